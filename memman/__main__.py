@@ -1,0 +1,7 @@
+"""`python -m memman`."""
+
+import sys
+
+from memman._entry import main
+
+sys.exit(main())

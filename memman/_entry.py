@@ -1,0 +1,54 @@
+"""The console script: the hot verbs first, everything else goes to click. Imports sys only."""
+
+import sys
+
+_INTERNAL_ERROR = 70  # EX_SOFTWARE
+
+
+def main() -> int:
+    """Run memman on sys.argv and return its exit code. No exception escapes."""
+    try:
+        return _run(sys.argv[1:])
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone; keep the interpreter from complaining on its way out.
+        sys.stdout = None  # type: ignore[assignment]
+        return 141
+    except Exception as error:  # noqa: BLE001 - the one place where a failure becomes a line and an exit code
+        return _report(error)
+
+
+def _run(args: list[str]) -> int:
+    store, rest = (args[1], args[2:]) if len(args) > 2 and args[0] == "--store" else (None, args)  # noqa: PLR2004
+    verb = rest[0] if rest else ""
+    code: int | None = None
+    if verb == "remember":
+        from memman.hot.remember import main as remember
+
+        code = remember(rest[1:], store)
+    elif verb == "recall":
+        from memman.hot.recall import main as recall
+
+        code = recall(rest[1:], store)
+    if code is not None:
+        return code
+    from memman.cli import run
+
+    return run(args)
+
+
+def _report(error: Exception) -> int:
+    from memman.model.errors import MemmanError
+
+    if isinstance(error, MemmanError):
+        sys.stderr.write(f"memman: {error}\n")
+        return error.exit_code
+    import os
+
+    if os.environ.get("MEMMAN_DEBUG"):
+        raise error
+    sys.stderr.write(
+        f"memman: internal error, {type(error).__name__}: {error} (MEMMAN_DEBUG=1 shows where)\n"
+    )
+    return _INTERNAL_ERROR

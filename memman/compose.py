@@ -1,0 +1,213 @@
+"""The composition root: settings become providers, stores and a drain. Nothing else names an adapter."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from memman.config.env import Settings
+from memman.config.places import data_dir
+from memman.config.stores import checked
+from memman.drain.lock import drain_lock
+
+if TYPE_CHECKING:
+    from memman.drain.loop import Limits, Report
+    from memman.embed import Embedder
+    from memman.http import Http
+    from memman.llm import LLM
+    from memman.pipeline.plan import Tools
+    from memman.queue.ledger import Ledger
+    from memman.queue.notes import Queue
+    from memman.store.sqlite.store import SqliteStore
+
+# Provider -> (endpoint, fast model, slow model).
+_LLM_DEFAULTS = {
+    "openai": ("https://openrouter.ai/api/v1", "anthropic/claude-haiku-4.5", "anthropic/claude-sonnet-4.5"),
+    "anthropic": ("https://api.anthropic.com", "claude-haiku-4-5", "claude-sonnet-4-5"),
+}
+# Provider -> (endpoint, model).
+_EMBED_DEFAULTS = {
+    "openai": ("https://api.openai.com/v1", "text-embedding-3-small"),
+    "voyage": ("https://api.voyageai.com/v1", "voyage-3.5-lite"),
+    "ollama": ("http://127.0.0.1:11434", "nomic-embed-text"),
+}
+
+
+def llm_provider(settings: Settings) -> str:
+    """Return which model provider the settings mean."""
+    reachable = settings["MEMMAN_LLM_API_KEY"] or settings["MEMMAN_LLM_ENDPOINT"]
+    return settings["MEMMAN_LLM_PROVIDER"] or ("openai" if reachable else "builtin")
+
+
+def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
+    """Build the configured model."""
+    provider = llm_provider(settings)
+    if provider == "builtin":
+        from memman.llm.builtin import BuiltinLLM
+
+        return BuiltinLLM()
+    from memman.llm.anthropic import AnthropicMessages
+    from memman.llm.openai import OpenAICompatible
+    from memman.llm.remote import Price
+
+    endpoint, fast, slow = _LLM_DEFAULTS[provider]
+    prices = settings["MEMMAN_LLM_PRICE"]
+    kind = {"openai": OpenAICompatible, "anthropic": AnthropicMessages}[provider]
+    return kind(
+        http(),
+        settings["MEMMAN_LLM_ENDPOINT"] or endpoint,
+        settings["MEMMAN_LLM_API_KEY"],
+        {"fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast, "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow},
+        Price(*map(float, prices.split(","))) if prices else None,
+    )
+
+
+def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Embedder":
+    """Build the configured embedder; `local` is the built-in one."""
+    provider = settings["MEMMAN_EMBED_PROVIDER"]
+    if provider == "builtin":
+        return local
+    from memman.embed.cache import CachedEmbedder
+    from memman.embed.remote import RemoteEmbedder
+
+    endpoint, model = _EMBED_DEFAULTS[provider]
+    return CachedEmbedder(
+        RemoteEmbedder(
+            http(),
+            provider,
+            settings["MEMMAN_EMBED_ENDPOINT"] or endpoint,
+            settings["MEMMAN_EMBED_API_KEY"],
+            settings["MEMMAN_EMBED_MODEL"] or model,
+            int(settings["MEMMAN_EMBED_DIMENSION"] or 0),
+            settings.number("MEMMAN_EMBED_PRICE"),
+        )
+    )
+
+
+class Workshop:
+    """Providers and stores of one drain, made when first needed and closed together."""
+
+    def __init__(self, data: str, settings: Settings, ledger: "Ledger | None" = None) -> None:
+        self.data, self.settings, self.ledger = data, settings, ledger
+        self.stores: dict[str, SqliteStore] = {}
+        self._http: Http | None = None
+        self._providers: tuple[LLM, LLM, Embedder, Embedder] | None = None
+
+    def http(self) -> "Http":
+        """Return the one HTTP client."""
+        from memman.http import Http, Policy
+
+        if self._http is None:
+            tries = int(self.settings["MEMMAN_HTTP_TRIES"])
+            self._http = Http(Policy(timeout=float(self.settings["MEMMAN_HTTP_TIMEOUT"]), tries=tries))
+        return self._http
+
+    def providers(self) -> "tuple[LLM, LLM, Embedder, Embedder]":
+        """Return the model, the rules, the built-in embedder and the configured one."""
+        if self._providers is None:
+            from memman.drain.meter import Budget, MeteredEmbedder, MeteredLLM
+            from memman.embed.builtin import BuiltinEmbedder
+            from memman.llm.builtin import BuiltinLLM
+
+            local = BuiltinEmbedder()
+            model, vectors = llm(self.settings, self.http), embedder(self.settings, self.http, local)
+            if self.ledger is not None:
+                dollars, tokens = self.settings.number("MEMMAN_BUDGET_USD"), self.settings.number("MEMMAN_BUDGET_TOKENS")
+                budget = Budget(dollars, None if tokens is None else int(tokens))
+                if not isinstance(model, BuiltinLLM):
+                    model = MeteredLLM(model, self.ledger, budget)
+                if vectors is not local:
+                    vectors = MeteredEmbedder(vectors, self.ledger, budget)
+            self._providers = model, BuiltinLLM(), local, vectors
+        return self._providers
+
+    def store(self, name: str) -> "SqliteStore":
+        """Open a store for writing, made on first use."""
+        if name not in self.stores:
+            from memman.store.sqlite.store import SqliteStore
+
+            self.stores[name] = SqliteStore.open(self.data, checked(name))
+        return self.stores[name]
+
+    def opened(self, name: str) -> "tuple[SqliteStore, Tools]":
+        """Return a store and what the pipeline may use beside it."""
+        from memman.pipeline.plan import Tools
+
+        store = self.store(name)
+        model, rules, local, vectors = self.providers()
+        return store, Tools(model, rules, local, vectors, store.reader, now_ms)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._providers is not None:
+            for provider in self._providers:
+                await provider.close()
+        if self._http is not None:
+            await self._http.close()
+        for store in self.stores.values():
+            store.close()
+
+
+def now_ms() -> int:
+    """Return the Unix time in milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def drain(
+    *,
+    notes: int | None = None,
+    seconds: float | None = None,
+    store: str | None = None,
+    started: "Callable[[Queue], Callable[[], None]]" = lambda queue: lambda: None,  # noqa: ARG005 - no progress shown
+) -> "Report":
+    """Run one drain. Raises Busy when another holds the lock.
+
+    `started` is told the queue once the lock is held and returns what to call
+    after each note.
+    """
+    data = data_dir()
+    with drain_lock(data):
+        from memman.drain.loop import Limits
+        from memman.queue.notes import Queue
+
+        settings = Settings.load(data)
+        queue = Queue(data)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        limits = Limits(int(settings["MEMMAN_DRAIN_CONCURRENCY"]), notes, deadline, store)
+        try:
+            return asyncio.run(_drain(queue, data, settings, limits, started(queue)))
+        finally:
+            queue.close()
+
+
+async def _drain(
+    queue: "Queue", data: str, settings: Settings, limits: "Limits", progress: Callable[[], None]
+) -> "Report":
+    from memman.drain.loop import Drain
+    from memman.drain.maintenance import maintain
+    from memman.queue.ledger import Ledger
+
+    ledger = Ledger(queue.db)
+    workshop = Workshop(data, settings, ledger)
+    work = Drain(queue, workshop.opened, limits, reach=_reach(), progress=progress)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, work.stop, f"asked to stop by {number.name}")
+    try:
+        report = await work.run()
+        maintain(data, queue, ledger, workshop.stores, workshop.store)
+    finally:
+        await workshop.close()
+    return report
+
+
+def _reach() -> Callable[[str], None]:
+    """Return what crash tests have armed through MEMMAN_FAILPOINT, or nothing at all."""
+    armed = os.environ.get("MEMMAN_FAILPOINT")
+    if not armed:
+        return lambda point: None  # noqa: ARG005 - nothing is armed
+    from memman.testing.failpoints import Failpoint
+
+    return Failpoint(armed).reach

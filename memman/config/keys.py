@@ -1,0 +1,85 @@
+"""The table of configuration keys: the docs' table and `config show` are made from it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting. `check` returns what is wrong with a value, '' for nothing."""
+
+    name: str
+    default: str
+    help: str
+    check: Callable[[str], str]
+    secret: bool = False
+
+
+def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
+    return ""
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    return lambda value: "" if value in words else f"takes one of {', '.join(words)}"
+
+
+def _whole(low: int, high: int) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        fits = value.isascii() and value.isdigit() and low <= int(value) <= high
+        return "" if fits else f"takes a whole number from {low} to {high}"
+
+    return check
+
+
+def _amount(value: str) -> str:
+    try:
+        fits = float(value) >= 0
+    except ValueError:
+        fits = False
+    return "" if fits and value.lower() not in {"inf", "nan", "infinity"} else "takes a number that is not negative"
+
+
+def _prices(value: str) -> str:
+    parts = value.split(",")
+    return "" if len(parts) == 2 and not any(map(_amount, parts)) else "takes two numbers: IN,OUT"  # noqa: PLR2004
+
+
+def _endpoint(value: str) -> str:
+    scheme, separator, rest = value.partition("://")
+    fits = scheme in {"http", "https"} and separator and rest and "@" not in rest and " " not in rest
+    return "" if fits else "takes an http:// or https:// address without a user name"
+
+
+KEYS: dict[str, Key] = {
+    key.name: key
+    for key in (
+        Key(
+            "MEMMAN_LLM_PROVIDER",
+            "",
+            "Who extracts and reconciles: builtin, openai (any compatible endpoint) or anthropic. "
+            "Unset: openai where a key or an endpoint is set, else builtin.",
+            _one_of("builtin", "openai", "anthropic"),
+        ),
+        Key("MEMMAN_LLM_ENDPOINT", "", "Base address; by default OpenRouter's, or Anthropic's own.", _endpoint),
+        Key("MEMMAN_LLM_API_KEY", "", "Key for the model provider.", _anything, secret=True),
+        Key("MEMMAN_LLM_MODEL_FAST", "", "Model that extracts facts.", _anything),
+        Key("MEMMAN_LLM_MODEL_SLOW", "", "Model that reconciles them.", _anything),
+        Key("MEMMAN_LLM_PRICE", "", "IN,OUT in US dollars per million tokens, for providers that name no cost.", _prices),
+        Key(
+            "MEMMAN_EMBED_PROVIDER",
+            "builtin",
+            "Whose vectors link and reconcile: builtin, openai (any compatible endpoint), voyage or ollama.",
+            _one_of("builtin", "openai", "voyage", "ollama"),
+        ),
+        Key("MEMMAN_EMBED_ENDPOINT", "", "Base address; by default the provider's own.", _endpoint),
+        Key("MEMMAN_EMBED_API_KEY", "", "Key for the embedding provider.", _anything, secret=True),
+        Key("MEMMAN_EMBED_MODEL", "", "Embedding model.", _anything),
+        Key("MEMMAN_EMBED_DIMENSION", "", "Length of its vectors; learned from the first reply when unset.", _whole(8, 16384)),
+        Key("MEMMAN_EMBED_PRICE", "", "US dollars per million tokens.", _amount),
+        Key("MEMMAN_BUDGET_USD", "", "Dollars a day after which provider calls pause; notes wait.", _amount),
+        Key("MEMMAN_BUDGET_TOKENS", "", "Tokens a day after which provider calls pause.", _whole(0, 10**12)),
+        Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Notes in flight at once.", _whole(1, 256)),
+        Key("MEMMAN_HTTP_TIMEOUT", "60", "Seconds a provider call may take.", _whole(1, 3600)),
+        Key("MEMMAN_HTTP_TRIES", "3", "Times a provider call is made before the note waits.", _whole(1, 10)),
+    )
+}

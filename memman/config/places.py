@@ -1,0 +1,72 @@
+"""Paths below the data folder, and folders and files made private from the start. Safe on the hot path."""
+
+import os
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+
+
+def data_dir() -> str:
+    """Return the data folder: MEMMAN_DATA_DIR, or ~/.memman."""
+    chosen = os.environ.get("MEMMAN_DATA_DIR")
+    return os.path.abspath(os.path.expanduser(chosen or "~/.memman"))
+
+
+def queue_path(data: str) -> str:
+    """Return the path of queue.db."""
+    return data + "/queue.db"
+
+
+def store_path(data: str, store: str) -> str:
+    """Return the path of a store's database. `store` must be a checked name."""
+    return f"{data}/data/{store}/memman.db"
+
+
+def shown_path(data: str) -> str:
+    """Return the path of the bounded record of what recall showed."""
+    return data + "/shown.log"
+
+
+def make_folder(path: str) -> None:
+    """Create a folder and its parents with mode 0700, whatever the umask."""
+    if os.path.isdir(path):
+        return
+    make_folder(os.path.dirname(path))
+    try:
+        os.mkdir(path, FOLDER_MODE)
+    except FileExistsError:
+        return
+    os.chmod(path, FOLDER_MODE)
+
+
+def make_file(path: str) -> None:
+    """Create an empty file with mode 0600 unless it is there. SQLite gives -wal and -shm the same mode."""
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
+    except FileExistsError:
+        return
+    os.fchmod(handle, FILE_MODE)
+    os.close(handle)
+
+
+def write_file(path: str, text: str) -> None:
+    """Replace a small file atomically and durably, mode 0600."""
+    make_folder(os.path.dirname(path))
+    draft = f"{path}.{os.getpid()}.new"
+    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
+    try:
+        os.fchmod(handle, FILE_MODE)
+        os.write(handle, text.encode())
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    os.replace(draft, path)
+
+
+def read_file(path: str) -> str:
+    """Return a small text file's content, or '' where there is none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as source:
+            return source.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""

@@ -1,0 +1,70 @@
+"""Which store a command means, and which names a store may have. Safe on the hot path."""
+
+import os
+
+from memman.config.places import read_file, store_path, write_file
+from memman.config.repository import repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memman.config.repository import Repository
+
+DEFAULT = "default"
+MAX_NAME = 64
+_ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+
+def valid_name(name: str) -> bool:
+    """Whether `name` may name a store: a letter or digit, then letters, digits, `_` or `-`, 64 at most."""
+    return 0 < len(name) <= MAX_NAME and name[0] not in "_-" and _ALLOWED.issuperset(name)
+
+
+def checked(name: str) -> str:
+    """Return `name`, or raise UsageError saying what a name may be."""
+    if not valid_name(name):
+        from memman.model.errors import UsageError  # noqa: PLC0415 - only when it is raised
+
+        shown = ascii(name[:40])
+        raise UsageError(f"store name {shown} is not allowed: use 1 to 64 letters, digits, '-' or '_'")
+    return name
+
+
+def bindings(data: str) -> dict[str, str]:
+    """Return the stores bound to repositories, by the repository's shared git folder."""
+    pairs = (line.partition("\t") for line in read_file(data + "/bindings").splitlines())
+    return {place: store for store, _, place in pairs if place}
+
+
+def bind(data: str, place: str, store: str | None) -> None:
+    """Bind the repository whose shared git folder is `place` to `store`; None unbinds it."""
+    table = bindings(data)
+    table.pop(place, None)
+    if store is not None:
+        table[place] = checked(store)
+    write_file(data + "/bindings", "".join(f"{name}\t{where}\n" for where, name in sorted(table.items())))
+
+
+def active(data: str) -> str:
+    """Return the store chosen with `store use`, or the default one."""
+    return read_file(data + "/active").strip() or DEFAULT
+
+
+def resolve(data: str, explicit: str | None, here: "Repository | None") -> str:
+    """Name the store a command means: --store, MEMMAN_STORE, the repository's binding, active, default."""
+    name = explicit or os.environ.get("MEMMAN_STORE") or ""
+    if not name and here is not None:
+        name = bindings(data).get(here.common, "")
+    return checked(name or active(data))
+
+
+def here() -> "Repository | None":
+    """Return the repository around the working folder."""
+    try:
+        return repository(os.getcwd())
+    except FileNotFoundError:
+        return None
+
+
+def exists(data: str, store: str) -> bool:
+    """Whether the store has a database."""
+    return os.path.exists(store_path(data, store))

@@ -1,0 +1,158 @@
+"""The drain itself: notes in flight, up to so many at once, until the queue is empty or it is time to stop."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from memman.drain.health import Health
+from memman.drain.lane import Flight, Lane
+from memman.drain.retry import consequence
+from memman.drain.runner import Reach, Stopped, fly
+from memman.model.errors import MemmanError
+from memman.model.records import Note
+from memman.pipeline.plan import Outcome, Tools
+from memman.queue.journal import Journal
+from memman.queue.notes import Queue
+from memman.store.protocols import Store
+
+
+@dataclass(slots=True)
+class Report:
+    """What one drain did, in notes but for `added` and `superseded`, which count memories."""
+
+    done: int = 0
+    added: int = 0
+    superseded: int = 0
+    known: int = 0
+    deferred: int = 0
+    failed: int = 0
+    parked: int = 0
+    rescued: int = 0
+    stopped: str = ""
+    errors: list[str] = field(default_factory=list)
+
+    def landed(self, outcome: Outcome) -> None:
+        """Count one note that went through."""
+        self.done += 1
+        self.added += len(outcome.added)
+        self.superseded += outcome.superseded
+        self.known += outcome.known
+
+    def trouble(self, error: Exception) -> None:
+        """Keep the line of an error, each once."""
+        line = str(error) if isinstance(error, MemmanError) else f"{type(error).__name__}: {error}"
+        if line not in self.errors:
+            self.errors.append(line)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one drain may do: `concurrency` notes at once, `notes` in all, until `deadline` (monotonic seconds)."""
+
+    concurrency: int = 16
+    notes: int | None = None
+    deadline: float | None = None
+    store: str | None = None
+
+
+class Drain:
+    """One pass. The caller holds the drain lock."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        opened: Callable[[str], tuple[Store, Tools]],
+        limits: Limits,
+        *,
+        reach: Reach = lambda point: None,  # noqa: ARG005 - nobody listens by default
+        progress: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.queue, self.opened, self.limits = queue, opened, limits
+        self.reach, self.progress = reach, progress
+        self.report = Report()
+        self.health = Health(queue)
+        self.journal = Journal(queue.db)
+        self.lanes: dict[str, Lane] = {}
+        self.shut: set[str] = set()
+        self.flying: set[asyncio.Task[None]] = set()
+        self.stop_reason = ""
+        self.cautious = 0
+
+    def stop(self, reason: str) -> None:
+        """Start no further note; notes in flight end at their next stage boundary."""
+        self.stop_reason = self.stop_reason or reason
+
+    async def run(self) -> Report:
+        """Drain until there is nothing left to do."""
+        self.report.rescued = self.cautious = self.queue.rescue()
+        self.report.parked = self.queue.park_spent()
+        started = 0
+        while True:
+            while len(self.flying) < self._room() and not self._closing(started):
+                note = self.queue.claim(self.limits.store, tuple(self.shut))
+                if note is None:
+                    break
+                started += 1
+                self.reach("claimed")
+                lane = self.lanes.setdefault(note.store, Lane())
+                self.flying.add(asyncio.create_task(self._note(lane, lane.enter(note))))
+            if not self.flying:
+                break
+            landed, self.flying = await asyncio.wait(self.flying, return_when=asyncio.FIRST_COMPLETED)
+            for task in landed:
+                task.result()
+        self.report.stopped = self.stop_reason
+        return self.report
+
+    def _room(self) -> int:
+        # After a crash the notes that were in flight go one by one, so that one that kills us is alone.
+        return 1 if self.health.probing or self.cautious > 0 else self.limits.concurrency
+
+    def _closing(self, started: int) -> bool:
+        limits = self.limits
+        if limits.deadline is not None and time.monotonic() >= limits.deadline:
+            self.stop("deadline reached")
+        if self.health.open:
+            self.stop("provider unavailable; the next drain will probe it")
+        return bool(self.stop_reason) or (limits.notes is not None and started >= limits.notes)
+
+    def _stopping(self) -> bool:
+        return bool(self.stop_reason)
+
+    async def _note(self, lane: Lane, flight: Flight) -> None:
+        note = flight.note
+        try:
+            store, tools = self.opened(note.store)
+            plan = await fly(flight, lane, tools, store, self.journal, self._stopping, self.reach)
+            self.reach("committed")
+            self.queue.done(note.uid)
+            self.reach("acknowledged")
+            self.report.landed(plan.outcome or Outcome())
+            self.health.served()
+        except Stopped:
+            self.queue.release(note.uid)
+        except Exception as error:  # noqa: BLE001 - whatever a note runs into, the others go on
+            self._failed(note, error)
+        finally:
+            self.cautious = max(0, self.cautious - 1)
+            lane.leave(flight)
+            self.progress()
+
+    def _failed(self, note: Note, error: Exception) -> None:
+        cost = consequence(error)
+        self.report.trouble(error)
+        if cost.spends:
+            self.report.failed += 1
+            self.report.parked += self.queue.fail(note.uid, f"{type(error).__name__}: {error}"[:500])
+            return
+        self.report.deferred += 1
+        if cost.ails:
+            self.queue.defer(note.uid, str(error)[:500])
+            self.health.failed(str(error)[:200])
+            return
+        self.queue.release(note.uid)
+        if cost.shuts:
+            self.shut.add(note.store)
+        if cost.stops:
+            self.stop(str(error))

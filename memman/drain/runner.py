@@ -1,0 +1,52 @@
+"""One note through the stages, each paid output journaled before the next stage begins."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from memman.drain.lane import Flight, Lane
+from memman.model.errors import MemmanError
+from memman.pipeline import PIPELINE
+from memman.pipeline.codec import decode, encode
+from memman.pipeline.plan import Plan, Stage, Tools
+from memman.queue.journal import Journal
+from memman.store.protocols import Store
+
+# Told the name of each point that a crash test may strike at.
+Reach = Callable[[str], None]
+_WRITER = "commit"
+
+
+class Stopped(MemmanError):
+    """The drain was asked to stop between two stages; the note goes back, its journal stays."""
+
+
+async def fly(
+    flight: Flight, lane: Lane, tools: Tools, store: Store, journal: Journal, stopping: Callable[[], bool], reach: Reach
+) -> Plan:
+    """Take one note through the pipeline. Raises Stopped, or what a stage raised."""
+    plan = Plan(flight.note)
+    for stage in PIPELINE:
+        await lane.wait(flight, stage.after)
+        if stopping():
+            raise Stopped("the drain is stopping")
+        reach(f"before:{stage.name}")
+        given = replace(tools, store=store) if stage.name == _WRITER else tools
+        plan = await _stage(stage, given, plan, journal, reach)
+        reach(f"after:{stage.name}")
+        if plan.facts and not flight.known.is_set():
+            flight.facts = plan.facts
+            flight.known.set()
+    return plan
+
+
+async def _stage(stage: Stage, tools: Tools, plan: Plan, journal: Journal, reach: Reach) -> Plan:
+    if not stage.journaled:
+        return await stage.run(tools, plan)
+    version = stage.version(tools)
+    saved = journal.read(plan.note.uid, stage.name, version)
+    if saved is not None:
+        return decode(plan, saved)
+    plan = await stage.run(tools, plan)
+    reach(f"unjournaled:{stage.name}")
+    journal.write(plan.note.uid, stage.name, version, encode(plan, stage.journaled))
+    return plan

@@ -1,0 +1,36 @@
+"""What an embedder is. Imports numpy: the hot path reads `memman.embed.static` alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from memman.model.records import Fingerprint, Usage
+
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """`vectors` is float32, shape (texts, dimension), each row of unit length."""
+
+    vectors: Vectors
+    usage: Usage
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    fingerprint: Fingerprint
+
+    async def embed(self, texts: Sequence[str]) -> Embedding:
+        """Embed `texts` in one call where the provider allows it.
+
+        Raises ProviderUnavailable, BadReply or ProviderMisconfigured, after its
+        own retries.
+        """
+
+    async def close(self) -> None:
+        """Release connections."""

@@ -1,0 +1,63 @@
+"""The embedded embedder for the drain: the packaged token table, in batches, with numpy."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from cachetools import LRUCache
+
+from memman.embed.base import Embedding, Vectors
+from memman.embed.static import TABLE, StaticTable, pieces, words
+from memman.model.records import Fingerprint, Usage
+
+# Words kept expanded, 1.5 kB each: 12 MB holds the working vocabulary of a large store.
+CACHED_WORDS = 8192
+
+Sums = npt.NDArray[np.int64]
+
+
+class BuiltinEmbedder:
+    """The vectors of `memman.embed.static`, to float32. Free, local, and never unavailable.
+
+    A text without a known token gets a zero row. Raises apsw.Error when `path` is missing or is not a table.
+    """
+
+    def __init__(self, path: str = TABLE) -> None:
+        self._table = StaticTable(path)
+        self._words: LRUCache[str, npt.NDArray[np.int32]] = LRUCache(CACHED_WORDS)
+        self.fingerprint = Fingerprint(
+            "builtin", f"{self._table.model}-v{self._table.version}", self._table.dimension
+        )
+
+    async def embed(self, texts: Sequence[str]) -> Embedding:
+        """Embed `texts`: float32, shape (texts, dimension), each row of unit length or zero."""
+        vectors = np.zeros((len(texts), self.fingerprint.dimension), np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            row[:] = _unit(self._sum(text))
+        return Embedding(vectors, Usage())
+
+    async def close(self) -> None:
+        """Close the table."""
+        self._table.close()
+
+    def _sum(self, text: str) -> Sums:
+        """Exact sum of the words of `text`, in the table's integer unit."""
+        total = np.zeros(self.fingerprint.dimension, np.int64)
+        for word in words(text):
+            known = self._words.get(word)
+            total += self._expand(word) if known is None else known
+        return total
+
+    def _expand(self, word: str) -> npt.NDArray[np.int32]:
+        """Sum of the tokens of `word`; see `memman.embed.static` for the format."""
+        total = np.zeros(self.fingerprint.dimension, np.int32)
+        for scale, blob in pieces(word, self._table.find):
+            packed = np.frombuffer(blob, np.uint8)
+            total += scale * (2 * np.concatenate([packed & 15, packed >> 4]).astype(np.int32) - 15)
+        self._words[word] = total
+        return total
+
+
+def _unit(sums: Sums) -> Vectors:
+    norm = float(np.linalg.norm(sums)) or 1.0
+    return (sums / norm).astype(np.float32)

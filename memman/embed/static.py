@@ -1,0 +1,183 @@
+"""The embedded embedder inside the agent's turn: a token table read by look-ups, without numpy.
+
+A text's vector is the sum of its tokens' vectors, which `tools/train_embedder` distilled from a sentence
+transformer and rounded to 4 bits. Element i of a token's vector is `scale * (2 * nibble - 15)`, where the
+nibbles of elements 0..n/2-1 are the low halves of the blob's bytes and those of n/2..n-1 the high halves.
+All sums are exact integers, so every reader of the table agrees to the last bit before normalising.
+"""
+
+import apsw
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeVar
+
+    Row = TypeVar("Row")
+
+TABLE = __file__.removesuffix("static.py") + "static.db"
+# Characters read of one text. Keeps a sum within its lane: 65,536 tokens * 15 * MAX_SCALE < 2**32.
+TEXT_LIMIT = 65_536
+# A token's scale has 12 bits: half a per cent of rounding for the lightest words, nothing for the others.
+MAX_SCALE = 4095
+# The longest word that is spelled out, as in BERT; longer ones are data, not language.
+WORD_LIMIT = 100
+# Words kept expanded, 1.7 kB each.
+CACHE_LIMIT = 2048
+
+_LANE = 4
+_LOW = bytes(byte & 15 for byte in range(256))
+_HIGH = bytes(byte >> 4 for byte in range(256))
+_LETTERS_AND_DIGITS = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
+# Scripts written without spaces: CJK ideographs with their extensions and compatibility forms, as in BERT.
+_IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
+
+
+class StaticTable:
+    """The packaged token table, opened read-only. Not for use by two threads at once.
+
+    Raises apsw.Error when `path` is missing or is not a table.
+    """
+
+    def __init__(self, path: str = TABLE) -> None:
+        quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        # Immutable: no lock is taken for the hundreds of look-ups, and a read-only folder will do.
+        self._db = apsw.Connection(
+            f"file:{quoted}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
+        self._cursor = self._db.cursor()
+        meta = dict(self._cursor.execute("SELECT key, value FROM meta"))
+        self.model: str = meta["model"]
+        self.version: str = meta["version"]
+        self.dimension = int(meta["dimension"])
+        self._words: dict[str, tuple[int, int]] = {}
+
+    def vector(self, text: str) -> list[float]:
+        """Embed `text`: `dimension` floats of unit length, all zero when no token of it is known."""
+        lanes = total = 0
+        for word in words(text):
+            known = self._words.get(word) or self._expand(word)
+            lanes += known[0]
+            total += known[1]
+        raw = lanes.to_bytes(self.dimension * _LANE, "little")
+        sums = [2 * lane - 15 * total for lane in memoryview(raw).cast("I")]
+        norm = sum([value * value for value in sums]) ** 0.5 or 1.0
+        return [value / norm for value in sums]
+
+    def find(self, token: str) -> "tuple[int, bytes] | None":
+        """Scale and blob of one token; None when it is not in the table."""
+        row: tuple[int, bytes] | None = self._cursor.execute(
+            "SELECT scale, v FROM token WHERE tok = ?", (token,)
+        ).fetchone()
+        return row
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def _expand(self, word: str) -> tuple[int, int]:
+        """Sum the tokens of `word`: `scale * nibble` in 32-bit lanes, an element a lane; and their scales."""
+        lanes = total = 0
+        for scale, blob in pieces(word, self.find):
+            spread = bytearray(self.dimension * _LANE)
+            half = len(spread) // 2
+            spread[:half:_LANE] = blob.translate(_LOW)
+            spread[half::_LANE] = blob.translate(_HIGH)
+            lanes += int.from_bytes(spread, "little") * scale
+            total += scale
+        if len(self._words) >= CACHE_LIMIT:
+            self._words.clear()
+        self._words[word] = lanes, total
+        return lanes, total
+
+
+def words(text: str) -> list[str]:
+    """Split the first TEXT_LIMIT characters into runs of letters and digits, case kept, accents not."""
+    text = text[:TEXT_LIMIT]
+    if not text.isascii():
+        text = _plain(text)[:TEXT_LIMIT]
+    return text.translate(_LETTERS_AND_DIGITS).split()
+
+
+def pieces(word: str, find: "Callable[[str], Row | None]") -> "list[Row]":
+    """Find the tokens of `word`: the whole word, or its humps (`getUserById`), or its longest pieces.
+
+    A capitalised word with humps gives both humps and pieces: it may be a class (`UserService`), or a name that
+    others write in lower case (`GitHub`).
+    """
+    whole = find(word.lower())
+    if whole is not None:
+        return [whole]
+    humps = _humps(word)
+    rows = [row for hump in humps for row in pieces(hump, find)] if len(humps) > 1 else []
+    if not rows or (word[0].isupper() and word.isalpha()):
+        rows += _spell(word.lower(), find)
+    return rows
+
+
+def sign_code(vector: "Sequence[float]") -> bytes:
+    """Pack one bit an element, 1 above zero, most significant first: 48 bytes for 384 elements."""
+    bits = "".join(["1" if value > 0 else "0" for value in vector])
+    size = (len(bits) + 7) // 8
+    return int(bits.ljust(size * 8, "0"), 2).to_bytes(size, "big")
+
+
+def int8(vector: "Sequence[float]") -> bytes:
+    """Round to one two's complement byte an element, scaled so that the largest magnitude is 127."""
+    largest = max(map(abs, vector))
+    scale = 127 / largest if largest else 0.0
+    return bytes([round(value * scale) & 255 for value in vector])
+
+
+def _spell(word: str, find: "Callable[[str], Row | None]") -> "list[Row]":
+    """Greedy WordPiece: the longest known start, then the longest known `##` continuation, and so on.
+
+    As in BERT a word that cannot be spelled to its end has no tokens at all.
+    """
+    rows: list[Row] = []
+    start, mark = 0, ""
+    end = len(word) if len(word) <= WORD_LIMIT else 0
+    while start < end:
+        row = find(mark + word[start:end])
+        if row is None:
+            end -= 1
+            continue
+        rows.append(row)
+        start, end, mark = end, len(word), "##"
+    return rows if start == len(word) else []
+
+
+def _humps(word: str) -> list[str]:
+    """Split where case or kind changes: parseURL2 is parse, URL, 2; HTTPServer is HTTP, Server."""
+    if len(word) > WORD_LIMIT or (word.isalpha() and (word.islower() or word.isupper() or word.istitle())):
+        return [word]
+    cuts = [0]
+    for i in range(1, len(word)):
+        before, here = word[i - 1], word[i]
+        starts_word = here.isupper() and (
+            before.islower() or (word[i + 1 : i + 3].islower() and i + 2 < len(word))
+        )
+        if starts_word or before.isdigit() != here.isdigit():
+            cuts.append(i)
+    return [word[low:high] for low, high in zip(cuts, [*cuts[1:], len(word)], strict=True)]
+
+
+def _plain(text: str) -> str:
+    """Strip accents, isolate ideographs, blank everything that is neither letter, digit nor mark."""
+    from unicodedata import category, normalize  # 0.2 ms, only beyond ASCII
+
+    text = normalize("NFD", text)
+    table = {}
+    for char in _beyond_ascii(text):
+        kind = category(char)
+        if kind == "Mn":
+            table[ord(char)] = ""
+        elif kind[0] not in "LNM":
+            table[ord(char)] = " "
+        elif any(low <= ord(char) <= high for low, high in _IDEOGRAPHS):
+            table[ord(char)] = f" {char} "
+    return text.translate(table)
+
+
+def _beyond_ascii(text: str) -> "Iterable[str]":
+    return (char for char in set(text) if not char.isascii())

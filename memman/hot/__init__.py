@@ -1,0 +1,1 @@
+"""What runs inside the agent's turn. May import apsw and little else; a test pins the exact modules."""

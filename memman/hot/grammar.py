@@ -1,0 +1,65 @@
+"""The options of the hot verbs: one table read by the fast parser here and by click."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Option -> (name of the value, what it takes in the help text or '' for a switch, help).
+REMEMBER = {
+    "--store": ("store", "NAME", "Store to write to."),
+    "--category": ("category", "WORD", "preference, decision, fact, insight or context."),
+    "--importance": ("importance", "1-5", "How much it matters."),
+    "--entities": ("entities", "A,B", "Names the note is about, separated by commas."),
+    "--source": (
+        "source",
+        "WORD",
+        "Where it comes from: user, agent, file, import, tool or web. Can only lower trust.",
+    ),
+    "--json": ("json", "", "Print the whole acknowledgement as JSON."),
+}
+RECALL = {
+    "--store": ("store", "NAME", "Store to read."),
+    "--limit": ("limit", "N", "Hits at most (default 10)."),
+    "--budget": ("budget", "TOKENS", "Stop before this many tokens of output."),
+    "--intent": ("intent", "WORD", "why, when, entity or general; guessed from the query when left out."),
+    "--category": ("category", "WORD", "Only this category."),
+    "--source": ("source", "WORD", "Only this source."),
+    "--since": ("since", "TIME", "Only what was recorded since: 2026-11-01, 2026-11-01T10:00, 7d or 12h."),
+    "--until": ("until", "TIME", "Only what was recorded before then."),
+    "--as-of": ("as_of", "TIME", "Answer as memman would have at that moment."),
+    "--history": ("history", "", "Also show what has been superseded."),
+    "--explain": ("explain", "", "Print every hit's ranks and factors."),
+    "--json": ("json", "", "Print the hits as JSON."),
+}
+SHORT = {"--cat": "--category", "--imp": "--importance"}
+
+Options = "Mapping[str, tuple[str, str, str]]"
+
+
+def parse(
+    args: list[str], options: "Mapping[str, tuple[str, str, str]]"
+) -> tuple[dict[str, str | bool], list[str]] | None:
+    """Split `args` into values and words, or return None for a shape left to click to judge."""
+    values: dict[str, str | bool] = {}
+    words: list[str] = []
+    rest = iter(args)
+    for arg in rest:
+        if arg == "--":
+            words.extend(rest)
+        elif arg == "-" or arg[:1] != "-":
+            words.append(arg)
+        else:
+            name, equals, value = arg.partition("=")
+            known = options.get(SHORT.get(name, name))
+            if known is None:
+                return None
+            dest, takes, _ = known
+            if takes and not equals:
+                following = next(rest, None)
+                if following is None:
+                    return None
+                value = following
+            elif equals and not takes:
+                return None
+            values[dest] = value if takes else True
+    return values, words

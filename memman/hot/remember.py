@@ -1,0 +1,111 @@
+"""`memman remember`: check the text, screen it for secrets, append it to the queue, print its uid."""
+
+import sys
+
+from memman.config import stores
+from memman.config.places import data_dir
+from memman.hot.grammar import REMEMBER, parse
+from memman.hot.provenance import stamp
+from memman.model.secret_words import suspicious
+from memman.model.vocabulary import CATEGORIES, IMPORTANCES, SOURCES
+from memman.queue.append import MAX_BYTES, append
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import NoReturn
+
+
+def main(args: list[str], store: str | None) -> int | None:
+    """Run the verb; None leaves an unknown shape of arguments to click."""
+    parsed = parse(args, REMEMBER)
+    if parsed is None:
+        return None
+    values, words = parsed
+    return remember(words, {"store": store, **values})
+
+
+def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", replaces: str = "") -> int:
+    """Queue the note and print its uid, or with `json` the whole acknowledgement.
+
+    Raises UsageError for text or hints that cannot be taken.
+    """
+    note = _note(_text(words), values, replaces)
+    data = data_dir()
+    here = stores.here()
+    note["store"] = stores.resolve(data, _said(values, "store"), here)
+    note |= stamp(_choice(values, "source", SOURCES) or "", here)
+    uid, fresh = append(data, note)
+    if values.get("json"):
+        _print_json(uid, note, fresh=fresh)
+    else:
+        sys.stdout.write(uid + "\n")
+    sys.stdout.flush()
+    return 0
+
+
+def _note(
+    text: str, values: "Mapping[str, str | bool | None]", replaces: str
+) -> "dict[str, str | int | None]":
+    importance = _choice(values, "importance", IMPORTANCES)
+    names = (name.strip() for name in (_said(values, "entities") or "").split(","))
+    return {
+        "text": _screened(text),
+        "category": _choice(values, "category", CATEGORIES),
+        "importance": int(importance) if importance else None,
+        "entities": _screened("\n".join(filter(None, names))),
+        "replaces": replaces,
+    }
+
+
+def _refuse(why: str) -> "NoReturn":
+    from memman.model.errors import UsageError
+
+    raise UsageError(why)
+
+
+def _text(words: "Sequence[str]") -> str:
+    if list(words) == ["-"] or (not words and not sys.stdin.isatty()):
+        raw = sys.stdin.buffer.read(MAX_BYTES + 1)
+    else:
+        raw = " ".join(words).encode("utf-8", "surrogateescape")
+    if len(raw) > MAX_BYTES:
+        _refuse(f"the text is longer than {MAX_BYTES} bytes: split it into several notes")
+    try:
+        text = raw.decode().strip()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        _refuse("the text is not UTF-8 text; nothing was queued")
+    if not text:
+        _refuse("there is nothing to remember: give the text as arguments, or pipe it in")
+    return text
+
+
+def _screened(text: str) -> str:
+    """Remove secrets before the first write; the rules load only when a telling word is there."""
+    if not suspicious(text):
+        return text
+    from memman.model.secrets import redact
+
+    return redact(text)
+
+
+def _said(values: "Mapping[str, str | bool | None]", name: str) -> str | None:
+    value = values.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _choice(values: "Mapping[str, str | bool | None]", name: str, allowed: tuple[str, ...]) -> str | None:
+    value = _said(values, name)
+    if value is not None and value not in allowed:
+        _refuse(f"--{name} takes one of {', '.join(allowed)}")
+    return value
+
+
+def _print_json(uid: str, note: "Mapping[str, str | int | None]", *, fresh: bool) -> None:
+    import json
+
+    entities = str(note["entities"]).split("\n") if note["entities"] else []
+    acknowledgement = {"uid": uid, "state": "pending", "new": fresh, **note, "entities": entities}
+    sys.stdout.write(json.dumps(acknowledgement, ensure_ascii=False, indent=2) + "\n")

@@ -1,0 +1,24 @@
+"""Language models behind one Protocol: a file a provider, an embedded one among them."""
+
+from typing import Protocol
+
+from memman.model.records import Reply, Request
+
+
+class LLM(Protocol):
+    """A model that answers structured questions."""
+
+    provider: str
+
+    def model(self, role: str) -> str:
+        """Name the model that serves `role` ('fast' or 'slow')."""
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`.
+
+        Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured,
+        after its own retries.
+        """
+
+    async def close(self) -> None:
+        """Release connections."""

@@ -1,0 +1,26 @@
+"""The extract task: a note's text → facts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from memman.llm.builtin.classify import category, importance
+from memman.llm.builtin.entities import entities
+from memman.llm.builtin.keywords import keywords, summary
+from memman.llm.builtin.split import split
+
+
+def extract(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer {"facts": [...]}; what the caller hinted wins over the rules."""
+    hinted = tuple(payload.get("entities") or ())
+    facts = [
+        {
+            "text": text,
+            "category": payload.get("category") or category(text),
+            "importance": payload.get("importance") or importance(text),
+            "entities": entities(text, hinted),
+            "keywords": keywords(text),
+            "summary": summary(text),
+        }
+        for text in split(payload["text"])
+    ]
+    return {"facts": facts}

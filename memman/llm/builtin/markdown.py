@@ -1,0 +1,186 @@
+"""Markdown and plain notes as a sequence of blocks, each with the headings and lead-ins it stands under."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["prose", "item", "code"]
+
+_FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
+_ITEM = re.compile(r"(\s*)(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+(?=\S)")
+_TASK = re.compile(r"\[([ xX])\]\s+")
+_RULE = re.compile(r"\s*(?:[-=*_]\s*){3,}$")
+_QUOTE = re.compile(r"\s*(?:>\s?)+")
+_ROW = re.compile(r"\s*\|.*\|\s*$")
+_DIVIDER = re.compile(r"[\s|:\-+]+$")
+# A line of its own: a log entry, a commit, a dated line, a `key: value` pair.
+_RECORD = re.compile(r"\s*(?:[0-9a-f]{7,40}\s|\d{4}-\d\d-\d\d|\[|[A-Za-z][\w .-]{0,30}:\s|[A-Z][A-Z0-9_]+=)")
+_WRAP = 45  # characters; a shorter line was ended on purpose, not wrapped
+_LABEL = 80  # characters; a longer line is a statement, not a label for what follows
+_DEPTH = 6  # labels carried at once
+_TASKS = {" ": "to do: ", "x": "done: ", "X": "done: "}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of text of one kind. `fresh` labels have not been carried by any block before."""
+
+    kind: Kind
+    text: str
+    labels: tuple[str, ...] = ()
+    fresh: bool = False
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Turns lines into blocks, remembering the labels in force."""
+
+    headings: tuple[str, ...] = ()
+    leads: tuple[tuple[int, str], ...] = ()
+    fresh: bool = False
+    after_blank: bool = False
+    kind: Kind = "prose"
+    lines: list[str] = field(default_factory=list)
+    header: list[str] = field(default_factory=list)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (*self.headings, *(lead for _, lead in self.leads))
+
+    def block(self, kind: Kind, text: str) -> Block:
+        made = Block(kind, text, self.labels, self.fresh)
+        if self.fresh:
+            self.fresh = False
+            self.headings = self.headings[-1:]
+        return made
+
+    def flush(self) -> Iterator[Block]:
+        if self.lines:
+            text = "\n".join(self.lines)
+            self.lines = []
+            yield self.block(self.kind, text)
+
+    def leave(self, depth: int) -> Iterator[Block]:
+        """Drop the leads that do not reach below `depth`; one that labelled nothing comes out as text."""
+        kept = tuple((d, lead) for d, lead in self.leads if d < depth)
+        if self.fresh and kept != self.leads:
+            self.fresh = False
+            yield Block("prose", ": ".join(self.labels))
+        self.leads = kept
+
+    def label(self, depth: int, text: str) -> None:
+        """Put `text` in force for what is indented deeper than `depth`."""
+        self.leads, self.fresh = (*self.leads, (depth, text.rstrip(": "))), True
+
+    def heading(self, text: str) -> Iterator[Block]:
+        if self.fresh and len(self.labels) >= _DEPTH:
+            yield Block("prose", ": ".join(self.labels))
+            self.fresh = False
+        above = self.labels if self.fresh else ()
+        self.headings = (*above, text.strip("# :") or text)
+        self.leads, self.fresh = (), True
+
+    def item(self, indent: int, text: str, *, parent: bool) -> Iterator[Block]:
+        yield from self.leave(indent)
+        task = _TASK.match(text)
+        if task:
+            text = _TASKS[task[1]] + text[task.end() :]
+        if len(text) <= _LABEL and parent and text[-1:] not in ".!?":
+            self.label(indent, text)
+        else:
+            self.kind, self.lines = "item", [text]
+
+    def row(self, line: str) -> Iterator[Block]:
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if _DIVIDER.match(line):
+            self.header, self.lines = self.header or [" "], []
+        elif not self.header:
+            self.header, self.kind, self.lines = cells, "item", ["; ".join(filter(None, cells))]
+        else:
+            yield from self.flush()
+            pairs = [f"{name}: {cell}" for name, cell in zip(self.header, cells, strict=False) if cell]
+            yield self.block("item", "; ".join([*pairs, *cells[len(self.header) :]]))
+
+    def text(self, line: str, following: str) -> Iterator[Block]:
+        """Take a line that is neither heading, item nor row."""
+        text = line.strip()
+        if self.lines and (_stands_alone(self.lines[-1], line) if self.kind == "prose" else line == text):
+            yield from self.flush()
+        if self.lines:
+            self.lines.append(text)
+            return
+        if self.after_blank and not self.fresh:
+            yield from self.leave(-1)
+        if text.endswith(":") and len(text) <= _LABEL and following:
+            yield from self.leave(-1)
+            self.label(-1, text)
+        else:
+            self.kind, self.lines = "prose", [text]
+
+    def line(self, line: str, following: str) -> Iterator[Block]:
+        heading, item = _HEADING.match(line), _ITEM.match(line)
+        if _ROW.match(line):
+            if not self.header:
+                yield from self.flush()
+            yield from self.row(line)
+            return
+        self.header = []
+        if heading or item or _RULE.match(line) or not line.strip():
+            yield from self.flush()
+        if heading:
+            yield from self.heading(heading[1])
+        elif item and not _RULE.match(line):
+            deeper = _ITEM.match(following)
+            text = line[item.end() :].strip()
+            parent = bool(deeper and len(deeper[1]) > len(item[1])) or (bool(following) and text.endswith(":"))
+            yield from self.item(len(item[1]), text, parent=parent)
+        elif line.strip() and not _RULE.match(line):
+            yield from self.text(line, following)
+        self.after_blank = not line.strip()
+
+
+def _stands_alone(before: str, line: str) -> bool:
+    """Whether `line` begins something new rather than going on with the wrapped line `before`."""
+    if _RECORD.match(line) or _RECORD.match(before):
+        return not line[:1].isspace()
+    return len(before) < _WRAP and before[-1] not in ",;-–—(" and not line.lstrip()[:1].islower()
+
+
+def _fenced(lines: list[str], start: int, fence: str) -> int:
+    """Find the line that closes the fence opened at `start`, or the end."""
+    for i in range(start + 1, len(lines)):
+        if lines[i].strip().startswith(fence):
+            return i
+    return len(lines)
+
+
+def _next_text(lines: list[str]) -> list[str]:
+    """For each line, the next line that is not blank."""
+    found, ahead = [], ""
+    for line in reversed(lines):
+        found.append(ahead)
+        ahead = line if line.strip() else ahead
+    return found[::-1]
+
+
+def blocks(note: str) -> Iterator[Block]:
+    """Read `note` into blocks; whatever is a label and labels nothing comes out as prose."""
+    lines = [_QUOTE.sub("", line, count=1) if line.lstrip()[:1] == ">" else line for line in note.splitlines()]
+    following, reader, i = _next_text(lines), _Reader(), 0
+    while i < len(lines):
+        fence = _FENCE.match(lines[i])
+        if fence:
+            yield from reader.flush()
+            end = _fenced(lines, i, fence[1])
+            code = "\n".join(text.rstrip() for text in lines[i + 1 : end] if text.strip())
+            if code:
+                yield reader.block("code", code)
+            i = end
+        else:
+            yield from reader.line(lines[i], following[i])
+        i += 1
+    yield from reader.flush()
+    if reader.fresh:
+        yield Block("prose", ": ".join(reader.labels))

@@ -1,0 +1,171 @@
+"""Note text → self-contained statements. No word of the note is lost, except courtesies."""
+
+import re
+from collections.abc import Iterator
+
+from memman.llm.builtin.markdown import Block, blocks
+from memman.model.terms import unspaced
+
+MAX_CHARS = 400  # of a statement
+MAX_FACTS = 64  # of a note; beyond it statements are grouped, not dropped
+_SHORT_WORDS, _SHORT_CHARS = 3, 24  # a fragment below both cannot stand alone
+
+# Inside these a full stop ends nothing. Bounded, so that unbalanced marks cost linear time.
+_SPAN = re.compile(r'`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\([^()]{1,200}\)')
+_STOP = re.compile(r"""[.!?…][.!?…]{0,8}["'”’)\]*_`]{0,3}(?=\s)|[。！？｡][」』”]?""")
+_ABBREVIATIONS = frozenset(
+    """e.g i.e etc vs cf mr mrs ms dr prof no fig approx al ca resp incl excl esp inc ltd dept vol sec ver
+    st jr sr op p pp ed eq ref est min max jan feb mar apr jun jul aug sep sept oct nov dec""".split(),
+)
+_ALWAYS_OPEN = frozenset("e.g i.e vs cf mr mrs ms dr prof fig approx resp incl excl esp".split())
+_LEANING = re.compile(
+    r"""(?:it|its|it's|this|that|these|those|they|they're|their|them|he|she|his|her|so|therefore|thus|hence
+    |otherwise|then|but|however|and|or|instead|because|which|consequently|accordingly|both|neither|meanwhile
+    |same|likewise|conversely|such|else|if\snot|if\sso|as\sa\sresult|for\sthis\sreason|that's|the\sreason
+    |reason:|why:|for\sexample|for\sinstance|in\sthat\scase|e\.g\.|i\.e\.|after\sthat|after\sthis)(?![\w'-])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_POINTING = re.compile(
+    r"""(?:this|that|these)\s(?:repo|repository|project|codebase|week|month|quarter|year|sprint|morning|machine
+    |package|team|company|user|workspace|monorepo|branch|app|library|service|file|module|function|class)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_COURTESY = re.compile(
+    r"(?:hi|hello|hey|thanks|thank you|thx|ok|okay|great|cool|sure|sounds good|got it|perfect|done|cheers"
+    r"|fyi|noted|let me know|no problem)(?: all| team| everyone| there| a lot| so much)?[.,!:]*$",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[;:,—–](?=\s)|\s(?=(?:and|but|which|because|so|while|whereas|then|or)\s)|\n")
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|uses?|runs?|needs?|must|should|can|cannot|will|would|may"
+    r"|supports?|requires?|lives?|goes|go|means?|makes?|gets?|keeps?|owns?|returns?|takes?|fails?|works?"
+    r"|depends?|contains?|expects?|prefers?|wants?|likes?|decided|moved|switched|chose|added|fixed|\w{3,20}n't)\b",
+    re.IGNORECASE,
+)
+_TELLING = re.compile(r"[:=]\s?\w|\w[./_]\w")  # a pair or an identifier: says something however short
+_SENTENCE_WORDS = 4
+
+
+def _ends(text: str, start: int, stop: re.Match[str]) -> bool:
+    """Whether the full stop found really ends the sentence that began at `start`."""
+    if stop[0][0] in "。！？｡":
+        return True
+    rest = text[stop.end() : stop.end() + 8].lstrip()
+    before = text[max(start, stop.start() - 24) : stop.start()].rsplit(None, 1)
+    token = before[-1].lstrip("(\"'[*_").lower() if before else ""
+    small = rest[:1].islower()
+    if stop[0].startswith(("..", "…")) or len(stop[0]) > 1:
+        return not small
+    if stop[0] != ".":
+        return True
+    if token in _ALWAYS_OPEN or (len(token) == 1 and token.isalpha() and token != "i"):
+        return False
+    if token in _ABBREVIATIONS:
+        return rest[:1].isupper() and token in {"etc", "al", "inc", "ltd", "max", "min", "no"}
+    enumerating = token.isdigit() and len(token) < 3 and text[start : stop.start()].strip() == token  # noqa: PLR2004 - "12."
+    return not enumerating
+
+
+def sentences(text: str) -> list[str]:
+    """Split a paragraph into sentences, whitespace normalised."""
+    held = [span.span() for span in _SPAN.finditer(text)]
+    found, start, k = [], 0, 0
+    for stop in _STOP.finditer(text):
+        while k < len(held) and held[k][1] <= stop.start():
+            k += 1
+        inside = k < len(held) and held[k][0] < stop.start() and stop.end() < held[k][1]
+        if not inside and _ends(text, start, stop):
+            found.append(text[start : stop.end()])
+            start = stop.end()
+    found.append(text[start:])
+    return [clean for clean in (" ".join(part.split()) for part in found) if clean]
+
+
+def leans(sentence: str) -> bool:
+    """Whether `sentence` can only be understood after the one before it."""
+    return bool(_LEANING.match(sentence)) and not _POINTING.match(sentence)
+
+
+def _fragment(text: str) -> bool:
+    if any(map(unspaced, text)):
+        return False
+    return len(text) < _SHORT_CHARS and len(text.split()) < _SHORT_WORDS and not _TELLING.search(text)
+
+
+def _whole(text: str) -> bool:
+    """Whether an item says something by itself."""
+    return len(text.split()) >= _SENTENCE_WORDS and bool(_VERB.search(text))
+
+
+def _glue(left: str, right: str) -> str:
+    if left[-1] in ".!?…。！？:;,":
+        return f"{left} {right}"
+    return f"{left} {right}" if right[:1].islower() else f"{left}; {right}"
+
+
+def _labelled(block: Block, text: str) -> str:
+    """Put the labels of `block` before `text` where it needs them, or where nothing else carries them."""
+    labels = block.labels if block.fresh or not _whole(text) else ()
+    said = text.casefold()
+    return ": ".join([*(label for label in dict.fromkeys(labels) if not said.startswith(label.casefold())), text])
+
+
+def _statements(block: Block) -> list[str]:
+    """The statements of one block: sentences, those that lean on their predecessor joined to it."""
+    found: list[str] = []
+    for sentence in sentences(block.text):
+        if _COURTESY.match(sentence):
+            continue
+        joins = found and (leans(sentence) or _fragment(sentence) or _fragment(found[-1]))
+        if joins and len(found[-1]) + len(sentence) < MAX_CHARS:
+            found[-1] = _glue(found[-1], sentence)
+        else:
+            found.append(sentence)
+    return [_labelled(block, found[0]), *found[1:]] if found else []
+
+
+def cut(text: str, limit: int = MAX_CHARS) -> Iterator[str]:
+    """Cut over-long text at clause boundaries, never inside a word."""
+    start = 0
+    while len(text) - start > limit:
+        end = start + limit
+        marks = [mark.end() for mark in _CLAUSE.finditer(text, start + limit // 3, end)]
+        at = marks[-1] if marks else text.rfind(" ", start + 1, end)
+        if at <= start:
+            at = text.find(" ", end)
+            if at < 0:
+                break
+        yield text[start:at].strip()
+        start = at
+    yield text[start:].strip()
+
+
+def _merged(note: str) -> list[str]:
+    """The statements of a note with small fragments joined to their neighbours."""
+    found: list[str] = []
+    prose = False  # whether the last statement came from prose, which later prose may lean on
+    for block in blocks(note):
+        if block.kind == "code":
+            lead = found.pop() + "\n" if found and found[-1].endswith(":") else ""
+            label = ": ".join(block.labels) + ":\n" if block.labels and (block.fresh or not lead) else ""
+            found.append(lead + label + block.text)
+            continue
+        made = _statements(block)
+        if made and found and not block.labels:
+            joins = _fragment(made[0]) or _fragment(found[-1]) or (prose and leans(made[0]))
+            if joins and len(found[-1]) + len(made[0]) < MAX_CHARS:
+                made[0] = _glue(found.pop(), made[0])
+        found.extend(made)
+        prose = block.kind == "prose"
+    return found
+
+
+def split(note: str) -> list[str]:
+    """Split `note` into at most MAX_FACTS statements."""
+    merged = [text for text in dict.fromkeys(_merged(note)) if any(map(str.isalnum, text))]
+    courtesies = [text for text in sentences(note) if _COURTESY.match(text)]
+    found = [piece for text in merged or courtesies for piece in cut(text) if piece]
+    if len(found) <= MAX_FACTS:
+        return found
+    size = -(-len(found) // MAX_FACTS)
+    return [" ".join(found[i : i + size]) for i in range(0, len(found), size)]

@@ -1,0 +1,121 @@
+"""Models behind any OpenAI-compatible `/chat/completions`: OpenRouter, vLLM, LiteLLM, Ollama's /v1."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from memman.http import Http, JsonObject
+from memman.llm.remote import Quirk, RemoteModel, amount, count
+from memman.model.records import Request, Usage
+
+
+def _default_temperature(body: JsonObject, _: Request) -> None:
+    del body["temperature"]
+
+
+def _newer_token_limit(body: JsonObject, _: Request) -> None:
+    body["max_completion_tokens"] = body.pop("max_tokens")
+
+
+def _any_object(body: JsonObject, request: Request) -> None:
+    body["response_format"] = {"type": "json_object"}
+    schema = json.dumps(request.schema)
+    body["messages"][0]["content"] += f"\n\nAnswer with one JSON object that satisfies this schema: {schema}"
+
+
+def _any_text(body: JsonObject, _: Request) -> None:
+    del body["response_format"]
+
+
+class OpenAICompatible(RemoteModel):
+    """Chat completions at `endpoint`, such as `https://openrouter.ai/api/v1`.
+
+    `api_key` may be empty. `models` names a model for each role, `price` is US
+    dollars per million tokens in and out, `reasks` how often one call may ask
+    again after a BadReply. Structured output is asked for as a JSON schema, and
+    where the endpoint rejects that as any JSON object, then as plain text.
+    """
+
+    quirks = (
+        Quirk("temperature", _default_temperature),
+        Quirk("max_tokens", _newer_token_limit),
+        Quirk("", _any_object),
+        Quirk("", _any_text),
+    )
+
+    def __init__(
+        self,
+        http: Http,
+        endpoint: str,
+        api_key: str,
+        models: Mapping[str, str],
+        price: tuple[float, float] | None = None,
+        *,
+        reasks: int = 1,
+        provider: str = "openai",
+    ) -> None:
+        super().__init__(
+            http,
+            f"{endpoint.rstrip('/')}/chat/completions",
+            {"authorization": f"Bearer {api_key}"} if api_key else {},
+            models,
+            provider=provider,
+            price=price,
+            reasks=reasks,
+        )
+
+    def _body(self, request: Request) -> JsonObject:
+        form = {"name": request.task, "strict": True, "schema": request.schema}
+        return {
+            "model": self.model(request.role),
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.user},
+            ],
+            "temperature": 0,
+            "max_tokens": request.max_tokens,
+            "response_format": {"type": "json_schema", "json_schema": form},
+        }
+
+    def _data(self, reply: JsonObject) -> Mapping[str, Any]:
+        match reply:
+            case {"choices": [{"message": dict(message), **choice}, *_]}:
+                finish = choice.get("finish_reason")
+            case _:
+                raise self._bad("without a message")
+        if message.get("refusal") or finish == "content_filter":
+            raise self._refused()
+        if finish == "length":
+            raise self._bad("more than it had room for")
+        found = _outermost_object(_text(message.get("content")))
+        if found is None:
+            raise self._bad("something other than a JSON object")
+        return found
+
+    def _usage(self, reply: JsonObject) -> Usage:
+        usage = reply.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        tokens_in, tokens_out = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
+        told = amount(usage.get("cost"))
+        return Usage(tokens_in, tokens_out, self._cost(tokens_in, tokens_out) if told is None else told)
+
+
+def _text(content: object) -> str:
+    """Join a message's content, which some servers send in parts."""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _outermost_object(text: str) -> dict[str, Any] | None:
+    """Parse the object between the first and the last brace, past any fence, prose or thinking.
+
+    An object inside a broken one is not looked for: it would pass for the whole.
+    """
+    if text.lstrip().startswith("<think>"):
+        text = text.partition("</think>")[2]
+    try:
+        found = json.loads(text[text.find("{") : text.rfind("}") + 1])
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

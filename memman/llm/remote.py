@@ -1,0 +1,173 @@
+"""What every HTTP model shares: asking again, learning an endpoint's dialect, refusals and cost."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from memman.http import Http, JsonObject, Rejected
+from memman.model.errors import BadReply, Refused
+from memman.model.records import Reply, Request, Usage
+
+# The statuses that say no to a part of the request, and those that say no to its text.
+DIALECT = frozenset({400, 422})
+ABOUT_TEXT = frozenset({400, 403, 413, 422})
+# How providers word that it is this text they will not or cannot take, not the request as such.
+REFUSALS = (
+    "content_filter",
+    "content_policy",
+    "content management policy",
+    "flagged",
+    "context_length",
+    "context length",
+    "context window",
+    "too long",
+    "too large",
+    "too_large",
+)
+
+
+class Price(NamedTuple):
+    """US dollars per million tokens."""
+
+    tokens_in: float
+    tokens_out: float
+
+
+class Quirk(NamedTuple):
+    """A part of the protocol that some endpoints reject, and how to do without it.
+
+    A rejection that mentions `cue` is answered by `change`, which alters the
+    body of a request in place; an empty cue is tried when no other explains it.
+    """
+
+    cue: str
+    change: Callable[[JsonObject, Request], None]
+
+
+class RemoteModel(ABC):
+    """A model behind HTTP; a provider says how to write the question and read the answer.
+
+    `models` names a model for each role, `price` is what its tokens cost, and
+    `reasks` is how often one call may ask again after a BadReply.
+    """
+
+    quirks: tuple[Quirk, ...] = ()
+
+    def __init__(
+        self,
+        http: Http,
+        url: str,
+        headers: Mapping[str, str],
+        models: Mapping[str, str],
+        *,
+        provider: str,
+        price: tuple[float, float] | None,
+        reasks: int,
+    ) -> None:
+        self.provider = provider
+        self._http = http
+        self._url = url
+        self._headers = headers
+        self._models = models
+        self._price = None if price is None else Price(*price)
+        self._reasks = reasks
+        # What this endpoint was found to need, remembered for the life of the process.
+        self._learned: tuple[Quirk, ...] = ()
+
+    def model(self, role: str) -> str:
+        """Name the model that serves `role` ('fast' or 'slow')."""
+        return self._models[role]
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`; the reply's usage includes the asks that came to nothing.
+
+        Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured.
+        """
+        spent: list[Usage] = []
+        left = self._reasks
+        while True:
+            try:
+                reply = await self._ask(request)
+                spent.append(self._usage(reply))
+                return Reply(self._data(reply), _total(spent), self.model(request.role))
+            except BadReply:
+                if not left:
+                    raise
+                left -= 1
+
+    async def close(self) -> None:
+        """Release connections."""
+        await self._http.close()
+
+    @abstractmethod
+    def _body(self, request: Request) -> JsonObject:
+        """Write the question."""
+
+    @abstractmethod
+    def _data(self, reply: JsonObject) -> Mapping[str, Any]:
+        """Read the answer. Raises BadReply or Refused."""
+
+    @abstractmethod
+    def _usage(self, reply: JsonObject) -> Usage:
+        """Read what it cost."""
+
+    async def _ask(self, request: Request) -> JsonObject:
+        learned = self._learned
+        while True:
+            body = self._body(request)
+            for quirk in learned:
+                quirk.change(body, request)
+            try:
+                reply = await self._http.post(self._url, self._headers, body)
+            except Rejected as rejected:
+                if _about_text(rejected):
+                    raise self._refused() from None
+                found = self._explanation(rejected, learned)
+                if found is None:
+                    raise
+                learned = (*learned, found)
+            else:
+                self._learned = learned
+                return reply
+
+    def _explanation(self, rejected: Rejected, learned: tuple[Quirk, ...]) -> Quirk | None:
+        if rejected.status not in DIALECT:
+            return None
+        return next((q for q in self.quirks if q not in learned and q.cue in rejected.detail), None)
+
+    def _refused(self) -> Refused:
+        return Refused(f"{self.provider} declined to answer about this text")
+
+    def _bad(self, what: str) -> BadReply:
+        return BadReply(f"{self.provider} answered {what}")
+
+    def _cost(self, tokens_in: float, tokens_out: float) -> float | None:
+        if self._price is None:
+            return None
+        return (tokens_in * self._price.tokens_in + tokens_out * self._price.tokens_out) / 1e6
+
+
+def count(value: object) -> int:
+    """Take a token count from a reply: zero unless it is a whole number above zero."""
+    return max(value, 0) if isinstance(value, int) else 0
+
+
+def amount(value: object) -> float | None:
+    """Take a sum of money from a reply: None unless it is one."""
+    if isinstance(value, int | float) and math.isfinite(value) and value >= 0:
+        return float(value)
+    return None
+
+
+def _about_text(rejected: Rejected) -> bool:
+    return rejected.status in ABOUT_TEXT and any(words in rejected.detail for words in REFUSALS)
+
+
+def _total(spent: Sequence[Usage]) -> Usage:
+    known = [usage.cost for usage in spent if usage.cost is not None]
+    return Usage(
+        sum(usage.tokens_in for usage in spent),
+        sum(usage.tokens_out for usage in spent),
+        sum(known) if len(known) == len(spent) else None,
+    )

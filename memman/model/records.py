@@ -1,0 +1,172 @@
+"""The records that flow through the pipeline. All frozen; times are Unix milliseconds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Action = Literal["ADD", "UPDATE", "DELETE", "NONE"]
+
+EdgeKind = Literal["temporal", "entity", "causal", "semantic"]
+EDGE_KINDS: tuple[EdgeKind, ...] = ("temporal", "entity", "causal", "semantic")
+
+DEFAULT_IMPORTANCE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a note came from, stamped by the channel that queued it."""
+
+    source: str = "user"
+    agent: str = ""
+    session: str = ""
+    cwd: str = ""
+    repository: str = ""
+    commit: str = ""
+    host: str = ""
+    user: str = ""
+
+    @property
+    def origin(self) -> str:
+        """The thread of work a note belongs to: one session, or else (beginning with '@') one source in one place."""
+        if self.session:
+            return f"{self.agent}:{self.session}"
+        return f"@{self.source}:{self.user}@{self.host}:{self.repository or self.cwd}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What the caller said about a note; None or empty means unsaid."""
+
+    category: str | None = None
+    importance: int | None = None
+    entities: tuple[str, ...] = ()
+    replaces: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """The text given to `remember`: one row of queue.db."""
+
+    uid: str
+    store: str
+    text: str
+    queued_at: int
+    hints: Hints = field(default_factory=Hints)
+    provenance: Provenance = field(default_factory=Provenance)
+    deferrals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One self-contained statement extracted from a note."""
+
+    text: str
+    category: str = "fact"
+    importance: int = DEFAULT_IMPORTANCE
+    entities: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A stored memory offered to reconcile, best first. `similarity` is a cosine in [-1, 1]."""
+
+    id: int
+    uid: str
+    text: str
+    category: str
+    entities: tuple[str, ...]
+    valid_from: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What reconcile decided for fact number `fact` of the note against one memory (a store row id)."""
+
+    fact: int
+    action: Action
+    memory: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """`cause` led to `effect`. Each end is ('fact', number in the note) or ('memory', store row id)."""
+
+    cause: tuple[Literal["fact", "memory"], int]
+    effect: tuple[Literal["fact", "memory"], int]
+    kind: str = "causes"
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link between two memories. An end below zero is -(1 + number) of a fact not yet stored."""
+
+    kind: EdgeKind
+    src: int
+    dst: int
+    weight: float
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What made a store's vectors. Vectors of two fingerprints are never compared."""
+
+    provider: str
+    model: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.model}/{self.dimension}"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one provider call cost. `cost` is in US dollars, None where the price is not known."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One structured question to a model.
+
+    `payload` is the same question as data: HTTP providers send `system` and
+    `user`, the built-in rules read `payload`.
+    """
+
+    task: str
+    role: Literal["fast", "slow"]
+    system: str
+    user: str
+    schema: Mapping[str, Any]
+    payload: Mapping[str, Any]
+    max_tokens: int = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A parsed JSON object, not yet checked against the task, and what it cost."""
+
+    data: Mapping[str, Any]
+    usage: Usage
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory about to be stored. `vectors` holds (embedder number, cell, sign code, int8 vector)."""
+
+    uid: str
+    note: str
+    fact: Fact
+    source: str
+    origin: str
+    valid_from: int
+    vectors: tuple[tuple[int, int, bytes, bytes], ...] = ()

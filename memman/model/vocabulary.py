@@ -1,0 +1,7 @@
+"""The closed sets of words a note may carry. Safe on the hot path: imports nothing."""
+
+# Most trusted first. A derived fact keeps the lowest trust of its sources.
+SOURCES = ("user", "agent", "file", "import", "tool", "web")
+CATEGORIES = ("preference", "decision", "fact", "insight", "context")
+INTENTS = ("why", "when", "entity", "general")
+IMPORTANCES = ("1", "2", "3", "4", "5")

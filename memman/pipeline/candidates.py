@@ -1,0 +1,79 @@
+"""The stored memories that a fact may bear on, best first, at a cost that does not grow with the store."""
+
+import json
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from memman.embed import Vectors
+from memman.embed.codes import int8, sign_code
+from memman.model.records import Candidate, Fact, Fingerprint
+from memman.model.terms import match_any, query_terms
+from memman.pipeline.plan import Tools
+from memman.store.filters import Filters
+from memman.store.protocols import Reader
+
+# Candidates a fact is compared with, and rows each search may contribute.
+OFFERED = 8
+_POOL = 24
+# A word in more memories than this tells nothing about any of them, and would make the search grow.
+COMMON = 400
+_MAX_TERMS = 12
+EVERYTHING = Filters()
+
+
+def find(tools: Tools, fact: Fact, vector: Vectors) -> tuple[Candidate, ...]:
+    """Rank the current memories nearest to `fact` by words and by the built-in vector (shape (384,))."""
+    reader = tools.reader
+    code = int8(vector)
+    number = reader.embedder_id(tools.local.fingerprint)
+    worded = dict(lexical(reader, fact.text))
+    near = nearest(tools, tools.local.fingerprint, vector)
+    current = reader.filtered({*worded, *near}, EVERYTHING)
+    ids = [memory for memory in dict.fromkeys((*worded, *near)) if memory in current]
+    if not ids:
+        return ()
+    cosines = reader.cosines(number, code, ids) if number is not None else {}
+    top = max(worded.values(), default=0.0) or 1.0
+    score = {m: 0.5 * worded.get(m, 0.0) / top + 0.5 * cosines.get(m, 0.0) for m in ids}
+    best = sorted(ids, key=lambda m: (-score[m], m))[:OFFERED]
+    return tuple(_candidates(reader, best, cosines))
+
+
+def lexical(reader: Reader, text: str) -> list[tuple[int, float]]:
+    """Return (id, BM25) of memories that share telling words with `text`."""
+    rare = telling(reader, query_terms(text))
+    if not rare:
+        return []
+    return reader.lexical(f"{{text terms}} : ({match_any(rare)})", EVERYTHING, _POOL)
+
+
+def telling(reader: Reader, terms: list[str]) -> list[str]:
+    """Return the rarest of `terms`, those in too many memories left out."""
+    counted = sorted((reader.frequency(term, COMMON + 1), term) for term in terms)
+    return [term for count, term in counted if 0 < count <= COMMON][:_MAX_TERMS]
+
+
+def nearest(tools: Tools, fingerprint: Fingerprint, vector: Vectors, limit: int = _POOL) -> list[int]:
+    """Return the memories whose sign codes are nearest to `vector`, in the cells around it."""
+    number = tools.reader.embedder_id(fingerprint)
+    if number is None or not np.any(vector):
+        return []
+    cells = tools.reader.cells_near(number, vector)
+    return [memory for memory, _ in tools.reader.nearest(number, sign_code(vector), EVERYTHING, limit, cells)]
+
+
+def _candidates(reader: Reader, ids: list[int], cosines: dict[int, float]) -> Iterable[Candidate]:
+    rows = reader.rows(ids)
+    for memory in ids:
+        row = rows[memory]
+        yield Candidate(
+            id=memory,
+            uid=row[1],
+            text=row[3],
+            category=row[4],
+            entities=tuple(json.loads(row[6])),
+            valid_from=row[11],
+            similarity=0.0 if math.isnan(cosines.get(memory, 0.0)) else cosines.get(memory, 0.0),
+        )

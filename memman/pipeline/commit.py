@@ -1,0 +1,103 @@
+"""All of a note or nothing: receipt first, then memories, verdicts, edges and log, in one transaction."""
+
+import json
+from dataclasses import astuple, replace
+from hashlib import blake2b
+
+from memman.embed import Vectors
+from memman.embed.codes import int8, sign_code
+from memman.model.records import Draft, Edge, Fingerprint
+from memman.pipeline.plan import Outcome, Plan, Tools
+from memman.pipeline.spread import Spread, key
+from memman.store.protocols import Store, Unit
+
+_UID_BYTES = 10  # 80 bits: a collision within one store needs about 10^12 memories
+
+
+async def commit(tools: Tools, plan: Plan) -> Plan:  # noqa: RUF029 - every stage has one shape
+    """Store the note's facts; a note whose receipt is there already changes nothing."""
+    assert tools.store is not None, "only commit is given a store"  # noqa: S101 - the runner's own contract
+    now = tools.clock()
+    with tools.store.unit() as unit:
+        outcome = _stored(tools, tools.store, unit, plan, now)
+    return replace(plan, outcome=outcome)
+
+
+def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Outcome:
+    known = {v.fact: v.memory for v in plan.verdicts if v.action == "NONE" and v.memory is not None}
+    fresh = [n for n in range(len(plan.facts)) if n not in known]
+    if not unit.receipt(plan.note, now, "stored" if fresh else "known", len(fresh)):
+        return Outcome(repeated=True)
+    rows: dict[int, int] = dict(known)
+    uids = []
+    packed = _packed(tools, store, unit, plan)
+    for n in fresh:
+        draft = _draft(plan, n, packed[n])
+        rows[n] = unit.add(draft, now)
+        uids.append(draft.uid)
+    for memory in known.values():
+        unit.confirm(memory, plan.note, now)
+    unit.index_new([rows[n] for n in fresh])
+    retired = _retire(unit, plan, rows, now)
+    unit.link(_edges(plan, rows, set(known)))
+    if plan.samples:
+        fingerprint = tools.embedder.fingerprint
+        spread = Spread.of(tools.reader, fingerprint).with_samples(plan.samples)
+        unit.set_meta(key(fingerprint), json.dumps(astuple(spread)))
+    return Outcome(tuple(uids), retired, len(known))
+
+
+def _retire(unit: Unit, plan: Plan, rows: dict[int, int], now: int) -> int:
+    """Close what the verdicts say is out of date. Where the memory is the newer of the two, the fact gives way."""
+    newer = {c.id for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
+    retired = 0
+    for verdict in plan.verdicts:
+        if verdict.action in {"UPDATE", "DELETE"} and verdict.memory is not None:
+            old, new = verdict.memory, rows[verdict.fact]
+            if verdict.memory in newer:
+                old, new = new, old
+            if old != new:
+                retired += unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
+    return retired
+
+
+def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, bytes], ...]) -> Draft:
+    note = plan.note
+    return Draft(
+        uid=blake2b(f"{note.uid}/{n}".encode(), digest_size=_UID_BYTES).hexdigest(),
+        note=note.uid,
+        fact=plan.facts[n],
+        source=note.provenance.source,
+        origin=note.provenance.origin,
+        valid_from=note.queued_at,
+        vectors=vectors,
+    )
+
+
+def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, bytes], ...]]:
+    """Return each fact's vectors in the form a store keeps: the built-in one, and the configured one beside it."""
+    kinds: list[tuple[Fingerprint, Vectors | None]] = [(tools.local.fingerprint, plan.local)]
+    if tools.embedder is not tools.local:
+        kinds.append((tools.embedder.fingerprint, plan.vectors))
+    packed: list[tuple[tuple[int, int, bytes, bytes], ...]] = [() for _ in plan.facts]
+    for fingerprint, vectors in kinds:
+        if vectors is None:
+            continue
+        number = unit.embedder(fingerprint)
+        for n, vector in enumerate(vectors):
+            if vector.any():
+                packed[n] += ((number, store.cell(number, vector), sign_code(vector), int8(vector)),)
+    return packed
+
+
+def _edges(plan: Plan, rows: dict[int, int], known: set[int]) -> list[Edge]:
+    """Put row ids in place of fact numbers; a fact that was known already brings only causal news."""
+    kept = []
+    for edge in plan.edges:
+        facts = {-1 - place for place in (edge.src, edge.dst) if place < 0}
+        if edge.kind != "causal" and facts & known:
+            continue
+        src, dst = (rows[-1 - place] if place < 0 else place for place in (edge.src, edge.dst))
+        if src != dst:
+            kept.append(replace(edge, src=src, dst=dst))
+    return kept

@@ -1,0 +1,18 @@
+"""Vectors of the facts: the built-in ones are there already, a configured embedder adds its own."""
+
+from dataclasses import replace
+
+from memman.pipeline.plan import Plan, Tools
+
+
+def version(tools: Tools) -> str:
+    """Name what made the vectors."""
+    return f"{tools.embedder.fingerprint.provider}/{tools.embedder.fingerprint.model}"
+
+
+async def embed(tools: Tools, plan: Plan) -> Plan:
+    """Embed all facts of the note in one call."""
+    if tools.embedder is tools.local or not plan.facts:
+        return replace(plan, vectors=plan.local)
+    embedding = await tools.embedder.embed([fact.text for fact in plan.facts])
+    return replace(plan, vectors=embedding.vectors)

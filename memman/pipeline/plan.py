@@ -1,0 +1,77 @@
+"""What a note has become so far, and what the stages may use."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from memman.embed import Embedder, Vectors
+from memman.llm import LLM
+from memman.model.records import Candidate, Cause, Edge, Fact, Note, Verdict
+from memman.store.protocols import Reader, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What commit did. `added` holds the new memories' uids; `repeated` is true when a receipt was there already."""
+
+    added: tuple[str, ...] = ()
+    superseded: int = 0
+    known: int = 0
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A note on its way through the pipeline; each stage returns a fuller one.
+
+    `local` and `vectors` are float32 of shape (facts, dimension): the first
+    from the built-in embedder, the second from the configured one.
+    """
+
+    note: Note
+    facts: tuple[Fact, ...] = ()
+    local: Vectors | None = None
+    candidates: tuple[tuple[Candidate, ...], ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    vectors: Vectors | None = None
+    edges: tuple[Edge, ...] = ()
+    samples: tuple[float, ...] = ()
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What stages work with. Only commit is given a `store` to write to."""
+
+    llm: LLM
+    rules: LLM
+    local: Embedder
+    embedder: Embedder
+    reader: Reader
+    clock: Callable[[], int]
+    store: Store | None = None
+
+
+class Run(Protocol):
+    """One step of the pipeline."""
+
+    async def __call__(self, tools: Tools, plan: Plan, /) -> Plan:
+        """Return a fuller plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One named step.
+
+    `version` says what its output depends on beside the note; `journaled`
+    names the plan's fields that are kept for a drain that resumes, empty for a
+    stage that is cheap and pure; `after` says which earlier notes of the store
+    must be done first: '' none, 'related' those about the same things, 'all'.
+    """
+
+    name: str
+    run: Run
+    version: Callable[[Tools], str]
+    journaled: tuple[str, ...] = ()
+    after: str = ""

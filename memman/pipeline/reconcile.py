@@ -1,0 +1,188 @@
+"""Each fact against its candidates: what it makes out of date, what is known already, what caused what."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Literal, TypeGuard
+
+from memman.model.errors import BadReply, Refused
+from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict
+from memman.model.terms import stems
+from memman.pipeline.candidates import find
+from memman.pipeline.extract import PATIENCE
+from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.prompts import digest, prompt, quoted
+from memman.pipeline.replies import clean, listed, number
+
+# What one note may do to the store, whatever the model says.
+MAX_UPDATES = 3
+MAX_DELETES = 1
+MAX_CAUSES = 16
+MAX_OFFERED = 24
+# Below this cosine and with no word in common, a candidate is not worth a question.
+NEAR = 0.45
+SHARED = 2
+_DAY_MS = 86_400_000
+_LEAST_CONFIDENCE = 0.5
+_CAUSE_KINDS = ("causes", "enables", "prevents")
+
+_VERDICT = {
+    "fact": {"type": "integer"},
+    "action": {"type": "string", "enum": ["UPDATE", "DELETE", "NONE"]},
+    "memory": {"type": "integer"},
+    "reason": {"type": "string"},
+}
+_CAUSE = {
+    "cause": {"type": "string"},
+    "effect": {"type": "string"},
+    "kind": {"type": "string", "enum": list(_CAUSE_KINDS)},
+    "confidence": {"type": "number"},
+}
+
+
+def _objects(fields: Mapping[str, Any]) -> dict[str, Any]:
+    item = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return {"type": "array", "items": item}
+
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"verdicts": _objects(_VERDICT), "causes": _objects(_CAUSE)},
+    "required": ["verdicts", "causes"],
+    "additionalProperties": False,
+}
+
+
+def version(tools: Tools) -> str:
+    """Derive the stage's version from prompt, schema and model."""
+    return digest(prompt("reconcile"), json.dumps(SCHEMA), tools.llm.provider, tools.llm.model("slow"))
+
+
+async def reconcile(tools: Tools, plan: Plan) -> Plan:
+    """Find every fact's candidates and, where any is near enough, ask about them in one call."""
+    if not plan.facts:
+        return plan
+    local = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
+    candidates = tuple(find(tools, fact, vector) for fact, vector in zip(plan.facts, local, strict=True))
+    plan = replace(plan, local=local, candidates=candidates)
+    if plan.note.hints.replaces:
+        return replace(plan, verdicts=_replaced(tools, plan))
+    offered = _offered(plan.facts, candidates)
+    if not offered and len(plan.facts) == 1:
+        return plan
+    request = _request(tools, plan, offered)
+    try:
+        # Without memories there is only the question what caused what, which the rules answer.
+        reply = await (tools.llm if offered else tools.rules).complete(request)
+        return _settled(plan, offered, reply)
+    except Refused:
+        pass
+    except BadReply:
+        if plan.note.deferrals < PATIENCE:
+            raise
+    return _settled(plan, offered, await tools.rules.complete(request))
+
+
+def _replaced(tools: Tools, plan: Plan) -> tuple[Verdict, ...]:
+    targets = tools.reader.found(plan.note.hints.replaces)
+    return tuple(Verdict(0, "UPDATE", memory, "replaced on request") for memory, _ in targets)
+
+
+def _offered(facts: Sequence[Fact], candidates: Sequence[Sequence[Candidate]]) -> list[Candidate]:
+    """Return the candidates near enough to any fact, each once."""
+    kept: dict[int, Candidate] = {}
+    for fact, found in zip(facts, candidates, strict=True):
+        words = stems(fact.text)
+        names = {name.casefold() for name in fact.entities}
+        for candidate in found:
+            shared = len(words & stems(candidate.text)) >= SHARED
+            named = not names.isdisjoint(name.casefold() for name in candidate.entities)
+            if candidate.similarity >= NEAR or shared or named:
+                kept.setdefault(candidate.id, candidate)
+    return list(islice(kept.values(), MAX_OFFERED))
+
+
+def _request(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Request:
+    now = tools.clock()
+    facts = [{"n": n, "text": f.text, "category": f.category, "entities": list(f.entities)} for n, f in enumerate(plan.facts)]
+    memories = [
+        {
+            "n": n,
+            "text": c.text,
+            "category": c.category,
+            "entities": list(c.entities),
+            "similarity": round(c.similarity, 3),
+            "age_days": round(max(0, now - c.valid_from) / _DAY_MS, 1),
+        }
+        for n, c in enumerate(offered)
+    ]
+    lines = [f"f{f['n']}: {f['text']}" for f in facts]
+    stored = [f"m{m['n']} ({m['age_days']} days old): {m['text']}" for m in memories]
+    return Request(
+        task="reconcile",
+        role="slow",
+        system=prompt("reconcile"),
+        user=quoted("facts", "\n".join(lines)) + "\n" + quoted("memories", "\n".join(stored)),
+        schema=SCHEMA,
+        payload={"facts": facts, "memories": memories},
+    )
+
+
+def _settled(plan: Plan, offered: Sequence[Candidate], reply: Reply) -> Plan:
+    verdicts = tuple(_verdicts(plan.facts, offered, reply.data))
+    return replace(plan, verdicts=verdicts, causes=tuple(_causes(plan.facts, offered, reply.data)))
+
+
+def _verdicts(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Verdict]:
+    """Keep what is allowed: ids that were offered, each memory retired once, few retirements a note."""
+    left: dict[Action, int] = {"UPDATE": MAX_UPDATES, "DELETE": MAX_DELETES, "NONE": len(facts)}
+    kept: list[Verdict] = []
+    retired: set[int] = set()
+    for item in listed(data, "verdicts", 4 * MAX_OFFERED):
+        fact, memory, action = item.get("fact"), item.get("memory"), item.get("action")
+        if not (_within(fact, facts) and _within(memory, offered) and action in left):
+            continue
+        candidate = offered[memory]
+        if action == "NONE" and not _repeats(facts[fact].text, candidate.text):
+            continue
+        if left[action] == 0 or candidate.id in retired:
+            continue
+        left[action] -= 1
+        if action != "NONE":
+            retired.add(candidate.id)
+        kept.append(Verdict(fact, action, candidate.id, clean(item.get("reason"), 200)))
+    return kept
+
+
+def _within(value: Any, items: Sequence[Any]) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(items)
+
+
+def _repeats(text: str, stored: str) -> bool:
+    """Whether `stored` holds every telling word of `text`: a model may not drop a fact that says more."""
+    return stems(text) <= stems(stored)
+
+
+def _causes(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Cause]:
+    kept = []
+    for item in listed(data, "causes", MAX_CAUSES):
+        cause, effect = _end(item.get("cause"), facts, offered), _end(item.get("effect"), facts, offered)
+        confidence = number(item.get("confidence"), 0.0, 1.0, 0.0)
+        if cause and effect and cause != effect and confidence >= _LEAST_CONFIDENCE:
+            kind = item.get("kind")
+            kept.append(Cause(cause, effect, kind if kind in _CAUSE_KINDS else "causes", confidence))
+    return kept
+
+
+def _end(
+    value: Any, facts: Sequence[Fact], offered: Sequence[Candidate]
+) -> tuple[Literal["fact", "memory"], int] | None:
+    if not isinstance(value, str) or not value[1:].isdecimal() or not value.isascii():
+        return None
+    place = int(value[1:])
+    if value[0] == "f" and place < len(facts):
+        return "fact", place
+    if value[0] == "m" and place < len(offered):
+        return "memory", offered[place].id
+    return None

@@ -1,0 +1,47 @@
+"""What the providers cost, by day and stage."""
+
+import time
+from typing import Any
+
+import apsw
+
+from memman.model.records import Usage
+
+COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
+_KEPT_DAYS = 400
+
+
+def today() -> str:
+    """Return the current day, UTC."""
+    return time.strftime("%Y-%m-%d", time.gmtime())
+
+
+class Ledger:
+    """The ledger of one queue, over its open connection."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self.db = db
+
+    def enter(self, stage: str, provider: str, model: str, usage: Usage) -> None:
+        """Add one call to today's account."""
+        self.db.execute(
+            "INSERT INTO ledger VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + 1,"
+            " tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,"
+            " cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced",
+            (today(), stage, provider, model, usage.tokens_in, usage.tokens_out, usage.cost or 0.0, usage.cost is None),
+        )
+
+    def spent_today(self) -> tuple[float, int]:
+        """Return today's dollars and tokens."""
+        sql = "SELECT coalesce(sum(cost), 0.0), coalesce(sum(tokens_in + tokens_out), 0) FROM ledger WHERE day = ?"
+        cost, tokens = self.db.execute(sql, (today(),)).get
+        return cost, tokens
+
+    def days(self, limit: int) -> list[dict[str, Any]]:
+        """Return the newest entries, as dicts of COLUMNS."""
+        rows = self.db.execute("SELECT * FROM ledger ORDER BY day DESC, stage, provider, model LIMIT ?", (limit,))
+        return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+    def maintain(self) -> None:
+        """Drop accounts older than a year or so."""
+        self.db.execute("DELETE FROM ledger WHERE day < date('now', ?)", (f"-{_KEPT_DAYS} days",))

@@ -1,0 +1,213 @@
+"""The drain's and the person's side of queue.db: claim, acknowledge, give back, park, retry, purge."""
+
+import time
+from typing import Any
+
+import apsw
+
+from memman.config.places import queue_path
+from memman.model.errors import AmbiguousId, UnknownId, UsageError
+from memman.model.records import Hints, Note, Provenance
+from memman.queue.schema import open_queue
+from memman.sqlite import Guard, Transaction, checkpoint
+
+ATTEMPTS = 5
+# Waiting time after the n-th transient failure of one note, in seconds; lifted when the provider recovers.
+BACKOFF = (0, 0, 0, 60, 120, 240, 480, 900, 1800, 3600)
+# A waiting time further off than any we set means that the clock was turned back.
+_LONGEST_MS = 2 * BACKOFF[-1] * 1000
+_DONE_KEPT_MS = 7 * 86_400_000
+
+_NOTE = "uid, store, text, queued_at, category, importance, entities, replaces, source, agent, session, cwd, repository, revision, host, user, deferrals"
+_CLAIM = f"""
+UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now
+WHERE id = (SELECT id FROM note WHERE state = 'pending' AND (retry_at <= :now OR retry_at > :absurd)
+            AND (:store IS NULL OR store = :store) AND store NOT IN (SELECT value FROM json_each(:shut))
+            ORDER BY id LIMIT 1)
+RETURNING {_NOTE}, attempts
+"""
+LISTED = ("uid", "store", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error", "text")
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _note(row: tuple[Any, ...]) -> Note:
+    uid, store, text, queued_at, category, importance, entities, replaces, *provenance, deferrals = row
+    hints = Hints(category, importance, tuple(entities.split("\n")) if entities else (), replaces)
+    return Note(uid, store, text, queued_at, hints, Provenance(*provenance), deferrals)
+
+
+class Queue:
+    """queue.db opened for work.
+
+    Everything here may be repeated after a power cut without harm, because the
+    stores hold the receipts; so these writes do not wait for the disk.
+    """
+
+    def __init__(self, data: str) -> None:
+        self.path = queue_path(data)
+        with Guard(self.path):
+            self.db = open_queue(self.path, synchronous="NORMAL")
+
+    def close(self) -> None:
+        """Truncate the log, so that the next `remember` opens a small one, and close."""
+        with Guard(self.path):
+            checkpoint(self.db)
+            self.db.close()
+
+    def rescue(self) -> int:
+        """Give back notes left running by a dead drain. Only for the holder of the drain lock."""
+        return self._run("UPDATE note SET state = 'pending' WHERE state = 'running'")
+
+    def park_spent(self) -> int:
+        """Park notes whose last attempt never came to an end: they kill the drain that touches them."""
+        return self._run(
+            "UPDATE note SET state = 'parked', changed_at = ?, error = 'every attempt ended without a word'"
+            " WHERE state = 'pending' AND attempts >= ?",
+            (_now(), ATTEMPTS),
+        )
+
+    def claim(self, store: str | None = None, shut: tuple[str, ...] = ()) -> Note | None:
+        """Take the oldest note that is due, counting the attempt; stores in `shut` are passed over."""
+        now = _now()
+        values = {"now": now, "absurd": now + _LONGEST_MS, "store": store, "shut": _json_list(shut)}
+        with Guard(self.path):
+            row = self.db.execute(_CLAIM, values).get
+        return _note(row[:-1]) if row else None
+
+    def done(self, uid: str) -> None:
+        """Acknowledge a note that its store holds a receipt for; its text and journal go."""
+        with Guard(self.path), Transaction(self.db):
+            self.db.execute(
+                "UPDATE note SET state = 'done', changed_at = ?, text = '', error = '' WHERE uid = ? AND state IN ('running', 'pending')",
+                (_now(), uid),
+            )
+            self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
+
+    def release(self, uid: str) -> None:
+        """Give a note back untried: the drain was asked to stop."""
+        self._run(
+            "UPDATE note SET state = 'pending', attempts = attempts - 1 WHERE uid = ? AND state = 'running'", (uid,)
+        )
+
+    def defer(self, uid: str, error: str) -> None:
+        """Give a note back after a transient failure: no attempt is spent, only time."""
+        now = _now()
+        waits = " ".join(f"WHEN {n} THEN {seconds * 1000}" for n, seconds in enumerate(BACKOFF))
+        self._run(
+            "UPDATE note SET state = 'pending', attempts = attempts - 1, deferrals = deferrals + 1, error = ?, changed_at = ?,"
+            f" retry_at = ? + CASE deferrals {waits} ELSE {BACKOFF[-1] * 1000} END WHERE uid = ? AND state = 'running'",
+            (error, now, now, uid),
+        )
+
+    def fail(self, uid: str, error: str) -> bool:
+        """Give a note back after a failure of its own; True when that was the last attempt and it is parked."""
+        with Guard(self.path):
+            state = self.db.execute(
+                "UPDATE note SET state = CASE WHEN attempts >= ? THEN 'parked' ELSE 'pending' END, error = ?, changed_at = ?"
+                " WHERE uid = ? AND state = 'running' RETURNING state",
+                (ATTEMPTS, error, _now(), uid),
+            ).get
+        return bool(state == "parked")
+
+    def hurry(self) -> int:
+        """Lift all waiting times: the provider has recovered."""
+        return self._run("UPDATE note SET retry_at = 0 WHERE state = 'pending' AND retry_at > 0")
+
+    def counts(self) -> dict[str, int]:
+        """Count notes by state."""
+        with Guard(self.path):
+            return dict(self.db.execute("SELECT state, count(*) FROM note GROUP BY state"))
+
+    def oldest(self) -> int | None:
+        """Return when the oldest waiting note was queued."""
+        with Guard(self.path):
+            found: int | None = self.db.execute(
+                "SELECT queued_at FROM note WHERE state IN ('pending', 'running') ORDER BY id LIMIT 1"
+            ).get
+        return found
+
+    def waiting(self, store: str | None = None) -> int:
+        """Count notes that are pending or running."""
+        with Guard(self.path):
+            sql = "SELECT count(*) FROM note WHERE state IN ('pending', 'running') AND (?1 IS NULL OR store = ?1)"
+            return int(self.db.execute(sql, (store,)).get)
+
+    def listed(self, states: tuple[str, ...], limit: int) -> list[dict[str, Any]]:
+        """Return the newest notes in `states`, as dicts of LISTED."""
+        sql = (
+            f"SELECT {', '.join(LISTED)} FROM note WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
+        )
+        with Guard(self.path):
+            return [dict(zip(LISTED, row, strict=True)) for row in self.db.execute(sql, (_json_list(states), limit))]
+
+    def find(self, part: str) -> str:
+        """Return the uid of the note that `part` (a beginning or an ending) names. Raises UnknownId, AmbiguousId."""
+        if not part.isalnum():
+            raise UsageError(f"{ascii(part[:40])} is not an id")
+        with Guard(self.path):
+            sql = "SELECT uid FROM note WHERE uid LIKE ?1 || '%' OR uid LIKE '%' || ?1 LIMIT 2"
+            found = [uid for (uid,) in self.db.execute(sql, (part.lower(),))]
+        if not found:
+            raise UnknownId(f"no note has the id {part}")
+        if len(found) > 1:
+            raise AmbiguousId(f"several notes have an id like {part}: give more of it")
+        return str(found[0])
+
+    def show(self, uid: str) -> dict[str, Any]:
+        """Return every column of a note, and the stages its journal holds."""
+        with Guard(self.path):
+            cursor = self.db.execute("SELECT * FROM note WHERE uid = ?", (uid,))
+            names = [column[0] for column in cursor.get_description()]
+            row = dict(zip(names, next(iter(cursor)), strict=True))
+            row["journal"] = [stage for (stage,) in self.db.execute("SELECT stage FROM journal WHERE note = ?", (uid,))]
+        return row
+
+    def retry(self, uid: str) -> bool:
+        """Send a parked note round again; False when it is not parked."""
+        with Guard(self.path), Transaction(self.db):
+            try:
+                self.db.execute(
+                    "UPDATE note SET state = 'pending', attempts = 0, deferrals = 0, retry_at = 0, error = '', changed_at = ?"
+                    " WHERE uid = ? AND state = 'parked'",
+                    (_now(), uid),
+                )
+            except apsw.ConstraintError:
+                # The same text waits already: that note will do for both.
+                self.db.execute("UPDATE note SET state = 'done', text = '' WHERE uid = ?", (uid,))
+            return self.db.changes() == 1
+
+    def purge(self, state: str, older_ms: int = 0) -> int:
+        """Delete notes that are done or parked, and were so `older_ms` ago."""
+        return self._run("DELETE FROM note WHERE state = ? AND changed_at <= ?", (state, _now() - older_ms))
+
+    def drop(self, uid: str) -> None:
+        """Take a note out of the queue: it was forgotten, and its store holds a receipt that says so."""
+        with Guard(self.path), Transaction(self.db):
+            self.db.execute("DELETE FROM note WHERE uid = ?", (uid,))
+            self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
+
+    def maintain(self) -> None:
+        """Drop what nobody needs any more: old done notes, and journals of notes that are gone."""
+        self.purge("done", _DONE_KEPT_MS)
+        self._run("DELETE FROM journal WHERE note NOT IN (SELECT uid FROM note WHERE state <> 'done')")
+
+    def meta(self, key: str) -> str:
+        """Return a remembered value, '' when there is none."""
+        with Guard(self.path):
+            return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Remember a value between drains."""
+        self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def _run(self, sql: str, values: tuple[Any, ...] = ()) -> int:
+        with Guard(self.path):
+            self.db.execute(sql, values)
+            return self.db.changes()
+
+
+def _json_list(values: tuple[str, ...]) -> str:
+    return "[" + ",".join(f'"{value}"' for value in values) + "]"

@@ -1,0 +1,71 @@
+"""The tables of queue.db. Safe on the hot path."""
+
+from memman.sqlite import Transaction, open_writer, schema_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+VERSION = 1
+
+_TABLES = """
+CREATE TABLE note(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid TEXT NOT NULL UNIQUE,
+    store TEXT NOT NULL,
+    text TEXT NOT NULL,
+    category TEXT,
+    importance INTEGER,
+    entities TEXT NOT NULL DEFAULT '',
+    replaces TEXT NOT NULL DEFAULT '',
+    source TEXT NOT NULL,
+    agent TEXT NOT NULL DEFAULT '',
+    session TEXT NOT NULL DEFAULT '',
+    cwd TEXT NOT NULL DEFAULT '',
+    repository TEXT NOT NULL DEFAULT '',
+    revision TEXT NOT NULL DEFAULT '',
+    host TEXT NOT NULL DEFAULT '',
+    user TEXT NOT NULL DEFAULT '',
+    queued_at INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'running', 'done', 'parked')),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    deferrals INTEGER NOT NULL DEFAULT 0,
+    retry_at INTEGER NOT NULL DEFAULT 0,
+    changed_at INTEGER NOT NULL DEFAULT 0,
+    error TEXT NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX note_once ON note(store, text, replaces) WHERE state IN ('pending', 'running');
+CREATE INDEX note_state ON note(state, id);
+CREATE TABLE journal(
+    note TEXT NOT NULL,
+    stage TEXT NOT NULL,
+    version TEXT NOT NULL,
+    output TEXT NOT NULL,
+    PRIMARY KEY (note, stage)
+) WITHOUT ROWID;
+CREATE TABLE ledger(
+    day TEXT NOT NULL,
+    stage TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL DEFAULT 0,
+    tokens_in INTEGER NOT NULL DEFAULT 0,
+    tokens_out INTEGER NOT NULL DEFAULT 0,
+    cost REAL NOT NULL DEFAULT 0,
+    unpriced INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (day, stage, provider, model)
+) WITHOUT ROWID;
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+PRAGMA user_version = 1;
+"""
+
+
+def open_queue(path: str, *, synchronous: str = "FULL") -> "apsw.Connection":
+    """Open queue.db for writing, made on first use. Raises NewerSchema and driver errors."""
+    db = open_writer(path, synchronous=synchronous)
+    if schema_version(db, VERSION, path) < VERSION:
+        db.execute("PRAGMA journal_mode=WAL")
+        with Transaction(db):
+            if schema_version(db, VERSION, path) < VERSION:  # another process may have been first
+                db.execute(_TABLES)
+    return db

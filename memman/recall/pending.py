@@ -1,0 +1,54 @@
+"""Notes that wait to be drained, found by their words. Safe on the hot path."""
+
+import apsw
+
+from memman.model.terms import stems
+from memman.recall.hit import Hit
+from memman.sqlite import open_reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memman.store.filters import Filters
+
+# The newest notes looked at, and the share of the query's words one must hold.
+NEWEST = 500
+COVERED = 0.5
+
+_WAITING = """
+SELECT uid, text, category, importance, entities, source, queued_at, replaces FROM note
+WHERE store = ? AND state IN ('pending', 'running', 'parked') ORDER BY id DESC LIMIT ?
+"""
+
+
+def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
+    """Return the newest notes of `store` that are not drained yet; a queue that cannot be read has none."""
+    try:
+        db = open_reader(path)
+        rows = list(db.execute(_WAITING, (store, NEWEST)))
+        db.close()
+    except apsw.Error:
+        return []
+    return rows
+
+
+def pending(notes: "list[tuple[Any, ...]]", query: str, filters: "Filters") -> list[Hit]:
+    """Return hits for the notes that hold enough of the query's words, best first."""
+    asked = stems(query)
+    hits = []
+    for uid, text, category, importance, entities, source, queued_at, _ in notes:
+        if not filters.admits(category=category, source=source, recorded_at=queued_at):
+            continue
+        covered = len(asked & stems(f"{text} {entities}")) / len(asked) if asked else 0.0
+        if covered < COVERED:
+            continue
+        hit = Hit(0)
+        hit.pending, hit.coverage, hit.score = True, covered, covered
+        hit.row = (
+            0, uid, uid, text, category or "note", importance or 3, "[]", "[]", "", source, "",
+            queued_at, None, queued_at, None, "pending", None, 0,
+        )  # fmt: skip
+        hits.append(hit)
+    hits.sort(key=lambda hit: -hit.score)
+    return hits

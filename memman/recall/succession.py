@@ -1,0 +1,42 @@
+"""Superseded memories give way to what took their place. Safe on the hot path."""
+
+from memman.recall.hit import Hit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memman.store.filters import Filters
+    from memman.store.sqlite.reader import SqliteReader
+
+# Longer chains than this are followed no further.
+_STEPS = 16
+# Puts the memory in force before the one it superseded.
+_AHEAD = 1e-6
+
+
+def current(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters") -> "list[Hit]":
+    """Replace every superseded hit by the memory now in force, which takes over its score.
+
+    Whoever asks in the words of the old fact is told the new one. With
+    `filters.past` the old one is shown too, after it.
+    """
+    steps = reader.successors(hit.id for hit in hits)
+    if not steps:
+        return hits
+    for _ in range(_STEPS):
+        further = reader.successors(set(steps.values()))
+        if not further:
+            break
+        steps = {old: further.get(new, new) for old, new in steps.items()}
+    admitted = reader.filtered(set(steps.values()), filters)
+    kept = {hit.id: hit for hit in hits if filters.past or hit.id not in steps}
+    for old in (hit for hit in hits if hit.id in steps):
+        if steps[old.id] in admitted:
+            _take_over(kept.setdefault(steps[old.id], Hit(steps[old.id])), old)
+    return sorted(kept.values(), key=lambda hit: (-hit.score, hit.id))
+
+
+def _take_over(new: "Hit", old: "Hit") -> None:
+    if old.score >= new.score:
+        new.score, new.stands_for = old.score + _AHEAD, old.id
+        new.text_score, new.text_rank = old.text_score, old.text_rank
+        new.cosine, new.meaning_rank = old.cosine, old.meaning_rank

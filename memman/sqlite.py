@@ -1,0 +1,155 @@
+"""The one way memman opens an SQLite file. Safe on the hot path: imports apsw and little else."""
+
+import sys
+
+import apsw
+
+from memman.config.places import make_file, make_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from memman.model.errors import MemmanError
+
+# The first release without the WAL-reset race (sqlite.org, "WAL-reset bug", fixed 2026-03-13).
+OLDEST_LIBRARY = (3, 51, 3)
+# Longer than any transaction of ours; a drain's longest is a migration.
+WAIT_MS = 10_000
+
+
+def _check_library() -> None:
+    if tuple(map(int, apsw.sqlite_lib_version().split(".")[:3])) < OLDEST_LIBRARY:
+        from memman.model.errors import OldLibrary
+
+        raise OldLibrary(
+            f"SQLite {apsw.sqlite_lib_version()} can corrupt a WAL database: upgrade apsw to 3.51.3 or newer"
+        )
+
+
+def translated(error: Exception, path: str) -> "MemmanError":
+    """Turn a driver or file-system error about `path` into memman's own."""
+    from memman.model.errors import Busy, CannotWrite, DamagedFile, MemmanError, StoreError
+
+    table: tuple[tuple[tuple[type[Exception], ...], type[MemmanError], str], ...] = (
+        ((apsw.BusyError, apsw.LockedError), Busy, "is in use by another process; try again"),
+        (
+            (apsw.CorruptError, apsw.NotADBError),
+            DamagedFile,
+            "is damaged or not a database; it was left untouched",
+        ),
+        (
+            (apsw.FullError,),
+            CannotWrite,
+            "could not be written: the disk is full; free some space and try again",
+        ),
+        (
+            (apsw.ReadOnlyError, apsw.PermissionsError, PermissionError),
+            CannotWrite,
+            "may not be written; check its permissions",
+        ),
+        ((apsw.CantOpenError,), CannotWrite, "cannot be opened; check its folder and permissions"),
+        ((apsw.IOError, OSError), CannotWrite, "could not be read or written"),
+    )
+    for kinds, becomes, says in table:
+        if isinstance(error, kinds):
+            return becomes(f"{path} {says} ({error})")
+    return StoreError(f"{path}: {error}")
+
+
+class Guard:
+    """Lets no driver error about `path` escape untranslated."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        """Begin to watch."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: "TracebackType | None") -> None:
+        if isinstance(error, apsw.Error | OSError):
+            raise translated(error, self.path) from error
+
+
+class Transaction:
+    """BEGIN IMMEDIATE … COMMIT, or ROLLBACK when anything is raised."""
+
+    __slots__ = ("db",)
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self.db = db
+
+    def __enter__(self) -> "Self":
+        self.db.execute("BEGIN IMMEDIATE")
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: "TracebackType | None") -> None:
+        if error is None:
+            try:
+                self.db.execute("COMMIT")
+            except apsw.Error:
+                self._abandon()
+                raise
+        else:
+            self._abandon()
+
+    def _abandon(self) -> None:
+        # SQLite may already have rolled back by itself, after a full disk for one.
+        if self.db.in_transaction:
+            self.db.execute("ROLLBACK")
+
+
+def open_writer(path: str, *, synchronous: str = "FULL") -> apsw.Connection:
+    """Open `path` for writing, creating it (mode 0600, folder 0700) where it is missing.
+
+    The log is left for the drain to checkpoint: a one-shot writer that did so
+    on close would pay two more syncs.
+    """
+    _check_library()
+    make_folder(path.rpartition("/")[0])
+    make_file(path)
+    db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    db.set_busy_timeout(WAIT_MS)
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    db.wal_autocheckpoint(0)
+    db.execute(f"PRAGMA synchronous={synchronous}")
+    if sys.platform == "darwin":
+        db.execute("PRAGMA fullfsync=ON")
+    return db
+
+
+def open_reader(path: str) -> apsw.Connection:
+    """Open `path` read-only; on a medium nobody can write to, also without a log."""
+    _check_library()
+    try:
+        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        db.set_busy_timeout(WAIT_MS)
+        db.execute("PRAGMA schema_version").get  # noqa: B018 - the first read is what opens the log
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        db = apsw.Connection(f"file:{quoted}?immutable=1", flags=flags)
+    return db
+
+
+def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
+    """Return the file's schema version, 0 for an empty file. Raises NewerSchema."""
+    version = db.execute("PRAGMA user_version").get
+    if version > newest:
+        from memman.model.errors import NewerSchema
+
+        raise NewerSchema(
+            f"{path} has schema {version}, this memman knows {newest}: upgrade memman; nothing was changed"
+        )
+    return int(version)
+
+
+def checkpoint(db: apsw.Connection) -> None:
+    """Move the log into the file and truncate it, if no reader is in the way."""
+    try:
+        db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return

@@ -1,0 +1,1 @@
+"""Stores: named, isolated sets of memories. Protocols in `protocols`, adapters beside it."""

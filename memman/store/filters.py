@@ -1,0 +1,52 @@
+"""What a recall may be narrowed to. Safe on the hot path."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Filters:
+    """Conditions on memories, applied before any cut. Times are Unix milliseconds."""
+
+    __slots__ = ("as_of", "category", "history", "since", "source", "until")
+
+    def __init__(
+        self,
+        *,
+        category: str | None = None,
+        source: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        as_of: int | None = None,
+        history: bool = False,
+    ) -> None:
+        self.category, self.source = category, source
+        self.since, self.until, self.as_of = since, until, as_of
+        self.history = history
+
+    @property
+    def past(self) -> bool:
+        """Whether retired memories are wanted too."""
+        return self.history or self.as_of is not None
+
+    def conditions(self) -> "list[tuple[str, Any]]":
+        """Return (SQL over memory `m` with one placeholder, value) for each condition."""
+        asked = (
+            ("m.category = ?", self.category),
+            ("m.source = ?", self.source),
+            ("m.recorded_at >= ?", self.since),
+            ("m.recorded_at < ?", self.until),
+            ("m.recorded_at <= ?", self.as_of),
+            ("(m.retired_at IS NULL OR m.retired_at > ?)", self.as_of),
+        )
+        return [(sql, value) for sql, value in asked if value is not None]
+
+    def admits(self, *, category: str | None, source: str, recorded_at: int) -> bool:
+        """Whether a note that is not stored yet would pass."""
+        return (
+            self.as_of is None
+            and self.category in (None, category)
+            and self.source in (None, source)
+            and (self.since is None or recorded_at >= self.since)
+            and (self.until is None or recorded_at < self.until)
+        )

@@ -1,0 +1,108 @@
+"""What the rest of memman may ask of a store, whatever holds it."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from memman.embed import Vectors
+from memman.model.records import Draft, Edge, Fingerprint, Note
+from memman.store.filters import Filters
+
+
+class Reader(Protocol):
+    """Reads. Lists come best first, ties by row id."""
+
+    def meta(self, key: str) -> str:
+        """Return a setting of the store, '' when unset."""
+
+    def count(self) -> int:
+        """Return how many memories were ever stored."""
+
+    def embedder_id(self, fingerprint: Fingerprint) -> int | None:
+        """Return the number this store gave to vectors of `fingerprint`."""
+
+    def lexical(self, match: str, filters: Filters, limit: int) -> list[tuple[int, float]]:
+        """Return (id, BM25) of the best rows for a match expression."""
+
+    def frequency(self, term: str, cap: int) -> int:
+        """Count memories whose text holds `term`, up to `cap`."""
+
+    def nearest(
+        self, embedder: int, code: bytes, filters: Filters, limit: int, cells: Sequence[int] = ()
+    ) -> list[tuple[int, int]]:
+        """Return (id, Hamming distance) of the nearest sign codes."""
+
+    def cosines(self, embedder: int, vector: bytes, ids: Iterable[int]) -> dict[int, float]:
+        """Return the cosine between an int8 vector and each memory's own."""
+
+    def cells_near(self, embedder: int, vector: Vectors) -> list[int]:
+        """Return the cells of the partition around `vector`; empty means the whole store."""
+
+    def rows(self, ids: Iterable[int]) -> dict[int, tuple[Any, ...]]:
+        """Return memories as tuples in the order of the adapter's ROW."""
+
+    def filtered(self, ids: Iterable[int], filters: Filters) -> set[int]:
+        """Return those of `ids` that `filters` admits."""
+
+    def edges(self, ids: Iterable[int]) -> list[tuple[int, str, int, float, str, int, int]]:
+        """Return (src, kind, dst, weight, detail, near, far) of edges touching `ids`."""
+
+    def successors(self, ids: Iterable[int]) -> dict[int, int]:
+        """Return, for those of `ids` that are superseded, the memory that took their place."""
+
+    def newest(self) -> int:
+        """Return when the newest memory was recorded."""
+
+    def last_of(self, origin: str) -> int | None:
+        """Return the newest current memory of `origin`."""
+
+    def recent(self, since: int, limit: int) -> list[tuple[int, int]]:
+        """Return (id, recorded_at) of the newest current memories recorded after `since`."""
+
+    def mentions(self, entity: str, limit: int) -> tuple[int, list[int]]:
+        """Return how many memories mention `entity`, and the newest current ones."""
+
+    def found(self, part: str) -> list[tuple[int, str]]:
+        """Return (id, uid) of memories whose uid begins with `part`, or whose note it names."""
+
+
+class Unit(Protocol):
+    """Writes inside one transaction."""
+
+    def receipt(self, note: Note, at: int, outcome: str, facts: int) -> bool:
+        """Record that `note` is done; False when it already was."""
+
+    def add(self, draft: Draft, at: int) -> int:
+        """Store one memory; return its row id."""
+
+    def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
+        """Close `old` in favour of `new`; False when it is not current any more."""
+
+    def confirm(self, memory: int, note: Note, at: int) -> None:
+        """Record that a note said again what `memory` says."""
+
+    def link(self, edges: Iterable[Edge]) -> None:
+        """Store edges between stored memories."""
+
+    def index_new(self, memories: Sequence[int]) -> None:
+        """Index memories just added, and the neighbours whose context they change."""
+
+    def embedder(self, fingerprint: Fingerprint) -> int:
+        """Return the number of `fingerprint`'s vectors in this store."""
+
+    def set_meta(self, key: str, value: str | None) -> None:
+        """Set one of the store's settings; None removes it."""
+
+
+class Store(Protocol):
+    """A store opened for writing."""
+
+    @property
+    def reader(self) -> Reader:
+        """Reads of this store, its own uncommitted writes included."""
+
+    def unit(self) -> AbstractContextManager[Unit]:
+        """Hold one write transaction."""
+
+    def cell(self, embedder: int, vector: Vectors) -> int:
+        """Return the cell of the partition that `vector` belongs to."""

@@ -1,0 +1,1 @@
+"""The SQLite adapter: one file a store."""

@@ -1,0 +1,245 @@
+"""Reads of one store. Safe on the hot path.
+
+Every list is ordered by its score and then by id, so the same store and the
+same question always give the same answer.
+"""
+
+import os
+
+import apsw
+
+from memman.sqlite import open_reader, schema_version
+from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from memman.embed import Vectors
+    from memman.model.records import Fingerprint
+    from memman.store.filters import Filters
+    from memman.store.sqlite.partition import Partition
+
+# Column weights of text, terms and context: measured on conversation and fact sets, broad optimum.
+_BM25 = "bm25(fts, 1.0, 0.5, 0.35)"
+
+_EDGES = """
+SELECT src, kind, dst, weight, detail, src AS near, dst AS far FROM edge WHERE src IN ({ids})
+UNION ALL
+SELECT src, kind, dst, weight, detail, dst AS near, src AS far FROM edge WHERE dst IN ({ids})
+ORDER BY near, kind, far
+"""
+
+# The columns of `rows`, in order.
+ROW = (
+    "id", "uid", "note", "text", "category", "importance", "entities", "keywords", "summary", "source", "origin",
+    "valid_from", "valid_to", "recorded_at", "retired_at", "status", "superseded_by", "uses",
+)  # fmt: skip
+
+
+def extension_path() -> str:
+    """Return where sqlite-vec's extension lies, without importing its package (which imports numpy)."""
+    return os.path.dirname(os.path.dirname(apsw.__file__)) + "/sqlite_vec/vec0"
+
+
+def load_vectors(db: apsw.Connection) -> bool:
+    """Load sqlite-vec's scalar functions; False where the extension cannot be had."""
+    try:
+        db.enable_load_extension(True)
+        db.load_extension(extension_path())
+    except (apsw.Error, AttributeError):
+        return False
+    return True
+
+
+def id_list(ids: "Iterable[int]") -> str:
+    """Write row ids for an IN list. They are integers: nothing to quote."""
+    return ",".join(map(str, ids))
+
+
+class SqliteReader:
+    """Reads over an open connection; `open` makes one that cannot write."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self.db = db
+        self.has_vectors = load_vectors(db)
+        self._partitions: "dict[int, Partition]" = {}
+
+    @classmethod
+    def open(cls, path: str) -> "SqliteReader | None":
+        """Open the store read-only; None where there is none yet. Raises NewerSchema and driver errors."""
+        if not os.path.exists(path):
+            return None
+        db = open_reader(path)
+        return cls(db) if schema_version(db, VERSION, path) else None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.db.close()
+
+    def meta(self, key: str) -> str:
+        """Return a setting of the store, '' when unset."""
+        return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
+
+    def embedder_id(self, fingerprint: "Fingerprint") -> int | None:
+        """Return the number this store gave to vectors of `fingerprint`."""
+        return self.embedder(fingerprint.provider, fingerprint.model, fingerprint.dimension)
+
+    def embedder(self, provider: str, model: str, dimension: int) -> int | None:
+        """Return the number this store gave to an embedder's vectors."""
+        sql = "SELECT id FROM embedder WHERE provider = ? AND model = ? AND dimension = ?"
+        found: int | None = self.db.execute(sql, (provider, model, dimension)).get
+        return found
+
+    def lexical(self, match: str, filters: "Filters", limit: int) -> list[tuple[int, float]]:
+        """Return (id, BM25) of the best rows for an FTS5 expression, highest first.
+
+        Superseded memories are among them: what finds them must find what took their place.
+        """
+        conditions = filters.conditions()
+        join = "JOIN memory m ON m.id = fts.rowid" if conditions else ""
+        extra = "".join(f" AND {sql}" for sql, _ in conditions)
+        sql = (
+            f"SELECT fts.rowid, -{_BM25} FROM fts {join} WHERE fts MATCH ?{extra}"
+            f" ORDER BY {_BM25}, fts.rowid LIMIT ?"
+        )
+        return list(self.db.execute(sql, (match, *(value for _, value in conditions), limit)))
+
+    def nearest(
+        self, embedder: int, code: bytes, filters: "Filters", limit: int, cells: "Sequence[int]" = ()
+    ) -> list[tuple[int, int]]:
+        """Return (id, Hamming distance in bits) of the sign codes nearest to `code`.
+
+        `cells` bounds the scan to some cells of the partition; empty scans all.
+        """
+        inside = f"IN ({id_list(cells)})" if cells else f"> {HIDDEN_CELL}"
+        where, values = ["c.embedder = ?", f"c.cell {inside}"], [embedder]
+        conditions = filters.conditions()
+        where += [sql for sql, _ in conditions]
+        values += [value for _, value in conditions]
+        join = "JOIN memory m ON m.id = c.memory" if conditions else ""
+        rows = f"FROM code c {join} WHERE {' AND '.join(where)}"
+        if self.has_vectors:
+            sql = f"SELECT c.memory, vec_distance_hamming(vec_bit(c.code), vec_bit(?)) d {rows} ORDER BY d, c.memory LIMIT ?"
+            return [(memory, int(distance)) for memory, distance in self.db.execute(sql, (code, *values, limit))]
+        wanted = int.from_bytes(code, "big")
+        scored = [
+            ((int.from_bytes(other, "big") ^ wanted).bit_count(), memory)
+            for memory, other in self.db.execute(f"SELECT c.memory, c.code {rows}", values)
+        ]
+        scored.sort()
+        return [(memory, distance) for distance, memory in scored[:limit]]
+
+    def cosines(self, embedder: int, vector: bytes, ids: "Iterable[int]") -> dict[int, float]:
+        """Return the cosine between an int8 `vector` and each memory's own."""
+        where = f"FROM vector WHERE embedder = ? AND memory IN ({id_list(ids)})"
+        if self.has_vectors:
+            sql = f"SELECT memory, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) {where}"
+            return {memory: cosine or 0.0 for memory, cosine in self.db.execute(sql, (vector, embedder))}
+        from memman.store.sqlite.int8 import cosine
+
+        return {memory: cosine(vector, other) for memory, other in self.db.execute(f"SELECT memory, vector {where}", (embedder,))}
+
+    def rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
+        """Return the memories of `ids` as tuples in the order of ROW."""
+        sql = f"SELECT {', '.join(ROW)} FROM memory WHERE id IN ({id_list(ids)})"
+        return {row[0]: row for row in self.db.execute(sql)}
+
+    def filtered(self, ids: "Iterable[int]", filters: "Filters") -> set[int]:
+        """Return those of `ids` that `filters` admits."""
+        conditions = filters.conditions()
+        allowed = "('current', 'superseded')" if filters.past else "('current')"
+        where = "".join(f" AND {sql}" for sql, _ in conditions)
+        sql = f"SELECT m.id FROM memory m WHERE m.id IN ({id_list(ids)}) AND m.status IN {allowed}{where}"
+        return {memory for (memory,) in self.db.execute(sql, tuple(value for _, value in conditions))}
+
+    def successors(self, ids: "Iterable[int]") -> dict[int, int]:
+        """Return, for those of `ids` that are superseded, the memory that took their place."""
+        sql = f"SELECT id, superseded_by FROM memory WHERE id IN ({id_list(ids)}) AND status = 'superseded'"
+        return dict(self.db.execute(sql))
+
+    def has_receipt(self, note: str) -> bool:
+        """Whether the store has dealt with a note."""
+        return bool(self.db.execute("SELECT 1 FROM receipt WHERE note = ?", (note,)).get)
+
+    def located(self, uids: "Iterable[str]") -> set[int]:
+        """Return the rows of memories, by whole uid, or by the uid of their note."""
+        rows: set[int] = set()
+        for uid in uids:
+            sql = "SELECT id FROM memory WHERE uid = ?1 UNION SELECT id FROM memory WHERE substr(note, -8) = substr(?1, -8) AND note = ?1"
+            rows.update(memory for (memory,) in self.db.execute(sql, (uid,)))
+        return rows
+
+    def edges(self, ids: "Iterable[int]") -> "list[tuple[int, str, int, float, str, int, int]]":
+        """Return (src, kind, dst, weight, detail, near, far) of edges that touch `ids`; `near` is in `ids`."""
+        return list(self.db.execute(_EDGES.format(ids=id_list(ids))))
+
+    def newest(self) -> int:
+        """Return when the newest memory was recorded: the clock that ages are measured by."""
+        return self.db.execute("SELECT recorded_at FROM memory ORDER BY id DESC LIMIT 1").get or 0
+
+    def count(self) -> int:
+        """Return how many memories were ever stored: a cheap upper bound, read from one row."""
+        return self.db.execute("SELECT max(id) FROM memory").get or 0
+
+    def frequency(self, term: str, cap: int) -> int:
+        """Count memories whose text holds `term`, up to `cap`: reads no more rows than that."""
+        sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
+        return int(self.db.execute(sql, (f'{{text terms}} : "{term}"', cap)).get)
+
+    def last_of(self, origin: str) -> int | None:
+        """Return the newest current memory of `origin`."""
+        sql = "SELECT id FROM memory WHERE origin = ? AND status = 'current' ORDER BY id DESC LIMIT 1"
+        found: int | None = self.db.execute(sql, (origin,)).get
+        return found
+
+    def recent(self, since: int, limit: int) -> list[tuple[int, int]]:
+        """Return (id, recorded_at) of the newest current memories recorded after `since`."""
+        sql = (
+            "SELECT id, recorded_at, status FROM memory WHERE id IN (SELECT id FROM memory ORDER BY id DESC LIMIT ?)"
+            " ORDER BY id DESC"
+        )
+        rows = self.db.execute(sql, (4 * limit,))
+        return [(m, at) for m, at, status in rows if status == "current" and at > since][:limit]
+
+    def mentions(self, entity: str, limit: int) -> tuple[int, list[int]]:
+        """Return how many memories mention `entity`, and the newest current ones."""
+        found = self.db.execute("SELECT id, count FROM entity WHERE name = ?", (entity.casefold(),)).get
+        if found is None:
+            return 0, []
+        number, count = found
+        sql = (
+            "SELECT m.id FROM (SELECT memory FROM mention WHERE entity = ? ORDER BY memory DESC LIMIT ?) n"
+            " JOIN memory m ON m.id = n.memory WHERE m.status = 'current' ORDER BY m.id DESC LIMIT ?"
+        )
+        return count, [memory for (memory,) in self.db.execute(sql, (number, 4 * limit, limit))]
+
+    def found(self, part: str) -> list[tuple[int, str]]:
+        """Return (id, uid) of memories whose uid begins with `part`, or whose note it names.
+
+        A note is named by its whole uid or by its last eight digits or more.
+        """
+        after = part[:-1] + chr(ord(part[-1]) + 1)
+        sql = "SELECT id, uid FROM memory WHERE uid >= ? AND uid < ? ORDER BY uid LIMIT 10"
+        rows = list(self.db.execute(sql, (part, after)))
+        if not rows and len(part) >= 8:  # noqa: PLR2004 - the length the index covers
+            sql = "SELECT id, uid FROM memory WHERE substr(note, -8) = ? AND note LIKE ? ORDER BY id"
+            rows = list(self.db.execute(sql, (part[-8:], "%" + part)))
+        return rows
+
+    def partition(self, embedder: int) -> "Partition":
+        """Return the partition of `embedder`'s vectors, read once. Not for the hot path: imports numpy."""
+        if embedder not in self._partitions:
+            from memman.store.sqlite.partition import Partition
+
+            self._partitions[embedder] = Partition.load(self.db, embedder)
+        return self._partitions[embedder]
+
+    def cells_near(self, embedder: int, vector: "Vectors") -> list[int]:
+        """Return the cells around `vector`; empty means the whole store."""
+        return self.partition(embedder).near(vector)
+
+    def forget_partitions(self) -> None:
+        """Read the partitions again at their next use."""
+        self._partitions.clear()

@@ -1,0 +1,109 @@
+"""The tables of a store, and the steps from every released schema to this one. Safe on the hot path."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+V1 = """
+CREATE TABLE memory(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid TEXT NOT NULL UNIQUE,
+    note TEXT NOT NULL,
+    text TEXT NOT NULL,
+    category TEXT NOT NULL,
+    importance INTEGER NOT NULL,
+    entities TEXT NOT NULL,
+    keywords TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    source TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    valid_from INTEGER NOT NULL,
+    valid_to INTEGER,
+    recorded_at INTEGER NOT NULL,
+    retired_at INTEGER,
+    status TEXT NOT NULL DEFAULT 'current' CHECK (status IN ('current', 'superseded', 'forgotten')),
+    superseded_by INTEGER REFERENCES memory(id),
+    uses INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX memory_origin ON memory(origin, id);
+CREATE INDEX memory_note ON memory(substr(note, -8));
+CREATE INDEX memory_successor ON memory(superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE TABLE receipt(
+    note TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    facts INTEGER NOT NULL DEFAULT 0,
+    agent TEXT NOT NULL DEFAULT '',
+    session TEXT NOT NULL DEFAULT '',
+    cwd TEXT NOT NULL DEFAULT '',
+    repository TEXT NOT NULL DEFAULT '',
+    revision TEXT NOT NULL DEFAULT '',
+    host TEXT NOT NULL DEFAULT '',
+    user TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+CREATE TABLE entity(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, count INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE mention(
+    entity INTEGER NOT NULL REFERENCES entity(id),
+    memory INTEGER NOT NULL REFERENCES memory(id),
+    PRIMARY KEY (entity, memory)
+) WITHOUT ROWID;
+CREATE TABLE edge(
+    src INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('temporal', 'entity', 'causal', 'semantic')),
+    dst INTEGER NOT NULL,
+    weight REAL NOT NULL,
+    detail TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (src, kind, dst)
+) WITHOUT ROWID;
+CREATE INDEX edge_back ON edge(dst, kind);
+CREATE VIRTUAL TABLE fts USING fts5(
+    text, terms, context, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'
+);
+CREATE TABLE embedder(
+    id INTEGER PRIMARY KEY,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    dimension INTEGER NOT NULL,
+    UNIQUE (provider, model, dimension)
+);
+CREATE TABLE code(
+    embedder INTEGER NOT NULL,
+    cell INTEGER NOT NULL,
+    memory INTEGER NOT NULL,
+    code BLOB NOT NULL,
+    PRIMARY KEY (embedder, cell, memory)
+) WITHOUT ROWID;
+CREATE TABLE vector(
+    embedder INTEGER NOT NULL,
+    memory INTEGER NOT NULL,
+    cell INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (embedder, memory)
+) WITHOUT ROWID;
+CREATE TABLE cell(embedder INTEGER NOT NULL, id INTEGER NOT NULL, centroid BLOB NOT NULL, PRIMARY KEY (embedder, id)) WITHOUT ROWID;
+CREATE TABLE log(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    verb TEXT NOT NULL,
+    memory TEXT NOT NULL,
+    note TEXT NOT NULL DEFAULT '',
+    before TEXT,
+    after TEXT
+);
+CREATE INDEX log_memory ON log(memory);
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+# Step n takes a file from schema n to schema n + 1. Released steps are never edited.
+STEPS: "tuple[str, ...]" = (V1,)
+VERSION = len(STEPS)
+
+# The sign codes of forgotten memories wait here for a restore: a cell that no scan enters.
+HIDDEN_CELL = -1
+
+
+def migrate(db: "apsw.Connection", version: int) -> None:
+    """Bring an open transaction's file from schema `version` to the newest."""
+    for step in STEPS[version:]:
+        db.execute(step)
+    db.execute(f"PRAGMA user_version = {VERSION}")

@@ -1,0 +1,91 @@
+"""A store opened for writing: the connection, its transactions, its backups."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import apsw
+
+from memman.config.places import make_file, make_folder, store_path
+from memman.embed import Vectors
+from memman.sqlite import Guard, Transaction, checkpoint, open_writer, schema_version
+from memman.store.sqlite.partition import divide, due
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.schema import VERSION, migrate
+from memman.store.sqlite.unit import SqliteUnit
+
+# About a year of heavy use; older lines are dropped, memories never are.
+LOG_ROWS = 200_000
+
+
+class SqliteStore:
+    """One store's database, migrated to the newest schema."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        with Guard(path):
+            self.db = open_writer(path)
+            version = schema_version(self.db, VERSION, path)
+            if version < VERSION:
+                self._migrate(version)
+            self.reader = SqliteReader(self.db)
+
+    @classmethod
+    def open(cls, data: str, name: str) -> "SqliteStore":
+        """Open the store `name` below the data folder, made on first use."""
+        return cls(store_path(data, name))
+
+    @contextmanager
+    def unit(self) -> Iterator[SqliteUnit]:
+        """Hold one write transaction: all of it is stored, or none."""
+        with Guard(self.path), Transaction(self.db):
+            yield SqliteUnit(self.db)
+
+    def cell(self, embedder: int, vector: Vectors) -> int:
+        """Return the cell of the partition that `vector` belongs to."""
+        return self.reader.partition(embedder).cell(vector)
+
+    def maintain(self) -> None:
+        """Divide what has outgrown its partition, bound the log, and let SQLite refresh its statistics."""
+        with Guard(self.path):
+            embedders = [int(number) for (number,) in self.db.execute("SELECT id FROM embedder").fetchall()]
+            for embedder in embedders:
+                if due(self.db, embedder):
+                    divide(self.db, embedder)
+                    self.reader.forget_partitions()
+            with Transaction(self.db):
+                self.db.execute("DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?", (LOG_ROWS,))
+            self.db.execute("PRAGMA optimize")
+
+    def count_uses(self, uses: Mapping[str, int]) -> None:
+        """Add to each memory, by uid, how often it was shown."""
+        if uses:
+            with Guard(self.path), Transaction(self.db):
+                self.db.executemany("UPDATE memory SET uses = uses + ? WHERE uid = ?", [(n, uid) for uid, n in uses.items()])
+
+    def close(self) -> None:
+        """Checkpoint the log and close."""
+        with Guard(self.path):
+            checkpoint(self.db)
+            self.db.close()
+
+    def _migrate(self, version: int) -> None:
+        if version:
+            self._backup(f"{os.path.dirname(self.path)}/before-schema-{VERSION}-{int(time.time())}.db")
+        else:
+            self.db.execute("PRAGMA journal_mode=WAL")
+        with Transaction(self.db):
+            found = schema_version(self.db, VERSION, self.path)
+            if found < VERSION:  # another process may have been first
+                migrate(self.db, found)
+
+    def _backup(self, target: str) -> None:
+        """Copy the store with SQLite's online backup."""
+        make_folder(os.path.dirname(target))
+        make_file(target)
+        copy = apsw.Connection(target)
+        with copy.backup("main", self.db, "main") as backup:
+            while not backup.done:
+                backup.step(1000)
+        copy.close()

@@ -1,0 +1,208 @@
+"""Writes to one store. Every method runs inside the transaction its caller holds."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from memman.model.records import Draft, Edge, Fingerprint, Note
+from memman.model.terms import index_terms
+from memman.store.sqlite.reader import ROW, id_list
+from memman.store.sqlite.schema import HIDDEN_CELL
+
+# Two neighbours either side: the measured optimum of the context column.
+CONTEXT = 2
+_LOGGED = ("text", "category", "importance", "entities", "valid_from", "valid_to", "status", "superseded_by")
+
+
+class SqliteUnit:
+    """One transaction's writes. Only `commit` and the govern verbs receive one."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self.db = db
+
+    def receipt(self, note: Note, at: int, outcome: str, facts: int) -> bool:
+        """Record that `note` is done; False when it already was."""
+        p = note.provenance
+        self.db.execute(
+            "INSERT INTO receipt VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (note.uid, at, outcome, facts, p.agent, p.session, p.cwd, p.repository, p.commit, p.host, p.user),
+        )
+        return self.db.changes() == 1
+
+    def add(self, draft: Draft, at: int) -> int:
+        """Store one memory with its entities, vectors and log line; return its row id."""
+        fact = draft.fact
+        memory: int = self.db.execute(
+            "INSERT INTO memory(uid, note, text, category, importance, entities, keywords, summary, source, origin,"
+            " valid_from, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            (
+                draft.uid, draft.note, fact.text, fact.category, fact.importance, _json(fact.entities), _json(fact.keywords),
+                fact.summary, draft.source, draft.origin, draft.valid_from, at,
+            ),
+        ).get  # fmt: skip
+        self._mention(memory, fact.entities)
+        for embedder, cell, code, vector in draft.vectors:
+            self.put_vector(embedder, memory, cell, code, vector)
+        self._log(at, "add", draft.uid, draft.note, None, {"text": fact.text, "category": fact.category})
+        return memory
+
+    def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
+        """Close `old` in favour of `new`; False when it is not current any more."""
+        before = self._state(old)
+        if before["status"] != "current":
+            return False
+        self.db.execute(
+            "UPDATE memory SET status = 'superseded', superseded_by = ?, valid_to = ?, retired_at = ? WHERE id = ?",
+            (new, max(valid_to, before["valid_from"]), at, old),
+        )
+        self._log(at, "supersede", before["uid"], "", before, self._state(old) | {"why": why})
+        return True
+
+    def confirm(self, memory: int, note: Note, at: int) -> None:
+        """Record that a note said again what `memory` says."""
+        uid = self.db.execute("SELECT uid FROM memory WHERE id = ?", (memory,)).get
+        self._log(at, "confirm", uid, note.uid, None, None)
+
+    def forget(self, memory: int, at: int) -> bool:
+        """Retire `memory` from every recall, past ones too; False when it already is."""
+        before = self._state(memory)
+        if before["status"] == "forgotten":
+            return False
+        self.db.execute("UPDATE memory SET status = 'forgotten', retired_at = ? WHERE id = ?", (at, memory))
+        self._move(memory, str(HIDDEN_CELL))
+        self.index([memory, *self._neighbours(memory)])
+        self._log(at, "forget", before["uid"], "", before, self._state(memory))
+        return True
+
+    def restore(self, memory: int, at: int) -> bool:
+        """Undo `forget`; False when `memory` is not forgotten."""
+        before = self._state(memory)
+        if before["status"] != "forgotten":
+            return False
+        status = "superseded" if before["superseded_by"] else "current"
+        retired = before["valid_to"] if before["superseded_by"] else None
+        self.db.execute("UPDATE memory SET status = ?, retired_at = ? WHERE id = ?", (status, retired, memory))
+        self.index([memory, *self._neighbours(memory)])
+        self._move(memory, "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)")
+        self._log(at, "restore", before["uid"], "", before, self._state(memory))
+        return True
+
+    def forget_note(self, uid: str, at: int) -> None:
+        """Leave a receipt for a note that is not stored yet, so that no drain will store it."""
+        self.db.execute("INSERT INTO receipt(note, at, outcome) VALUES (?, ?, 'forgotten') ON CONFLICT DO NOTHING", (uid, at))
+
+    def link(self, edges: Iterable[Edge]) -> None:
+        """Store edges between stored memories; of two with the same ends and kind the heavier stays."""
+        self.db.executemany(
+            "INSERT INTO edge VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight,"
+            " detail = excluded.detail WHERE excluded.weight > weight",
+            [(e.src, e.kind, e.dst, round(e.weight, 4), e.detail) for e in edges],
+        )
+
+    def unlink(self, kinds: Sequence[str], memory: int) -> None:
+        """Drop a memory's edges of some kinds, but for those a person made."""
+        marks = ", ".join("?" for _ in kinds)
+        where = f"kind IN ({marks}) AND detail <> 'manual'"
+        self.db.execute(f"DELETE FROM edge WHERE src = ? AND {where}", (memory, *kinds))
+        self.db.execute(f"DELETE FROM edge WHERE dst = ? AND {where}", (memory, *kinds))
+
+    def embedder(self, fingerprint: Fingerprint) -> int:
+        """Return the number of `fingerprint`'s vectors in this store, given on first use."""
+        values = (fingerprint.provider, fingerprint.model, fingerprint.dimension)
+        self.db.execute("INSERT INTO embedder(provider, model, dimension) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", values)
+        number: int = self.db.execute(
+            "SELECT id FROM embedder WHERE provider = ? AND model = ? AND dimension = ?", values
+        ).get
+        return number
+
+    def put_vector(self, embedder: int, memory: int, cell: int, code: bytes, vector: bytes) -> None:
+        """Store one vector (int8) and its sign code under `cell` of the partition."""
+        self.db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?, ?)", (embedder, memory, cell, vector))
+        self.db.execute("DELETE FROM code WHERE embedder = ? AND memory = ? AND cell IN (?, ?)", (embedder, memory, cell, HIDDEN_CELL))
+        self.db.execute("INSERT INTO code VALUES (?, ?, ?, ?)", (embedder, cell, memory, code))
+
+    def set_meta(self, key: str, value: str | None) -> None:
+        """Set one of the store's settings; None removes it."""
+        if value is None:
+            self.db.execute("DELETE FROM meta WHERE key = ?", (key,))
+        else:
+            self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def index(self, memories: Iterable[int]) -> None:
+        """Write the text index of `memories` afresh, each with the text of its neighbours as context."""
+        for memory in memories:
+            row = self.db.execute("SELECT text, entities, keywords, status FROM memory WHERE id = ?", (memory,)).get
+            text, entities, keywords, status = row
+            self.db.execute("DELETE FROM fts WHERE rowid = ?", (memory,))
+            if status == "forgotten":
+                continue
+            terms = " ".join((index_terms(text), *json.loads(entities), *json.loads(keywords)))
+            self.db.execute(
+                "INSERT INTO fts(rowid, text, terms, context) VALUES (?, ?, ?, ?)",
+                (memory, text, terms, self._context(memory)),
+            )
+
+    def index_new(self, memories: Sequence[int]) -> None:
+        """Index memories just added, and again the neighbours whose context they change."""
+        touched = dict.fromkeys(near for memory in memories for near in self._neighbours(memory))
+        self.index([*touched, *(m for m in memories if m not in touched)])
+
+    def _neighbours(self, memory: int) -> list[int]:
+        """Find the memories just before and after in the same session, or else in the same note."""
+        origin, note = self.db.execute("SELECT origin, note FROM memory WHERE id = ?", (memory,)).get
+        near: list[tuple[int, str]] = []
+        for beyond, order in (("<", "DESC"), (">", "ASC")):
+            near += self.db.execute(
+                f"SELECT id, note FROM memory WHERE origin = ? AND id {beyond} ? AND status <> 'forgotten'"
+                f" ORDER BY id {order} LIMIT {CONTEXT}",
+                (origin, memory),
+            )
+        # An origin without a session strings together unrelated notes: there only the note itself is context.
+        session = not origin.startswith("@")
+        return [other for other, its_note in near if session or its_note == note]
+
+    def _context(self, memory: int) -> str:
+        near = id_list(self._neighbours(memory))
+        return " ".join(text for (text,) in self.db.execute(f"SELECT text FROM memory WHERE id IN ({near}) ORDER BY id"))
+
+    def _mention(self, memory: int, entities: Sequence[str]) -> None:
+        for name in dict.fromkeys(name.casefold() for name in entities):
+            number = self.db.execute(
+                "INSERT INTO entity(name, count) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1 RETURNING id",
+                (name,),
+            ).get
+            self.db.execute("INSERT INTO mention VALUES (?, ?)", (number, memory))
+
+    def _move(self, memory: int, cell: str) -> None:
+        """Put a memory's sign codes into another cell."""
+        for embedder, home in self.db.execute("SELECT embedder, cell FROM vector WHERE memory = ?", (memory,)).fetchall():
+            self.db.execute(
+                f"UPDATE code SET cell = {cell} WHERE embedder = ? AND memory = ? AND cell IN (?, {HIDDEN_CELL})",
+                (embedder, memory, home),
+            )
+
+    def _state(self, memory: int) -> dict[str, Any]:
+        row = self.db.execute(f"SELECT {', '.join(ROW)} FROM memory WHERE id = ?", (memory,)).get
+        return dict(zip(ROW, row, strict=True))
+
+    def _log(
+        self, at: int, verb: str, uid: str, note: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+    ) -> None:
+        self.db.execute(
+            "INSERT INTO log(at, verb, memory, note, before, after) VALUES (?, ?, ?, ?, ?, ?)",
+            (at, verb, uid, note, _changed(before, after), _changed(after, before)),
+        )
+
+
+def _json(values: Sequence[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
+
+
+def _changed(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str | None:
+    """Write those fields of `one` that differ from `other`."""
+    if one is None:
+        return None
+    kept = {k: v for k, v in one.items() if (k in _LOGGED or k == "why") and (other is None or other.get(k) != v)}
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))

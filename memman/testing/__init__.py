@@ -1,0 +1,1 @@
+"""Real implementations to test against: no mocks, nothing patched by name."""

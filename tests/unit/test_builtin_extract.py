@@ -1,0 +1,263 @@
+"""How the built-in rules take a note apart and describe its facts."""
+
+import asyncio
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memman.llm.builtin import BuiltinLLM
+from memman.llm.builtin.classify import category, importance
+from memman.llm.builtin.entities import entities
+from memman.llm.builtin.extract import extract
+from memman.llm.builtin.keywords import keywords, summary
+from memman.llm.builtin.split import MAX_CHARS, MAX_FACTS, split
+from memman.model.errors import ProviderMisconfigured
+from memman.model.records import Request
+
+
+def note(text, **hints):
+    payload = {"text": text, "category": None, "importance": None, "entities": [], "source": "user"}
+    return extract(payload | hints)["facts"]
+
+
+SPLITS = [
+    ("We use Postgres.", ["We use Postgres."]),
+    ("we use  postgres\n for billing", ["we use postgres for billing"]),
+    ("We use v1.2.3 of it. Deploys go out on Fridays.", ["We use v1.2.3 of it.", "Deploys go out on Fridays."]),
+    ("Python 3.11 is required. Tests run with tox.", ["Python 3.11 is required.", "Tests run with tox."]),
+    ("See docs/db.md. Run ./bin/setup first.", ["See docs/db.md.", "Run ./bin/setup first."]),
+    ("The API is at https://api.acme.io/v1. The panel is internal.", ["The API is at https://api.acme.io/v1.", "The panel is internal."]),
+    ("Prefer small tools, e.g. ripgrep. Avoid big ones.", ["Prefer small tools, e.g. ripgrep.", "Avoid big ones."]),
+    ("Ask Dr. Smith about it. Bob knows too.", ["Ask Dr. Smith about it.", "Bob knows too."]),
+    ("Wait... then retry the job.", ["Wait... then retry the job."]),
+    ('The log says "Done. Bye." at the end. Ship the fix.', ['The log says "Done. Bye." at the end.', "Ship the fix."]),
+    ("Call `a. B` first. Close the file afterwards.", ["Call `a. B` first.", "Close the file afterwards."]),
+    ("use redis for queues. never use memcached here.", ["use redis for queues.", "never use memcached here."]),
+    ("The pool is small. It exhausts under load.", ["The pool is small. It exhausts under load."]),
+    ("We pin numpy. Otherwise the build breaks.", ["We pin numpy. Otherwise the build breaks."]),
+    ("Disk db1 is full. Therefore backups fail.", ["Disk db1 is full. Therefore backups fail."]),
+    ("We use uv. The reason is speed.", ["We use uv. The reason is speed."]),
+    ("The API uses Go. This repo uses Rust.", ["The API uses Go.", "This repo uses Rust."]),
+    ("We use uv because pip is slow.", ["We use uv because pip is slow."]),
+    ("Does it scale? Yes. The queue is sharded.", ["Does it scale? Yes.", "The queue is sharded."]),
+    ("我们使用 Postgres。每周五部署服务。", ["我们使用 Postgres。", "每周五部署服务。"]),
+    ("# Deployment\n- port 8080\n- region eu-west-1", ["Deployment: port 8080", "Deployment: region eu-west-1"]),
+    ("Tools:\n- pytest\n- ruff", ["Tools: pytest", "Tools: ruff"]),
+    ("Tools:\n\n- pytest\n- ruff", ["Tools: pytest", "Tools: ruff"]),
+    ("- Backend\n  - uses FastAPI\n  - port 8080", ["Backend: uses FastAPI", "Backend: port 8080"]),
+    ("1. Run make build now\n2. Tag the release", ["Run make build now", "Tag the release"]),
+    ("# Rules\n- The API must never return HTML.\n- All times are in UTC.",
+     ["Rules: The API must never return HTML.", "All times are in UTC."]),
+    ("- [ ] write the docs page\n- [x] ship the parser", ["to do: write the docs page", "done: ship the parser"]),
+    ("| Name | Port |\n|------|------|\n| api | 8080 |\n| web | 3000 |", ["Name: api; Port: 8080", "Name: web; Port: 3000"]),
+    ("Run the tests with:\n```sh\nmake test\npytest -x\n```", ["Run the tests with:\nmake test\npytest -x"]),
+    ("abc1234 Fix the parser\ndef5678 Add more tests", ["abc1234 Fix the parser", "def5678 Add more tests"]),
+    ("Author: Bob Smith\nBranch: main branch", ["Author: Bob Smith", "Branch: main branch"]),
+    ("Deployment target: Vercel\nDatabase: Postgres", ["Deployment target: Vercel", "Database: Postgres"]),
+    ("> We deploy on Fridays only.", ["We deploy on Fridays only."]),
+    ("Thanks! The API listens on port 8080.", ["The API listens on port 8080."]),
+    ("# Only a heading", ["Only a heading"]),
+    ("", []),
+    ("   \n\t", []),
+    ("----", []),
+    ("(((", []),
+    ("Step one is lint.\nStep one is lint.", ["Step one is lint."]),
+    ("- The parser reads the file\n  and closes it afterwards", ["The parser reads the file and closes it afterwards"]),
+    ("Bob (see p. 3. and p. 4.) agreed. Eve did not.", ["Bob (see p. 3. and p. 4.) agreed.", "Eve did not."]),
+]  # fmt: skip
+
+CATEGORIES = [
+    ("I prefer tabs over spaces.", "preference"),
+    ("Always run make lint before committing.", "preference"),
+    ("Never push to main.", "preference"),
+    ("Don't use mocks in tests.", "preference"),
+    ("Please write short commit messages.", "preference"),
+    ("Use pnpm for the frontend.", "preference"),
+    ("The user wants terse answers.", "preference"),
+    ("We decided to use Postgres.", "decision"),
+    ("We chose Coolify over Vercel.", "decision"),
+    ("Going with FastAPI for the gateway.", "decision"),
+    ("We moved from Vercel to Coolify.", "decision"),
+    ("The team agreed on trunk-based development.", "decision"),
+    ("We replaced Jenkins with GitHub Actions.", "decision"),
+    ("Turns out the cache was stale.", "insight"),
+    ("The root cause was clock skew.", "insight"),
+    ("Lesson: migrations must be idempotent.", "insight"),
+    ("Requests fail because the pool is small.", "insight"),
+    ("Gotcha: the CLI reads .env twice.", "insight"),
+    ("Currently working on the importer.", "context"),
+    ("Next step: write the migration.", "context"),
+    ("This week we ship the parser.", "context"),
+    ("The refactoring is in progress.", "context"),
+    ("The API listens on port 8080.", "fact"),
+    ("Billing is owned by Sara.", "fact"),
+    ("The job always fails on Mondays.", "fact"),
+]
+
+IMPORTANCE = [
+    ("The API listens on port 8080.", 3),
+    ("Never log passwords in production.", 5),
+    ("Maybe the cache is stale.", 2),
+    ("Currently it might be slow.", 1),
+    ("Correction: the port is 9090.", 4),
+    ("You must rotate the credentials.", 5),
+    ("We decided to use Postgres.", 4),
+]
+
+ENTITIES = [
+    ("Call getUserById from user_service.", ["getUserById", "user_service"]),
+    ("Set MAX_RETRIES in the config.", ["MAX_RETRIES"]),
+    ("It reads $DATABASE_URL at start.", ["DATABASE_URL"]),
+    ("Run parse() in memman.store.sqlite.", ["parse()", "memman.store.sqlite"]),
+    ("Edit src/app/main.py and /etc/hosts.", ["src/app/main.py", "/etc/hosts"]),
+    ("Edit pyproject.toml, then ~/.bashrc.", ["pyproject.toml", "~/.bashrc"]),
+    ("Install requests==2.31 and @acme/ui.", ["requests", "@acme/ui"]),
+    ("We run Postgres 16 here.", ["Postgres", "Postgres 16"]),
+    ("It needs Python 3.12.", ["Python", "Python 3.12"]),
+    ("Docs are at https://docs.acme.io/a/b?x=1.", ["docs.acme.io"]),
+    ("The broker is at 10.0.0.5:6379.", ["10.0.0.5:6379"]),
+    ("Open localhost:3000 in a browser.", ["localhost:3000"]),
+    ("Pass --no-cache to it.", ["--no-cache"]),
+    ("Fixed in #123 and ABC-42.", ["#123", "ABC-42"]),
+    ("Mail bob@acme.io about it.", []),
+    ("We met Sara Connor and Bob.", ["Sara Connor", "Bob"]),
+    ("We use redis and kubernetes.", ["redis", "kubernetes"]),
+    ("The `frobnicate` helper is slow.", ["frobnicate"]),
+    ("It builds with GitHub Actions.", ["GitHub Actions"]),
+    ("FastAPI serves it.", ["FastAPI"]),
+    ("The file is read and/or written.", []),
+    ("UTF-8 is assumed on Monday.", []),
+    ("We use Redis, redis and REDIS.", ["Redis"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SPLITS)
+def test_a_note_becomes_statements(text, expected):
+    """A note is cut into statements that can be read alone."""
+    assert split(text) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), CATEGORIES)
+def test_a_category_follows_its_cues(text, expected):
+    """The cue words of a statement decide its category."""
+    assert category(text) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), IMPORTANCE)
+def test_importance_follows_its_cues(text, expected):
+    """Rules and risks raise importance; doubt and haste lower it."""
+    assert importance(text) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), ENTITIES)
+def test_entities_are_found(text, expected):
+    """Names, places and identifiers are found as they are written."""
+    assert sorted(entities(text)) == sorted(expected)
+
+
+def test_hints_win():
+    """What the caller hinted replaces category and importance and leads the entities of every fact."""
+    facts = note("We use Redis. Bob owns it all now.", category="context", importance=5, entities=["acme", "REDIS"])
+    assert {(fact["category"], fact["importance"]) for fact in facts} == {("context", 5)}
+    assert facts[0]["entities"] == ["acme", "REDIS"]
+    assert facts[1]["entities"][:2] == ["acme", "REDIS"]
+
+
+def test_entities_are_bounded():
+    """A fact names at most twelve entities, each once."""
+    assert len(entities(" ".join(f"name_{i} name_{i}" for i in range(40)))) == 12
+
+
+def test_keywords_are_distinct_content_words():
+    """Keywords leave out stop words and say each stem once, rarer-looking ones first."""
+    assert keywords("The importer imports orders with parseOrders and retries") == ["parseorders", "importer", "imports", "retries", "orders"]
+
+
+def test_only_long_text_is_summarised():
+    """A summary is the first clause of a text over two hundred characters."""
+    assert summary("We use Postgres.") == ""
+    long = "The importer reads every order from the queue, " + "and then writes it to the ledger " * 8
+    assert summary(long) == "The importer reads every order from the queue"
+
+
+def test_long_statements_are_cut_at_clauses():
+    """An over-long statement is cut where a clause ends, never inside a word."""
+    text = "The importer reads the queue and writes the ledger, " * 20
+    pieces = split(text)
+    assert all(len(piece) <= MAX_CHARS for piece in pieces)
+    assert all(piece.startswith(("The importer", "and writes")) for piece in pieces)
+    assert " ".join(pieces).split() == text.split()
+
+
+def test_many_statements_are_grouped():
+    """Beyond the most facts of a note statements are grouped, none dropped."""
+    text = " ".join(f"Service number {i} listens on port {i}." for i in range(300))
+    facts = split(text)
+    assert len(facts) <= MAX_FACTS
+    assert " ".join(facts).split() == text.split()
+
+
+def test_an_unknown_task_is_refused():
+    """The rules say plainly which task they do not know."""
+    with pytest.raises(ProviderMisconfigured, match="poetry"):
+        asyncio.run(BuiltinLLM().complete(Request("poetry", "fast", "", "", {}, {})))
+
+
+def test_the_protocol_answers_extract():
+    """The model behind the protocol reads the payload."""
+    request = Request("extract", "fast", "", "", {}, {"text": "We use uv.", "entities": [], "source": "user"})
+    assert [fact["text"] for fact in asyncio.run(BuiltinLLM().complete(request)).data["facts"]] == ["We use uv."]
+
+
+PLAIN = st.lists(
+    st.lists(st.from_regex(r"[A-Za-z]{2,9}[0-9]?", fullmatch=True), min_size=3, max_size=12).map(" ".join),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(PLAIN)
+def test_no_word_of_a_plain_note_is_lost(statements):
+    """Every word of a note of plain sentences is in one of its facts."""
+    said = set(" ".join(split(". ".join(statements) + ".")).replace(".", " ").replace(";", " ").split())
+    assert set(" ".join(statements).split()) <= said
+
+
+MARKDOWN = st.lists(
+    st.sampled_from(["# Head", "## Sub", "- item", "  - deeper", "1. step", "Lead:", "Text here.", "", "| a | b |", "|---|---|",
+                     "```", "> quote", "wrapped line, and", "abc1234 fix", "key: value", "---", "- [ ] task", "It leans."]),
+    max_size=14,
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(MARKDOWN)
+def test_no_word_of_a_markdown_note_is_lost(lines):
+    """Whatever the layout, every word written comes out in a fact."""
+    marked = [f"{line.rstrip('.:')} w{i}x{line[-1]}" if line.strip("`|-># ") and line[-1] in ".:" else line for i, line in enumerate(lines)]
+    said = " ".join(split("\n".join(marked)))
+    assert all(f"w{i}x" in said for i, line in enumerate(marked) if f"w{i}x" in line)
+    assert all(word in said for line in lines for word in ("Head", "Sub", "item", "deeper", "step", "quote") if word in line)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=300))
+def test_extract_takes_any_text(text):
+    """Any text gives the same bounded facts twice, and none of them is empty."""
+    facts = note(text)
+    assert facts == note(text)
+    assert len(facts) <= MAX_FACTS
+    assert all(fact["text"].strip() and 1 <= fact["importance"] <= 5 for fact in facts)
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "(", ". ", "because ", "`", '"', "A ", "a/", "a.", "a_", "- a\n", "# a\n", "| ", "\n", "**", "A:\n", "。", "🙂", "https://"]
+)
+def test_extract_takes_time_in_proportion(unit):
+    """64 KiB of anything is taken apart at once."""
+    started = time.process_time()
+    note(unit * (65536 // len(unit)))
+    assert time.process_time() - started < 0.6

@@ -1,0 +1,329 @@
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memman.http import Http, Policy
+from memman.llm.anthropic import AnthropicMessages
+from memman.llm.openai import OpenAICompatible
+from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable, Refused
+from memman.model.records import Request
+from memman.testing.providers import (
+    DROP,
+    GARBAGE_BODY,
+    GARBAGE_CONTENT,
+    OK,
+    REFUSAL,
+    TRUNCATED_BODY,
+    TRUNCATED_CONTENT,
+    Act,
+    ScriptedProvider,
+    hang,
+    redirect,
+    status,
+)
+
+if TYPE_CHECKING:
+    from memman.llm import LLM
+
+KEY = "sk-secret-0123456789"
+MODELS = {"fast": "small", "slow": "large"}
+SCHEMA = {"type": "object", "properties": {"facts": {"type": "array"}}}
+REQUEST = Request(
+    task="extract",
+    role="fast",
+    system="You extract facts.",
+    user="<note>Deploys of billing_service need Alice's approval.</note>",
+    schema=SCHEMA,
+    payload={},
+)
+BOTH = pytest.mark.parametrize("kind", ["openai", "anthropic"])
+PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
+
+
+def ask(provider, kind="openai", *, times=1, price=None, reasks=1, tries=3, timeout=5.0):
+    """Ask REQUEST `times` times through one model; give the last reply."""
+
+    async def run():
+        http = Http(Policy(timeout=timeout, tries=tries, backoff=0.001))
+        make = {"openai": OpenAICompatible, "anthropic": AnthropicMessages}[kind]
+        endpoint = provider.url + {"openai": "/v1", "anthropic": ""}[kind]
+        llm: LLM = make(http, endpoint, KEY, MODELS, price, reasks=reasks)
+        try:
+            for _ in range(times):
+                reply = await llm.complete(REQUEST)
+            return reply
+        finally:
+            await llm.close()
+
+    return asyncio.run(run())
+
+
+def said(content, **choice):
+    """Answer a chat completion with `content`."""
+    reply = {"choices": [{"message": {"content": content}, "finish_reason": "stop"} | choice]}
+    return Act(body=json.dumps(reply).encode())
+
+
+@BOTH
+def test_the_answer_is_an_object(kind):
+    """A model behind either API answers a task with an object, its usage and its name."""
+    with ScriptedProvider() as provider:
+        reply = ask(provider, kind, price=(1.0, 2.0))
+    fact = reply.data["facts"][0]
+    assert fact["text"] == "Deploys of billing_service need Alice's approval."
+    assert "Alice" in fact["entities"]
+    assert reply.model == "small"
+    assert reply.usage.cost == (reply.usage.tokens_in + 2 * reply.usage.tokens_out) / 1e6 > 0
+    assert provider.tasks == {"extract": 1}
+    assert provider.calls == {PATHS[kind]: 1}
+
+
+def test_what_is_sent_to_openai():
+    """A chat completion carries the key, the role's model, temperature 0 and the schema."""
+    with ScriptedProvider() as provider:
+        ask(provider)
+    sent = provider.received[0]
+    assert sent.headers["authorization"] == f"Bearer {KEY}"
+    assert sent.body == {
+        "model": "small",
+        "messages": [
+            {"role": "system", "content": REQUEST.system},
+            {"role": "user", "content": REQUEST.user},
+        ],
+        "temperature": 0,
+        "max_tokens": 2048,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "extract", "strict": True, "schema": SCHEMA},
+        },
+    }
+
+
+def test_what_is_sent_to_anthropic():
+    """A message carries the key, the version, a forced tool and a cacheable system prompt."""
+    with ScriptedProvider() as provider:
+        ask(provider, "anthropic")
+    sent = provider.received[0]
+    assert sent.headers["x-api-key"] == KEY
+    assert sent.headers["anthropic-version"] == "2023-06-01"
+    assert sent.body["system"] == [
+        {"type": "text", "text": REQUEST.system, "cache_control": {"type": "ephemeral"}}
+    ]
+    assert sent.body["tools"][0]["input_schema"] == SCHEMA
+    assert sent.body["tool_choice"] == {"type": "tool", "name": "extract"}
+    assert sent.body["messages"] == [{"role": "user", "content": REQUEST.user}]
+
+
+def test_no_key_sends_no_authorization():
+    """An empty key, as for a server on this machine, sends no authorization header."""
+
+    async def run(url):
+        llm = OpenAICompatible(Http(), f"{url}/v1/", "", MODELS)
+        await llm.complete(REQUEST)
+        await llm.close()
+
+    with ScriptedProvider() as provider:
+        asyncio.run(run(provider.url))
+    assert "authorization" not in provider.received[0].headers
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("act", "error"),
+    [
+        pytest.param(status(503), ProviderUnavailable, id="503"),
+        pytest.param(status(529), ProviderUnavailable, id="529"),
+        pytest.param(status(429, retry_after=3600), ProviderUnavailable, id="429"),
+        pytest.param(DROP, ProviderUnavailable, id="drop"),
+        pytest.param(hang(5), ProviderUnavailable, id="hang"),
+        pytest.param(TRUNCATED_BODY, BadReply, id="truncated-body"),
+        pytest.param(GARBAGE_BODY, BadReply, id="garbage-body"),
+        pytest.param(TRUNCATED_CONTENT, BadReply, id="truncated-content"),
+        pytest.param(GARBAGE_CONTENT, BadReply, id="garbage-content"),
+        pytest.param(Act(body=b"{}"), BadReply, id="empty-object"),
+        pytest.param(REFUSAL, Refused, id="refusal"),
+        pytest.param(status(401), ProviderMisconfigured, id="401"),
+        pytest.param(status(404), ProviderMisconfigured, id="404"),
+        pytest.param(redirect("http://127.0.0.1:9/"), ProviderMisconfigured, id="redirect"),
+    ],
+)
+def test_each_fault_has_its_error(kind, act, error):
+    """Every fault of a provider becomes one error of the tree, which never shows key or text."""
+    with (
+        ScriptedProvider(script=lambda _: act) as provider,
+        pytest.raises(error) as caught,
+    ):
+        ask(provider, kind, tries=1, timeout=0.3)
+    assert KEY not in str(caught.value)
+    assert "billing_service" not in str(caught.value)
+
+
+@BOTH
+def test_a_bad_reply_is_asked_again_once(kind):
+    """One bad reply costs another ask, paid for in the usage; a second one is an error."""
+    with ScriptedProvider(script=[GARBAGE_CONTENT]) as provider:
+        twice = ask(provider, kind, price=(1.0, 1.0)).usage
+        once = ask(provider, kind, price=(1.0, 1.0)).usage
+    assert provider.calls.total() == 3
+    assert twice.tokens_in == 2 * once.tokens_in
+    assert twice.cost == pytest.approx(2 * once.cost)
+    with ScriptedProvider(script=[GARBAGE_CONTENT, GARBAGE_CONTENT]) as provider, pytest.raises(BadReply):
+        ask(provider, kind)
+    with ScriptedProvider(script=[TRUNCATED_BODY]) as provider, pytest.raises(BadReply):
+        ask(provider, kind, reasks=0)
+    assert provider.calls.total() == 1
+
+
+@BOTH
+def test_trouble_that_passes_is_not_seen(kind):
+    """An overloaded provider is tried again and the answer is the same."""
+    with ScriptedProvider(script=[status(529), DROP]) as provider:
+        assert ask(provider, kind).data["facts"]
+    assert provider.calls.total() == 3
+
+
+@pytest.mark.parametrize("code", [400, 422])
+def test_structured_output_falls_back_and_is_remembered(code):
+    """An endpoint without JSON schemas is asked for any object, then for text, and never again for more."""
+    formats = []
+
+    def script(received):
+        formats.append(received.body.get("response_format", {}).get("type"))
+        return status(code) if formats[-1] else OK
+
+    with ScriptedProvider(script=script) as provider:
+        ask(provider, times=3)
+    assert formats == ["json_schema", "json_object", None, None, None]
+    assert json.dumps(SCHEMA) in provider.received[-1].body["messages"][0]["content"]
+
+
+def test_the_first_fallback_that_works_is_kept():
+    """Where any JSON object is accepted, that stays the way to ask."""
+    with ScriptedProvider(script=[status(400)]) as provider:
+        ask(provider, times=2)
+    assert [r.body["response_format"]["type"] for r in provider.received] == [
+        "json_schema",
+        "json_object",
+        "json_object",
+    ]
+
+
+def test_parameters_of_newer_models():
+    """An endpoint that names a parameter it rejects is asked without it, keeping the schema."""
+    script = [
+        status(400, body=b'{"error": {"message": "Unsupported parameter: \'max_tokens\'"}}'),
+        status(400, body=b'{"error": {"message": "Unsupported value: \'temperature\'"}}'),
+    ]
+    with ScriptedProvider(script=script) as provider:
+        ask(provider, times=2)
+    sent = provider.received[-1].body
+    assert provider.calls.total() == 4
+    assert sent["max_completion_tokens"] == 2048
+    assert sent["response_format"]["type"] == "json_schema"
+    assert not {"max_tokens", "temperature"} & set(sent)
+
+
+@BOTH
+def test_a_rejection_nothing_explains_is_misconfigured(kind):
+    """When every way of asking is rejected, the configuration is wrong, and nothing is remembered."""
+    with ScriptedProvider(script=lambda _: status(400)) as provider:
+        with pytest.raises(ProviderMisconfigured):
+            ask(provider, kind)
+        assert provider.calls.total() == {"openai": 3, "anthropic": 1}[kind]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (400, '{"error": {"code": "content_filter"}}'),
+        (400, '{"error": {"code": "context_length_exceeded"}}'),
+        (400, '{"error": {"message": "prompt is too long: 250000 tokens"}}'),
+        (403, '{"error": {"message": "Your input was flagged"}}'),
+        (413, '{"error": {"type": "request_too_large"}}'),
+    ],
+)
+def test_a_rejected_text_is_refused(kind, code, message):
+    """A provider that cannot take this one text refuses it; the configuration is not to blame."""
+    with ScriptedProvider(script=[status(code, body=message.encode())]) as provider, pytest.raises(Refused):
+        ask(provider, kind)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"a": {"b": "}"}}',
+        '```json\n{"a": {"b": "}"}}\n```',
+        'Here you are:\n\n{"a": {"b": "}"}}\n\nAnything else?',
+        '<think>maybe {"a": 1}?</think>{"a": {"b": "}"}}',
+        [{"type": "text", "text": '{"a": {"b"'}, {"type": "text", "text": ': "}"}}'}],
+    ],
+)
+def test_the_object_is_found_in_the_content(content):
+    """Fences, prose, thinking and parts around the object do not hide it."""
+    with ScriptedProvider(script=[said(content)]) as provider:
+        assert ask(provider).data == {"a": {"b": "}"}}
+
+
+@pytest.mark.parametrize(
+    ("content", "choice"),
+    [
+        ('{"facts": [{"text": "half"}', {}),
+        ('{"facts": []}', {"finish_reason": "length"}),
+        ("[1, 2]", {}),
+        ("", {}),
+        (None, {}),
+        ('{"a":' * 100_000, {}),
+    ],
+)
+def test_a_truncated_content_is_bad(content, choice):
+    """Half an object is never taken for a whole one, nor anything else for an object."""
+    with ScriptedProvider(script=[said(content, **choice)]) as provider, pytest.raises(BadReply):
+        ask(provider, reasks=0)
+
+
+def test_a_content_filter_is_a_refusal():
+    """A reply cut by the provider's filter is Refused, not asked again."""
+    with (
+        ScriptedProvider(script=[said("", finish_reason="content_filter")]) as provider,
+        pytest.raises(Refused),
+    ):
+        ask(provider)
+    assert provider.calls.total() == 1
+
+
+@pytest.mark.parametrize(
+    ("usage", "price", "expected"),
+    [
+        ({"prompt_tokens": 10, "completion_tokens": 5, "cost": 0.25}, (1.0, 1.0), (10, 5, 0.25)),
+        ({"prompt_tokens": 10, "completion_tokens": 5}, (1.0, 2.0), (10, 5, 20e-6)),
+        ({"prompt_tokens": 10, "completion_tokens": 5}, None, (10, 5, None)),
+        ({"prompt_tokens": "many", "completion_tokens": -1, "cost": "free"}, None, (0, 0, None)),
+        (None, None, (0, 0, None)),
+    ],
+)
+def test_usage_and_cost(usage, price, expected):
+    """Cost is what the provider says, else what the price makes of the tokens, else unknown."""
+    reply = {"choices": [{"message": {"content": "{}"}}], "usage": usage}
+    with ScriptedProvider(script=[Act(body=json.dumps(reply).encode())]) as provider:
+        told = ask(provider, price=price).usage
+    assert (told.tokens_in, told.tokens_out, told.cost) == expected
+
+
+def test_cached_tokens_have_their_own_price():
+    """Tokens written to and read from Anthropic's cache count as read, at their own price."""
+    reply = {
+        "content": [{"type": "tool_use", "input": {}}],
+        "usage": {
+            "input_tokens": 100,
+            "cache_creation_input_tokens": 1000,
+            "cache_read_input_tokens": 1000,
+            "output_tokens": 10,
+        },
+    }
+    with ScriptedProvider(script=[Act(body=json.dumps(reply).encode())]) as provider:
+        told = ask(provider, "anthropic", price=(1.0, 1.0)).usage
+    assert told.tokens_in == 2100
+    assert told.cost == pytest.approx(1460e-6)

@@ -1,0 +1,276 @@
+"""The embedded embedder: words, look-ups, vectors, codes, and what importing it costs."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from math import isclose, sqrt
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+
+import memman.embed
+from memman.embed.builtin import BuiltinEmbedder
+from memman.embed.static import TABLE, StaticTable, int8, pieces, sign_code, words
+from memman.model.records import Fingerprint, Usage
+
+# Cosines of table minilm-l6-static-v1; a change here means a new table, and so a new version.
+PINNED = (
+    ("how do we run the tests", "make test runs the whole suite", 0.7767),
+    ("the database password is rotated weekly", "secrets rotation schedule", 0.6531),
+    ("which port does the API listen on", "the server listens on port 8080", 0.706),
+    ("prefers tabs over spaces", "indentation style preference", 0.5456),
+    ("why did the deploy fail", "the release was rolled back after a failed migration", 0.6945),
+    ("getUserById", "get user by id", 1.0),
+    ("kubernetes cluster", "k8s nodes", 0.554),
+    ("the cat sat on the mat", "quarterly revenue grew by ten percent", 0.1571),
+    ("retry with exponential backoff", "back off exponentially before trying again", 0.7403),
+    ("café owner", "cafe owner", 1.0),
+    ("src/app/main.py", "main module of the app", 0.709),
+    ("memory leak in the worker", "the worker process runs out of RAM", 0.7319),
+)
+
+# (question, what answers it, what does not but could be in the same store)
+TRIPLES = (
+    ("how do I run the tests", "Unit tests are started with pytest", "The logo is blue on white"),
+    (
+        "which database do we use",
+        "Postgres 16 is the primary data store",
+        "The office has a new coffee machine",
+    ),
+    ("indentation preference", "The user prefers tabs over spaces", "Staging restarts at midnight"),
+    (
+        "why was redis removed",
+        "We dropped the cache because Redis kept evicting keys",
+        "Use dark mode in screenshots",
+    ),
+    ("who owns billing", "The payments team maintains invoices", "Tests need Python 3.12"),
+    ("deployment command", "Ship to production with make release", "Anna likes long variable names"),
+    (
+        "login bug",
+        "Authentication failed when the session cookie expired",
+        "Charts are drawn with matplotlib",
+    ),
+    ("api rate limit", "Requests are throttled to 100 per minute", "The changelog is kept by hand"),
+    (
+        "where are logs stored",
+        "Log files are written to /var/log/app",
+        "Commit messages are in the imperative",
+    ),
+    ("error handling convention", "Raise typed exceptions, never return None", "The meeting is on Thursday"),
+    (
+        "slow query on orders",
+        "Adding an index on the orders table fixed the latency",
+        "Icons come from Figma",
+    ),
+    ("code review rules", "Every pull request needs two approvals", "The cluster runs in Frankfurt"),
+    ("memory leak", "The worker process ran out of RAM after a day", "Write dates as ISO 8601"),
+    ("formatter for python", "Source code is formatted with ruff", "The invoice number starts with R"),
+    ("ssl certificate renewal", "TLS certs expire in March and are reissued by hand", "Buttons are rounded"),
+    ("backup schedule", "A snapshot of the disk is taken every night", "The parser is recursive descent"),
+    ("branch naming", "Feature branches start with the ticket number", "Metrics go to Prometheus"),
+    ("frontend framework", "The web client is written in React", "The lease ends in winter"),
+    ("environment variables", "Configuration is read from the .env file", "The team eats lunch at noon"),
+    ("flaky test", "test_checkout fails at random because of a race", "The licence is MIT"),
+    (
+        "getUserById returns null",
+        "The user lookup gives nothing for deleted accounts",
+        "Docker images are slim",
+    ),
+    ("timezone handling", "Store timestamps in UTC", "Use British spelling in the docs"),
+    ("message queue choice", "We picked RabbitMQ over Kafka for jobs", "The sidebar collapses on phones"),
+    ("gpu out of memory", "Reduce the batch size when CUDA runs out of memory", "The wiki moved to Notion"),
+)
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[StaticTable]:
+    """Open the packaged table."""
+    opened = StaticTable()
+    yield opened
+    opened.close()
+
+
+def cosine(table: StaticTable, first: str, second: str) -> float:
+    """Compare two texts."""
+    return sum(a * b for a, b in zip(table.vector(first), table.vector(second), strict=True))
+
+
+def spelled(table: StaticTable, text: str) -> list[str]:
+    """List the tokens a text is read as."""
+    return [
+        row
+        for word in words(text)
+        for row in pieces(word, lambda token: token if table.find(token) else None)
+    ]
+
+
+@pytest.mark.parametrize(("first", "second", "expected"), PINNED)
+def test_pinned_cosines(table: StaticTable, first: str, second: str, expected: float) -> None:
+    """Fixed pairs keep the cosines they were released with."""
+    assert cosine(table, first, second) == pytest.approx(expected, abs=1e-3)
+
+
+def test_related_ranks_above_unrelated(table: StaticTable) -> None:
+    """What answers a question is closer to it than something else from the same store."""
+    wrong = [query for query, near, far in TRIPLES if cosine(table, query, near) <= cosine(table, query, far)]
+    assert wrong == []
+
+
+def test_answers_found_among_all(table: StaticTable) -> None:
+    """Among all the sentences the answer is in the first three for at least nine questions in ten."""
+    everything = [text for _, near, far in TRIPLES for text in (near, far)]
+    found = 0
+    for query, near, _ in TRIPLES:
+        ranked = sorted(everything, key=lambda text: -cosine(table, query, text))
+        found += near in ranked[:3]
+    assert found >= 0.9 * len(TRIPLES)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("getUserById", ["get", "user", "by", "id"]),
+        ("HTTPServer parseURL2", ["http", "server", "par", "##se", "ur", "##l", "2"]),
+        ("snake_case --dry-run", ["snake", "case", "dry", "run"]),
+        ("src/app/main.py:12", ["sr", "##c", "app", "main", "p", "##y", "12"]),
+        ("sha256 mp3 iPhone JavaScript", ["sha", "256", "mp3", "iphone", "javascript"]),
+        ("kubernetes", ["ku", "##ber", "##net", "##es"]),
+        ("Café Zürich naïve", ["cafe", "zurich", "naive"]),
+        ("日本語 text", ["日", "本", "語", "text"]),
+        ("done\N{PARTY POPPER}now", ["done", "now"]),
+        ("a\x00b\x07c\td\x7fe", ["a", "b", "c", "d", "e"]),
+        ("don't", ["don", "t"]),
+    ],
+)
+def test_tokens(table: StaticTable, text: str, expected: list[str]) -> None:
+    """Text is split into words, identifiers into their parts, and words into WordPiece tokens."""
+    assert spelled(table, text) == expected
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\N{PARTY POPPER}", "!?--", "\x00\x01", "\udcff", "x" * 101])
+def test_nothing_known_is_zero(table: StaticTable, text: str) -> None:
+    """A text without a known token has the zero vector, in both readers."""
+    assert not any(table.vector(text))
+    assert not asyncio.run(BuiltinEmbedder().embed([text])).vectors.any()
+
+
+def test_unit_length(table: StaticTable) -> None:
+    """A vector has the table's dimension and unit length."""
+    vector = table.vector("the worker drains the queue")
+    assert len(vector) == table.dimension == 384
+    assert isclose(sqrt(sum(value * value for value in vector)), 1.0, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 65_536, "ab " * 21_845, "aB" * 32_768, "é" * 65_536, "가" * 65_536, "日" * 65_536]
+)
+def test_long_text_is_quick(text: str) -> None:
+    """64 Ki characters of anything take well under a second."""
+    table = StaticTable()
+    started = time.perf_counter()
+    table.vector(text)
+    assert time.perf_counter() - started < 1.0
+    table.close()
+
+
+def test_only_the_limit_is_read(table: StaticTable) -> None:
+    """What follows the first 65,536 characters does not change the vector."""
+    text = "word " * 13_107 + "x"
+    assert table.vector(text + " database") == table.vector(text)
+
+
+def test_sums_stay_in_their_lanes(table: StaticTable) -> None:
+    """As many tokens as a text can hold give the direction one of them gives."""
+    heaviest = max("abcdefghijklmnopqrstuvwxyz", key=lambda letter: table.find(letter) or (0, b""))
+    assert table.vector(f"{heaviest} " * 32_768) == pytest.approx(table.vector(heaviest))
+
+
+def test_sign_code(table: StaticTable) -> None:
+    """A code has one bit an element, most significant first, as numpy packs them."""
+    vector = table.vector("sign codes are scanned by Hamming distance")
+    assert sign_code([1.0, -1.0, 0.0, 0.5, -0.5, -2.0, -3.0, 4.0, 1.0]) == b"\x91\x80"
+    assert sign_code(vector) == np.packbits(np.array(vector) > 0).tobytes()
+    assert len(sign_code(vector)) == 48
+
+
+def test_int8(table: StaticTable) -> None:
+    """Bytes are two's complement with 127 as the largest magnitude, and keep the direction."""
+    vector = np.array(table.vector("candidates are rescored with int8"))
+    code = np.frombuffer(int8(vector.tolist()), np.int8).astype(float)
+    assert int8([0.5, -1.0, 0.0]) == bytes([64, 129, 0])
+    assert int8([0.0] * 384) == bytes(384)
+    assert len(code) == 384
+    assert code @ vector / np.linalg.norm(code) > 0.9995
+
+
+def test_readers_agree(table: StaticTable) -> None:
+    """The numpy reader of the drain gives the vectors of the hot path's."""
+    texts = [text for triple in TRIPLES for text in triple] + [
+        "getUserById",
+        "日本語",
+        "k8s \N{PARTY POPPER}",
+    ]
+    got = asyncio.run(BuiltinEmbedder().embed(texts))
+    assert got.vectors.dtype == np.float32
+    assert got.usage == Usage()
+    expected = np.array([table.vector(text) for text in texts])
+    np.testing.assert_allclose(got.vectors, expected, atol=1e-6)
+
+
+def test_embed_nothing() -> None:
+    """No texts give no rows."""
+    assert asyncio.run(BuiltinEmbedder().embed([])).vectors.shape == (0, 384)
+
+
+def test_fingerprint() -> None:
+    """The fingerprint names the table, and its dimension is the table's."""
+    embedder: memman.embed.Embedder = BuiltinEmbedder()
+    assert embedder.fingerprint == Fingerprint("builtin", "minilm-l6-static-v1", 384)
+    asyncio.run(embedder.close())
+
+
+def test_missing_table(tmp_path: Path) -> None:
+    """A missing table is an error, and no file is made."""
+    with pytest.raises(apsw.Error):
+        StaticTable(str(tmp_path / "absent.db"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_awkward_path(tmp_path: Path, table: StaticTable) -> None:
+    """A path may hold the characters that mean something in a URI."""
+    path = tmp_path / "100% odd?#name.db"
+    path.write_bytes(Path(TABLE).read_bytes())
+    copy = StaticTable(str(path))
+    assert copy.vector("same words") == table.vector("same words")
+    copy.close()
+
+
+def test_read_only_folder_stays_clean(tmp_path: Path) -> None:
+    """Reading leaves no journal, lock or shared memory beside the table."""
+    path = tmp_path / "table.db"
+    path.write_bytes(Path(TABLE).read_bytes())
+    StaticTable(str(path)).vector("no traces")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["table.db"]
+
+
+def test_imports_only_apsw() -> None:
+    """The hot path's reader loads nothing that apsw and a bare interpreter do not."""
+    program = (
+        "import sys, apsw; before = set(sys.modules)\n"
+        "import memman.embed.static as s; s.StaticTable().vector('plain ASCII text')\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["memman", "memman.embed", "memman.embed.static"]
+
+
+def test_package_names_on_demand() -> None:
+    """The Protocol is importable from the package, and an unknown name is an ordinary error."""
+    assert memman.embed.Embedding is not None
+    assert memman.embed.Vectors is not None
+    with pytest.raises(AttributeError):
+        _ = memman.embed.nothing
