@@ -48,7 +48,5 @@ def _report(error: Exception) -> int:
 
     if os.environ.get("MEMMAN_DEBUG"):
         raise error
-    sys.stderr.write(
-        f"memman: internal error, {type(error).__name__}: {error} (MEMMAN_DEBUG=1 shows where)\n"
-    )
+    sys.stderr.write(f"memman: internal error, {type(error).__name__}: {error} (MEMMAN_DEBUG=1 shows where)\n")
     return _INTERNAL_ERROR

@@ -14,12 +14,15 @@ from memman.drain.lock import drain_lock
 
 if TYPE_CHECKING:
     from memman.drain.loop import Limits, Report
+    from memman.drain.runner import Watch
     from memman.embed import Embedder
     from memman.http import Http
     from memman.llm import LLM
-    from memman.pipeline.plan import Tools
+    from memman.model.records import Note
+    from memman.pipeline.plan import Plan, Tools
     from memman.queue.ledger import Ledger
     from memman.queue.notes import Queue
+    from memman.store.protocols import Reader
     from memman.store.sqlite.store import SqliteStore
 
 # Provider -> (endpoint, fast model, slow model).
@@ -86,6 +89,43 @@ def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") 
     )
 
 
+def in_force(settings: Settings) -> dict[str, dict[str, str]]:
+    """Say which providers and models the settings mean; opens no connection."""
+    from memman.embed.static import StaticTable
+
+    model, vectors = llm_provider(settings), settings["MEMMAN_EMBED_PROVIDER"]
+    at, fast, slow = _LLM_DEFAULTS.get(model, ("", "rules", "rules"))
+    embed_at, embed_model = _EMBED_DEFAULTS.get(vectors, ("", StaticTable().model))
+    return {
+        "llm": {
+            "provider": model,
+            "fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast,
+            "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow,
+            "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or at,
+        },
+        "embed": {
+            "provider": vectors,
+            "model": settings["MEMMAN_EMBED_MODEL"] or embed_model,
+            "endpoint": settings["MEMMAN_EMBED_ENDPOINT"] or embed_at,
+        },
+    }
+
+
+def stage_versions(settings: Settings, reader: "Reader") -> dict[str, str]:
+    """Return every stage's version under these settings; asks no provider anything."""
+    from memman.pipeline import PIPELINE
+
+    async def asked() -> dict[str, str]:
+        workshop = Workshop(data_dir(), settings)
+        try:
+            tools = workshop.tools(reader)
+            return {stage.name: stage.version(tools) for stage in PIPELINE}
+        finally:
+            await workshop.close()
+
+    return asyncio.run(asked())
+
+
 class Workshop:
     """Providers and stores of one drain, made when first needed and closed together."""
 
@@ -114,7 +154,10 @@ class Workshop:
             local = BuiltinEmbedder()
             model, vectors = llm(self.settings, self.http), embedder(self.settings, self.http, local)
             if self.ledger is not None:
-                dollars, tokens = self.settings.number("MEMMAN_BUDGET_USD"), self.settings.number("MEMMAN_BUDGET_TOKENS")
+                dollars, tokens = (
+                    self.settings.number("MEMMAN_BUDGET_USD"),
+                    self.settings.number("MEMMAN_BUDGET_TOKENS"),
+                )
                 budget = Budget(dollars, None if tokens is None else int(tokens))
                 if not isinstance(model, BuiltinLLM):
                     model = MeteredLLM(model, self.ledger, budget)
@@ -133,11 +176,15 @@ class Workshop:
 
     def opened(self, name: str) -> "tuple[SqliteStore, Tools]":
         """Return a store and what the pipeline may use beside it."""
+        store = self.store(name)
+        return store, self.tools(store.reader)
+
+    def tools(self, reader: "Reader") -> "Tools":
+        """Return what the pipeline may use beside a store it reads from."""
         from memman.pipeline.plan import Tools
 
-        store = self.store(name)
         model, rules, local, vectors = self.providers()
-        return store, Tools(model, rules, local, vectors, store.reader, now_ms)
+        return Tools(model, rules, local, vectors, reader, now_ms)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -161,53 +208,65 @@ def drain(
     seconds: float | None = None,
     store: str | None = None,
     started: "Callable[[Queue], Callable[[], None]]" = lambda queue: lambda: None,  # noqa: ARG005 - no progress shown
+    trace: "Callable[[str, Plan], None]" = lambda stage, plan: None,  # noqa: ARG005 - nobody looks on by default
 ) -> "Report":
     """Run one drain. Raises Busy when another holds the lock.
 
     `started` is told the queue once the lock is held and returns what to call
-    after each note.
+    after each note; `trace` hears what each stage made of it.
     """
     data = data_dir()
     with drain_lock(data):
         from memman.drain.loop import Limits
+        from memman.drain.runner import Watch
         from memman.queue.notes import Queue
 
         settings = Settings.load(data)
         queue = Queue(data)
         deadline = None if seconds is None else time.monotonic() + seconds
         limits = Limits(int(settings["MEMMAN_DRAIN_CONCURRENCY"]), notes, deadline, store)
+        watch = Watch(_reach(), trace, started(queue))
         try:
-            return asyncio.run(_drain(queue, data, settings, limits, started(queue)))
+            return asyncio.run(_drain(queue, data, settings, limits, watch))
         finally:
             queue.close()
 
 
-async def _drain(
-    queue: "Queue", data: str, settings: Settings, limits: "Limits", progress: Callable[[], None]
-) -> "Report":
+async def _drain(queue: "Queue", data: str, settings: Settings, limits: "Limits", watch: "Watch") -> "Report":
     from memman.drain.loop import Drain
     from memman.drain.maintenance import maintain
     from memman.queue.ledger import Ledger
 
     ledger = Ledger(queue.db)
     workshop = Workshop(data, settings, ledger)
-    work = Drain(queue, workshop.opened, limits, reach=_reach(), progress=progress)
+    work = Drain(queue, workshop.opened, limits, watch)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, work.stop, f"asked to stop by {number.name}")
+    began = now_ms()
     try:
         report = await work.run()
+        _keep(queue, report, began)
         maintain(data, queue, ledger, workshop.stores, workshop.store)
     finally:
         await workshop.close()
     return report
 
 
-def _reach() -> Callable[[str], None]:
+def _keep(queue: "Queue", report: "Report", began: int) -> None:
+    """Remember what this drain did, for `memman status`."""
+    import json
+    from dataclasses import asdict
+
+    record = {"at": began, "seconds": (now_ms() - began) / 1000} | asdict(report)
+    queue.set_meta("last_drain", json.dumps(record, ensure_ascii=False))
+
+
+def _reach() -> "Callable[[str, Note], None]":
     """Return what crash tests have armed through MEMMAN_FAILPOINT, or nothing at all."""
     armed = os.environ.get("MEMMAN_FAILPOINT")
     if not armed:
-        return lambda point: None  # noqa: ARG005 - nothing is armed
+        return lambda point, note: None  # noqa: ARG005 - nothing is armed
     from memman.testing.failpoints import Failpoint
 
     return Failpoint(armed).reach

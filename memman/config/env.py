@@ -18,7 +18,11 @@ def known(name: str) -> Key:
     full = name.upper().replace(".", "_").replace("-", "_")
     key = KEYS.get(full) or KEYS.get("MEMMAN_" + full)
     if key is None:
-        raise BadConfig(f"there is no key {ascii(name[:60])}: `memman config show` lists them")
+        from difflib import get_close_matches
+
+        near = get_close_matches("MEMMAN_" + full.removeprefix("MEMMAN_"), KEYS, 1)
+        hint = f"; did you mean {near[0]}?" if near else ": `memman config show` lists them"
+        raise BadConfig(f"there is no key {name[:60]!a}{hint}")
     return key
 
 
@@ -54,18 +58,18 @@ class Settings:
 
 def change(data: str, name: str, value: str | None) -> None:
     """Set a key, or with None remove it; comments, order and unknown lines stay. Raises BadConfig."""
-    key = known(name)
-    if value is not None:
-        _check(key, value)
-    kept, line = [], None if value is None else f"{key.name}={value}"
+    change_all(data, {name: value})
+
+
+def change_all(data: str, values: Mapping[str, str | None]) -> None:
+    """Set or remove several keys in one write: all of them are changed, or none. Raises BadConfig."""
+    waiting = _checked(values)
+    kept: list[str] = []
     for old in read_file(env_path(data)).splitlines():
-        if old.partition("=")[0].strip() != key.name:
-            kept.append(old)
-        elif line is not None:
-            kept.append(line)
-            line = None
-    if line is not None:
-        kept.append(line)
+        name = old.partition("=")[0].strip()
+        kept += _line(name, waiting.pop(name)) if name in waiting else [] if name in _named(values) else [old]
+    for name, value in waiting.items():
+        kept += _line(name, value)
     write_file(env_path(data), "".join(text + "\n" for text in kept))
 
 

@@ -64,7 +64,9 @@ KEYS: dict[str, Key] = {
         Key("MEMMAN_LLM_API_KEY", "", "Key for the model provider.", _anything, secret=True),
         Key("MEMMAN_LLM_MODEL_FAST", "", "Model that extracts facts.", _anything),
         Key("MEMMAN_LLM_MODEL_SLOW", "", "Model that reconciles them.", _anything),
-        Key("MEMMAN_LLM_PRICE", "", "IN,OUT in US dollars per million tokens, for providers that name no cost.", _prices),
+        Key(
+            "MEMMAN_LLM_PRICE", "", "IN,OUT in US dollars per million tokens, for providers that name no cost.", _prices
+        ),
         Key(
             "MEMMAN_EMBED_PROVIDER",
             "builtin",
@@ -74,7 +76,12 @@ KEYS: dict[str, Key] = {
         Key("MEMMAN_EMBED_ENDPOINT", "", "Base address; by default the provider's own.", _endpoint),
         Key("MEMMAN_EMBED_API_KEY", "", "Key for the embedding provider.", _anything, secret=True),
         Key("MEMMAN_EMBED_MODEL", "", "Embedding model.", _anything),
-        Key("MEMMAN_EMBED_DIMENSION", "", "Length of its vectors; learned from the first reply when unset.", _whole(8, 16384)),
+        Key(
+            "MEMMAN_EMBED_DIMENSION",
+            "",
+            "Length of its vectors; learned from the first reply when unset.",
+            _whole(8, 16384),
+        ),
         Key("MEMMAN_EMBED_PRICE", "", "US dollars per million tokens.", _amount),
         Key("MEMMAN_BUDGET_USD", "", "Dollars a day after which provider calls pause; notes wait.", _amount),
         Key("MEMMAN_BUDGET_TOKENS", "", "Tokens a day after which provider calls pause.", _whole(0, 10**12)),

@@ -2,14 +2,30 @@
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 
 
 def data_dir() -> str:
     """Return the data folder: MEMMAN_DATA_DIR, or ~/.memman."""
-    chosen = os.environ.get("MEMMAN_DATA_DIR")
-    return os.path.abspath(os.path.expanduser(chosen or "~/.memman"))
+    chosen = os.path.expanduser(os.environ.get("MEMMAN_DATA_DIR") or "~/.memman")
+    if chosen[0] == "~":
+        from memman.model.errors import BadConfig
+
+        raise BadConfig("the home folder is not known: set HOME or MEMMAN_DATA_DIR")
+    return os.path.abspath(chosen)
+
+
+def check_folder(data: str) -> None:
+    """Raise CannotWrite when there is something at `data` that is not a folder we may look into."""
+    if os.path.exists(data) and not (os.path.isdir(data) and os.access(data, os.R_OK | os.X_OK)):
+        from memman.model.errors import CannotWrite
+
+        raise CannotWrite(f"{data} is not a folder that memman may read: check it, or set MEMMAN_DATA_DIR")
 
 
 def queue_path(data: str) -> str:
@@ -50,23 +66,34 @@ def make_file(path: str) -> None:
 
 
 def write_file(path: str, text: str) -> None:
-    """Replace a small file atomically and durably, mode 0600."""
-    make_folder(os.path.dirname(path))
+    """Replace a small file atomically and durably, mode 0600. Raises CannotWrite."""
     draft = f"{path}.{os.getpid()}.new"
-    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
     try:
-        os.fchmod(handle, FILE_MODE)
-        os.write(handle, text.encode())
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    os.replace(draft, path)
+        make_folder(os.path.dirname(path))
+        handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
+        try:
+            os.fchmod(handle, FILE_MODE)
+            os.write(handle, text.encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(draft, path)
+    except OSError as error:
+        _cannot(path, "written", error)
 
 
 def read_file(path: str) -> str:
-    """Return a small text file's content, or '' where there is none."""
+    """Return a small text file's content, or '' where there is none. Raises CannotWrite where it may not be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as source:
             return source.read()
     except (FileNotFoundError, NotADirectoryError):
         return ""
+    except OSError as error:
+        _cannot(path, "read", error)
+
+
+def _cannot(path: str, done: str, error: OSError) -> "NoReturn":
+    from memman.model.errors import CannotWrite
+
+    raise CannotWrite(f"{path} could not be {done} ({error.strerror})") from error

@@ -1,10 +1,18 @@
 """The git repository around a folder, read from its files: no git process. Safe on the hot path."""
 
 import os
-
-from memman.config.places import read_file
+import stat
 
 _MAX_DEPTH = 64
+
+
+def _text(path: str) -> str:
+    """Return a git file's content, '' where it cannot be had, whatever the reason: memory does not depend on it."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as source:
+            return source.read()
+    except (OSError, ValueError):
+        return ""
 
 
 class Repository:
@@ -18,20 +26,20 @@ class Repository:
 
     def __init__(self, git: str) -> None:
         self.git = git
-        shared = read_file(git + "/commondir").strip()
+        shared = _text(git + "/commondir").strip()
         self.common = os.path.realpath(os.path.join(git, shared)) if shared else os.path.realpath(git)
 
     @property
     def commit(self) -> str:
         """The commit checked out, or '' before the first one."""
-        head = read_file(self.git + "/HEAD").strip()
+        head = _text(self.git + "/HEAD").strip()
         if not head.startswith("ref: "):
             return head
         name = head[5:]
         for folder in (self.git, self.common):
-            if found := read_file(f"{folder}/{name}").strip():
+            if found := _text(f"{folder}/{name}").strip():
                 return found
-        for line in read_file(self.common + "/packed-refs").splitlines():
+        for line in _text(self.common + "/packed-refs").splitlines():
             if line.endswith(" " + name):
                 return line[:40]
         return ""
@@ -40,7 +48,7 @@ class Repository:
     def name(self) -> str:
         """The origin's address without scheme and credentials, or else the shared folder's path."""
         inside = False
-        for line in read_file(self.common + "/config").splitlines():
+        for line in _text(self.common + "/config").splitlines():
             text = line.strip()
             if text.startswith("["):
                 inside = text == '[remote "origin"]'
@@ -67,8 +75,8 @@ def repository(folder: str) -> Repository | None:
                 return None
             folder = parent
             continue
-        if mode & 0o170000 == 0o040000:
+        if stat.S_ISDIR(mode):
             return Repository(git)
-        linked = read_file(git).strip().removeprefix("gitdir: ")
+        linked = _text(git).strip().removeprefix("gitdir: ")
         return Repository(os.path.join(folder, linked)) if linked else None
     return None

@@ -22,7 +22,7 @@ def valid_name(name: str) -> bool:
 def checked(name: str) -> str:
     """Return `name`, or raise UsageError saying what a name may be."""
     if not valid_name(name):
-        from memman.model.errors import UsageError  # noqa: PLC0415 - only when it is raised
+        from memman.model.errors import UsageError
 
         shown = ascii(name[:40])
         raise UsageError(f"store name {shown} is not allowed: use 1 to 64 letters, digits, '-' or '_'")
@@ -51,7 +51,9 @@ def active(data: str) -> str:
 
 def resolve(data: str, explicit: str | None, here: "Repository | None") -> str:
     """Name the store a command means: --store, MEMMAN_STORE, the repository's binding, active, default."""
-    name = explicit or os.environ.get("MEMMAN_STORE") or ""
+    if explicit is not None:
+        return checked(explicit)
+    name = os.environ.get("MEMMAN_STORE") or ""
     if not name and here is not None:
         name = bindings(data).get(here.common, "")
     return checked(name or active(data))
@@ -63,6 +65,15 @@ def here() -> "Repository | None":
         return repository(os.getcwd())
     except FileNotFoundError:
         return None
+
+
+def names(data: str) -> list[str]:
+    """Return the stores that have a database, by name."""
+    try:
+        found = os.listdir(data + "/data")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(name for name in found if valid_name(name) and exists(data, name))
 
 
 def exists(data: str, store: str) -> bool:

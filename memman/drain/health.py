@@ -2,34 +2,46 @@
 
 from memman.queue.notes import Queue
 
-# Transient failures in one drain before it stops trying.
+# Transient failures, with no note served between them, before drains stop trying.
 TRIPS = 3
 _KEY = "breaker"
+_STREAK = "failures"
 
 
 class Health:
-    """Counts transient failures; open, it lets each drain make one probe until one succeeds."""
+    """Counts transient failures from drain to drain; at TRIPS each drain makes one probe until one succeeds."""
 
     def __init__(self, queue: Queue) -> None:
         self.queue = queue
-        self.probing = bool(queue.meta(_KEY))
-        self.failures = 0
+        self.streak = int(queue.meta(_STREAK) or 0)
+        self.probing = self.streak >= TRIPS
+        self.probed = False
 
     @property
     def open(self) -> bool:
         """Whether to start no further note in this drain."""
-        return self.failures >= (1 if self.probing else TRIPS)
+        return self.probed if self.probing else self.streak >= TRIPS
 
     def failed(self, why: str) -> None:
         """Take note of a transient failure."""
-        self.failures += 1
-        if self.open and not self.probing:
+        self.streak += 1
+        self.probed = True
+        self.queue.set_meta(_STREAK, str(self.streak))
+        if self.streak >= TRIPS:
             self.queue.set_meta(_KEY, why)
+
+    def learned_nothing(self) -> None:
+        """Take note that a note failed by its own fault: as a probe it told nothing, and the next drain makes another."""
+        self.probed = True
 
     def served(self) -> None:
         """Take note that a note went through: a provider that was down is up again."""
+        if not self.streak:
+            return
+        self.streak = 0
+        self.queue.set_meta(_STREAK, "")
         if self.probing:
             self.probing = False
-            self.failures = 0
             self.queue.set_meta(_KEY, "")
             self.queue.hurry()
+            self.queue.rewind()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from memman.drain.health import Health
 from memman.drain.lane import Flight, Lane
 from memman.drain.retry import consequence
-from memman.drain.runner import Reach, Stopped, fly
+from memman.drain.runner import Stopped, Watch, fly
 from memman.model.errors import MemmanError
 from memman.model.records import Note
 from memman.pipeline.plan import Outcome, Tools
@@ -64,12 +64,10 @@ class Drain:
         queue: Queue,
         opened: Callable[[str], tuple[Store, Tools]],
         limits: Limits,
-        *,
-        reach: Reach = lambda point: None,  # noqa: ARG005 - nobody listens by default
-        progress: Callable[[], None] = lambda: None,
+        watch: Watch,
     ) -> None:
         self.queue, self.opened, self.limits = queue, opened, limits
-        self.reach, self.progress = reach, progress
+        self.watch = watch
         self.report = Report()
         self.health = Health(queue)
         self.journal = Journal(queue.db)
@@ -90,11 +88,11 @@ class Drain:
         started = 0
         while True:
             while len(self.flying) < self._room() and not self._closing(started):
-                note = self.queue.claim(self.limits.store, tuple(self.shut))
+                note = self.queue.claim(self.limits.store, tuple(self.shut), probe=self.health.probing)
                 if note is None:
                     break
                 started += 1
-                self.reach("claimed")
+                self.watch.reach("claimed", note)
                 lane = self.lanes.setdefault(note.store, Lane())
                 self.flying.add(asyncio.create_task(self._note(lane, lane.enter(note))))
             if not self.flying:
@@ -124,10 +122,10 @@ class Drain:
         note = flight.note
         try:
             store, tools = self.opened(note.store)
-            plan = await fly(flight, lane, tools, store, self.journal, self._stopping, self.reach)
-            self.reach("committed")
+            plan = await fly(flight, lane, tools, store, self.journal, self._stopping, self.watch)
+            self.watch.reach("committed", note)
             self.queue.done(note.uid)
-            self.reach("acknowledged")
+            self.watch.reach("acknowledged", note)
             self.report.landed(plan.outcome or Outcome())
             self.health.served()
         except Stopped:
@@ -137,7 +135,7 @@ class Drain:
         finally:
             self.cautious = max(0, self.cautious - 1)
             lane.leave(flight)
-            self.progress()
+            self.watch.progress()
 
     def _failed(self, note: Note, error: Exception) -> None:
         cost = consequence(error)
@@ -145,6 +143,7 @@ class Drain:
         if cost.spends:
             self.report.failed += 1
             self.report.parked += self.queue.fail(note.uid, f"{type(error).__name__}: {error}"[:500])
+            self.health.learned_nothing()
             return
         self.report.deferred += 1
         if cost.ails:

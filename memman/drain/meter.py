@@ -22,8 +22,12 @@ class Budget:
         if self.dollars is None and self.tokens is None:
             return
         dollars, tokens = ledger.spent_today()
-        if (self.dollars is not None and dollars >= self.dollars) or (self.tokens is not None and tokens >= self.tokens):
-            raise BudgetSpent(f"today's budget is spent ({dollars:.4f} USD, {tokens} tokens); notes wait until tomorrow")
+        if (self.dollars is not None and dollars >= self.dollars) or (
+            self.tokens is not None and tokens >= self.tokens
+        ):
+            raise BudgetSpent(
+                f"today's budget is spent ({dollars:.4f} USD, {tokens} tokens); notes wait until tomorrow"
+            )
 
 
 class MeteredLLM:

@@ -1,19 +1,27 @@
 """One note through the stages, each paid output journaled before the next stage begins."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memman.drain.lane import Flight, Lane
 from memman.model.errors import MemmanError
+from memman.model.records import Note
 from memman.pipeline import PIPELINE
 from memman.pipeline.codec import decode, encode
 from memman.pipeline.plan import Plan, Stage, Tools
 from memman.queue.journal import Journal
 from memman.store.protocols import Store
 
-# Told the name of each point that a crash test may strike at.
-Reach = Callable[[str], None]
 _WRITER = "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who looks on: `reach` hears of each point a crash test may strike at, `trace` of each stage's plan."""
+
+    reach: Callable[[str, Note], None] = lambda point, note: None  # noqa: ARG005 - nobody looks on by default
+    trace: Callable[[str, Plan], None] = lambda stage, plan: None  # noqa: ARG005 - the same
+    progress: Callable[[], None] = lambda: None
 
 
 class Stopped(MemmanError):
@@ -21,7 +29,7 @@ class Stopped(MemmanError):
 
 
 async def fly(
-    flight: Flight, lane: Lane, tools: Tools, store: Store, journal: Journal, stopping: Callable[[], bool], reach: Reach
+    flight: Flight, lane: Lane, tools: Tools, store: Store, journal: Journal, stopping: Callable[[], bool], watch: Watch
 ) -> Plan:
     """Take one note through the pipeline. Raises Stopped, or what a stage raised."""
     plan = Plan(flight.note)
@@ -29,17 +37,18 @@ async def fly(
         await lane.wait(flight, stage.after)
         if stopping():
             raise Stopped("the drain is stopping")
-        reach(f"before:{stage.name}")
+        watch.reach(f"before:{stage.name}", flight.note)
         given = replace(tools, store=store) if stage.name == _WRITER else tools
-        plan = await _stage(stage, given, plan, journal, reach)
-        reach(f"after:{stage.name}")
+        plan = await _stage(stage, given, plan, journal, watch)
+        watch.reach(f"after:{stage.name}", flight.note)
+        watch.trace(stage.name, plan)
         if plan.facts and not flight.known.is_set():
             flight.facts = plan.facts
             flight.known.set()
     return plan
 
 
-async def _stage(stage: Stage, tools: Tools, plan: Plan, journal: Journal, reach: Reach) -> Plan:
+async def _stage(stage: Stage, tools: Tools, plan: Plan, journal: Journal, watch: Watch) -> Plan:
     if not stage.journaled:
         return await stage.run(tools, plan)
     version = stage.version(tools)
@@ -47,6 +56,6 @@ async def _stage(stage: Stage, tools: Tools, plan: Plan, journal: Journal, reach
     if saved is not None:
         return decode(plan, saved)
     plan = await stage.run(tools, plan)
-    reach(f"unjournaled:{stage.name}")
+    watch.reach(f"unjournaled:{stage.name}", plan.note)
     journal.write(plan.note.uid, stage.name, version, encode(plan, stage.journaled))
     return plan

@@ -23,7 +23,9 @@ class Embedding:
 class Embedder(Protocol):
     """Turns texts into vectors."""
 
-    fingerprint: Fingerprint
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What makes these vectors; a dimension of 0 is not known before the first reply."""
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
         """Embed `texts` in one call where the provider allows it.

@@ -25,9 +25,7 @@ class BuiltinEmbedder:
     def __init__(self, path: str = TABLE) -> None:
         self._table = StaticTable(path)
         self._words: LRUCache[str, npt.NDArray[np.int32]] = LRUCache(CACHED_WORDS)
-        self.fingerprint = Fingerprint(
-            "builtin", f"{self._table.model}-v{self._table.version}", self._table.dimension
-        )
+        self.fingerprint = Fingerprint("builtin", f"{self._table.model}-v{self._table.version}", self._table.dimension)
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
         """Embed `texts`: float32, shape (texts, dimension), each row of unit length or zero."""

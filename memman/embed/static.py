@@ -10,15 +10,16 @@ import apsw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeVar
 
     Row = TypeVar("Row")
 
 TABLE = __file__.removesuffix("static.py") + "static.db"
-# Characters read of one text. Keeps a sum within its lane: 65,536 tokens * 15 * MAX_SCALE < 2**32.
-TEXT_LIMIT = 65_536
-# A token's scale has 12 bits: half a per cent of rounding for the lightest words, nothing for the others.
+# Characters read of one text. Keeps a sum within its lane: a character gives two tokens at most, and
+# 65,536 tokens * 15 * MAX_SCALE < 2**32.
+TEXT_LIMIT = 32_768
+# A token's scale has 12 bits: 0.2 % of rounding for the lightest words, nothing for the others.
 MAX_SCALE = 4095
 # The longest word that is spelled out, as in BERT; longer ones are data, not language.
 WORD_LIMIT = 100
@@ -28,7 +29,8 @@ CACHE_LIMIT = 2048
 _LANE = 4
 _LOW = bytes(byte & 15 for byte in range(256))
 _HIGH = bytes(byte >> 4 for byte in range(256))
-_LETTERS_AND_DIGITS = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
+_ASCII = frozenset(map(chr, range(128)))
+_LETTERS_AND_DIGITS = "".join([chr(code) if chr(code).isalnum() else " " for code in range(128)])
 # Scripts written without spaces: CJK ideographs with their extensions and compatibility forms, as in BERT.
 _IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
 
@@ -42,9 +44,7 @@ class StaticTable:
     def __init__(self, path: str = TABLE) -> None:
         quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         # Immutable: no lock is taken for the hundreds of look-ups, and a read-only folder will do.
-        self._db = apsw.Connection(
-            f"file:{quoted}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        )
+        self._db = apsw.Connection(f"file:{quoted}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         self._cursor = self._db.cursor()
         meta = dict(self._cursor.execute("SELECT key, value FROM meta"))
         self.model: str = meta["model"]
@@ -102,15 +102,17 @@ def words(text: str) -> list[str]:
 def pieces(word: str, find: "Callable[[str], Row | None]") -> "list[Row]":
     """Find the tokens of `word`: the whole word, or its humps (`getUserById`), or its longest pieces.
 
-    A capitalised word with humps gives both humps and pieces: it may be a class (`UserService`), or a name that
-    others write in lower case (`GitHub`).
+    A capitalised word with humps gives both humps and pieces: it may be a class (`UserService`), or a name
+    that others write in lower case (`GitHub`).
     """
+    humps = _humps(word)
+    if len(humps) == 1:
+        return _spell(word.lower(), find)
     whole = find(word.lower())
     if whole is not None:
         return [whole]
-    humps = _humps(word)
-    rows = [row for hump in humps for row in pieces(hump, find)] if len(humps) > 1 else []
-    if not rows or (word[0].isupper() and word.isalpha()):
+    rows = [row for hump in humps for row in _spell(hump.lower(), find)]
+    if word[0].isupper() and word.isalpha():
         rows += _spell(word.lower(), find)
     return rows
 
@@ -124,7 +126,7 @@ def sign_code(vector: "Sequence[float]") -> bytes:
 
 def int8(vector: "Sequence[float]") -> bytes:
     """Round to one two's complement byte an element, scaled so that the largest magnitude is 127."""
-    largest = max(map(abs, vector))
+    largest = max(map(abs, vector), default=0.0)
     scale = 127 / largest if largest else 0.0
     return bytes([round(value * scale) & 255 for value in vector])
 
@@ -154,9 +156,7 @@ def _humps(word: str) -> list[str]:
     cuts = [0]
     for i in range(1, len(word)):
         before, here = word[i - 1], word[i]
-        starts_word = here.isupper() and (
-            before.islower() or (word[i + 1 : i + 3].islower() and i + 2 < len(word))
-        )
+        starts_word = here.isupper() and (before.islower() or (word[i + 1 : i + 3].islower() and i + 2 < len(word)))
         if starts_word or before.isdigit() != here.isdigit():
             cuts.append(i)
     return [word[low:high] for low, high in zip(cuts, [*cuts[1:], len(word)], strict=True)]
@@ -168,7 +168,7 @@ def _plain(text: str) -> str:
 
     text = normalize("NFD", text)
     table = {}
-    for char in _beyond_ascii(text):
+    for char in set(text) - _ASCII:
         kind = category(char)
         if kind == "Mn":
             table[ord(char)] = ""
@@ -177,7 +177,3 @@ def _plain(text: str) -> str:
         elif any(low <= ord(char) <= high for low, high in _IDEOGRAPHS):
             table[ord(char)] = f" {char} "
     return text.translate(table)
-
-
-def _beyond_ascii(text: str) -> "Iterable[str]":
-    return (char for char in set(text) if not char.isascii())

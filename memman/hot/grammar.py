@@ -33,8 +33,6 @@ RECALL = {
 }
 SHORT = {"--cat": "--category", "--imp": "--importance"}
 
-Options = "Mapping[str, tuple[str, str, str]]"
-
 
 def parse(
     args: list[str], options: "Mapping[str, tuple[str, str, str]]"

@@ -18,4 +18,6 @@ def moment(text: str, option: str) -> int:
         return int(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
     except (ValueError, OverflowError, OSError):
         shown = option.replace("_", "-")
-        raise UsageError(f"--{shown} takes a date like 2026-11-01, a time like 2026-11-01T10:00, or 7d, 12h, 30m ago") from None
+        raise UsageError(
+            f"--{shown} takes a date like 2026-11-01, a time like 2026-11-01T10:00, or 7d, 12h, 30m ago"
+        ) from None

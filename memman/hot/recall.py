@@ -166,7 +166,9 @@ def _print_json(hits: "list[Hit]", store: str) -> None:
     def record(hit: "Hit") -> "dict[str, Any]":
         fields = dict(zip(ROW, hit.row, strict=True))
         fields |= {"entities": json.loads(fields["entities"]), "keywords": json.loads(fields["keywords"])}
-        fields |= {name: getattr(hit, name) for name in ("score", "pending", "coverage", "cosine", "text_rank", "meaning_rank")}
+        fields |= {
+            name: getattr(hit, name) for name in ("score", "pending", "coverage", "cosine", "text_rank", "meaning_rank")
+        }
         fields |= {"bm25": hit.text_score, "nudge": hit.nudge, "via": hit.via}
         return fields
 

@@ -44,9 +44,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     return 0
 
 
-def _note(
-    text: str, values: "Mapping[str, str | bool | None]", replaces: str
-) -> "dict[str, str | int | None]":
+def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -> "dict[str, str | int | None]":
     importance = _choice(values, "importance", IMPORTANCES)
     names = (name.strip() for name in (_said(values, "entities") or "").split(","))
     return {

@@ -10,7 +10,6 @@ docstring) the sentence the documentation prints for it.
     ├── StoreError                  10
     │   ├── UnknownStore            11
     │   ├── DamagedFile             12
-    │   ├── UnsafePlace             13
     │   ├── NewerSchema             14
     │   └── OldLibrary              15
     ├── ProviderError               20
@@ -66,12 +65,6 @@ class DamagedFile(StoreError):
     """The file is not a sound database. It was left untouched."""
 
     exit_code = 12
-
-
-class UnsafePlace(StoreError):
-    """The folder is on a file system where SQLite's locks do not hold."""
-
-    exit_code = 13
 
 
 class NewerSchema(StoreError):

@@ -22,9 +22,7 @@ class Rule:
 
     __slots__ = ("caught", "entropy", "name", "pattern", "spared", "words")
 
-    def __init__(
-        self, name: str, words: str, pattern: str, caught: str, spared: str, entropy: float = 0.0
-    ) -> None:
+    def __init__(self, name: str, words: str, pattern: str, caught: str, spared: str, entropy: float = 0.0) -> None:
         self.name, self.words, self.pattern = name, words.split("|"), pattern
         self.caught, self.spared, self.entropy = caught, spared, entropy
 

@@ -57,7 +57,7 @@ def _pairs(word: str) -> list[str]:
 
 
 def _variants(word: str) -> list[str]:
-    """The further forms under which `word` is indexed, beside itself."""
+    """Return the further forms under which `word` is indexed, beside itself."""
     if any(map(unspaced, word)):
         return _pairs(word)
     pieces = parts(word)
@@ -65,7 +65,7 @@ def _variants(word: str) -> list[str]:
 
 
 def index_terms(text: str) -> str:
-    """The extra words to index with `text`: pieces of identifiers and pairs of unspaced script."""
+    """Return the extra words to index with `text`: pieces of identifiers and pairs of unspaced script."""
     extra: dict[str, None] = {}
     for word in words(text):
         plain = word.isascii() and (word.isdigit() or (word.isalpha() and (word.islower() or word.istitle())))
@@ -88,7 +88,7 @@ def query_terms(text: str) -> list[str]:
 
 
 def match_any(terms: list[str]) -> str:
-    """An FTS5 expression that matches rows holding any of `terms`; terms are quoted, never syntax."""
+    """Write an FTS5 expression that matches rows holding any of `terms`; terms are quoted, never syntax."""
     return " OR ".join(f'"{term.replace(chr(34), chr(34) * 2)}"' for term in terms)
 
 
@@ -97,7 +97,7 @@ _MIN_STEM = 3
 
 
 def stem(term: str) -> str:
-    """A crude English stem for comparing words outside the index (which has its own Porter stemmer)."""
+    """Cut off common English endings, to compare words outside the index (which has its own Porter stemmer)."""
     for ending in _ENDINGS:
         if term.endswith(ending) and len(term) - len(ending) >= _MIN_STEM:
             return term[: -len(ending)]
@@ -105,5 +105,5 @@ def stem(term: str) -> str:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stemmed search terms of `text`."""
+    """Return the stemmed search terms of `text`."""
     return frozenset(map(stem, query_terms(text)))

@@ -15,7 +15,13 @@ def _one(tools: Tools) -> str:  # noqa: ARG001 - every version has one shape
 PIPELINE: tuple[Stage, ...] = (
     Stage("redact", redact, _one),
     Stage("extract", extract.extract, extract.version, journaled=("facts",)),
-    Stage("reconcile", reconcile.reconcile, reconcile.version, journaled=("local", "candidates", "verdicts", "causes"), after="related"),
+    Stage(
+        "reconcile",
+        reconcile.reconcile,
+        reconcile.version,
+        journaled=("local", "candidates", "verdicts", "causes"),
+        after="related",
+    ),
     Stage("enrich", enrich, _one),
     Stage("embed", embed.embed, embed.version, journaled=("vectors",)),
     Stage("link", link, _one, after="all"),

@@ -29,7 +29,7 @@ def find(tools: Tools, fact: Fact, vector: Vectors) -> tuple[Candidate, ...]:
     code = int8(vector)
     number = reader.embedder_id(tools.local.fingerprint)
     worded = dict(lexical(reader, fact.text))
-    near = nearest(tools, tools.local.fingerprint, vector)
+    near = nearest(reader, tools.local.fingerprint, vector)
     current = reader.filtered({*worded, *near}, EVERYTHING)
     ids = [memory for memory in dict.fromkeys((*worded, *near)) if memory in current]
     if not ids:
@@ -55,13 +55,13 @@ def telling(reader: Reader, terms: list[str]) -> list[str]:
     return [term for count, term in counted if 0 < count <= COMMON][:_MAX_TERMS]
 
 
-def nearest(tools: Tools, fingerprint: Fingerprint, vector: Vectors, limit: int = _POOL) -> list[int]:
+def nearest(reader: Reader, fingerprint: Fingerprint, vector: Vectors, limit: int = _POOL) -> list[int]:
     """Return the memories whose sign codes are nearest to `vector`, in the cells around it."""
-    number = tools.reader.embedder_id(fingerprint)
+    number = reader.embedder_id(fingerprint)
     if number is None or not np.any(vector):
         return []
-    cells = tools.reader.cells_near(number, vector)
-    return [memory for memory, _ in tools.reader.nearest(number, sign_code(vector), EVERYTHING, limit, cells)]
+    cells = reader.cells_near(number, vector)
+    return [memory for memory, _ in reader.nearest(number, sign_code(vector), EVERYTHING, limit, cells)]
 
 
 def _candidates(reader: Reader, ids: list[int], cosines: dict[int, float]) -> Iterable[Candidate]:

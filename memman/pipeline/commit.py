@@ -4,9 +4,10 @@ import json
 from dataclasses import astuple, replace
 from hashlib import blake2b
 
-from memman.embed import Vectors
+from memman.embed import Embedder, Vectors
 from memman.embed.codes import int8, sign_code
-from memman.model.records import Draft, Edge, Fingerprint
+from memman.model.records import Draft, Edge
+from memman.pipeline.embed import made_by
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.spread import Spread, key
 from memman.store.protocols import Store, Unit
@@ -14,7 +15,7 @@ from memman.store.protocols import Store, Unit
 _UID_BYTES = 10  # 80 bits: a collision within one store needs about 10^12 memories
 
 
-async def commit(tools: Tools, plan: Plan) -> Plan:  # noqa: RUF029 - every stage has one shape
+async def commit(tools: Tools, plan: Plan) -> Plan:
     """Store the note's facts; a note whose receipt is there already changes nothing."""
     assert tools.store is not None, "only commit is given a store"  # noqa: S101 - the runner's own contract
     now = tools.clock()
@@ -40,8 +41,8 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     unit.index_new([rows[n] for n in fresh])
     retired = _retire(unit, plan, rows, now)
     unit.link(_edges(plan, rows, set(known)))
-    if plan.samples:
-        fingerprint = tools.embedder.fingerprint
+    if plan.samples and plan.vectors is not None:
+        fingerprint = made_by(tools.embedder, plan.vectors)
         spread = Spread.of(tools.reader, fingerprint).with_samples(plan.samples)
         unit.set_meta(key(fingerprint), json.dumps(astuple(spread)))
     return Outcome(tuple(uids), retired, len(known))
@@ -76,17 +77,16 @@ def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, bytes], ...
 
 def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, bytes], ...]]:
     """Return each fact's vectors in the form a store keeps: the built-in one, and the configured one beside it."""
-    kinds: list[tuple[Fingerprint, Vectors | None]] = [(tools.local.fingerprint, plan.local)]
+    kinds: list[tuple[Embedder, Vectors | None]] = [(tools.local, plan.local)]
     if tools.embedder is not tools.local:
-        kinds.append((tools.embedder.fingerprint, plan.vectors))
+        kinds.append((tools.embedder, plan.vectors))
     packed: list[tuple[tuple[int, int, bytes, bytes], ...]] = [() for _ in plan.facts]
-    for fingerprint, vectors in kinds:
+    for embedder, vectors in kinds:
         if vectors is None:
             continue
-        number = unit.embedder(fingerprint)
+        number = unit.embedder(made_by(embedder, vectors))
         for n, vector in enumerate(vectors):
-            if vector.any():
-                packed[n] += ((number, store.cell(number, vector), sign_code(vector), int8(vector)),)
+            packed[n] += ((number, store.cell(number, vector), sign_code(vector), int8(vector)),)
     return packed
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from memman.embed import Embedder, Vectors
+from memman.model.records import Fingerprint
 from memman.pipeline.plan import Plan, Tools
 
 
@@ -16,3 +18,8 @@ async def embed(tools: Tools, plan: Plan) -> Plan:
         return replace(plan, vectors=plan.local)
     embedding = await tools.embedder.embed([fact.text for fact in plan.facts])
     return replace(plan, vectors=embedding.vectors)
+
+
+def made_by(embedder: Embedder, vectors: Vectors) -> Fingerprint:
+    """Return the fingerprint of `vectors`: journaled ones know their dimension before the embedder has learned it."""
+    return replace(embedder.fingerprint, dimension=vectors.shape[1])

@@ -9,7 +9,7 @@ from memman.pipeline.plan import Plan, Tools
 SHORTENS = 0.85
 
 
-async def enrich(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001, RUF029 - every stage has one shape
+async def enrich(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001 - every stage has one shape
     """Drop what the note does not bear out."""
     known = {name.casefold() for name in plan.note.hints.entities}
     said = plan.note.text.casefold()

@@ -25,6 +25,7 @@ NEAR = 0.45
 SHARED = 2
 _DAY_MS = 86_400_000
 _LEAST_CONFIDENCE = 0.5
+_LONGEST_END = 4  # f63, m23
 _CAUSE_KINDS = ("causes", "enables", "prevents")
 
 _VERDICT = {
@@ -55,8 +56,9 @@ SCHEMA: dict[str, Any] = {
 
 
 def version(tools: Tools) -> str:
-    """Derive the stage's version from prompt, schema and model."""
-    return digest(prompt("reconcile"), json.dumps(SCHEMA), tools.llm.provider, tools.llm.model("slow"))
+    """Derive the stage's version from prompt, schema, model and the built-in vectors it journals."""
+    made = (tools.llm.provider, tools.llm.model("slow"), str(tools.local.fingerprint))
+    return digest(prompt("reconcile"), json.dumps(SCHEMA), *made)
 
 
 async def reconcile(tools: Tools, plan: Plan) -> Plan:
@@ -96,16 +98,20 @@ def _offered(facts: Sequence[Fact], candidates: Sequence[Sequence[Candidate]]) -
         words = stems(fact.text)
         names = {name.casefold() for name in fact.entities}
         for candidate in found:
-            shared = len(words & stems(candidate.text)) >= SHARED
-            named = not names.isdisjoint(name.casefold() for name in candidate.entities)
-            if candidate.similarity >= NEAR or shared or named:
+            if (
+                candidate.similarity >= NEAR
+                or not names.isdisjoint(name.casefold() for name in candidate.entities)
+                or len(words & stems(candidate.text)) >= SHARED
+            ):
                 kept.setdefault(candidate.id, candidate)
     return list(islice(kept.values(), MAX_OFFERED))
 
 
 def _request(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Request:
     now = tools.clock()
-    facts = [{"n": n, "text": f.text, "category": f.category, "entities": list(f.entities)} for n, f in enumerate(plan.facts)]
+    facts = [
+        {"n": n, "text": f.text, "category": f.category, "entities": list(f.entities)} for n, f in enumerate(plan.facts)
+    ]
     memories = [
         {
             "n": n,
@@ -141,7 +147,7 @@ def _verdicts(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping
     retired: set[int] = set()
     for item in listed(data, "verdicts", 4 * MAX_OFFERED):
         fact, memory, action = item.get("fact"), item.get("memory"), item.get("action")
-        if not (_within(fact, facts) and _within(memory, offered) and action in left):
+        if not (_within(fact, facts) and _within(memory, offered) and isinstance(action, str) and action in left):
             continue
         candidate = offered[memory]
         if action == "NONE" and not _repeats(facts[fact].text, candidate.text):
@@ -178,7 +184,7 @@ def _causes(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping[s
 def _end(
     value: Any, facts: Sequence[Fact], offered: Sequence[Candidate]
 ) -> tuple[Literal["fact", "memory"], int] | None:
-    if not isinstance(value, str) or not value[1:].isdecimal() or not value.isascii():
+    if not isinstance(value, str) or len(value) > _LONGEST_END or not value[1:].isdecimal() or not value.isascii():
         return None
     place = int(value[1:])
     if value[0] == "f" and place < len(facts):

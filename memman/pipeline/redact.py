@@ -6,7 +6,7 @@ from memman.model.secrets import redact as redacted
 from memman.pipeline.plan import Plan, Tools
 
 
-async def redact(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001, RUF029 - every stage has one shape
+async def redact(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001 - every stage has one shape
     """Replace secrets in the note's text and hints by typed markers."""
     note = plan.note
     hints = replace(note.hints, entities=tuple(map(redacted, note.hints.entities)))

@@ -23,7 +23,9 @@ def clean(value: Any, limit: int) -> str:
 
 def names(value: Any, limit: int, length: int) -> tuple[str, ...]:
     """Return distinct short strings of a list, case-folded duplicates out."""
-    texts = [clean(item, length) for item in value] if isinstance(value, Sequence) and not isinstance(value, str) else []
+    texts = (
+        [clean(item, length) for item in value] if isinstance(value, Sequence) and not isinstance(value, str) else []
+    )
     kept = {text.casefold(): text for text in reversed(texts) if text}
     return tuple(reversed(kept.values()))[:limit]
 

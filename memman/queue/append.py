@@ -42,10 +42,6 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
         with Transaction(db):
             db.execute(_INSERT, row)
             fresh = db.changes() == 1
-            uid = (
-                row["uid"]
-                if fresh
-                else db.execute(_SAME, {k: row[k] for k in ("store", "text", "replaces")}).get
-            )
+            uid = row["uid"] if fresh else db.execute(_SAME, {k: row[k] for k in ("store", "text", "replaces")}).get
         db.close()
     return str(uid), fresh

@@ -9,6 +9,8 @@ from memman.model.records import Usage
 
 COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
 _KEPT_DAYS = 400
+# No call takes so many tokens; a provider that says so must not overflow a column.
+_MOST_TOKENS = 10**9
 
 
 def today() -> str:
@@ -24,11 +26,12 @@ class Ledger:
 
     def enter(self, stage: str, provider: str, model: str, usage: Usage) -> None:
         """Add one call to today's account."""
+        tokens_in, tokens_out = min(usage.tokens_in, _MOST_TOKENS), min(usage.tokens_out, _MOST_TOKENS)
         self.db.execute(
             "INSERT INTO ledger VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + 1,"
             " tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,"
             " cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced",
-            (today(), stage, provider, model, usage.tokens_in, usage.tokens_out, usage.cost or 0.0, usage.cost is None),
+            (today(), stage, provider, model, tokens_in, tokens_out, usage.cost or 0.0, usage.cost is None),
         )
 
     def spent_today(self) -> tuple[float, int]:

@@ -18,14 +18,18 @@ BACKOFF = (0, 0, 0, 60, 120, 240, 480, 900, 1800, 3600)
 _LONGEST_MS = 2 * BACKOFF[-1] * 1000
 _DONE_KEPT_MS = 7 * 86_400_000
 
-_NOTE = "uid, store, text, queued_at, category, importance, entities, replaces, source, agent, session, cwd, repository, revision, host, user, deferrals"
+_NOTE = """uid, store, text, queued_at, category, importance, entities, replaces,
+source, agent, session, cwd, repository, revision, host, user, deferrals"""
 _CLAIM = f"""
 UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now
-WHERE id = (SELECT id FROM note WHERE state = 'pending' AND (retry_at <= :now OR retry_at > :absurd)
+WHERE id = (SELECT id FROM note WHERE state = 'pending' AND {{which}}
             AND (:store IS NULL OR store = :store) AND store NOT IN (SELECT value FROM json_each(:shut))
-            ORDER BY id LIMIT 1)
-RETURNING {_NOTE}, attempts
+            ORDER BY {{order}} LIMIT 1)
+RETURNING {_NOTE}, id
 """
+_DUE = _CLAIM.format(which="id > :after AND (retry_at <= :now OR retry_at > :absurd)", order="id")
+# The waiting time is the breaker's now: whichever note has waited longest may go, due or not.
+_PROBE = _CLAIM.format(which="1", order="retry_at, id")
 LISTED = ("uid", "store", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error", "text")
 
 
@@ -50,6 +54,7 @@ class Queue:
         self.path = queue_path(data)
         with Guard(self.path):
             self.db = open_queue(self.path, synchronous="NORMAL")
+        self._passed = 0
 
     def close(self) -> None:
         """Truncate the log, so that the next `remember` opens a small one, and close."""
@@ -69,19 +74,37 @@ class Queue:
             (_now(), ATTEMPTS),
         )
 
-    def claim(self, store: str | None = None, shut: tuple[str, ...] = ()) -> Note | None:
-        """Take the oldest note that is due, counting the attempt; stores in `shut` are passed over."""
+    def claim(self, store: str | None = None, shut: tuple[str, ...] = (), *, probe: bool = False) -> Note | None:
+        """Take the oldest note that is due, counting the attempt; stores in `shut` are passed over.
+
+        Each note comes up once; `rewind` starts over. With `probe` a note comes up whether it is due or not.
+        """
         now = _now()
-        values = {"now": now, "absurd": now + _LONGEST_MS, "store": store, "shut": _json_list(shut)}
+        values = {
+            "after": self._passed,
+            "now": now,
+            "absurd": now + _LONGEST_MS,
+            "store": store,
+            "shut": _json_list(shut),
+        }
         with Guard(self.path):
-            row = self.db.execute(_CLAIM, values).get
-        return _note(row[:-1]) if row else None
+            row = self.db.execute(_PROBE if probe else _DUE, values).get
+        if row is None:
+            return None
+        if not probe:
+            self._passed = row[-1]
+        return _note(row[:-1])
+
+    def rewind(self) -> None:
+        """Let notes that came up already come up again."""
+        self._passed = 0
 
     def done(self, uid: str) -> None:
         """Acknowledge a note that its store holds a receipt for; its text and journal go."""
         with Guard(self.path), Transaction(self.db):
             self.db.execute(
-                "UPDATE note SET state = 'done', changed_at = ?, text = '', error = '' WHERE uid = ? AND state IN ('running', 'pending')",
+                "UPDATE note SET state = 'done', changed_at = ?, text = '', error = ''"
+                " WHERE uid = ? AND state IN ('running', 'pending')",
                 (_now(), uid),
             )
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
@@ -97,8 +120,9 @@ class Queue:
         now = _now()
         waits = " ".join(f"WHEN {n} THEN {seconds * 1000}" for n, seconds in enumerate(BACKOFF))
         self._run(
-            "UPDATE note SET state = 'pending', attempts = attempts - 1, deferrals = deferrals + 1, error = ?, changed_at = ?,"
-            f" retry_at = ? + CASE deferrals {waits} ELSE {BACKOFF[-1] * 1000} END WHERE uid = ? AND state = 'running'",
+            "UPDATE note SET state = 'pending', attempts = attempts - 1, deferrals = deferrals + 1, error = ?,"
+            f" changed_at = ?, retry_at = ? + CASE deferrals {waits} ELSE {BACKOFF[-1] * 1000} END"
+            " WHERE uid = ? AND state = 'running'",
             (error, now, now, uid),
         )
 
@@ -106,8 +130,8 @@ class Queue:
         """Give a note back after a failure of its own; True when that was the last attempt and it is parked."""
         with Guard(self.path):
             state = self.db.execute(
-                "UPDATE note SET state = CASE WHEN attempts >= ? THEN 'parked' ELSE 'pending' END, error = ?, changed_at = ?"
-                " WHERE uid = ? AND state = 'running' RETURNING state",
+                "UPDATE note SET state = CASE WHEN attempts >= ? THEN 'parked' ELSE 'pending' END, error = ?,"
+                " changed_at = ? WHERE uid = ? AND state = 'running' RETURNING state",
                 (ATTEMPTS, error, _now(), uid),
             ).get
         return bool(state == "parked")
@@ -137,16 +161,15 @@ class Queue:
 
     def listed(self, states: tuple[str, ...], limit: int) -> list[dict[str, Any]]:
         """Return the newest notes in `states`, as dicts of LISTED."""
-        sql = (
-            f"SELECT {', '.join(LISTED)} FROM note WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
-        )
+        where = "state IN (SELECT value FROM json_each(?))"
+        sql = f"SELECT {', '.join(LISTED)} FROM note WHERE {where} ORDER BY id DESC LIMIT ?"
         with Guard(self.path):
             return [dict(zip(LISTED, row, strict=True)) for row in self.db.execute(sql, (_json_list(states), limit))]
 
     def find(self, part: str) -> str:
         """Return the uid of the note that `part` (a beginning or an ending) names. Raises UnknownId, AmbiguousId."""
         if not part.isalnum():
-            raise UsageError(f"{ascii(part[:40])} is not an id")
+            raise UsageError(f"{part[:40]!a} is not an id")
         with Guard(self.path):
             sql = "SELECT uid FROM note WHERE uid LIKE ?1 || '%' OR uid LIKE '%' || ?1 LIMIT 2"
             found = [uid for (uid,) in self.db.execute(sql, (part.lower(),))]
@@ -170,8 +193,8 @@ class Queue:
         with Guard(self.path), Transaction(self.db):
             try:
                 self.db.execute(
-                    "UPDATE note SET state = 'pending', attempts = 0, deferrals = 0, retry_at = 0, error = '', changed_at = ?"
-                    " WHERE uid = ? AND state = 'parked'",
+                    "UPDATE note SET state = 'pending', attempts = 0, deferrals = 0, retry_at = 0, error = '',"
+                    " changed_at = ? WHERE uid = ? AND state = 'parked'",
                     (_now(), uid),
                 )
             except apsw.ConstraintError:

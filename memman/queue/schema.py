@@ -1,6 +1,8 @@
 """The tables of queue.db. Safe on the hot path."""
 
-from memman.sqlite import Transaction, open_writer, schema_version
+import os
+
+from memman.sqlite import Transaction, open_reader, open_writer, schema_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,4 +70,17 @@ def open_queue(path: str, *, synchronous: str = "FULL") -> "apsw.Connection":
         with Transaction(db):
             if schema_version(db, VERSION, path) < VERSION:  # another process may have been first
                 db.execute(_TABLES)
+    return db
+
+
+def look(path: str) -> "apsw.Connection":
+    """Open queue.db only to read; where there is none yet, an empty one in memory. Raises NewerSchema."""
+    if os.path.exists(path):
+        db = open_reader(path)
+        if schema_version(db, VERSION, path):
+            return db
+    import apsw
+
+    db = apsw.Connection(":memory:")
+    db.execute(_TABLES)
     return db

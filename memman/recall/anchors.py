@@ -26,7 +26,7 @@ def anchors(reader: "SqliteReader", table: "StaticTable", query: str, filters: "
         for rank, (memory, score) in enumerate(reader.lexical(match_any(terms), filters, POOL), 1):
             hit = hits[memory] = Hit(memory)
             hit.text_score, hit.text_rank = score, rank
-    number = reader.embedder("builtin", table.model, table.dimension)
+    number = reader.embedder("builtin", f"{table.model}-v{table.version}", table.dimension)
     vector = table.vector(query)
     if number is not None and any(vector):
         near = [memory for memory, _ in reader.nearest(number, sign_code(vector), filters, POOL)]

@@ -13,7 +13,20 @@ class Hit:
     `nudge` the factor by importance, age and use, `via` the edge that led here.
     """
 
-    __slots__ = ("cosine", "coverage", "id", "meaning_rank", "nudge", "pending", "row", "score", "stands_for", "text_rank", "text_score", "via")
+    __slots__ = (
+        "cosine",
+        "coverage",
+        "id",
+        "meaning_rank",
+        "nudge",
+        "pending",
+        "row",
+        "score",
+        "stands_for",
+        "text_rank",
+        "text_score",
+        "via",
+    )
 
     def __init__(self, id: int) -> None:  # noqa: A002 - the row's own name
         self.id = id

@@ -4,8 +4,11 @@ from memman.model.terms import words
 
 # A word that opens or carries the question, by intent.
 _WORDS = {
-    "why": frozenset("why reason reasons because cause causes caused motivation rationale explain how come".split()) - {"how", "come"},
-    "when": frozenset("when date time timeline history recently latest newest last since before after ago yesterday".split()),
+    "why": frozenset("why reason reasons because cause causes caused motivation rationale explain how come".split())
+    - {"how", "come"},
+    "when": frozenset(
+        "when date time timeline history recently latest newest last since before after ago yesterday".split()
+    ),
     "entity": frozenset("who whom whose which".split()),
 }
 _OPENINGS = {

@@ -33,7 +33,7 @@ class Reader(Protocol):
         """Return (id, Hamming distance) of the nearest sign codes."""
 
     def cosines(self, embedder: int, vector: bytes, ids: Iterable[int]) -> dict[int, float]:
-        """Return the cosine between an int8 vector and each memory's own."""
+        """Return the cosine between an int8 vector and each memory's own, none where either is zero."""
 
     def cells_near(self, embedder: int, vector: Vectors) -> list[int]:
         """Return the cells of the partition around `vector`; empty means the whole store."""
@@ -57,7 +57,7 @@ class Reader(Protocol):
         """Return the newest current memory of `origin`."""
 
     def recent(self, since: int, limit: int) -> list[tuple[int, int]]:
-        """Return (id, recorded_at) of the newest current memories recorded after `since`."""
+        """Return (id, valid_from) of the newest current memories that began to hold after `since`."""
 
     def mentions(self, entity: str, limit: int) -> tuple[int, list[int]]:
         """Return how many memories mention `entity`, and the newest current ones."""

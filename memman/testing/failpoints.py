@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 
+from memman.model.records import Note
 from memman.pipeline import PIPELINE
 
 
@@ -20,15 +21,20 @@ def points() -> Iterator[str]:
 
 
 class Failpoint:
-    """Kills this process the n-th time a point is reached. Written `point` or `point@n` (MEMMAN_FAILPOINT)."""
+    """Kills this process the n-th time a point is reached.
+
+    Written `point`, `point@n`, or `point/TEXT`, which strikes only at notes
+    whose text contains TEXT (MEMMAN_FAILPOINT).
+    """
 
     def __init__(self, armed: str) -> None:
-        self.point, _, nth = armed.partition("@")
+        place, _, self.text = armed.partition("/")
+        self.point, _, nth = place.partition("@")
         self.left = int(nth or 1)
 
-    def reach(self, point: str) -> None:
+    def reach(self, point: str, note: Note) -> None:
         """Strike if it is time."""
-        if point == self.point:
+        if point == self.point and self.text in note.text:
             self.left -= 1
             if self.left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)

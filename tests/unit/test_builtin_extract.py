@@ -18,6 +18,7 @@ from memman.model.records import Request
 
 
 def note(text, **hints):
+    """Extract the facts of a note."""
     payload = {"text": text, "category": None, "importance": None, "entities": [], "source": "user"}
     return extract(payload | hints)["facts"]
 
@@ -28,7 +29,7 @@ SPLITS = [
     ("We use v1.2.3 of it. Deploys go out on Fridays.", ["We use v1.2.3 of it.", "Deploys go out on Fridays."]),
     ("Python 3.11 is required. Tests run with tox.", ["Python 3.11 is required.", "Tests run with tox."]),
     ("See docs/db.md. Run ./bin/setup first.", ["See docs/db.md.", "Run ./bin/setup first."]),
-    ("The API is at https://api.acme.io/v1. The panel is internal.", ["The API is at https://api.acme.io/v1.", "The panel is internal."]),
+    ("It is at https://acme.io/v1. The panel is internal.", ["It is at https://acme.io/v1.", "The panel is internal."]),
     ("Prefer small tools, e.g. ripgrep. Avoid big ones.", ["Prefer small tools, e.g. ripgrep.", "Avoid big ones."]),
     ("Ask Dr. Smith about it. Bob knows too.", ["Ask Dr. Smith about it.", "Bob knows too."]),
     ("Wait... then retry the job.", ["Wait... then retry the job."]),
@@ -44,6 +45,9 @@ SPLITS = [
     ("Does it scale? Yes. The queue is sharded.", ["Does it scale? Yes.", "The queue is sharded."]),
     ("我们使用 Postgres。每周五部署服务。", ["我们使用 Postgres。", "每周五部署服务。"]),
     ("# Deployment\n- port 8080\n- region eu-west-1", ["Deployment: port 8080", "Deployment: region eu-west-1"]),
+    ("We chose uv over Poetry for the lock file. Trade-offs:\n- young tool\n- no plugins yet",
+     ["We chose uv over Poetry for the lock file.", "Trade-offs: young tool", "Trade-offs: no plugins yet"]),
+    ("Log:\n  File one is missing\nThe fix is to add it.", ["Log: File one is missing", "The fix is to add it."]),
     ("Tools:\n- pytest\n- ruff", ["Tools: pytest", "Tools: ruff"]),
     ("Tools:\n\n- pytest\n- ruff", ["Tools: pytest", "Tools: ruff"]),
     ("- Backend\n  - uses FastAPI\n  - port 8080", ["Backend: uses FastAPI", "Backend: port 8080"]),
@@ -51,13 +55,17 @@ SPLITS = [
     ("# Rules\n- The API must never return HTML.\n- All times are in UTC.",
      ["Rules: The API must never return HTML.", "All times are in UTC."]),
     ("- [ ] write the docs page\n- [x] ship the parser", ["to do: write the docs page", "done: ship the parser"]),
-    ("| Name | Port |\n|------|------|\n| api | 8080 |\n| web | 3000 |", ["Name: api; Port: 8080", "Name: web; Port: 3000"]),
+    ("| Name | Port |\n|--|--|\n| api | 80 |\n| web | 3000 |", ["Name: api; Port: 80", "Name: web; Port: 3000"]),
+    ("Release notes\n=============\nThe parser is fast.", ["Release notes: The parser is fast."]),
+    ("<!-- hidden --> The parser is <b>fast</b>.", ["The parser is fast."]),
     ("Run the tests with:\n```sh\nmake test\npytest -x\n```", ["Run the tests with:\nmake test\npytest -x"]),
     ("abc1234 Fix the parser\ndef5678 Add more tests", ["abc1234 Fix the parser", "def5678 Add more tests"]),
     ("Author: Bob Smith\nBranch: main branch", ["Author: Bob Smith", "Branch: main branch"]),
     ("Deployment target: Vercel\nDatabase: Postgres", ["Deployment target: Vercel", "Database: Postgres"]),
     ("> We deploy on Fridays only.", ["We deploy on Fridays only."]),
     ("Thanks! The API listens on port 8080.", ["The API listens on port 8080."]),
+    ("Tools:\n- pytest runs\nThen ship it all.", ["Tools: pytest runs", "Then ship it all."]),
+    ("| Name | Port number |\n|--|--|", ["Name; Port number"]),
     ("# Only a heading", ["Only a heading"]),
     ("", []),
     ("   \n\t", []),
@@ -122,6 +130,7 @@ ENTITIES = [
     ("Pass --no-cache to it.", ["--no-cache"]),
     ("Fixed in #123 and ABC-42.", ["#123", "ABC-42"]),
     ("Mail bob@acme.io about it.", []),
+    ("Sara owns it, says @tom.", ["Sara", "@tom"]),
     ("We met Sara Connor and Bob.", ["Sara Connor", "Bob"]),
     ("We use redis and kubernetes.", ["redis", "kubernetes"]),
     ("The `frobnicate` helper is slow.", ["frobnicate"]),
@@ -172,7 +181,13 @@ def test_entities_are_bounded():
 
 def test_keywords_are_distinct_content_words():
     """Keywords leave out stop words and say each stem once, rarer-looking ones first."""
-    assert keywords("The importer imports orders with parseOrders and retries") == ["parseorders", "importer", "imports", "retries", "orders"]
+    assert keywords("The importer imports orders with parseOrders and retries") == [
+        "parseorders",
+        "importer",
+        "imports",
+        "retries",
+        "orders",
+    ]
 
 
 def test_only_long_text_is_summarised():
@@ -212,7 +227,7 @@ def test_the_protocol_answers_extract():
 
 
 PLAIN = st.lists(
-    st.lists(st.from_regex(r"[A-Za-z]{2,9}[0-9]?", fullmatch=True), min_size=3, max_size=12).map(" ".join),
+    st.lists(st.text("abcdeimnorstyABT", min_size=2, max_size=9), min_size=3, max_size=12).map(" ".join),
     min_size=1,
     max_size=12,
 )
@@ -226,21 +241,36 @@ def test_no_word_of_a_plain_note_is_lost(statements):
     assert set(" ".join(statements).split()) <= said
 
 
-MARKDOWN = st.lists(
-    st.sampled_from(["# Head", "## Sub", "- item", "  - deeper", "1. step", "Lead:", "Text here.", "", "| a | b |", "|---|---|",
-                     "```", "> quote", "wrapped line, and", "abc1234 fix", "key: value", "---", "- [ ] task", "It leans."]),
-    max_size=14,
-)  # fmt: skip
+LINES = [
+    "# Head",
+    "## Sub",
+    "- item",
+    "  - deeper",
+    "1. step",
+    "Lead:",
+    "Text here.",
+    "",
+    "| a | b |",
+    "|---|---|",
+    "```",
+]
+LINES += ["> quote", "wrapped line, and", "abc1234 fix", "key: value", "---", "- [ ] task", "It leans.", "====", "~~~"]
+MARKDOWN = st.lists(st.sampled_from(LINES), max_size=14)
 
 
 @settings(max_examples=200, deadline=None)
 @given(MARKDOWN)
 def test_no_word_of_a_markdown_note_is_lost(lines):
     """Whatever the layout, every word written comes out in a fact."""
-    marked = [f"{line.rstrip('.:')} w{i}x{line[-1]}" if line.strip("`|-># ") and line[-1] in ".:" else line for i, line in enumerate(lines)]
+    marked = [
+        f"{line.rstrip('.:')} w{i}x{line[-1]}" if line.strip("`|-># ") and line[-1] in ".:" else line
+        for i, line in enumerate(lines)
+    ]
     said = " ".join(split("\n".join(marked)))
     assert all(f"w{i}x" in said for i, line in enumerate(marked) if f"w{i}x" in line)
-    assert all(word in said for line in lines for word in ("Head", "Sub", "item", "deeper", "step", "quote") if word in line)
+    assert all(
+        word in said for line in lines for word in ("Head", "Sub", "item", "deeper", "step", "quote") if word in line
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -254,10 +284,33 @@ def test_extract_takes_any_text(text):
 
 
 @pytest.mark.parametrize(
-    "unit", ["a", "(", ". ", "because ", "`", '"', "A ", "a/", "a.", "a_", "- a\n", "# a\n", "| ", "\n", "**", "A:\n", "。", "🙂", "https://"]
+    "unit",
+    [
+        "a",
+        "(",
+        ". ",
+        "because ",
+        "`",
+        '"',
+        "A ",
+        "a/",
+        "a.",
+        "a_",
+        "- a\n",
+        "# a\n",
+        "| ",
+        "\n",
+        "**",
+        "A:\n",
+        "。",
+        "🙂",
+        "https://",
+        "a\n",
+        "中。",
+    ],
 )
 def test_extract_takes_time_in_proportion(unit):
     """64 KiB of anything is taken apart at once."""
     started = time.process_time()
     note(unit * (65536 // len(unit)))
-    assert time.process_time() - started < 0.6
+    assert time.process_time() - started < 0.3

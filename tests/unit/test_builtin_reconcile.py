@@ -83,8 +83,36 @@ UPDATES = [
     ("The API does not support XML.", "The API supports XML."),
     ("Never push to main directly.", "Push to main directly."),
     # the same and more
+    ("We use uv because pip is slow.", "We use uv."),
     ("We use Postgres for billing.", "We use Postgres."),
     ("Tests run on CI with pytest and coverage.", "Tests run on CI."),
+    # written after the rules
+    ("We've swapped Elasticsearch out for Meilisearch.", "Search is powered by Elasticsearch."),
+    ("The mobile team no longer uses Redux; they use Zustand now.", "The mobile team uses Redux."),
+    ("Release branches are now cut on Wednesdays.", "Release branches are cut on Mondays."),
+    ("Max upload size was raised to 50 MB.", "Max upload size is 20 MB."),
+    ("We ended up going back to Celery from Temporal.", "We use Temporal for background jobs."),
+    ("The project license is now Apache-2.0.", "The project license is MIT."),
+    ("Sentry has been replaced with GlitchTip.", "We report errors to Sentry."),
+    ("Priya is the new maintainer of the SDK.", "Omar is the maintainer of the SDK."),
+    ("Dockerfile base image changed from alpine to debian-slim.", "The Dockerfile base image is alpine."),
+    ("CI runs on Node 22 now.", "CI runs on Node 20."),
+    ("Feature branches are merged with squash, not rebase.", "Feature branches are merged with rebase."),
+    ("The user wants single quotes instead of double quotes.", "The user wants double quotes."),
+    ("Staging database host is db-stage2.internal.", "Staging database host is db-stage1.internal."),
+    ("Access tokens expire after 15 minutes.", "Access tokens expire after 60 minutes."),
+    ("Our error tracker is Rollbar now.", "Our error tracker is Sentry."),
+    ("We cut over from RabbitMQ to Kafka on Sunday.", "We use RabbitMQ for events."),
+    ("Secrets moved from .env files to Vault.", "Secrets are kept in .env files."),
+    ("Ingress is handled by Traefik instead of nginx.", "Ingress is handled by nginx."),
+    ("The CLI's config file is now ~/.config/tool.toml.", "The CLI's config file is ~/.toolrc."),
+    ("Rate limit for partners is 500 requests per minute.", "Rate limit for partners is 200 requests per minute."),
+    ("The retro is on Thursdays, not Fridays.", "The retro is on Fridays."),
+    ("fetch_user was renamed to load_user.", "The helper is called fetch_user."),
+    ("Docs are built with mkdocs rather than sphinx.", "Docs are built with sphinx."),
+    ("Coverage threshold went from 80 to 90 percent.", "The coverage threshold is 80 percent."),
+    ("We run three replicas of the API.", "We run two replicas of the API."),
+    ("Actually the owner of search is Mei.", "The owner of search is Raj."),
 ]
 
 DELETES = [
@@ -97,6 +125,9 @@ DELETES = [
     ("We got rid of Terraform.", "We use Terraform."),
     ("Deploys no longer go out on Fridays.", "Deploys go out on Fridays."),
     ("Celery is no longer used.", "We use Celery."),
+    ("We killed the nightly cron job.", "The nightly cron job cleans the cache."),
+    ("We abandoned GraphQL.", "We use GraphQL for the public API."),
+    ("The user no longer wants emojis in commit messages.", "The user wants emojis in commit messages."),
 ]
 
 KEPT = [
@@ -176,9 +207,44 @@ KEPT = [
     ("We use Postgres.", "We tried to use Postgres."),
     ("The timeout is 30 seconds in staging.", "The timeout is 60 seconds in production."),
     ("The meeting on Tuesday was cancelled.", "The meeting on Monday was cancelled."),
+    ("We moved from Vercel to Coolify?", "We deploy on Vercel."),
+    ("CI runs on Node 22 now.", "The project uses Node 18."),
+    ("The line length is 100 in Python.", "The line length is 100."),
+    # written after the rules
+    ("Refresh tokens expire after 7 days.", "Access tokens expire after 15 minutes."),
+    ("Omar maintains the CLI.", "Omar maintains the SDK."),
+    ("We moved the runbook from Confluence to the wiki.", "Meeting notes are kept in Confluence."),
+    ("The worker image is based on alpine.", "The API image is based on debian."),
+    ("The team debated replacing Celery with Temporal.", "We use Celery."),
+    ("Line length is 100 in Python.", "Line length is 80 in Markdown."),
+    ("Windows builds no longer need Visual Studio.", "Alice uses Visual Studio."),
+    ("Redis 7 introduced functions.", "We run Redis 6."),
+    ("Carol moved from the billing team to the search team.", "Dave is on the billing team."),
+    ("We fixed the flaky login test.", "The flaky login test blocks CI on Mondays."),
+    ("Users can now export CSV.", "Users can export PDF."),
+    ("Add a changelog entry for every PR.", "Add a test for every PR."),
+    ("The gateway retries 5 times.", "The importer retries 3 times."),
+    ("The cache is now warmed at start.", "The cache is Redis."),
+    ("Postgres now listens on port 5433 locally.", "Postgres listens on port 5432 in production."),
+    ("Instead of polling, consider webhooks.", "The importer polls every minute."),
+    ("The web client retries 5 times.", "The mobile client retries 3 times."),
+    ("Kafka replaced RabbitMQ in the analytics pipeline.", "Billing events go through RabbitMQ."),
+    ("We switched the linter from flake8 to ruff.", "Line length is 100."),
+    ("Is the default branch still master?", "The default branch is master."),
+    ("Mei reviews the search PRs.", "Raj owns search."),
+    ("Alice moved to the platform team.", "Bob is on the billing team."),
+    ("We now have a staging environment.", "We have a production environment."),
+    ("The user prefers dark mode in the editor.", "The user prefers light mode in the docs."),
+    ("Someone proposed dropping GraphQL.", "We use GraphQL."),
+    ("The importer no longer crashes on empty files.", "The exporter crashes on empty files."),
+    ("Version 2 of the API was removed.", "Version 3 of the API uses OAuth."),
+    ("Django 5.1 needs Python 3.10.", "We are on Django 4.2."),
+    ("We removed the sleep from the login test.", "The login test uses Playwright."),
+    ("Deploys to production need approval.", "Deploys to staging need no approval."),
 ]
 
 KNOWN = [
+    ("We use uv.", "We use uv because pip is slow."),
     ("We deploy on Vercel.", "We deploy on Vercel."),
     ("we deploy on  vercel", "We deploy on Vercel."),
     ("We use Postgres.", "We use Postgres for billing."),
@@ -192,21 +258,26 @@ NOT_KNOWN = [
     ("Tests never fail.", "Tests fail."),
     ("Tests run on Linux.", "Tests run on Linux except for the crash suite."),
     ("We use Postgres.", "We should use Postgres for billing."),
+    ("Tests pass.", "Tests pass only on Linux."),
     ("A depends on B heavily.", "B depends on A heavily."),
     ("Sara leads billing.", "Tom leads billing and Sara leads search."),
+    ("We use uv because it is fast.", "We use uv because pip is slow."),
     ("x < 3 holds here", "x > 3 holds here"),
 ]
 
 
 def memory(n, text):
+    """Offer a memory."""
     return {"n": n, "text": text, "category": "fact", "entities": [], "similarity": 0.7, "age_days": 3.2}
 
 
 def fact(n, text):
+    """Offer a fact."""
     return {"n": n, "text": text, "category": "fact", "entities": []}
 
 
 def ask(facts, memories):
+    """Reconcile texts with texts."""
     return reconcile(
         {
             "facts": [fact(n, text) for n, text in enumerate(facts)],
@@ -216,6 +287,7 @@ def ask(facts, memories):
 
 
 def action(new, old):
+    """Name the verdict of one text on another."""
     verdicts = ask([new], [old])["verdicts"]
     return verdicts[0]["action"] if verdicts else "ADD"
 
@@ -251,21 +323,57 @@ def test_a_fact_that_differs_is_not_taken_for_known(new, old):
 
 
 LINKED = [
-    ("Requests timed out because the connection pool was exhausted.", "The connection pool was exhausted under load.", ("m0", "f0", "causes")),
-    ("Because the certificate expired, the webhook failed.", "The certificate expired on Sunday.", ("m0", "f0", "causes")),
+    (
+        "Requests timed out because the connection pool was exhausted.",
+        "The connection pool was exhausted under load.",
+        ("m0", "f0", "causes"),
+    ),
+    (
+        "Because the certificate expired, the webhook failed.",
+        "The certificate expired on Sunday.",
+        ("m0", "f0", "causes"),
+    ),
     ("The deploy failed due to a missing migration.", "The deploy failed on Sunday.", ("f0", "m0", "causes")),
     ("The outage was caused by a full disk on db1.", "The disk on db1 was full.", ("m0", "f0", "causes")),
-    ("A stale cache entry led to wrong invoice totals.", "Customers saw wrong invoice totals.", ("f0", "m0", "causes")),
-    ("The memory leak results in worker restarts.", "Worker restarts happen nightly.", ("f0", "m0", "causes")),
+    (
+        "A stale cache entry led to wrong invoice totals.",
+        "Customers saw wrong invoice totals.",
+        ("f0", "m0", "causes"),
+    ),
+    (
+        "The memory leak results in worker restarts.",
+        "Worker restarts happen nightly.",
+        ("f0", "m0", "causes"),
+    ),
     ("We pinned numpy to avoid the ABI crash.", "The ABI crash hits Windows.", ("f0", "m0", "prevents")),
     ("The mutex prevents double drains.", "Double drains corrupted the queue.", ("f0", "m0", "prevents")),
-    ("Connection pooling fixes the socket exhaustion.", "Socket exhaustion hits the API.", ("f0", "m0", "prevents")),
+    (
+        "Connection pooling fixes the socket exhaustion.",
+        "Socket exhaustion hits the API.",
+        ("f0", "m0", "prevents"),
+    ),
     ("The new index enables fast prefix search.", "Prefix search is fast now.", ("f0", "m0", "enables")),
-    ("We added a read replica so that reporting queries stay fast.", "Reporting queries stay fast at month end.", ("f0", "m0", "enables")),
+    (
+        "We added a read replica so that reporting queries stay fast.",
+        "Reporting queries stay fast at month end.",
+        ("f0", "m0", "enables"),
+    ),
     ("The parser upgrade breaks nested macros.", "Nested macros fail to expand.", ("f0", "m0", "causes")),
-    ("The disk was full, so nightly backups failed.", "Nightly backups failed twice.", ("f0", "m0", "causes")),
-    ("Since the token rotation is manual, logins break monthly.", "Token rotation is manual.", ("m0", "f0", "causes")),
-    ("The root cause of the login loop was clock skew on the gateway.", "Clock skew on the gateway reached 90 seconds.", ("m0", "f0", "causes")),
+    (
+        "The disk was full, so nightly backups failed.",
+        "Nightly backups failed twice.",
+        ("f0", "m0", "causes"),
+    ),
+    (
+        "Since the token rotation is manual, logins break monthly.",
+        "Token rotation is manual.",
+        ("m0", "f0", "causes"),
+    ),
+    (
+        "The root cause of the login loop was clock skew on the gateway.",
+        "Clock skew on the gateway reached 90 seconds.",
+        ("m0", "f0", "causes"),
+    ),
     ("Flaky DNS caused the importer retries.", "Importer retries went up.", ("f0", "m0", "causes")),
 ]
 
@@ -304,14 +412,20 @@ def test_without_evidence_there_is_no_cause(new, old):
 
 def test_facts_of_one_note_are_linked():
     """A causal clause of one fact reaches the other facts of the same note."""
-    links = ask(["The connection pool was exhausted.", "Requests failed because the connection pool was exhausted."], [])
+    links = ask(
+        ["The connection pool was exhausted.", "Requests failed because the connection pool was exhausted."],
+        [],
+    )
     assert [(link["cause"], link["effect"]) for link in links["causes"]] == [("f0", "f1")]
 
 
 def test_only_offered_numbers_come_back():
     """Verdicts and causes name the numbers that were offered."""
     answer = reconcile(
-        {"facts": [fact(4, "We moved from Vercel to Coolify.")], "memories": [memory(7, "We deploy on Vercel.")]}
+        {
+            "facts": [fact(4, "We moved from Vercel to Coolify.")],
+            "memories": [memory(7, "We deploy on Vercel.")],
+        }
     )
     assert answer["verdicts"] == [
         {"fact": 4, "action": "UPDATE", "memory": 7, "reason": "Vercel was replaced by Coolify"}
@@ -326,7 +440,9 @@ def test_at_most_one_none_a_fact():
 
 def test_a_duplicate_goes_with_what_is_superseded():
     """Where a fact supersedes a memory, an older copy of the fact gives way to it as well."""
-    verdicts = ask(["The API listens on port 9090."], ["The API listens on port 8080.", "The API listens on port 9090."])
+    verdicts = ask(
+        ["The API listens on port 9090."], ["The API listens on port 8080.", "The API listens on port 9090."]
+    )
     assert [one["action"] for one in verdicts["verdicts"]] == ["UPDATE", "UPDATE"]
 
 
@@ -361,10 +477,12 @@ def test_reconcile_takes_any_text(new, old):
     assert action(new, new) == "NONE"
 
 
-@pytest.mark.parametrize("unit", ["a", "(", ". ", "because ", "from to ", "no longer ", '"', "`", "not , but ", "x.", "- "])
+@pytest.mark.parametrize(
+    "unit", ["a", "(", ". ", "because ", "from to ", "no longer ", '"', "`", "not , but ", "x.", "- "]
+)
 def test_reconcile_takes_time_in_proportion(unit):
     """64 KiB of anything is answered at once."""
     text = unit * (65536 // len(unit))
     started = time.process_time()
     ask([text, text[:1400]], [text, "We deploy on Vercel.", text[:1399]])
-    assert time.process_time() - started < 0.6
+    assert time.process_time() - started < 0.3

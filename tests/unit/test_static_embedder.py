@@ -14,23 +14,23 @@ import pytest
 
 import memman.embed
 from memman.embed.builtin import BuiltinEmbedder
-from memman.embed.static import TABLE, StaticTable, int8, pieces, sign_code, words
+from memman.embed.static import MAX_SCALE, TABLE, TEXT_LIMIT, StaticTable, int8, pieces, sign_code, words
 from memman.model.records import Fingerprint, Usage
 
 # Cosines of table minilm-l6-static-v1; a change here means a new table, and so a new version.
 PINNED = (
-    ("how do we run the tests", "make test runs the whole suite", 0.7767),
-    ("the database password is rotated weekly", "secrets rotation schedule", 0.6531),
-    ("which port does the API listen on", "the server listens on port 8080", 0.706),
-    ("prefers tabs over spaces", "indentation style preference", 0.5456),
-    ("why did the deploy fail", "the release was rolled back after a failed migration", 0.6945),
+    ("how do we run the tests", "make test runs the whole suite", 0.592),
+    ("the database password is rotated weekly", "secrets rotation schedule", 0.5293),
+    ("which port does the API listen on", "the server listens on port 8080", 0.6041),
+    ("prefers tabs over spaces", "indentation style preference", 0.3453),
+    ("why did the deploy fail", "the release was rolled back after a failed migration", 0.429),
     ("getUserById", "get user by id", 1.0),
-    ("kubernetes cluster", "k8s nodes", 0.554),
-    ("the cat sat on the mat", "quarterly revenue grew by ten percent", 0.1571),
-    ("retry with exponential backoff", "back off exponentially before trying again", 0.7403),
+    ("kubernetes cluster", "k8s nodes", 0.4043),
+    ("the cat sat on the mat", "quarterly revenue grew by ten percent", -0.0379),
+    ("retry with exponential backoff", "back off exponentially before trying again", 0.6782),
     ("café owner", "cafe owner", 1.0),
-    ("src/app/main.py", "main module of the app", 0.709),
-    ("memory leak in the worker", "the worker process runs out of RAM", 0.7319),
+    ("src/app/main.py", "main module of the app", 0.6076),
+    ("memory leak in the worker", "the worker process runs out of RAM", 0.6364),
 )
 
 # (question, what answers it, what does not but could be in the same store)
@@ -101,11 +101,7 @@ def cosine(table: StaticTable, first: str, second: str) -> float:
 
 def spelled(table: StaticTable, text: str) -> list[str]:
     """List the tokens a text is read as."""
-    return [
-        row
-        for word in words(text)
-        for row in pieces(word, lambda token: token if table.find(token) else None)
-    ]
+    return [row for word in words(text) for row in pieces(word, lambda token: token if table.find(token) else None)]
 
 
 @pytest.mark.parametrize(("first", "second", "expected"), PINNED)
@@ -134,10 +130,11 @@ def test_answers_found_among_all(table: StaticTable) -> None:
     ("text", "expected"),
     [
         ("getUserById", ["get", "user", "by", "id"]),
-        ("HTTPServer parseURL2", ["http", "server", "par", "##se", "ur", "##l", "2"]),
+        ("loadHTTPServer parseURL2", ["load", "http", "server", "par", "##se", "ur", "##l", "2"]),
         ("snake_case --dry-run", ["snake", "case", "dry", "run"]),
         ("src/app/main.py:12", ["sr", "##c", "app", "main", "p", "##y", "12"]),
-        ("sha256 mp3 iPhone JavaScript", ["sha", "256", "mp3", "iphone", "javascript"]),
+        ("sha256 mp3 iPhone", ["sha", "256", "mp3", "iphone"]),
+        ("UserService", ["user", "service", "users", "##er", "##vic", "##e"]),
         ("kubernetes", ["ku", "##ber", "##net", "##es"]),
         ("Café Zürich naïve", ["cafe", "zurich", "naive"]),
         ("日本語 text", ["日", "本", "語", "text"]),
@@ -178,15 +175,15 @@ def test_long_text_is_quick(text: str) -> None:
 
 
 def test_only_the_limit_is_read(table: StaticTable) -> None:
-    """What follows the first 65,536 characters does not change the vector."""
-    text = "word " * 13_107 + "x"
+    """What follows the first 32,768 characters does not change the vector."""
+    text = "word " * 6_553 + "end"
     assert table.vector(text + " database") == table.vector(text)
 
 
 def test_sums_stay_in_their_lanes(table: StaticTable) -> None:
     """As many tokens as a text can hold give the direction one of them gives."""
-    heaviest = max("abcdefghijklmnopqrstuvwxyz", key=lambda letter: table.find(letter) or (0, b""))
-    assert table.vector(f"{heaviest} " * 32_768) == pytest.approx(table.vector(heaviest))
+    assert 2 * TEXT_LIMIT * 15 * MAX_SCALE < 2**32
+    assert table.vector("日" * TEXT_LIMIT) == pytest.approx(table.vector("日"))
 
 
 def test_sign_code(table: StaticTable) -> None:
@@ -224,6 +221,13 @@ def test_readers_agree(table: StaticTable) -> None:
 def test_embed_nothing() -> None:
     """No texts give no rows."""
     assert asyncio.run(BuiltinEmbedder().embed([])).vectors.shape == (0, 384)
+
+
+def test_names_match_their_lower_case(table: StaticTable) -> None:
+    """A name of two humps stays close to the same name in lower case, an identifier to its words."""
+    assert cosine(table, "GitHub", "github") > 0.8
+    assert cosine(table, "PostgreSQL", "postgresql") > 0.8
+    assert cosine(table, "UserService", "user service") > 0.7
 
 
 def test_fingerprint() -> None:

@@ -81,7 +81,7 @@ def taught(tokens: dict[str, int], cache: Path | None, jobs: int) -> tuple[Array
     return vectors[: len(tokens)], bags, vectors[len(tokens) :]
 
 
-def write(path: Path, tokens: Sequence[str], scales: student.Ids, nibbles: student.Array) -> None:
+def write(path: Path, tokens: Sequence[str], scales: student.Ids, nibbles: student.Nibbles) -> None:
     """Write the table in key order, packed, so that equal input gives equal bytes."""
     path.unlink(missing_ok=True)
     half = WIDTH // 2
@@ -108,7 +108,7 @@ def described() -> dict[str, str]:
         "model": MODEL,
         "version": VERSION,
         "dimension": str(WIDTH),
-        "source": f"distilled from sentence-transformers/all-MiniLM-L6-v2 ({TEACHER} {metadata.version(TEACHER)})",
+        "source": f"sentence-transformers/all-MiniLM-L6-v2, as in {TEACHER} {metadata.version(TEACHER)}",
         "licence": "Apache-2.0",
     }
 

@@ -137,9 +137,7 @@ def _split(block: str) -> Iterator[str]:
 def _invented(vocabulary: Sequence[str], draw: random.Random) -> Iterator[str]:
     """Word bags of 2 to 9 words, then filled templates."""
     ranked = vocabulary[vocabulary.index(FIRST_WORD) :]
-    chances = {
-        word: rank**-DRAW_EXPONENT for rank, word in enumerate(ranked, 1) if word.isalpha() and len(word) > 2
-    }
+    chances = {word: rank**-DRAW_EXPONENT for rank, word in enumerate(ranked, 1) if word.isalpha() and len(word) > 2}
     names, weights = list(chances), list(chances.values())
     for _ in range(BAGS):
         yield " ".join(draw.choices(names, weights, k=draw.randint(2, 9)))

@@ -60,8 +60,7 @@ class Teacher:
         rows, tokens, _ = x.shape
         shape = (rows, tokens, HEADS, WIDTH // HEADS)
         query, key, value = (
-            self._dense(x, f"{name}.{part}").reshape(shape).transpose(0, 2, 1, 3)
-            for part in ("query", "key", "value")
+            self._dense(x, f"{name}.{part}").reshape(shape).transpose(0, 2, 1, 3) for part in ("query", "key", "value")
         )
         scores = query @ key.transpose(0, 1, 3, 2) / np.float32((WIDTH // HEADS) ** 0.5)
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))

@@ -8,7 +8,10 @@ from memman.llm.builtin.reconcile import reconcile
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Reply, Request, Usage
 
-_TASKS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"extract": extract, "reconcile": reconcile}
+_TASKS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "extract": extract,
+    "reconcile": reconcile,
+}
 
 
 class BuiltinLLM:

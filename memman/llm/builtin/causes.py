@@ -4,38 +4,45 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from memman.llm.builtin.statement import PREPOSITIONS, Statement, content_of, plain, read, words_of
+from memman.llm.builtin.grammar import PREPOSITIONS
+from memman.llm.builtin.patterns import choice, cues
+from memman.llm.builtin.statement import Statement, content_of, read, words_of
 
-_CAUSE, _EFFECT = r"(?P<cause>.+)", r"(?P<effect>.+)"
+_CAUSE, _EFFECT = "(?P<cause>.+)", "(?P<effect>.+)"
+# After "since" these tell a time, not a reason.
+_TIME = choice(
+    r"""\d then last yesterday january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday version the_\w+_release v\d""",
+)
+_HINDERS = choice("prevents prevented fixes fixed avoids avoided solves solved stops eliminates")
 # (kind, confidence, shape); the first shape that fits a sentence is taken.
 _CUES = tuple(
     (kind, confidence, re.compile(shape, re.IGNORECASE))
     for kind, confidence, shape in (
         ("causes", 0.9, rf"^(?:because|due to|as a result of|thanks to) (?P<cause>[^,]+), {_EFFECT}"),
-        ("causes", 0.7, rf"^since (?!\d|then|last|yesterday)(?P<cause>[^,]+), {_EFFECT}"),
+        ("causes", 0.7, rf"^since (?!{_TIME})(?P<cause>[^,]+), {_EFFECT}"),
         ("causes", 0.9, rf"^{_EFFECT}\b(?:is|are|was|were) (?:caused|triggered) by {_CAUSE}"),
-        ("causes", 0.9, rf"^the (?:root )?(?:cause|reason) (?:of|for|behind) (?P<effect>.+?) (?:is|was) (?:that )?{_CAUSE}"),
-        ("causes", 0.9, rf"^{_EFFECT}(?<!not)(?<!just)(?<!,) because(?: of)? {_CAUSE}"),
-        ("causes", 0.9, rf"^{_EFFECT}, because(?: of)? {_CAUSE}"),
+        ("causes", 0.9, rf"^the (?:root )?(?:cause|reason) (?:of|for|behind) {_EFFECT} (?:is|was) (?:that )?{_CAUSE}"),
+        ("causes", 0.9, rf"^{_EFFECT}(?<!not)(?<!just) because(?: of)? {_CAUSE}"),
         ("causes", 0.85, rf"^{_EFFECT}(?<!not) (?:due to|owing to|as a result of|thanks to|caused by) {_CAUSE}"),
-        ("causes", 0.6, rf"^{_EFFECT},? since (?!\d|then|last|yesterday|january|february|march|april|may|june|july|monday|version|the \w+ release|v\d){_CAUSE}"),
+        ("causes", 0.6, rf"^{_EFFECT} since (?!{_TIME}){_CAUSE}"),
         ("causes", 0.85, rf"^{_CAUSE} (?:led to|leads to|resulted in|results in) {_EFFECT}"),
-        ("causes", 0.85, rf"^{_CAUSE}(?:, and)?[,;.] (?:as a result|therefore|consequently|hence),? {_EFFECT}"),
+        ("causes", 0.85, rf"^{_CAUSE}[,;.] (?:as a result|therefore|consequently|hence),? {_EFFECT}"),
         ("causes", 0.65, rf"^{_CAUSE}, so (?!that\b|far\b){_EFFECT}"),
         ("enables", 0.75, rf"^{_CAUSE} (?:so that|in order to) {_EFFECT}"),
         ("prevents", 0.75, rf"^{_CAUSE} to (?:avoid|prevent) {_EFFECT}"),
-        ("prevents", 0.8, rf"^{_CAUSE} (?:prevents|prevented|fixes|fixed|avoids|avoided|solves|solved|stops|eliminates) {_EFFECT}"),
+        ("prevents", 0.8, rf"^{_CAUSE} {_HINDERS} {_EFFECT}"),
         ("enables", 0.75, rf"^{_CAUSE} (?:enables|enabled|allows|allowed|makes it possible to) {_EFFECT}"),
         ("causes", 0.8, rf"^{_CAUSE} (?:causes|caused|triggers|triggered|breaks|broke) {_EFFECT}"),
     )
 )
-_TRIGGER = re.compile(
-    r"\b(?:because|since|due|owing|thanks|result(?:s|ed)?|caused?|causes|reason|led|leads|therefore|consequently|hence|so|order"
-    r"|avoid(?:s|ed)?|prevent(?:s|ed)?|fix(?:es|ed)|solve[sd]|stops|eliminates|enable[sd]|allow(?:s|ed)|makes|break[s]|broke"
-    r"|trigger(?:s|ed))\b",
-    re.IGNORECASE,
+# No cue can match without one of these.
+_TRIGGER = cues(
+    """because since due owing thanks results? resulted caused? causes reason led leads therefore consequently
+    hence so order avoid avoids avoided prevent prevents prevented fixes fixed solves solved stops eliminates
+    enables enabled allows allowed makes breaks broke triggers triggered""",
 )
-_UNSURE = re.compile(r"\?$|^(?:if|whether)\b|\b(?:might|maybe|perhaps|could|would|if|not because|does not|did not|doubt)\b", re.IGNORECASE)
+_UNSURE = cues("if whether might maybe perhaps could would not_because does_not did_not doubt")
 _BOUND = 800  # characters of a sentence looked at
 _SHARED = 2  # content words a clause and a statement must have in common, at least
 _CLAUSE_SHARE, _STATEMENT_SHARE = 0.6, 0.5
@@ -55,10 +62,10 @@ def _meaning(text: str) -> frozenset[str]:
 
 
 def _taken_apart(statement: Statement) -> Iterator[_Because]:
-    """The causal sentences of a statement."""
+    """Take the causal sentences of a statement apart."""
     for sentence in statement.sentences:
         text = sentence.text[:_BOUND].rstrip(" .!")
-        if not _TRIGGER.search(text) or _UNSURE.search(text):
+        if not _TRIGGER.search(text) or _UNSURE.search(text) or text.endswith("?"):
             continue
         for kind, confidence, shape in _CUES:
             found = shape.search(text)
@@ -87,7 +94,7 @@ def _link(because: _Because, mine: str, other: str, said: frozenset[str]) -> dic
 
 
 def causes(facts: list[Mapping[str, Any]], memories: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The links between the facts, and between facts and memories, that a fact's own words state."""
+    """Link facts and memories as the facts' own words say."""
     named = [(f"f{fact['n']}", read(fact["text"])) for fact in facts]
     others = [*named, *((f"m{memory['n']}", read(memory["text"])) for memory in memories)]
     found: dict[tuple[str, str], dict[str, Any]] = {}

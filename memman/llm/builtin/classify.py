@@ -1,73 +1,91 @@
 """Category and importance of a statement, by weighted cue words."""
 
-import re
-
+from memman.llm.builtin.patterns import cues
 from memman.model.records import DEFAULT_IMPORTANCE
 
 # Category → (weight, cues). The earlier category wins a tie.
-_CUES: dict[str, tuple[tuple[int, str], ...]] = {
+_CATEGORIES = {
     "preference": (
-        (3, r"\bprefers?\b|\bpreferred\b|\bi (?:really )?(?:like|love|hate|want|dislike)\b|\bpreference\b"
-            r"|^(?:always|never|please|avoid|do not|don't|make sure)\b|\b(?:user|he|she) (?:wants|likes|hates)\b"
-            r"|\b(?:should|must) (?:always|never)\b|\bi'd rather\b|\bfavou?rite\b"),
-        (2, r"^use\b|\bplease\b|: (?:always|never|use|prefer|avoid|don't|do not)\b|\bwe (?:always|never)\b"
-            r"|\b(?:don't|do not) (?:use|add|write|commit|push|touch)\b|\bnever (?:use|add|commit|push|touch|run)\b"),
-        (1, r"\balways\b|\bnever\b|\bshould\b|\bmust\b|^(?:keep|run|write|put|add|ask)\b"),
+        (
+            3,
+            r"""prefers? preferred_to preference i_(?:really_)?(?:like|love|hate|want|dislike) i'd_rather favou?rite
+            ^(?:always|never|please|avoid|do_not|don't|make_sure) (?:user|he|she)_(?:wants|likes|hates|dislikes)
+            (?:should|must)_(?:always|never) ^use_\S+_(?:instead_of|rather_than)""",
+        ),
+        (
+            2,
+            r"""^use please :_(?:always|never|use|prefer|avoid|don't|do_not) we_(?:always|never)
+            (?:don't|do_not|never)_(?:use|add|write|commit|push|touch|run|edit|delete)""",
+        ),
+        (1, "always never should must ^(?:keep|run|write|put|add|ask)"),
     ),
     "decision": (
-        (3, r"\bdecided\b|\bdecision\b|\bwe(?:'ve| have)? (?:chose|chosen|picked|agreed|settled|opted)\b"
-            r"|\b(?:going|went|go) with\b|\bwe(?:'ll| will) (?:use|go|keep|adopt|ship)\b|\bagreed (?:to|on|that)\b"
-            r"|\bsettled on\b|\bopted (?:for|to)\b|\bwe chose\b"),
-        (3, r"\b(?:switched|migrated|moved|changed) (?:\S+ ){0,4}?(?:to|from|off|over)\b|\breplaced\b|\bno longer\b"
-            r"|\binstead of\b|\bstopped using\b|\bin favou?r of\b|\brenamed\b|\bfrom now on\b"),
-        (2, r"\bdropped\b|\badopted\b|\bdeprecated\b|\brejected\b|\bchosen\b|\bpicked\b|\bupgraded\b|\bapproved\b"),
+        (
+            3,
+            r"""decided decision we(?:'ve|_have)?_(?:chose|chosen|picked|agreed|settled|opted) (?:going|went|go)_with
+            we(?:'ll|_will)_(?:use|go|keep|adopt|ship) agreed_(?:to|on|that) settled_on opted_(?:for|to)""",
+        ),
+        (
+            3,
+            r"""(?:switched|migrated|moved|changed)_(?:\S+_){0,4}?(?:to|from|off|over) replaced no_longer
+            stopped_using in_favou?r_of renamed from_now_on""",
+        ),
+        (2, "dropped adopted rejected chosen picked upgraded approved"),
+        (1, "deprecated instead_of rather_than"),
     ),
     "insight": (
-        (4, r"\bturns? out\b|\broot cause\b|\blessons?\b|\blearn(?:ed|t)\b|\bthe trick\b|\bgotcha\b|\bthe reason\b"
-            r"|\bworkaround\b|\bpitfall\b|\bbeware\b|\bcaveat\b|\btil\b|\brealised\b|\brealized\b|\bdiscovered\b"),
-        (2, r"\bbecause\b|\bcaused by\b|\bdue to\b|\bthe (?:fix|problem|issue|bug|key|cause|culprit) (?:is|was)\b"
-            r"|\bfound (?:out|that)\b|\bonly works?\b|\bfixed by\b|\bas a result\b|\bleads? to\b|\bwatch out\b"),
+        (
+            4,
+            r"""turns?_out root_cause lessons? learn(?:ed|t) the_trick gotcha the_reason workaround pitfall beware
+            caveat til reali[sz]ed discovered""",
+        ),
+        (
+            2,
+            r"""because caused_by due_to the_(?:fix|problem|issue|bug|key|cause|culprit)_(?:is|was) found_(?:out|that)
+            only_works? fixed_by as_a_result leads?_to watch_out""",
+        ),
     ),
     "context": (
-        (3, r"\bcurrently\b|\bworking on\b|\bin progress\b|\bnext steps?\b|\bthis (?:week|month|sprint|morning)\b"
-            r"|\bto ?do:|\btodo\b|\bwip\b|\bright now\b|\bat the moment\b|\bblocked (?:on|by)\b|\bwaiting (?:for|on)\b"),
-        (2, r"\btoday\b|\btomorrow\b|\byesterday\b|\bnext week\b|\bfor now\b|\bdone:|\btemporar(?:y|ily)\b|\bdeadline\b"),
+        (
+            3,
+            r"""currently working_on in_progress next_steps? this_(?:week|month|sprint|morning) to_do: todo wip
+            right_now at_the_moment blocked_(?:on|by) waiting_(?:for|on)""",
+        ),
+        (2, "today tomorrow yesterday next_week for_now done: temporar(?:y|ily) deadline"),
     ),
-}  # fmt: skip
+}
 _THRESHOLD = 2
 # What moves importance away from the middle, each counted once.
 _SHIFTS = (
-    (1, r"\balways\b|\bnever\b|\bmust\b|\bmandatory\b|\brequired\b|\bforbidden\b|\bdo not\b|\bdon't\b"),
-    (1, r"\bsecur(?:ity|e)\b|\bproduction\b|\bcritical\b|\bimportant\b|\bbreaking\b|\bdata loss\b|\boutage\b"
-        r"|\bsecrets?\b|\bcredentials?\b|\bpasswords?\b|\bvulnerab\w{0,10}\b|\bincident\b|\bcompliance\b|\bgdpr\b"),
-    (1, r"\bactually\b|\bcorrection\b|\bno longer\b|\bwrong\b|\binstead of\b|\bnot\b[^.]{1,60}\bbut\b|\broot cause\b"),
-    (1, r"\bdecided\b|\bdecision\b|\bagreed\b|\bremember\b"),
-    (-1, r"\bmaybe\b|\bperhaps\b|\bmight\b|\bpossibly\b|\bprobably\b|\bnot sure\b|\bi think\b|\bseems?\b|\bcould\b"),
-    (-1, r"\btoday\b|\bcurrently\b|\bright now\b|\bat the moment\b|\bfor now\b|\bin progress\b|\bthis (?:week|morning)\b"
-         r"|\bwip\b|\bworking on\b"),
-    (-1, r"\btrivial\b|\bminor\b|\bfyi\b|\bnit\b|\bcosmetic\b|\bby the way\b"),
-)  # fmt: skip
+    (1, "always never must mandatory forbidden do_not don't"),
+    (
+        1,
+        r"""secur(?:ity|e) production critical important breaking data_loss outage secrets? credentials? passwords?
+        vulnerab\w{0,10} incident compliance gdpr""",
+    ),
+    (1, r"actually correction no_longer wrong root_cause"),
+    (1, "decided decision agreed remember"),
+    (-1, "maybe perhaps might possibly probably not_sure i_think seems? could"),
+    (-1, "today currently right_now at_the_moment for_now in_progress this_(?:week|morning) wip working_on"),
+    (-1, "trivial minor fyi nit cosmetic by_the_way"),
+)
 _BOUND = 2000  # characters looked at; a statement is far shorter
+_LEAST, _MOST = 1, 5
 
-
-def _compiled(cues: str) -> re.Pattern[str]:
-    """Compile cues that are matched against lower-case text."""
-    return re.compile(cues)
-
-
-_CATEGORY = {name: tuple((weight, _compiled(cue)) for weight, cue in cues) for name, cues in _CUES.items()}
-_IMPORTANCE = tuple((shift, _compiled(cue)) for shift, cue in _SHIFTS)
+_CATEGORY = {name: tuple((weight, cues(table)) for weight, table in rows) for name, rows in _CATEGORIES.items()}
+_IMPORTANCE = tuple((shift, cues(table)) for shift, table in _SHIFTS)
 
 
 def category(text: str) -> str:
     """Name the category whose cues weigh most, 'fact' when none weighs enough."""
-    said = text[:_BOUND].lower()
-    weights = {name: sum(w for w, cue in cues if cue.search(said)) for name, cues in _CATEGORY.items()}
+    said = text[:_BOUND]
+    weights = {name: sum(w for w, cue in rows if cue.search(said)) for name, rows in _CATEGORY.items()}
     best = max(weights, key=lambda name: weights[name])
     return best if weights[best] >= _THRESHOLD else "fact"
 
 
 def importance(text: str) -> int:
     """Rate a statement from 1 (may be forgotten) to 5 (must not be)."""
-    said = text[:_BOUND].lower()
-    return min(5, max(1, DEFAULT_IMPORTANCE + sum(shift for shift, cue in _IMPORTANCE if cue.search(said))))
+    said = text[:_BOUND]
+    rated = DEFAULT_IMPORTANCE + sum(shift for shift, cue in _IMPORTANCE if cue.search(said))
+    return min(_MOST, max(_LEAST, rated))

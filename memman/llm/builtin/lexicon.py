@@ -23,7 +23,7 @@ _PRODUCTS = {
     "js manager": "npm pnpm yarn bun deno",
     "py manager": "pip poetry pipenv uv conda pdm hatch",
     "js runtime": "node",
-    "bundler": "webpack vite rollup parcel esbuild turbopack",
+    "build bundler": "webpack vite rollup parcel esbuild turbopack",
     "test runner": "jest vitest mocha jasmine",
     "py tests": "pytest unittest nose",
     "browser tests": "cypress playwright selenium puppeteer",
@@ -113,7 +113,12 @@ def _classes(table: dict[str, str]) -> dict[str, str]:
 
 PRODUCTS = _classes(_PRODUCTS)
 # Of these a subject has one at a time, so that another one named alone is a change.
-EXCLUSIVE = frozenset({"js manager", "py manager", "ci"} | _VALUES.keys()) - {"language", "format", "interface", "colour"}
+EXCLUSIVE = frozenset({"js manager", "py manager", "ci"} | _VALUES.keys()) - {
+    "language",
+    "format",
+    "interface",
+    "colour",
+}
 LANGUAGES = frozenset(_VALUES["language"].split())
 _CLASS = {**_classes(_VALUES), **PRODUCTS}
 

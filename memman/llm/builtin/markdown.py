@@ -9,17 +9,27 @@ Kind = Literal["prose", "item", "code"]
 
 _FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
-_ITEM = re.compile(r"(\s*)(?:[-*+•‣◦–]|\(?\d{1,3}[.)])\s+(?=\S)")
+_ITEM = re.compile(r"(\s*)(?:[-*+•‣◦\u2013]|\(?\d{1,3}[.)])\s+(?=\S)")
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _RULE = re.compile(r"\s*(?:[-=*_]\s*){3,}$")
 _QUOTE = re.compile(r"\s*(?:>\s?)+")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _DIVIDER = re.compile(r"[\s|:\-+]+$")
 # A line of its own: a log entry, a commit, a dated line, a `key: value` pair.
-_RECORD = re.compile(r"\s*(?:[0-9a-f]{7,40}\s|\d{4}-\d\d-\d\d|\[|[A-Za-z][\w .-]{0,30}:\s|[A-Z][A-Z0-9_]+=)")
+_RECORD = re.compile(
+    r"\s*(?:[0-9a-f]{7,40}\s|\d{4}-\d\d-\d\d|\[(?:\d|[A-Z]+\])"
+    r"|[A-Z][\w.-]{0,30}(?: [\w.-]{1,30}){0,2}:\s|[a-z][\w.-]{0,30}:\s"
+    r"|[A-Z][A-Z0-9_]+=)",
+)
+_SENTENCE = re.compile(r"[.!?]\s")
 _WRAP = 45  # characters; a shorter line was ended on purpose, not wrapped
 _LABEL = 80  # characters; a longer line is a statement, not a label for what follows
 _DEPTH = 6  # labels carried at once
+_TAGS = (
+    "a b i br p td th tr ul ol li h1 h2 h3 h4 div img sub sup span table tbody thead center strong em details summary"
+)
+_TAG = re.compile(rf"</?(?:{_TAGS.replace(' ', '|')})(?: [^<>]{{0,300}})?/?>", re.IGNORECASE)
+_UNDERLINE = re.compile(r"\s{0,3}(?:={3,}|-{3,})\s*")
 _TASKS = {" ": "to do: ", "x": "done: ", "X": "done: "}
 
 
@@ -41,6 +51,7 @@ class _Reader:
     leads: tuple[tuple[int, str], ...] = ()
     fresh: bool = False
     after_blank: bool = False
+    indented: bool = False
     kind: Kind = "prose"
     lines: list[str] = field(default_factory=list)
     header: list[str] = field(default_factory=list)
@@ -74,6 +85,18 @@ class _Reader:
         """Put `text` in force for what is indented deeper than `depth`."""
         self.leads, self.fresh = (*self.leads, (depth, text.rstrip(": "))), True
 
+    def lead_in(self) -> Iterator[Block]:
+        """Make a label of the sentence that ends the prose with a colon, just before its items."""
+        text = "\n".join(self.lines)
+        if not text.endswith(":"):
+            return
+        start = max((end.end() for end in _SENTENCE.finditer(text)), default=0)
+        if len(text) - start <= _LABEL:
+            self.lines = [text[:start].strip()] if start else []
+            yield from self.flush()
+            yield from self.leave(-1)
+            self.label(-1, text[start:])
+
     def heading(self, text: str) -> Iterator[Block]:
         if self.fresh and len(self.labels) >= _DEPTH:
             yield Block("prose", ": ".join(self.labels))
@@ -95,25 +118,26 @@ class _Reader:
     def row(self, line: str) -> Iterator[Block]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if _DIVIDER.match(line):
-            self.header, self.lines = self.header or [" "], []
+            self.header = self.header or [" "]
         elif not self.header:
             self.header, self.kind, self.lines = cells, "item", ["; ".join(filter(None, cells))]
         else:
-            yield from self.flush()
+            self.lines = []  # every row says the header again
             pairs = [f"{name}: {cell}" for name, cell in zip(self.header, cells, strict=False) if cell]
             yield self.block("item", "; ".join([*pairs, *cells[len(self.header) :]]))
 
     def text(self, line: str, following: str) -> Iterator[Block]:
         """Take a line that is neither heading, item nor row."""
         text = line.strip()
-        if self.lines and (_stands_alone(self.lines[-1], line) if self.kind == "prose" else line == text):
+        dedented, self.indented = self.indented and not line[:1].isspace(), line[:1].isspace()
+        if self.lines and (_stands_alone(self.lines[-1], line) if self.kind == "prose" else not self.indented):
             yield from self.flush()
         if self.lines:
             self.lines.append(text)
             return
-        if self.after_blank and not self.fresh:
+        if (self.after_blank or dedented or self.kind == "item") and not self.fresh:
             yield from self.leave(-1)
-        if text.endswith(":") and len(text) <= _LABEL and following:
+        if text.endswith(":") and len(text) <= _LABEL and following and not _SENTENCE.search(text):
             yield from self.leave(-1)
             self.label(-1, text)
         else:
@@ -127,6 +151,8 @@ class _Reader:
             yield from self.row(line)
             return
         self.header = []
+        if item and self.kind == "prose":
+            yield from self.lead_in()
         if heading or item or _RULE.match(line) or not line.strip():
             yield from self.flush()
         if heading:
@@ -145,7 +171,7 @@ def _stands_alone(before: str, line: str) -> bool:
     """Whether `line` begins something new rather than going on with the wrapped line `before`."""
     if _RECORD.match(line) or _RECORD.match(before):
         return not line[:1].isspace()
-    return len(before) < _WRAP and before[-1] not in ",;-–—(" and not line.lstrip()[:1].islower()
+    return len(before) < _WRAP and before[-1] not in ",;-\u2013—(" and not line.lstrip()[:1].islower()
 
 
 def _fenced(lines: list[str], start: int, fence: str) -> int:
@@ -165,9 +191,27 @@ def _next_text(lines: list[str]) -> list[str]:
     return found[::-1]
 
 
+def _uncommented(note: str) -> str:
+    """Leave HTML comments and tags of mere layout out."""
+    kept, rest = [], note
+    while (start := rest.find("<!--")) >= 0 and (end := rest.find("-->", start)) >= 0:
+        kept.append(rest[:start])
+        rest = rest[end + 3 :]
+    text = "".join([*kept, rest])
+    return _TAG.sub("", text) if "<" in text else text
+
+
+def _underlined(lines: list[str], i: int) -> bool:
+    """Whether the line is a heading by the rule under it."""
+    over = i + 1 < len(lines) and bool(_UNDERLINE.fullmatch(lines[i + 1])) and (i == 0 or not lines[i - 1].strip())
+    return over and lines[i].strip().isprintable() and bool(lines[i].strip()) and not _HEADING.match(lines[i])
+
+
 def blocks(note: str) -> Iterator[Block]:
     """Read `note` into blocks; whatever is a label and labels nothing comes out as prose."""
-    lines = [_QUOTE.sub("", line, count=1) if line.lstrip()[:1] == ">" else line for line in note.splitlines()]
+    lines = [
+        _QUOTE.sub("", line, count=1) if line.lstrip()[:1] == ">" else line for line in _uncommented(note).splitlines()
+    ]
     following, reader, i = _next_text(lines), _Reader(), 0
     while i < len(lines):
         fence = _FENCE.match(lines[i])
@@ -178,6 +222,9 @@ def blocks(note: str) -> Iterator[Block]:
             if code:
                 yield reader.block("code", code)
             i = end
+        elif _underlined(lines, i):
+            yield from reader.line(f"# {lines[i].strip()}", "")
+            i += 1
         else:
             yield from reader.line(lines[i], following[i])
         i += 1

@@ -10,35 +10,44 @@ from typing import Any
 
 from memman.llm.builtin.causes import causes
 from memman.llm.builtin.changes import Change, arrival_of, change_of, denied, settled, topic_of
-from memman.llm.builtin.claims import GENERIC, about, changed_value, holds, rival, same_attribute
-from memman.llm.builtin.statement import Sentence, Statement, read, sentence
+from memman.llm.builtin.claims import changed_value, same_attribute
+from memman.llm.builtin.grammar import BE, NEGATIONS, RESTRICTING
+from memman.llm.builtin.patterns import wordset
+from memman.llm.builtin.roles import GENERIC
+from memman.llm.builtin.statement import Sentence, Statement, Word, read, root, sentence
+from memman.llm.builtin.usage import features, holds, rival
+from memman.llm.builtin.values import meaning
 
-_NEGATIONS = frozenset({"not", "never", "no"})
-# In what one text has beyond the other, these make it say something else.
-_RESTRICTING = frozenset(
-    """not never no only rarely sometimes often unless except if when until almost hardly might maybe may could should would
-    want wants wanted plan plans planned try tries tried consider considered without before after longer stopped failed fails
-    some most partly says said thinks claims""".split(),
-)
+_RESTRICTING = frozenset(map(root, RESTRICTING))
+_TELLING = 2  # content words; fewer say nothing that could be said again
+_NARROWING = wordset("in on at for when during under with")
+
+
+def _narrower(long: Sentence, short: Sentence) -> bool:
+    """Whether "the limit is 5 in staging" only adds to "the limit is 5" where it holds."""
+    added = meaning(long.words)[len(short.content)]
+    return added.form in _NARROWING and any(word.form in BE for word in short.words)
 
 
 def _retold(fact: Sentence, memory: Sentence) -> str:
     """NONE where the memory says all of the fact, UPDATE where the fact says all of the memory and more."""
-    ours, theirs = fact.content, memory.content
-    if fact.mood != memory.mood or min(len(ours), len(theirs)) < 2:  # noqa: PLR2004 - one word says nothing
+    less, more = (fact, memory) if len(fact.content) <= len(memory.content) else (memory, fact)
+    if len(less.content) == len(more.content) and fact.reasoned:
+        less, more = memory, fact
+    size = len(less.content)
+    if fact.mood != memory.mood or size < _TELLING or more.content[:size] != less.content or less.reasoned:
         return ""
-    short, long = (ours, theirs) if len(ours) <= len(theirs) else (theirs, ours)
-    whole = fact.text.count(" ") == len(fact.words) - 1 or fact.text == memory.text
-    if long[: len(short)] != short or set(long[len(short) :]) & _RESTRICTING:
+    beyond = more.content[size:]
+    if _RESTRICTING.intersection(beyond):
         return ""
-    if len(long) == len(short):
-        return "NONE" if whole or fact.words == memory.words else "UPDATE"
-    return "UPDATE" if short is theirs else "NONE"
+    if less is fact:
+        return "NONE"
+    return "" if beyond and _narrower(fact, memory) else "UPDATE"
 
 
 def _superseded(change: Change, memory: Sentence) -> bool:
     """Whether `memory` states the old end of `change` as what is in force."""
-    if holds(memory, change.old, change.rest) or (change.gone and about(memory, change.old)):
+    if holds(memory, change.old, change.rest) or (change.gone and features(memory, change.old)):
         return True
     earlier = change_of(memory)
     if earlier is None or not earlier.new:
@@ -49,42 +58,47 @@ def _superseded(change: Change, memory: Sentence) -> bool:
 
 
 def _explicit(fact: Sentence, memory: Sentence) -> tuple[str, str]:
-    """The verdict of a fact that says in words that something changed."""
+    """Judge a fact that says in words that something changed."""
     if fact.doubtful or memory.doubtful:
         return "", ""
     change = change_of(fact)
     if change and _superseded(change, memory):
-        old, new = (" ".join(word.raw for word in span) for span in (change.old, change.new))
-        return ("UPDATE", f"{old} was replaced by {new}") if new else ("DELETE", f"{old} is out of use")
+        if change.new:
+            return "UPDATE", f"{_written(change.old)} was replaced by {_written(change.new)}"
+        return "DELETE", f"{_written(change.old)} is out of use"
     before = denied(fact.text)
     if before and not memory.negated and sentence(before).content == memory.content:
         return "DELETE", "no longer so"
-    new = arrival_of(fact)
-    if new and not fact.adding:
-        topic = topic_of(fact, new)
-        old = rival(memory, new, topic)
-        if old:
-            return "UPDATE", f"{old[0].raw} was replaced by {new[-1].raw}"
-        earlier = change_of(memory)
-        if earlier and [w.stem for w in earlier.old] == [w.stem for w in new]:
-            return "UPDATE", "changed back"
-    return "", ""
+    return _arrived(fact, memory)
+
+
+def _arrived(fact: Sentence, memory: Sentence) -> tuple[str, str]:
+    """Judge a fact that only names the new end of a change: "we switched to B", "we went back to A"."""
+    arrival = () if fact.adding else arrival_of(fact)
+    if not arrival:
+        return "", ""
+    gone = rival(memory, arrival, topic_of(fact, arrival))
+    if gone:
+        return "UPDATE", f"{_written(gone)} was replaced by {_written(arrival)}"
+    earlier = change_of(memory)
+    returned = earlier and [word.stem for word in earlier.old] == [word.stem for word in arrival]
+    return ("UPDATE", "changed back") if returned else ("", "")
+
+
+def _written(words: tuple[Word, ...]) -> str:
+    return " ".join(word.raw for word in words)
 
 
 def _implicit(fact: Sentence, memory: Sentence) -> tuple[str, str]:
-    """The verdict of a fact that gives another value to what the memory speaks of."""
+    """Judge a fact that gives another value to what the memory speaks of."""
     if fact.doubtful or memory.doubtful or fact.adding or memory.adding or fact.past:
         return "", ""
     text = settled(fact.text)
     told, claim = text != fact.text, sentence(text)
-    if claim.negated == memory.negated and (
-        same_attribute(claim, memory) or changed_value(claim, memory, told=told)
-    ):
+    if claim.negated == memory.negated and (same_attribute(claim, memory) or changed_value(claim, memory, told=told)):
         return "UPDATE", "another value for the same thing"
     if claim.negated != memory.negated:
-        positive, negative = (
-            tuple(term for term in side.content if term not in _NEGATIONS) for side in (claim, memory)
-        )
+        positive, negative = (tuple(term for term in side.content if term not in NEGATIONS) for side in (claim, memory))
         if len(positive) > 1 and positive == negative:
             return "UPDATE", "the opposite is so now"
     return "", ""
@@ -112,7 +126,7 @@ def verdict(fact: Statement, memory: Statement) -> tuple[str, str]:
 
 
 def _verdicts(fact: Mapping[str, Any], memories: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """All verdicts of one fact but ADD. Where it supersedes anything, its duplicates are superseded with it."""
+    """Give all verdicts of one fact but ADD. Where it supersedes anything, its duplicates are superseded with it."""
     said = read(fact["text"])
     judged = [(memory["n"], *verdict(said, read(memory["text"]))) for memory in memories]
     found = [

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from memman.llm.builtin.markdown import Block, blocks
+from memman.llm.builtin.patterns import wordset
 from memman.model.terms import unspaced
 
 MAX_CHARS = 400  # of a statement
@@ -12,12 +13,12 @@ _SHORT_WORDS, _SHORT_CHARS = 3, 24  # a fragment below both cannot stand alone
 
 # Inside these a full stop ends nothing. Bounded, so that unbalanced marks cost linear time.
 _SPAN = re.compile(r'`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\([^()]{1,200}\)')
-_STOP = re.compile(r"""[.!?…][.!?…]{0,8}["'”’)\]*_`]{0,3}(?=\s)|[。！？｡][」』”]?""")
-_ABBREVIATIONS = frozenset(
+_STOP = re.compile(r"""[.!?…][.!?…]{0,8}["'”\u2019)\]*_`]{0,3}(?=\s)|[。\uff01\uff1f｡][」』”]?""")
+_ABBREVIATIONS = wordset(
     """e.g i.e etc vs cf mr mrs ms dr prof no fig approx al ca resp incl excl esp inc ltd dept vol sec ver
-    st jr sr op p pp ed eq ref est min max jan feb mar apr jun jul aug sep sept oct nov dec""".split(),
+    st jr sr op p pp ed eq ref est min max jan feb mar apr jun jul aug sep sept oct nov dec""",
 )
-_ALWAYS_OPEN = frozenset("e.g i.e vs cf mr mrs ms dr prof fig approx resp incl excl esp".split())
+_ALWAYS_OPEN = wordset("e.g i.e vs cf mr mrs ms dr prof fig approx resp incl excl esp")
 _LEANING = re.compile(
     r"""(?:it|its|it's|this|that|these|those|they|they're|their|them|he|she|his|her|so|therefore|thus|hence
     |otherwise|then|but|however|and|or|instead|because|which|consequently|accordingly|both|neither|meanwhile
@@ -35,7 +36,7 @@ _COURTESY = re.compile(
     r"|fyi|noted|let me know|no problem)(?: all| team| everyone| there| a lot| so much)?[.,!:]*$",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"[;:,—–](?=\s)|\s(?=(?:and|but|which|because|so|while|whereas|then|or)\s)|\n")
+_CLAUSE = re.compile(r"[;:,—\u2013](?=\s)|\s(?=(?:and|but|which|because|so|while|whereas|then|or)\s)|\n")
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|uses?|runs?|needs?|must|should|can|cannot|will|would|may"
     r"|supports?|requires?|lives?|goes|go|means?|makes?|gets?|keeps?|owns?|returns?|takes?|fails?|works?"
@@ -48,21 +49,21 @@ _SENTENCE_WORDS = 4
 
 def _ends(text: str, start: int, stop: re.Match[str]) -> bool:
     """Whether the full stop found really ends the sentence that began at `start`."""
-    if stop[0][0] in "。！？｡":
+    if stop[0][0] in "。\uff01\uff1f｡":
         return True
     rest = text[stop.end() : stop.end() + 8].lstrip()
     before = text[max(start, stop.start() - 24) : stop.start()].rsplit(None, 1)
-    token = before[-1].lstrip("(\"'[*_").lower() if before else ""
+    word = before[-1].lstrip("(\"'[*_").lower() if before else ""
     small = rest[:1].islower()
     if stop[0].startswith(("..", "…")) or len(stop[0]) > 1:
         return not small
     if stop[0] != ".":
         return True
-    if token in _ALWAYS_OPEN or (len(token) == 1 and token.isalpha() and token != "i"):
+    if word in _ALWAYS_OPEN or (len(word) == 1 and word.isalpha() and word != "i"):
         return False
-    if token in _ABBREVIATIONS:
-        return rest[:1].isupper() and token in {"etc", "al", "inc", "ltd", "max", "min", "no"}
-    enumerating = token.isdigit() and len(token) < 3 and text[start : stop.start()].strip() == token  # noqa: PLR2004 - "12."
+    if word in _ABBREVIATIONS:
+        return rest[:1].isupper() and word in {"etc", "al", "inc", "ltd", "max", "min", "no"}
+    enumerating = word.isdigit() and len(word) < 3 and text[start : stop.start()].strip() == word  # noqa: PLR2004 - "12."
     return not enumerating
 
 
@@ -98,7 +99,7 @@ def _whole(text: str) -> bool:
 
 
 def _glue(left: str, right: str) -> str:
-    if left[-1] in ".!?…。！？:;,":
+    if left[-1] in ".!?…。\uff01\uff1f:;,":
         return f"{left} {right}"
     return f"{left} {right}" if right[:1].islower() else f"{left}; {right}"
 
@@ -111,7 +112,7 @@ def _labelled(block: Block, text: str) -> str:
 
 
 def _statements(block: Block) -> list[str]:
-    """The statements of one block: sentences, those that lean on their predecessor joined to it."""
+    """Cut one block into sentences, those that lean on their predecessor joined to it."""
     found: list[str] = []
     for sentence in sentences(block.text):
         if _COURTESY.match(sentence):
@@ -141,7 +142,7 @@ def cut(text: str, limit: int = MAX_CHARS) -> Iterator[str]:
 
 
 def _merged(note: str) -> list[str]:
-    """The statements of a note with small fragments joined to their neighbours."""
+    """Cut a note into statements, small fragments joined to their neighbours."""
     found: list[str] = []
     prose = False  # whether the last statement came from prose, which later prose may lean on
     for block in blocks(note):

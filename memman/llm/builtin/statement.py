@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from memman.llm.builtin.grammar import ADDING, DOUBTS, NEGATIONS, PAST, VACUOUS
 from memman.llm.builtin.lexicon import canonical, join_compounds
 from memman.llm.builtin.split import leans, sentences
 from memman.model.terms import stem
 
 _BOUND = 1500  # characters; longer texts are only compared as a whole
 
-_WORD = re.compile(r"[~$@#/.\-]{0,3}\w+(?:[./:@+\-&]+\w+)*(?:'s)?(?:\+\+|[%#])?(?:\(\))?|[<>=≤≥≠]+")
+_WORD = re.compile(r"[~$@#/.\-]{0,3}\w+(?:[./:@+\-&]+\w+)*(?:'s)?(?:\+\+|[%#])?(?:\(\))?|[<>=≤≥≠+*^]+")
 _MARKS = re.compile(r"[`*\"“”]|(?<!\w)_+|_+(?!\w)")
 _CONTRACTED = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (
-        (r"[’]", "'"),
+        (r"\u2019", "'"),
         (r"\bcan't\b|\bcannot\b", "can not"),
         (r"\bwon't\b", "will not"),
         (r"n't\b", " not"),
@@ -29,53 +30,8 @@ _CONTRACTED = tuple(
         (r"\bany more\b", "anymore"),
     )
 )
-# Words that carry nothing two statements could differ in.
-VACUOUS = frozenset(
-    """a an the is are was were be been being am do does did has have had i we you he she it its our my your their
-    us me them they this that these those there of so please very just really quite simply also too now currently
-    presently today already still actually instead always""".split(),
-)
-PREPOSITIONS = frozenset(
-    """in on at for from to by with of as via through into onto over under during after before since until
-    within without across per inside outside behind about against between""".split(),
-)
-LINKS = frozenset("and or but because so since while when where which that if unless plus then as than".split())
-ADVERBS = frozenset(
-    "now today currently everywhere here instead too exclusively only again anymore yet still already directly".split(),
-)
-VERBS = frozenset(
-    """use uses using used run runs running ran deploy deploys deployed deploying host hosts hosted hosting build builds
-    built building test tests tested testing lint lints format formats store stores stored storing write writes written
-    ship ships keep keeps manage manages track tracks rely relies depend depends choose chose chosen pick picked adopt
-    adopted prefer prefers serve serves served cache caches log logs monitor monitors send sends sent kept held made set publish publishes bundle
-    bundles install installs queue index search sits live lives stay commit commits is are was were am be been switched
-    moved migrated have has had went go goes want wants pin pins pinned read reads expose exposes listen listens start
-    starts decided should must call calls called name named handle handles authenticate authenticates back backs
-    power powers speak speaks target targets""".split(),
-)
 _REASON = re.compile(
-    r"[,;]? \b(?:because|since (?!\d)|due to|so that|so we|in order to|thanks to|as a result of)\b|[,;] (?:so|as|which)\b",
-    re.IGNORECASE,
-)
-_NEGATIONS = frozenset("not no never without neither nor none cannot hardly rarely seldom".split())
-# What says that something is not (yet, or surely) so.
-_DOUBTS = re.compile(
-    r"\?\s*$|^(?:should|could|would|can|may|shall|do|does|is|are|what|why|how|when|where|who|if|unless|suppose|imagine"
-    r"|whether)\b"
-    r"|\b(?:maybe|perhaps|might|possibly|probably|consider(?:ing|ed|s)?|thinking (?:of|about)|thought about|plan(?:s|ning|ned)?"
-    r"|propos(?:e|es|ed|al|ing)|suggest(?:s|ed|ing)?|evaluat(?:e|es|ed|ing)|explor(?:e|es|ed|ing)|wants? to|want(?:ed|ing)? to"
-    r"|would|could|hop(?:e|es|ing) to|wish(?:es)?|tr(?:y|ies|ied|ying) (?:to|out)|someday|eventually|soon|in the future|going to"
-    r"|will (?:be )?(?:switch|mov|migrat|replac|drop|remov|upgrad|renam|chang)\w{0,4}|next (?:week|month|quarter|year|sprint)"
-    r"|if|whether|unless|need(?:s)? to|has to|have to|hav(?:e|ing) to|once|until|(?:we|you|they) (?:should|can|may)|in case"
-    r"|discuss(?:ed|ing|es)?|debat(?:ed|ing|es?)|ask(?:ed|s|ing)?|wonder(?:ed|s|ing)?|told|claims?|rumou?rs?|example|e\.g"
-    r"|almost|nearly|reject(?:ed|s)?|declined|against|refus(?:e|ed|es)|pretend|instead of (?:us|we)|fail(?:ed|s)? to"
-    r"|asap|todo|to do:|ready to|about to|idea|option|alternatively|recommend(?:s|ed)?|scheduled|hypothetical(?:ly)?)\b",
-    re.IGNORECASE,
-)
-_PAST = re.compile(r"\bused to\b|\b(?:formerly|previously|originally|initially|historically|back then|once)\b", re.IGNORECASE)
-_ADDING = re.compile(
-    r"\b(?:also|as well|additionally|in addition|alongside|besides|another|additional|too|both|plus|second|extra|either"
-    r"|along with|on top of|sometimes|occasionally|one of)\b",
+    r",? \b(?:because|since (?!\d)|due to|so that|so we|in order to|thanks to|as a result of)\b|[,;] (?:so|as|which)\b",
     re.IGNORECASE,
 )
 
@@ -101,6 +57,7 @@ class Sentence:
     doubtful: bool
     past: bool
     adding: bool
+    reasoned: bool
 
     @property
     def mood(self) -> tuple[bool, bool, bool]:
@@ -149,7 +106,7 @@ _PUNCTUATION = frozenset(".,;:!?()")
 
 
 def content_of(words: tuple[Word, ...]) -> tuple[str, ...]:
-    """The stems of `words` that carry meaning, in order."""
+    """List the stems of `words` that carry meaning, in order."""
     return tuple(word.stem for word in words if word.form not in VACUOUS)
 
 
@@ -162,10 +119,11 @@ def sentence(text: str) -> Sentence:
         text=text,
         words=words,
         content=content_of(words),
-        negated=sum(word.form in _NEGATIONS for word in words) % 2 == 1,
-        doubtful=bool(_DOUBTS.search(text)),
-        past=bool(_PAST.search(text)),
-        adding=bool(_ADDING.search(text)),
+        negated=sum(word.form in NEGATIONS for word in words) % 2 == 1,
+        doubtful=text.endswith("?") or bool(DOUBTS.search(text)),
+        past=bool(PAST.search(text)),
+        adding=bool(ADDING.search(text)),
+        reasoned=reason is not None,
     )
 
 

@@ -1,19 +1,44 @@
-"""Edges from a note's facts to what is stored: a file an edge kind, in the order of LINKERS."""
+"""Edges from a note's facts to what is stored: a file an edge kind."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from memman.model.records import Edge, EdgeKind
+from memman.pipeline.embed import made_by
 from memman.pipeline.link.causal import causal
+from memman.pipeline.link.ends import end
 from memman.pipeline.link.entity import entity
-from memman.pipeline.link.semantic import semantic
+from memman.pipeline.link.semantic import sampled, semantic
+from memman.pipeline.link.subject import Subject
 from memman.pipeline.link.temporal import temporal
 from memman.pipeline.plan import Plan, Tools
+from memman.store.protocols import Reader
 
-LINKERS = (temporal, entity, causal, semantic)
+# The kinds that follow from what is stored, so that they can be worked out again at any time.
+LINKERS: dict[EdgeKind, Callable[[Reader, Subject], list[Edge]]] = {
+    "temporal": temporal,
+    "entity": entity,
+    "semantic": semantic,
+}
 
 
-async def link(tools: Tools, plan: Plan) -> Plan:  # noqa: RUF029 - every stage has one shape
-    """Work out the edges of every kind. Each linker reads a bounded number of rows, whatever the store's size."""
-    for linker in LINKERS:
-        plan = linker(tools, plan)
-    return replace(plan, edges=tuple(edge for edge in plan.edges if edge.src != edge.dst))
+async def link(tools: Tools, plan: Plan) -> Plan:
+    """Work out the edges of every kind, and note some random cosines to learn from."""
+    if not plan.facts or plan.vectors is None:
+        return plan
+    subject = Subject(
+        origin=plan.note.provenance.origin,
+        at=plan.note.queued_at,
+        ends=tuple(end(n) for n in range(len(plan.facts))),
+        entities=tuple(fact.entities for fact in plan.facts),
+        fingerprint=made_by(tools.embedder, plan.vectors),
+        vectors=plan.vectors,
+    )
+    edges = (*connected(tools.reader, subject), *causal(plan))
+    return replace(plan, edges=edges, samples=tuple(sampled(tools.reader, subject)))
 
+
+def connected(reader: Reader, subject: Subject) -> list[Edge]:
+    """Return the edges of every kind in LINKERS. Reads a bounded number of rows, whatever the store's size."""
+    edges = [edge for linker in LINKERS.values() for edge in linker(reader, subject)]
+    return [edge for edge in edges if edge.src != edge.dst]

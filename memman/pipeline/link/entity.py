@@ -1,36 +1,39 @@
 """Entity edges: memories that name the same thing, weighted by how rarely it is named."""
 
 import math
-from dataclasses import replace
 
 from memman.model.records import Edge
-from memman.pipeline.link.ends import end
-from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.link.subject import Subject
+from memman.store.protocols import Reader
 
 # The newest memories linked for one entity, and edges one fact may get in all.
 PER_ENTITY = 5
 PER_FACT = 12
+# The weight of a name that every memory bears.
+_LEAST = 0.05
 
 
-def entity(tools: Tools, plan: Plan) -> Plan:
+def entity(reader: Reader, subject: Subject) -> list[Edge]:
     """Link each fact to the newest memories that name what it names, and to facts of its own note that do."""
-    total = max(tools.reader.count(), 1)
+    total = max(reader.count(), 1)
     edges: list[Edge] = []
     named: dict[str, list[int]] = {}
-    for n, fact in enumerate(plan.facts):
+    for place, names in zip(subject.ends, subject.entities, strict=True):
         best: dict[int, Edge] = {}
-        for name in fact.entities:
-            count, memories = tools.reader.mentions(name, PER_ENTITY)
+        for name in names:
+            count, memories = reader.mentions(name, PER_ENTITY)
             earlier = named.setdefault(name.casefold(), [])
             weight = rarity(count + len(earlier), total)
-            for other in (*memories, *earlier):
+            for other in (*memories, *earlier[-PER_ENTITY:]):
                 if other not in best or best[other].weight < weight:
-                    best[other] = Edge("entity", end(n), other, weight, name)
-            earlier.append(end(n))
+                    best[other] = Edge("entity", place, other, weight, name)
+            earlier.append(place)
         edges += sorted(best.values(), key=lambda edge: (-edge.weight, -edge.dst))[:PER_FACT]
-    return replace(plan, edges=(*plan.edges, *edges))
+    return edges
 
 
 def rarity(count: int, total: int) -> float:
     """Inverse document frequency of a name in `count` of `total` memories, scaled into [0.05, 1]."""
-    return max(0.05, math.log((total + 1) / (count + 0.5)) / math.log(total + 2)) if count < total else 0.05
+    if count >= total:
+        return _LEAST
+    return min(1.0, max(_LEAST, math.log((total + 1) / (count + 0.5)) / math.log(total + 2)))

@@ -1,13 +1,11 @@
 """Semantic edges: the nearest memories by meaning, above what this store's own vectors call unusual."""
 
-from dataclasses import replace
-
 from memman.embed.codes import int8
 from memman.model.records import Edge
 from memman.pipeline.candidates import EVERYTHING, nearest
-from memman.pipeline.link.ends import end
-from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.link.subject import Subject
 from memman.pipeline.spread import Spread
+from memman.store.protocols import Reader
 
 TOP = 3
 _POOL = 12
@@ -15,28 +13,34 @@ _POOL = 12
 SAMPLES = 6
 # An edge must stand this many standard deviations above the mean of random pairs.
 SIGMAS = 2.5
-# A multiplier coprime to most ranges: spreads the sampled pairs over the whole store, the same way each time.
-_STRIDE = 7_919
+# 2^32 over the golden ratio: its multiples fall evenly over the store, however large (Knuth 6.4), the same each time.
+_GOLDEN = 2_654_435_769
 
 
-def semantic(tools: Tools, plan: Plan) -> Plan:
-    """Link each fact to at most TOP memories whose cosine stands out, and note some random cosines."""
-    reader, fingerprint = tools.reader, tools.embedder.fingerprint
-    number = reader.embedder_id(fingerprint)
-    if number is None or plan.vectors is None:
-        return plan
-    least = Spread.of(reader, fingerprint).above(SIGMAS)
-    total = reader.count()
+def semantic(reader: Reader, subject: Subject) -> list[Edge]:
+    """Link each fact to at most TOP memories whose cosine stands out."""
+    number = reader.embedder_id(subject.fingerprint)
+    spread = Spread.of(reader, subject.fingerprint)
+    if number is None or not spread.known:
+        return []
+    least = spread.above(SIGMAS)
     edges: list[Edge] = []
-    samples: list[float] = []
-    for n, vector in enumerate(plan.vectors):
-        if not vector.any():
-            continue
-        packed = int8(vector)
-        near = reader.filtered(nearest(tools, fingerprint, vector, _POOL), EVERYTHING)
-        cosines = reader.cosines(number, packed, near)
+    for place, vector in zip(subject.ends, subject.vectors, strict=True):
+        near = reader.filtered(nearest(reader, subject.fingerprint, vector, _POOL), EVERYTHING)
+        cosines = reader.cosines(number, int8(vector), near)
         best = sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0]))[:TOP]
-        edges += [Edge("semantic", end(n), memory, cosine) for memory, cosine in best if cosine >= least]
-        some = {1 + (total * _STRIDE + n + k * _STRIDE) % total for k in range(SAMPLES)} if total else set()
-        samples += reader.cosines(number, packed, sorted(some)).values()
-    return replace(plan, edges=(*plan.edges, *edges), samples=tuple(samples))
+        edges += [Edge("semantic", place, memory, cosine) for memory, cosine in best if cosine >= least]
+    return edges
+
+
+def sampled(reader: Reader, subject: Subject) -> list[float]:
+    """Return the cosines between each fact and SAMPLES memories from all over the store."""
+    number, total = reader.embedder_id(subject.fingerprint), reader.count()
+    if number is None:
+        return []
+    samples: list[float] = []
+    for n, vector in enumerate(subject.vectors):
+        first = (total + n) * SAMPLES
+        some = {1 + ((k * _GOLDEN & 0xFFFFFFFF) * total >> 32) for k in range(first, first + SAMPLES)} if total else set()
+        samples += reader.cosines(number, int8(vector), sorted(some)).values()
+    return samples

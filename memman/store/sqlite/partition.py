@@ -66,11 +66,17 @@ def divide(db: apsw.Connection, embedder: int) -> None:
     with Transaction(db):
         ids, vectors = _vectors(db, embedder)
         centroids = _centroids(vectors, math.ceil(len(ids) / ROWS_PER_CELL))
-        cells = np.concatenate([np.argmax(vectors[i : i + _BATCH] @ centroids.T, axis=1) for i in range(0, len(ids), _BATCH)])
+        cells = np.concatenate(
+            [np.argmax(vectors[i : i + _BATCH] @ centroids.T, axis=1) for i in range(0, len(ids), _BATCH)]
+        )
         db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
-        db.executemany("INSERT INTO cell VALUES (?, ?, ?)", [(embedder, n, row.tobytes()) for n, row in enumerate(centroids)])
+        db.executemany(
+            "INSERT INTO cell VALUES (?, ?, ?)", [(embedder, n, row.tobytes()) for n, row in enumerate(centroids)]
+        )
         moves = list(zip(cells.tolist(), ids, strict=True))
-        db.executemany("UPDATE vector SET cell = ? WHERE embedder = ? AND memory = ?", [(c, embedder, m) for c, m in moves])
+        db.executemany(
+            "UPDATE vector SET cell = ? WHERE embedder = ? AND memory = ?", [(c, embedder, m) for c, m in moves]
+        )
         db.execute("CREATE TEMP TABLE moved AS SELECT memory, cell, code FROM code WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM code WHERE embedder = ?", (embedder,))
         db.execute(

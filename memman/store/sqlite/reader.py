@@ -61,10 +61,14 @@ def id_list(ids: "Iterable[int]") -> str:
 class SqliteReader:
     """Reads over an open connection; `open` makes one that cannot write."""
 
+    # Which memories `m` are current, and the row id from which on none is looked at.
+    current = "m.status = 'current'"
+    horizon = 2**63 - 1
+
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db
         self.has_vectors = load_vectors(db)
-        self._partitions: "dict[int, Partition]" = {}
+        self._partitions: dict[int, Partition] = {}
 
     @classmethod
     def open(cls, path: str) -> "SqliteReader | None":
@@ -100,10 +104,7 @@ class SqliteReader:
         conditions = filters.conditions()
         join = "JOIN memory m ON m.id = fts.rowid" if conditions else ""
         extra = "".join(f" AND {sql}" for sql, _ in conditions)
-        sql = (
-            f"SELECT fts.rowid, -{_BM25} FROM fts {join} WHERE fts MATCH ?{extra}"
-            f" ORDER BY {_BM25}, fts.rowid LIMIT ?"
-        )
+        sql = f"SELECT fts.rowid, -{_BM25} FROM fts {join} WHERE fts MATCH ?{extra} ORDER BY {_BM25}, fts.rowid LIMIT ?"
         return list(self.db.execute(sql, (match, *(value for _, value in conditions), limit)))
 
     def nearest(
@@ -121,7 +122,8 @@ class SqliteReader:
         join = "JOIN memory m ON m.id = c.memory" if conditions else ""
         rows = f"FROM code c {join} WHERE {' AND '.join(where)}"
         if self.has_vectors:
-            sql = f"SELECT c.memory, vec_distance_hamming(vec_bit(c.code), vec_bit(?)) d {rows} ORDER BY d, c.memory LIMIT ?"
+            distance = "vec_distance_hamming(vec_bit(c.code), vec_bit(?))"
+            sql = f"SELECT c.memory, {distance} d {rows} ORDER BY d, c.memory LIMIT ?"
             return [(memory, int(distance)) for memory, distance in self.db.execute(sql, (code, *values, limit))]
         wanted = int.from_bytes(code, "big")
         scored = [
@@ -132,14 +134,19 @@ class SqliteReader:
         return [(memory, distance) for distance, memory in scored[:limit]]
 
     def cosines(self, embedder: int, vector: bytes, ids: "Iterable[int]") -> dict[int, float]:
-        """Return the cosine between an int8 `vector` and each memory's own."""
+        """Return the cosine between an int8 `vector` and each memory's own, none where either is zero."""
         where = f"FROM vector WHERE embedder = ? AND memory IN ({id_list(ids)})"
         if self.has_vectors:
             sql = f"SELECT memory, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) {where}"
-            return {memory: cosine or 0.0 for memory, cosine in self.db.execute(sql, (vector, embedder))}
+            rows = self.db.execute(sql, (vector, embedder))
+            return {memory: cosine for memory, cosine in rows if cosine is not None}
         from memman.store.sqlite.int8 import cosine
 
-        return {memory: cosine(vector, other) for memory, other in self.db.execute(f"SELECT memory, vector {where}", (embedder,))}
+        return {
+            memory: cosine(vector, other)
+            for memory, other in self.db.execute(f"SELECT memory, vector {where}", (embedder,))
+            if any(vector) and any(other)
+        }
 
     def rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
         """Return the memories of `ids` as tuples in the order of ROW."""
@@ -167,7 +174,7 @@ class SqliteReader:
         """Return the rows of memories, by whole uid, or by the uid of their note."""
         rows: set[int] = set()
         for uid in uids:
-            sql = "SELECT id FROM memory WHERE uid = ?1 UNION SELECT id FROM memory WHERE substr(note, -8) = substr(?1, -8) AND note = ?1"
+            sql = "SELECT id FROM memory WHERE uid = ?1 OR (substr(note, -8) = substr(?1, -8) AND note = ?1)"
             rows.update(memory for (memory,) in self.db.execute(sql, (uid,)))
         return rows
 
@@ -190,18 +197,20 @@ class SqliteReader:
 
     def last_of(self, origin: str) -> int | None:
         """Return the newest current memory of `origin`."""
-        sql = "SELECT id FROM memory WHERE origin = ? AND status = 'current' ORDER BY id DESC LIMIT 1"
+        sql = (
+            f"SELECT m.id FROM memory m WHERE m.origin = ? AND m.id < {self.horizon} AND {self.current}"
+            " ORDER BY m.id DESC LIMIT 1"
+        )
         found: int | None = self.db.execute(sql, (origin,)).get
         return found
 
     def recent(self, since: int, limit: int) -> list[tuple[int, int]]:
-        """Return (id, recorded_at) of the newest current memories recorded after `since`."""
+        """Return (id, valid_from) of the newest current memories that began to hold after `since`."""
         sql = (
-            "SELECT id, recorded_at, status FROM memory WHERE id IN (SELECT id FROM memory ORDER BY id DESC LIMIT ?)"
-            " ORDER BY id DESC"
+            f"SELECT m.id, m.valid_from FROM (SELECT id FROM memory WHERE id < {self.horizon} ORDER BY id DESC LIMIT ?) n"
+            f" JOIN memory m ON m.id = n.id WHERE {self.current} AND m.valid_from > ? ORDER BY m.id DESC LIMIT ?"
         )
-        rows = self.db.execute(sql, (4 * limit,))
-        return [(m, at) for m, at, status in rows if status == "current" and at > since][:limit]
+        return list(self.db.execute(sql, (4 * limit, since, limit)))
 
     def mentions(self, entity: str, limit: int) -> tuple[int, list[int]]:
         """Return how many memories mention `entity`, and the newest current ones."""
@@ -210,8 +219,9 @@ class SqliteReader:
             return 0, []
         number, count = found
         sql = (
-            "SELECT m.id FROM (SELECT memory FROM mention WHERE entity = ? ORDER BY memory DESC LIMIT ?) n"
-            " JOIN memory m ON m.id = n.memory WHERE m.status = 'current' ORDER BY m.id DESC LIMIT ?"
+            "SELECT m.id FROM"
+            f" (SELECT memory FROM mention WHERE entity = ? AND memory < {self.horizon} ORDER BY memory DESC LIMIT ?) n"
+            f" JOIN memory m ON m.id = n.memory WHERE {self.current} ORDER BY m.id DESC LIMIT ?"
         )
         return count, [memory for (memory,) in self.db.execute(sql, (number, 4 * limit, limit))]
 

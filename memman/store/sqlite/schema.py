@@ -80,7 +80,12 @@ CREATE TABLE vector(
     vector BLOB NOT NULL,
     PRIMARY KEY (embedder, memory)
 ) WITHOUT ROWID;
-CREATE TABLE cell(embedder INTEGER NOT NULL, id INTEGER NOT NULL, centroid BLOB NOT NULL, PRIMARY KEY (embedder, id)) WITHOUT ROWID;
+CREATE TABLE cell(
+    embedder INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    centroid BLOB NOT NULL,
+    PRIMARY KEY (embedder, id)
+) WITHOUT ROWID;
 CREATE TABLE log(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at INTEGER NOT NULL,

@@ -62,7 +62,9 @@ class SqliteStore:
         """Add to each memory, by uid, how often it was shown."""
         if uses:
             with Guard(self.path), Transaction(self.db):
-                self.db.executemany("UPDATE memory SET uses = uses + ? WHERE uid = ?", [(n, uid) for uid, n in uses.items()])
+                self.db.executemany(
+                    "UPDATE memory SET uses = uses + ? WHERE uid = ?", [(n, uid) for uid, n in uses.items()]
+                )
 
     def close(self) -> None:
         """Checkpoint the log and close."""

@@ -13,6 +13,9 @@ from memman.store.sqlite.schema import HIDDEN_CELL
 
 # Two neighbours either side: the measured optimum of the context column.
 CONTEXT = 2
+# How the detail of an edge begins that a person made; no rule of ours changes or drops it.
+MANUAL = "manual"
+_MADE_BY_RULE = f"edge.detail NOT LIKE '{MANUAL}%'"
 _LOGGED = ("text", "category", "importance", "entities", "valid_from", "valid_to", "status", "superseded_by")
 
 
@@ -38,7 +41,8 @@ class SqliteUnit:
             "INSERT INTO memory(uid, note, text, category, importance, entities, keywords, summary, source, origin,"
             " valid_from, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             (
-                draft.uid, draft.note, fact.text, fact.category, fact.importance, _json(fact.entities), _json(fact.keywords),
+                draft.uid, draft.note, fact.text, fact.category, fact.importance,
+                _json(fact.entities), _json(fact.keywords),
                 fact.summary, draft.source, draft.origin, draft.valid_from, at,
             ),
         ).get  # fmt: skip
@@ -91,37 +95,52 @@ class SqliteUnit:
 
     def forget_note(self, uid: str, at: int) -> None:
         """Leave a receipt for a note that is not stored yet, so that no drain will store it."""
-        self.db.execute("INSERT INTO receipt(note, at, outcome) VALUES (?, ?, 'forgotten') ON CONFLICT DO NOTHING", (uid, at))
+        self.db.execute(
+            "INSERT INTO receipt(note, at, outcome) VALUES (?, ?, 'forgotten') ON CONFLICT DO NOTHING", (uid, at)
+        )
 
     def link(self, edges: Iterable[Edge]) -> None:
-        """Store edges between stored memories; of two with the same ends and kind the heavier stays."""
+        """Store edges between stored memories; of two with the same ends and kind a person's stays, or else the heavier."""
         self.db.executemany(
             "INSERT INTO edge VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight,"
-            " detail = excluded.detail WHERE excluded.weight > weight",
+            f" detail = excluded.detail WHERE excluded.weight > weight AND {_MADE_BY_RULE}",
             [(e.src, e.kind, e.dst, round(e.weight, 4), e.detail) for e in edges],
         )
 
+    def link_by_hand(self, edge: Edge, at: int) -> None:
+        """Store a person's edge over whatever edge of its kind there is; its detail must begin with MANUAL."""
+        values = (edge.src, edge.kind, edge.dst, round(edge.weight, 4), edge.detail)
+        self.db.execute("INSERT OR REPLACE INTO edge VALUES (?, ?, ?, ?, ?)", values)
+        ends = [self._state(memory)["uid"] for memory in (edge.src, edge.dst)]
+        self._log(at, "link", ends[0], "", None, {"why": f"{edge.kind} to {ends[1]}, {edge.detail}"})
+
     def unlink(self, kinds: Sequence[str], memory: int) -> None:
-        """Drop a memory's edges of some kinds, but for those a person made."""
+        """Drop the edges of some kinds that a memory got when it was linked: to earlier ones, none a person made."""
         marks = ", ".join("?" for _ in kinds)
-        where = f"kind IN ({marks}) AND detail <> 'manual'"
-        self.db.execute(f"DELETE FROM edge WHERE src = ? AND {where}", (memory, *kinds))
-        self.db.execute(f"DELETE FROM edge WHERE dst = ? AND {where}", (memory, *kinds))
+        where = f"kind IN ({marks}) AND {_MADE_BY_RULE}"
+        self.db.execute(f"DELETE FROM edge WHERE src = ?1 AND dst < ?1 AND {where}", (memory, *kinds))
+        self.db.execute(f"DELETE FROM edge WHERE dst = ?1 AND src < ?1 AND {where}", (memory, *kinds))
 
     def embedder(self, fingerprint: Fingerprint) -> int:
         """Return the number of `fingerprint`'s vectors in this store, given on first use."""
         values = (fingerprint.provider, fingerprint.model, fingerprint.dimension)
-        self.db.execute("INSERT INTO embedder(provider, model, dimension) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", values)
+        self.db.execute(
+            "INSERT INTO embedder(provider, model, dimension) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", values
+        )
         number: int = self.db.execute(
             "SELECT id FROM embedder WHERE provider = ? AND model = ? AND dimension = ?", values
         ).get
         return number
 
     def put_vector(self, embedder: int, memory: int, cell: int, code: bytes, vector: bytes) -> None:
-        """Store one vector (int8) and its sign code under `cell` of the partition."""
+        """Store one vector (int8) and, unless it is zero, its sign code under `cell` of the partition."""
         self.db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?, ?)", (embedder, memory, cell, vector))
-        self.db.execute("DELETE FROM code WHERE embedder = ? AND memory = ? AND cell IN (?, ?)", (embedder, memory, cell, HIDDEN_CELL))
-        self.db.execute("INSERT INTO code VALUES (?, ?, ?, ?)", (embedder, cell, memory, code))
+        self.db.execute(
+            "DELETE FROM code WHERE embedder = ? AND memory = ? AND cell IN (?, ?)",
+            (embedder, memory, cell, HIDDEN_CELL),
+        )
+        if any(vector):
+            self.db.execute("INSERT INTO code VALUES (?, ?, ?, ?)", (embedder, cell, memory, code))
 
     def set_meta(self, key: str, value: str | None) -> None:
         """Set one of the store's settings; None removes it."""
@@ -165,19 +184,24 @@ class SqliteUnit:
 
     def _context(self, memory: int) -> str:
         near = id_list(self._neighbours(memory))
-        return " ".join(text for (text,) in self.db.execute(f"SELECT text FROM memory WHERE id IN ({near}) ORDER BY id"))
+        return " ".join(
+            text for (text,) in self.db.execute(f"SELECT text FROM memory WHERE id IN ({near}) ORDER BY id")
+        )
 
     def _mention(self, memory: int, entities: Sequence[str]) -> None:
         for name in dict.fromkeys(name.casefold() for name in entities):
             number = self.db.execute(
-                "INSERT INTO entity(name, count) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1 RETURNING id",
+                "INSERT INTO entity(name, count) VALUES (?, 1)"
+                " ON CONFLICT (name) DO UPDATE SET count = count + 1 RETURNING id",
                 (name,),
             ).get
             self.db.execute("INSERT INTO mention VALUES (?, ?)", (number, memory))
 
     def _move(self, memory: int, cell: str) -> None:
         """Put a memory's sign codes into another cell."""
-        for embedder, home in self.db.execute("SELECT embedder, cell FROM vector WHERE memory = ?", (memory,)).fetchall():
+        for embedder, home in self.db.execute(
+            "SELECT embedder, cell FROM vector WHERE memory = ?", (memory,)
+        ).fetchall():
             self.db.execute(
                 f"UPDATE code SET cell = {cell} WHERE embedder = ? AND memory = ? AND cell IN (?, {HIDDEN_CELL})",
                 (embedder, memory, home),

@@ -1,0 +1,84 @@
+"""Write the generated pages of the docs from the code; with --check only say whether they are up to date."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from memman.config.keys import KEYS
+from memman.model import errors
+from memman.pipeline import PIPELINE
+
+HERE = Path(__file__).parent
+NOTE = "<!-- Written by `make docs`; a test keeps it true. -->\n"
+
+
+def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = [" | ".join(head), " | ".join("---" for _ in head), *(" | ".join(row) for row in rows)]
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+def _error_rows() -> Iterator[tuple[str, ...]]:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and kind.__module__ == errors.__name__]
+    for kind in sorted(kinds, key=lambda kind: (kind.exit_code, kind.__name__)):
+        yield f"`{kind.__name__}`", str(kind.exit_code), "yes" if kind.again else "no", str(kind.__doc__)
+
+
+def _key_rows() -> Iterator[tuple[str, ...]]:
+    for key in KEYS.values():
+        yield f"`{key.name}`", f"`{key.default}`" if key.default else "", key.help
+
+
+def _stage_rows() -> Iterator[tuple[str, ...]]:
+    waits = {"": "nothing", "related": "earlier notes about the same things", "all": "every earlier note of the store"}
+    for stage in PIPELINE:
+        doc = (sys.modules[stage.run.__module__].__doc__ or "").splitlines()[0]
+        yield f"`{stage.name}`", doc, ", ".join(stage.journaled) or "not journaled", waits[stage.after]
+
+
+def _help(*words: str) -> str:
+    command = [sys.executable, "-m", "memman", *words, "--help"]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env={"COLUMNS": "100"}).stdout  # noqa: S603
+
+
+def _commands(*words: str) -> Iterator[tuple[str, ...]]:
+    yield words
+    lines = _help(*words).partition("Commands:\n")[2].splitlines()
+    for line in lines:
+        if line.startswith("  ") and line[2:3].strip():
+            yield from _commands(*words, line.split()[0])
+
+
+def _cli() -> str:
+    return "\n".join(f"## memman {' '.join(words)}\n\n```\n{_help(*words)}```\n" for words in _commands())
+
+
+PAGES = {
+    "errors.md": lambda: "# Errors and exit codes\n\n"
+    "Every error is one line on standard error. `again` says whether the same call may succeed later. Exit code 70 is "
+    "an error memman did not foresee; 130 an interrupt; 141 a closed output.\n\n"
+    + _table(("error", "exit code", "again", "meaning"), _error_rows()),
+    "config.md": lambda: "# Configuration keys\n\n"
+    "Kept in `env` in the data folder, as data: no shell ever reads it. Set with `memman config set KEY VALUE`.\n\n"
+    + _table(("key", "default", "meaning"), _key_rows()),
+    "stages.md": lambda: "# The stages\n\n" + _table(("stage", "what", "journal", "waits for"), _stage_rows()),
+    "cli.md": lambda: "# Commands\n\n" + _cli(),
+}
+
+
+def main() -> int:
+    """Write the pages, or name those that are out of date."""
+    stale = 0
+    for name, make in PAGES.items():
+        page, text = HERE / name, NOTE + make()
+        if not page.exists() or page.read_text() != text:
+            stale += 1
+            if "--check" in sys.argv:
+                sys.stderr.write(f"docs/{name} is out of date: run `make docs`\n")
+            else:
+                page.write_text(text)
+    return 1 if stale and "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

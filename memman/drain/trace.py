@@ -1,0 +1,67 @@
+"""What each stage made of a note, in a line a person can follow."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from memman.pipeline.plan import Plan
+from memman.recall.render import clean
+
+_SHOWN = 80
+
+
+def _redact(plan: Plan) -> str:
+    marks = plan.note.text.count("[redacted:") + plan.note.text.count("[private]")
+    return f"{marks} secrets taken out" if marks else "nothing secret"
+
+
+def _extract(plan: Plan) -> str:
+    facts = "; ".join(f"{fact.category} {fact.importance}: {clean(fact.text, _SHOWN)}" for fact in plan.facts)
+    return f"{len(plan.facts)} facts: {facts}"
+
+
+def _reconcile(plan: Plan) -> str:
+    texts = {c.id: clean(c.text, _SHOWN) for found in plan.candidates for c in found}
+    verdicts = [f"{v.action} of «{texts.get(v.memory or 0, v.memory)}»" for v in plan.verdicts]
+    candidates = sum(map(len, plan.candidates))
+    return f"{candidates} candidates, " + ("; ".join(verdicts) or "all new")
+
+
+def _enrich(plan: Plan) -> str:
+    names = dict.fromkeys(name for fact in plan.facts for name in fact.entities)
+    return "names " + (", ".join(names) or "nothing")
+
+
+def _embed(plan: Plan) -> str:
+    if plan.vectors is None:
+        return "no vectors"
+    count, dimension = plan.vectors.shape
+    return f"{count} vectors of {dimension} dimensions"
+
+
+def _link(plan: Plan) -> str:
+    kinds = Counter(edge.kind for edge in plan.edges)
+    return "edges: " + (", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "none")
+
+
+def _commit(plan: Plan) -> str:
+    done = plan.outcome
+    if done is None or done.repeated:
+        return "was stored already"
+    added = ", ".join(uid[:8] for uid in done.added) or "nothing"
+    return f"stored {added}; {done.superseded} superseded, {done.known} known"
+
+
+_LINES: dict[str, Callable[[Plan], str]] = {
+    "redact": _redact,
+    "extract": _extract,
+    "reconcile": _reconcile,
+    "enrich": _enrich,
+    "embed": _embed,
+    "link": _link,
+    "commit": _commit,
+}
+
+
+def line(stage: str, plan: Plan) -> str:
+    """Say what `stage` made of the note."""
+    return f"{plan.note.uid[-8:]} {stage:<9} {_LINES[stage](plan)}"

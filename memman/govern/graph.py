@@ -1,0 +1,66 @@
+"""Walking from memory to memory along edges, and edges that a person makes."""
+
+from typing import Any, Literal
+
+from memman.govern.clock import now_ms
+from memman.govern.ids import one_memory
+from memman.govern.stores import Chosen, looking, writing
+from memman.model.errors import UsageError
+from memman.model.records import Edge, EdgeKind
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.unit import MANUAL
+
+# An edge in either direction from one memory to another, as `SqliteReader.edges` gives it.
+Step = tuple[int, str, int, float, str, int, int]
+Direction = Literal["to", "from"]
+
+
+def related(place: Chosen, part: str, *, kind: str | None = None, depth: int = 1, limit: int = 50) -> dict[str, Any]:
+    """Return a memory and those around it, nearest and heaviest first; forgotten ones are left out."""
+    with looking(place) as (catalogue, queue):
+        start = one_memory(part, catalogue, queue, place.name)
+        reached = _reached(catalogue, start, kind, depth, limit)
+        return {"memory": catalogue.memories([start])[0], "related": reached}
+
+
+def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, note: str) -> dict[str, Any]:
+    """Make an edge from the first memory to the second that no rule changes or drops."""
+    with looking(place) as (catalogue, queue):
+        src, dst = (one_memory(part, catalogue, queue, place.name) for part in ends)
+        uids = [memory["uid"] for memory in catalogue.memories([src, dst])]
+    if src == dst:
+        raise UsageError("a memory cannot be linked to itself")
+    detail = f"{MANUAL}: {note}" if note else MANUAL
+    with writing(place) as store, store.unit() as unit:
+        unit.link_by_hand(Edge(kind, src, dst, weight, detail), now_ms())
+    return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}
+
+
+def _reached(catalogue: Catalogue, start: int, kind: str | None, depth: int, limit: int) -> list[dict[str, Any]]:
+    """Walk breadth first; each memory is named once, by the heaviest edge of the round that found it."""
+    seen, rim, found = {start}, [start], []
+    for distance in range(1, depth + 1):
+        steps = _steps(catalogue, rim, kind, seen)
+        memories = {m["id"]: m for m in catalogue.memories(list(steps)) if m["status"] != "forgotten"}
+        rim = list(memories)[: limit - len(found)]
+        seen.update(steps)
+        found += [_found(memories[row], steps[row], distance) for row in rim]
+        if not rim:
+            break
+    return found
+
+
+def _steps(catalogue: Catalogue, rim: list[int], kind: str | None, seen: set[int]) -> dict[int, Step]:
+    """Return the heaviest edge to each memory not seen yet, heaviest first."""
+    edges = [edge for edge in catalogue.reader.edges(rim) if edge[6] not in seen and kind in {None, edge[1]}]
+    steps: dict[int, Step] = {}
+    for edge in sorted(edges, key=lambda edge: (-edge[3], edge[6])):
+        steps.setdefault(edge[6], edge)
+    return steps
+
+
+def _found(memory: dict[str, Any], step: Step, distance: int) -> dict[str, Any]:
+    src, kind, _, weight, detail, near, _ = step
+    direction: Direction = "to" if src == near else "from"
+    edge = {"depth": distance, "kind": kind, "direction": direction, "weight": weight, "detail": detail}
+    return edge | {name: memory[name] for name in ("uid", "text", "category", "status")}

@@ -1,0 +1,73 @@
+"""What an id means within one store: memories, or a note that still waits."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memman.model.errors import AmbiguousId, UnknownId, UsageError
+from memman.queue.view import QueueView
+from memman.recall.render import SHORT_ID
+from memman.store.sqlite.catalogue import Catalogue
+
+# Shorter ones are named by accident too easily: among 1000 memories four digits are unambiguous 98 times of 100.
+SHORTEST = 4
+LONGEST = 32
+_CANDIDATES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What one id names: rows of memories, or in `note` the uid of a note that waits; `uid` is the whole id."""
+
+    uid: str
+    memories: tuple[int, ...] = ()
+    note: str = ""
+
+
+def named(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> Named:
+    """Find what `part` names in `store`. Raises UsageError, UnknownId and AmbiguousId."""
+    part = _checked(part)
+    waiting = [Named(uid, note=uid) for uid in queue.named(store, part)]
+    found = [*_stored(part, catalogue.named(part)), *waiting]
+    exact = [one for one in found if one.uid == part]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if not found:
+        raise UnknownId(f"store {store!r} has no memory or waiting note with the id {part}")
+    raise AmbiguousId(f"{part} is ambiguous, give more of it: {_candidates(found, part)}")
+
+
+def all_named(parts: Sequence[str], catalogue: Catalogue, queue: QueueView, store: str) -> list[Named]:
+    """Find what each of `parts` names, all before anything is done with the first."""
+    return list(dict.fromkeys(named(part, catalogue, queue, store) for part in parts))
+
+
+def one_memory(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> int:
+    """Return the row of the one stored memory that `part` names. Raises also where it names a note."""
+    found = named(part, catalogue, queue, store)
+    if found.note:
+        raise UnknownId(f"{part} is a note that waits for the drain; memories have edges, notes do not yet")
+    if len(found.memories) > 1:
+        uids = ", ".join(memory["uid"][:SHORT_ID] for memory in catalogue.memories(found.memories))
+        raise AmbiguousId(f"{part} is a note that became several memories: {uids}")
+    return found.memories[0]
+
+
+def _stored(part: str, rows: Iterable[tuple[int, str, str]]) -> list[Named]:
+    """Group memories: each by its own uid where that begins with `part`, the rest by their note."""
+    notes: dict[str, tuple[int, ...]] = {}
+    for row, uid, note in rows:
+        name = uid if uid.startswith(part) else note
+        notes[name] = (*notes.get(name, ()), row)
+    return [Named(uid, memories) for uid, memories in notes.items()]
+
+
+def _checked(part: str) -> str:
+    if not (part.isascii() and part.isalnum() and SHORTEST <= len(part) <= LONGEST):
+        raise UsageError(f"{part[:40]!a} is not an id: ids are {SHORTEST} to {LONGEST} letters and digits")
+    return part.lower()
+
+
+def _candidates(found: Sequence[Named], part: str) -> str:
+    """Name the first few, each with enough digits to tell it from the others."""
+    shown = [one.uid[-SHORT_ID - 4 :] if one.note else one.uid[: len(part) + 4] for one in found[:_CANDIDATES]]
+    return ", ".join(shown) + (" and others" if len(found) > _CANDIDATES else "")

@@ -1,0 +1,47 @@
+"""Looking at memories: lists, and everything known about one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from memman.govern.ids import Named, all_named
+from memman.govern.stores import Chosen, looking
+from memman.queue.view import QueueView
+from memman.store.sqlite.catalogue import Catalogue
+
+STATUSES = ("current", "superseded", "forgotten", "all")
+
+
+def listed(
+    place: Chosen, *, category: str | None = None, source: str | None = None, status: str = "current", limit: int = 20
+) -> list[dict[str, Any]]:
+    """Return memories, newest first."""
+    with looking(place) as (catalogue, _):
+        return catalogue.listed(category=category, source=source, status=status, limit=limit)
+
+
+def shown(place: Chosen, parts: Sequence[str], *, history: bool = False) -> list[dict[str, Any]]:
+    """Return all that is known of each memory, or of each note that waits, that an id names."""
+    with looking(place) as (catalogue, queue):
+        records = []
+        for one in all_named(parts, catalogue, queue, place.name):
+            records += _described(one, catalogue, queue, history=history)
+        return records
+
+
+def _described(one: Named, catalogue: Catalogue, queue: QueueView, *, history: bool) -> list[dict[str, Any]]:
+    if one.note:
+        return [{"kind": "note"} | queue.show(one.note)]
+    return [_memory(record, catalogue, history=history) for record in catalogue.memories(one.memories)]
+
+
+def _memory(record: dict[str, Any], catalogue: Catalogue, *, history: bool) -> dict[str, Any]:
+    row = record["id"]
+    after = catalogue.successors(row)
+    extra: dict[str, Any] = {
+        "superseded_by": after[0]["uid"] if after else None,
+        "edges": catalogue.edge_counts(row),
+        "provenance": catalogue.receipt(record["note"]),
+    }
+    if history:
+        extra |= {"before": catalogue.predecessors(row), "after": after}
+    return {"kind": "memory"} | record | extra

@@ -1,0 +1,59 @@
+"""How memory is doing, on one page."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from memman import __version__
+from memman.config.env import Settings
+from memman.govern.clock import now_ms
+from memman.govern.stores import Chosen, looking
+from memman.queue.ledger import Ledger, today
+from memman.queue.schema import VERSION as QUEUE_SCHEMA
+from memman.queue.view import QueueView
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
+
+
+def status(place: Chosen, settings: Settings, providers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return everything `memman status` shows. `providers` is what the settings make of them."""
+    with looking(place) as (catalogue, queue):
+        return {
+            "version": __version__,
+            "data": place.data,
+            "store": _store(place, catalogue),
+            "memories": {"by_category": catalogue.tally("category"), "by_status": catalogue.tally("status")},
+            "edges": catalogue.tally("edge"),
+            "queue": _queue(queue, place.name),
+            "providers": dict(providers),
+            "breaker": queue.meta("breaker"),
+            "last_drain": json.loads(queue.meta("last_drain") or "null"),
+            "spend": _spend(queue),
+            "budget": {unit: settings.number(f"MEMMAN_BUDGET_{unit.upper()}") for unit in ("usd", "tokens")},
+            "schema": {"store": STORE_SCHEMA, "queue": QUEUE_SCHEMA},
+            "fingerprints": catalogue.fingerprints(),
+        }
+
+
+def _store(place: Chosen, catalogue: Catalogue) -> dict[str, Any]:
+    return {
+        "name": place.name,
+        "why": place.why,
+        "path": place.path,
+        "exists": place.exists,
+        "bytes": catalogue.size(),
+    }
+
+
+def _queue(queue: QueueView, store: str) -> dict[str, Any]:
+    counts = dict.fromkeys(("pending", "running", "done", "parked"), 0) | queue.counts()
+    oldest = queue.oldest()
+    age = None if oldest is None else max(0, now_ms() - oldest) // 1000
+    return {"states": counts, "waiting_here": len(queue.of(store)), "oldest_seconds": age}
+
+
+def _spend(queue: QueueView) -> dict[str, Any]:
+    ledger = Ledger(queue.db)
+    dollars, tokens = ledger.spent_today()
+    stages = [entry for entry in ledger.days(200) if entry["day"] == today()]
+    return {"day": today(), "usd": dollars, "tokens": tokens, "stages": stages}

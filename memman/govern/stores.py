@@ -1,0 +1,210 @@
+"""Named stores: which one a command means and why, and making, choosing, binding and removing them."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from memman.config import stores
+from memman.config.places import check_folder, data_dir, make_folder, store_path, write_file
+from memman.model.errors import CannotWrite, UnknownStore, UsageError
+from memman.queue.notes import Queue
+from memman.queue.view import QueueView
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.store import SqliteStore
+
+FLAG = "--store"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The store a command means. `why` is --store, MEMMAN_STORE, binding, active or default."""
+
+    data: str
+    name: str
+    why: str
+
+    @property
+    def path(self) -> str:
+        """Where its database is."""
+        return store_path(self.data, self.name)
+
+    @property
+    def exists(self) -> bool:
+        """Whether it has a database."""
+        return stores.exists(self.data, self.name)
+
+
+def chosen(explicit: str | None = None) -> Chosen:
+    """Work out which store is meant. Raises UsageError for a bad name, CannotWrite for an unusable data folder."""
+    data, here = data_dir(), stores.here()
+    check_folder(data)
+    name = stores.resolve(data, explicit, here)
+    asked = (
+        (FLAG, explicit),
+        ("MEMMAN_STORE", os.environ.get("MEMMAN_STORE")),
+        ("binding", stores.bindings(data).get(here.common) if here else None),
+        ("active", _active(data)),
+    )
+    return Chosen(data, name, next((why for why, said in asked if said), "default"))
+
+
+@contextmanager
+def looking(place: Chosen) -> Iterator[tuple[Catalogue, QueueView]]:
+    """Open the store and the queue to read. Raises UnknownStore for a store that was named and is not there."""
+    queue = QueueView(place.data)
+    try:
+        # The queue comes first: a note drained in between is then seen twice, and never not at all.
+        if place.why == FLAG and not place.exists and not queue.of(place.name):
+            raise _unknown(place.data, place.name)
+        with Catalogue.open(place.path) as catalogue:
+            yield catalogue, queue
+    finally:
+        queue.close()
+
+
+@contextmanager
+def writing(place: Chosen) -> Iterator[SqliteStore]:
+    """Open the store to write, made on first use."""
+    store = SqliteStore.open(place.data, place.name)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def listed(place: Chosen) -> list[dict[str, Any]]:
+    """Return every store that is there or has notes waiting, by name; `chosen` marks the one in force."""
+    queue = QueueView(place.data)
+    try:
+        found = {note["store"] for note in queue.listed(("pending", "running", "parked"), -1)}
+        names = sorted(found.union(_on_disk(place.data)))
+        return [_row(place, name, len(queue.of(name))) for name in names]
+    finally:
+        queue.close()
+
+
+def create(data: str, name: str) -> bool:
+    """Make a store; False when it is there already."""
+    if stores.exists(data, stores.checked(name)):
+        return False
+    SqliteStore.open(data, name).close()
+    return True
+
+
+def use(data: str, name: str) -> None:
+    """Make `name` the active store. Raises UnknownStore."""
+    _known(data, name)
+    write_file(data + "/active", name + "\n")
+
+
+def bind(data: str, name: str | None) -> tuple[str, str]:
+    """Bind the current repository to a store, or with None unbind it; return (its shared git folder, the store)."""
+    here = stores.here()
+    if here is None:
+        raise UsageError("there is no git repository here to bind")
+    before = stores.bindings(data).get(here.common, "")
+    if name is not None:
+        _known(data, name)
+    stores.bind(data, here.common, name)
+    return here.common, name or before
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """What removing a store would take along."""
+
+    name: str
+    chosen: bool
+    memories: int
+    waiting: tuple[str, ...]
+    bound: tuple[str, ...]
+
+
+def stakes(data: str, name: str) -> Stakes:
+    """Say what removing a store would take along. Raises UnknownStore."""
+    _known(data, name)
+    queue = QueueView(data)
+    try:
+        with Catalogue.open(store_path(data, name)) as catalogue:
+            memories = sum(catalogue.tally("status").values())
+        waiting = tuple(queue.of(name))
+    finally:
+        queue.close()
+    bound = tuple(place for place, store in stores.bindings(data).items() if store == name)
+    return Stakes(name, name == stores.active(data), memories, waiting, bound)
+
+
+def remove(data: str, at_stake: Stakes) -> str:
+    """Move a store's folder aside, its waiting notes beside it; return where to. The caller holds the drain lock."""
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    target = f"{data}/removed/{at_stake.name}-{stamp}"
+    try:
+        make_folder(f"{data}/removed")
+        os.rename(os.path.dirname(store_path(data, at_stake.name)), target)
+    except OSError as error:
+        raise CannotWrite(f"{target} could not be made ({error.strerror}); the store was left in place") from error
+    _drop_waiting(data, at_stake, target)
+    for place in at_stake.bound:
+        stores.bind(data, place, None)
+    if _active(data) == at_stake.name:
+        write_file(data + "/active", "")
+    return target
+
+
+def _drop_waiting(data: str, at_stake: Stakes, target: str) -> None:
+    """Keep the notes that waited in a file before they leave the queue."""
+    if not at_stake.waiting:
+        return
+    import json
+
+    queue = Queue(data)
+    try:
+        notes = [queue.show(uid) for uid in at_stake.waiting]
+        write_file(target + "/notes.json", json.dumps(notes, ensure_ascii=False, indent=2) + "\n")
+        for uid in at_stake.waiting:
+            queue.drop(uid)
+    finally:
+        queue.close()
+
+
+def _row(place: Chosen, name: str, waiting: int) -> dict[str, Any]:
+    with Catalogue.open(store_path(place.data, name)) as catalogue:
+        return {
+            "name": name,
+            "chosen": name == place.name,
+            "active": name == stores.active(place.data),
+            "memories": catalogue.tally("status").get("current", 0),
+            "waiting": waiting,
+            "bytes": catalogue.size(),
+        }
+
+
+def _active(data: str) -> str:
+    name = stores.active(data)
+    return "" if name == stores.DEFAULT else name
+
+
+def _on_disk(data: str) -> list[str]:
+    try:
+        names = os.listdir(data + "/data")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [name for name in names if stores.valid_name(name) and stores.exists(data, name)]
+
+
+def _known(data: str, name: str) -> None:
+    if not stores.exists(data, stores.checked(name)):
+        raise _unknown(data, name)
+
+
+def _unknown(data: str, name: str) -> UnknownStore:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, _on_disk(data), 1)
+    return UnknownStore(
+        f"there is no store named {name!r}"
+        + (f"; did you mean {near[0]!r}?" if near else ": `memman store list` shows them")
+    )

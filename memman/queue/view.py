@@ -1,0 +1,33 @@
+"""queue.db opened only to be looked at: nothing is created, nothing is written."""
+
+from memman.config.places import queue_path
+from memman.queue.notes import Queue
+from memman.queue.schema import look
+from memman.sqlite import Guard
+
+WAITING = ("pending", "running", "parked")
+
+
+class QueueView(Queue):
+    """The reading half of the queue; where there is no file yet, an empty one."""
+
+    def __init__(self, data: str) -> None:
+        self.path = queue_path(data)
+        with Guard(self.path):
+            self.db = look(self.path)
+
+    def close(self) -> None:
+        """Close."""
+        self.db.close()
+
+    def named(self, store: str, part: str) -> list[str]:
+        """Return the notes of `store` that wait and whose uid ends with `part`."""
+        sql = "SELECT uid FROM note WHERE store = ? AND state <> 'done' AND uid LIKE '%' || ? ORDER BY id LIMIT 10"
+        with Guard(self.path):
+            return [str(uid) for (uid,) in self.db.execute(sql, (store, part))]
+
+    def of(self, store: str) -> list[str]:
+        """Return the notes of `store` that wait, parked ones too, oldest first."""
+        sql = "SELECT uid FROM note WHERE store = ? AND state <> 'done' ORDER BY id"
+        with Guard(self.path):
+            return [str(uid) for (uid,) in self.db.execute(sql, (store,))]

@@ -1,0 +1,142 @@
+"""Reads for people: lists, counts, chains, the log. Everything comes back as dicts with the columns' own names."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
+
+from memman.sqlite import Guard
+from memman.store.sqlite.reader import ROW, SqliteReader, id_list
+from memman.store.sqlite.schema import VERSION, migrate
+
+RECEIPT = ("note", "at", "outcome", "facts", "agent", "session", "cwd", "repository", "revision", "host", "user")
+LOG = ("id", "at", "verb", "memory", "note", "before", "after")
+FINGERPRINT = ("provider", "model", "dimension", "vectors")
+_MEMORY = f"SELECT {', '.join(ROW)} FROM memory"
+# What may be counted, and among which rows.
+_TALLIES = {
+    "category": "SELECT category, count(*) FROM memory WHERE status = 'current' GROUP BY 1 ORDER BY 2 DESC, 1",
+    "status": "SELECT status, count(*) FROM memory GROUP BY 1 ORDER BY 1",
+    "edge": "SELECT kind, count(*) FROM edge GROUP BY 1 ORDER BY 1",
+}
+# A chain longer than this is shown in part.
+_LONGEST_CHAIN = 200
+
+
+def memory_record(row: Sequence[Any]) -> dict[str, Any]:
+    """Name the columns of a memory and read its lists."""
+    record = dict(zip(ROW, row, strict=True))
+    return record | {"entities": json.loads(record["entities"]), "keywords": json.loads(record["keywords"])}
+
+
+def _log_record(row: Sequence[Any]) -> dict[str, Any]:
+    record = dict(zip(LOG, row, strict=True))
+    return record | {side: json.loads(record[side] or "null") for side in ("before", "after")}
+
+
+class Catalogue:
+    """One store, opened to be looked at. A store without a file yet reads as an empty one."""
+
+    def __init__(self, reader: SqliteReader, path: str) -> None:
+        self.reader, self.path = reader, path
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: str) -> Iterator["Catalogue"]:
+        """Open the store at `path` read-only. Raises NewerSchema, DamagedFile and CannotWrite."""
+        with Guard(path):
+            reader = SqliteReader.open(path) or _empty()
+            try:
+                yield cls(reader, path)
+            finally:
+                reader.close()
+
+    def size(self) -> int:
+        """Return the bytes on disk, the write-ahead log included."""
+        return sum(os.path.getsize(name) for name in (self.path, self.path + "-wal") if os.path.exists(name))
+
+    def tally(self, what: str) -> dict[str, int]:
+        """Count current memories by category, all memories by status, or edges by kind."""
+        return dict(self.reader.db.execute(_TALLIES[what]))
+
+    def listed(self, *, category: str | None, source: str | None, status: str, limit: int) -> list[dict[str, Any]]:
+        """Return memories, newest first; `status` 'all' means every one."""
+        asked = (("category", category), ("source", source), ("status", None if status == "all" else status))
+        said = [(name, value) for name, value in asked if value is not None]
+        where = " AND ".join(f"{name} = ?" for name, _ in said) or "1"
+        values = (*(value for _, value in said), limit)
+        return self._memories(f"{_MEMORY} WHERE {where} ORDER BY id DESC LIMIT ?", values)
+
+    def memories(self, ids: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the memories of `ids`, in their order."""
+        rows = self.reader.rows(ids)
+        return [memory_record(rows[memory]) for memory in ids if memory in rows]
+
+    def named(self, part: str) -> list[tuple[int, str, str]]:
+        """Return (row, uid, note) of memories whose uid begins with `part`, or whose note it names."""
+        rows = self.reader.rows(memory for memory, _ in self.reader.found(part))
+        return [(row[0], row[1], row[2]) for row in rows.values()]
+
+    def receipt(self, note: str) -> dict[str, Any] | None:
+        """Return what the store recorded about a note and where it came from."""
+        row = self.reader.db.execute(f"SELECT {', '.join(RECEIPT)} FROM receipt WHERE note = ?", (note,)).get
+        return dict(zip(RECEIPT, row, strict=True)) if row else None
+
+    def predecessors(self, memory: int) -> list[dict[str, Any]]:
+        """Return everything that `memory` took the place of, at first or second hand, oldest first."""
+        return self._chain(
+            "SELECT id FROM memory WHERE superseded_by = ? UNION"
+            " SELECT m.id FROM memory m JOIN chain c ON m.superseded_by = c.id",
+            memory,
+        )
+
+    def successors(self, memory: int) -> list[dict[str, Any]]:
+        """Return what took the place of `memory`, and of that, oldest first."""
+        return self._chain(
+            "SELECT superseded_by FROM memory WHERE id = ? AND superseded_by IS NOT NULL UNION"
+            " SELECT m.superseded_by FROM memory m JOIN chain c ON m.id = c.id WHERE m.superseded_by IS NOT NULL",
+            memory,
+        )
+
+    def edge_counts(self, memory: int) -> dict[str, int]:
+        """Count the edges at `memory` by kind."""
+        counts: dict[str, int] = {}
+        for _, kind, *_ in self.reader.edges([memory]):
+            counts[kind] = counts.get(kind, 0) + 1
+        return counts
+
+    def log(self, *, limit: int, since: int | None = None, memory: str | None = None) -> list[dict[str, Any]]:
+        """Return the newest log lines, newest first, each with the fields that changed."""
+        where = "(?1 IS NULL OR at >= ?1) AND (?2 IS NULL OR memory = ?2)"
+        sql = f"SELECT {', '.join(LOG)} FROM log WHERE {where} ORDER BY id DESC LIMIT ?3"
+        return [_log_record(row) for row in self.reader.db.execute(sql, (since, memory, limit))]
+
+    def fingerprints(self) -> list[dict[str, Any]]:
+        """Return what made the store's vectors, and how many there are of each."""
+        sql = (
+            "SELECT provider, model, dimension, (SELECT count(*) FROM vector v WHERE v.embedder = e.id)"
+            " FROM embedder e ORDER BY id"
+        )
+        return [dict(zip(FINGERPRINT, row, strict=True)) for row in self.reader.db.execute(sql)]
+
+    def _chain(self, steps: str, memory: int) -> list[dict[str, Any]]:
+        sql = f"WITH RECURSIVE chain(id) AS ({steps} LIMIT {_LONGEST_CHAIN}) SELECT id FROM chain"
+        ids = id_list(found for (found,) in self.reader.db.execute(sql, (memory,)))
+        return self._memories(f"{_MEMORY} WHERE id IN ({ids}) ORDER BY valid_from, id", ())
+
+    def _memories(self, sql: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
+        return [memory_record(row) for row in self.reader.db.execute(sql, values)]
+
+
+def schema_newest() -> int:
+    """Return the store schema this memman writes."""
+    return VERSION
+
+
+def _empty() -> SqliteReader:
+    db = apsw.Connection(":memory:")
+    migrate(db, 0)
+    return SqliteReader(db)

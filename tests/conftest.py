@@ -1,0 +1,157 @@
+"""What tests share: a data folder of their own, and short ways to remember, drain, recall and look inside.
+
+`box` is the one fixture: a `Box` over a fresh folder with every MEMMAN_* and
+agent variable scrubbed from the environment, of this process too. Nothing is
+patched by name: notes go through the real queue, drains are real drains (in
+this process with `drain`, in one of their own with `start_drain`), providers
+are real servers on loopback.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memman import compose
+from memman.hot.recall import found
+from memman.queue.append import append
+from memman.store.filters import Filters
+from memman.testing.providers import ScriptedProvider
+
+# What stamps a note's provenance or chooses a store; a developer's own must not leak into a test.
+SCRUBBED = ("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCODE", "CURSOR_")
+NOTE = dict.fromkeys(
+    ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
+) | {"store": "default", "category": None, "importance": None, "source": "user"}
+DRAIN = "from memman import compose; print(compose.drain())"
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Box:
+    """A data folder, and what a test does with it. `environ` is what its subprocesses get."""
+
+    data: Path
+    environ: dict[str, str]
+
+    # --- settings ---
+
+    def configure(self, **settings: str | float) -> None:
+        """Write the env file (mode 0600); keys are written without MEMMAN_."""
+        self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self.data / "env"
+        path.touch(mode=0o600)
+        path.write_text("".join(f"MEMMAN_{key}={value}\n" for key, value in settings.items()))
+
+    def use(self, provider: ScriptedProvider, shape: str = "openai", **more: str | float) -> None:
+        """Configure `provider` for model and vectors, in the shape of openai, anthropic or ollama; no retries."""
+        base, v1 = provider.url, f"{provider.url}/v1"
+        llm, llm_at = ("anthropic", base) if shape == "anthropic" else ("openai", v1)
+        embed, embed_at = ("ollama", base) if shape == "ollama" else ("openai", v1)
+        settings: dict[str, str | float] = {
+            "LLM_PROVIDER": llm,
+            "LLM_ENDPOINT": llm_at,
+            "LLM_API_KEY": "key-of-the-test",
+            "EMBED_PROVIDER": embed,
+            "EMBED_ENDPOINT": embed_at,
+            "EMBED_MODEL": "scripted",
+            "HTTP_TRIES": 1,
+        }
+        self.configure(**settings | more)
+
+    # --- the verbs ---
+
+    def memman(self, *args: str, **popen: object) -> subprocess.CompletedProcess[str]:
+        """Run the installed `memman` to its end."""
+        given = {"capture_output": True, "text": True, "timeout": PATIENCE, "stdin": subprocess.DEVNULL} | popen
+        if "input" in popen:
+            del given["stdin"]
+        return subprocess.run([self.script, *args], env=self.environ, cwd=self.data.parent, check=False, **given)
+
+    @property
+    def script(self) -> str:
+        """The `memman` beside this interpreter."""
+        return str(Path(sys.executable).parent / "memman")
+
+    def remember(self, text: str, **columns: str | int) -> str:
+        """Queue a note in this process and return its uid."""
+        return append(str(self.data), NOTE | {"text": text} | columns)[0]
+
+    def recall(self, query: str, store: str = "default", limit: int = 10, **filters: object) -> list[str]:
+        """Return the texts that recall shows, in order."""
+        return [hit.row[3] for hit in self.hits(query, store, limit, **filters)]
+
+    def hits(self, query: str, store: str = "default", limit: int = 10, **filters: object) -> list:
+        """Return the hits of a recall in this process."""
+        return found(str(self.data), store, query, Filters(**filters), limit, None)
+
+    def drain(self, **limits: object) -> object:
+        """Run one drain in this process and return its report."""
+        return compose.drain(**limits)
+
+    def start_drain(self, code: str = DRAIN, **environ: str) -> subprocess.Popen:
+        """Start one drain in a process of its own."""
+        return self.start(sys.executable, "-c", code, **environ)
+
+    def start(self, *command: str, **environ: str) -> subprocess.Popen:
+        """Start a process with this box's environment, both its streams piped as text."""
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
+        return subprocess.Popen(command, env=self.environ | environ, cwd=self.data.parent, text=True, **streams)
+
+    # --- looking inside ---
+
+    @property
+    def queue_path(self) -> Path:
+        """Where queue.db is."""
+        return self.data / "queue.db"
+
+    def store_path(self, store: str = "default") -> Path:
+        """Where a store's database is."""
+        return self.data / "data" / store / "memman.db"
+
+    def queue(self, sql: str, *values: object) -> list:
+        """Ask queue.db; one-column rows come as plain values."""
+        return rows(self.queue_path, sql, values)
+
+    def store(self, sql: str, *values: object, name: str = "default") -> list:
+        """Ask a store's database; one-column rows come as plain values."""
+        return rows(self.store_path(name), sql, values)
+
+    def states(self) -> dict[str, int]:
+        """Count notes by state."""
+        return dict(self.queue("SELECT state, count(*) FROM note GROUP BY state"))
+
+
+def rows(path: Path, sql: str, values: tuple[object, ...] = ()) -> list:
+    """Run one statement on a connection of its own."""
+    db = apsw.Connection(str(path))
+    db.set_busy_timeout(10_000)
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    try:
+        return [row[0] if len(row) == 1 else row for row in db.execute(sql, values)]
+    finally:
+        db.close()
+
+
+def wait_until(condition, seconds: float = PATIENCE) -> None:
+    """Wait until `condition()` holds; fail the test if it never does."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def box(tmp_path, monkeypatch):
+    """Give a data folder of its own to this test, in the environment of this process too."""
+    for name in list(os.environ):
+        if name.startswith(SCRUBBED):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MEMMAN_DATA_DIR", str(tmp_path / "memman"))
+    return Box(tmp_path / "memman", dict(os.environ))
