@@ -15,6 +15,7 @@ DOUBLE = 0.3
 # Components rarer than this rank are named in a few dozen of 100,000 notes: a query for one is selective.
 RARE = 150
 _SEED = "memman-bench-1"
+_AMOUNTS = (1, 2, 5, 10, 15, 20, 25, 30, 50, 60, 90, 100, 250, 400, 512, 1000, 5000)
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -58,8 +59,8 @@ def _components() -> tuple[str, ...]:
 
 def _coined(chance: random.Random) -> str:
     """Make up a code name: Talvexa, Korvin."""
-    syllables = ("".join((chance.choice("bdfgklmnprstvz"), chance.choice("aeiou"), chance.choice(("", "l", "n", "r", "x")))) for _ in range(3))
-    return "".join(syllables).title()
+    syllable = ("bdfgklmnprstvz", "aeiou", ("", "l", "n", "r", "x"))
+    return "".join(chance.choice(letters) for letters in 3 * syllable).title()
 
 
 NAMES = _components()
@@ -116,7 +117,7 @@ def _filling(chance: random.Random, about: list[str]) -> dict[str, str]:
         "q": chance.choice(words.QUALITIES),
         "r": chance.choice(words.REASONS),
         "v": f"{chance.randrange(1, 19)}.{chance.randrange(30)}.{chance.randrange(12)}",
-        "n": f"{chance.choice((1, 2, 5, 10, 15, 20, 25, 30, 50, 60, 90, 100, 250, 400, 512, 1000, 5000))} {chance.choice(words.UNITS)}",
+        "n": f"{chance.choice(_AMOUNTS)} {chance.choice(words.UNITS)}",
         "x": str(chance.randrange(1024, 49152)),
     }
 

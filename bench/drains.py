@@ -19,26 +19,28 @@ _DRAIN = """
 import json, os, time
 from memman.compose import drain
 marks = []
-began = time.perf_counter()
+began, worked = time.perf_counter(), time.process_time()
 report = drain(started=lambda queue: lambda: marks.append(time.perf_counter()))
 seconds = time.perf_counter() - began
+cpu = time.process_time() - worked
 steady = (marks[-1] - marks[0]) / (len(marks) - 1) if len(marks) > 1 else 0.0
 peak = 0
 if os.path.exists("/proc/self/status"):
     peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
-print(json.dumps({"seconds": seconds, "steady": steady, "peak_kib": peak, "notes": len(marks), "done": report.done,
-                  "added": report.added, "errors": report.errors}))
+print(json.dumps({"seconds": seconds, "steady": steady, "cpu": cpu, "peak_kib": peak, "notes": len(marks),
+                  "done": report.done, "added": report.added, "errors": report.errors}))
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """What one drain did and took: `seconds` of the drain itself, `whole` of its process."""
+    """What one drain did and took: `seconds` and processor `cpu` of the drain itself, `whole` of its process."""
 
     notes: int
     added: int
     seconds: float
     steady: float
+    cpu: float
     whole: float
     peak_mib: float
 
@@ -62,7 +64,12 @@ def drain(machine: Machine, data: str) -> Drained:
     """Drain everything that waits. Raises RuntimeError when a note did not go through."""
     began = time.perf_counter()
     done = subprocess.run(
-        [machine.python, "-c", _DRAIN], env=machine.env(data), cwd=machine.project, capture_output=True, text=True, check=False
+        [machine.python, "-c", _DRAIN],
+        env=machine.env(data),
+        cwd=machine.project,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     whole = time.perf_counter() - began
     if done.returncode:
@@ -70,7 +77,8 @@ def drain(machine: Machine, data: str) -> Drained:
     said = json.loads(done.stdout)
     if said["done"] != said["notes"] or said["errors"]:
         raise RuntimeError(f"{said['done']} of {said['notes']} notes went through: {said['errors']}")
-    return Drained(said["notes"], said["added"], said["seconds"], said["steady"], whole, said["peak_kib"] / 1024)
+    figures = (said[name] for name in ("notes", "added", "seconds", "steady", "cpu"))
+    return Drained(*figures, whole, said["peak_kib"] / 1024)
 
 
 @contextmanager
@@ -89,7 +97,11 @@ def configure(data: str, url: str, *, embeds: bool = False) -> None:
     """Point the data folder at the provider at `url`, and with `embeds` at its embeddings too."""
     keys = {"MEMMAN_LLM_PROVIDER": "openai", "MEMMAN_LLM_ENDPOINT": url + "/v1", "MEMMAN_LLM_API_KEY": "none"}
     if embeds:
-        keys |= {"MEMMAN_EMBED_PROVIDER": "openai", "MEMMAN_EMBED_ENDPOINT": url + "/v1", "MEMMAN_EMBED_API_KEY": "none"}
+        keys |= {
+            "MEMMAN_EMBED_PROVIDER": "openai",
+            "MEMMAN_EMBED_ENDPOINT": url + "/v1",
+            "MEMMAN_EMBED_API_KEY": "none",
+        }
     write_file(data + "/env", "".join(f"{name}={value}\n" for name, value in keys.items()))
 
 

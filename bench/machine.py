@@ -1,4 +1,4 @@
-"""A machine as a user's: memman's wheel installed in a virtual environment of its own, a project, a plain environment."""
+"""A machine as a user's: memman's wheel in a virtual environment of its own, a project, a plain environment."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Not for a user's environment: the checkout itself, and what only a developer has at start-up.
 _LEFT_OUT = ("memman", "_memman", "__editable__", "__pycache__", "_distutils_hack", "_virtualenv")
 
-_FLOOR = '''\
+_FLOOR = """\
 import os
 import sys
 import time
@@ -32,7 +32,7 @@ db.execute(
 db.execute("COMMIT")
 db.close()
 print(uid)
-'''
+"""
 
 
 @dataclass(frozen=True, slots=True)

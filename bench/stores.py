@@ -33,12 +33,9 @@ _BEGAN_MS = 1_700_000_000_000
 _STEP_MS = 600_000
 _SOURCES = (
     "memman/store/sqlite/schema.py",
-    "memman/store/sqlite/unit.py",
-    "memman/store/sqlite/partition.py",
     "memman/embed/static.db",
     "bench/words.py",
     "bench/corpus.py",
-    "bench/stores.py",
 )
 
 
@@ -100,6 +97,11 @@ def build(work: str, sizes: Sequence[int]) -> dict[int, dict[str, float]]:
     if any(_info(work, size) is None for size in sizes):
         _grow(work, sorted(sizes))
     return {size: _info(work, size) or {} for size in sizes}
+
+
+def known(work: str, size: int) -> bool:
+    """Whether the store of `size` memories is there already."""
+    return _info(work, size) is not None
 
 
 def kept(work: str, size: int) -> str:

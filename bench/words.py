@@ -6,7 +6,8 @@ replica shard snapshot backup archive audit metrics trace alert dashboard config
 inventory warehouse supplier order refund dispute fraud identity consent privacy locale translation media image video
 upload thumbnail render template schema migration tenant quota usage license device sensor firmware route map geocode
 weather calendar booking seat ticket coupon loyalty referral survey review comment message chat presence contact
-directory document folder sync merge diff release build artifact registry secret certificate domain proxy edge""".split()
+directory document folder sync merge diff release build artifact registry secret certificate domain proxy
+edge""".split()
 
 ROLES = """service worker gateway daemon consumer producer controller resolver handler adapter client exporter importer
 scheduler reconciler validator serializer parser builder loader dispatcher monitor broker planner optimizer indexer
@@ -20,7 +21,8 @@ Datadog Honeycomb OpenTelemetry FastAPI Django Flask Starlette Express Fastify N
 Angular Solid htmx Tailwind Vite Webpack esbuild Rollup Bun Deno Node.js Python Rust Go Kotlin Swift Elixir Phoenix
 Rails Laravel Spring Quarkus gRPC GraphQL Protobuf Avro Parquet Arrow Spark Flink Airflow Dagster Prefect dbt Celery
 Sidekiq Temporal pytest Jest Vitest Playwright Cypress Selenium mypy ruff ESLint Prettier Poetry uv pnpm Yarn Bazel
-Gradle Maven CMake Stripe Adyen Twilio SendGrid Mailgun Auth0 Okta Keycloak Clerk Supabase Firebase LaunchDarkly""".split()
+Gradle Maven CMake Stripe Adyen Twilio SendGrid Mailgun Auth0 Okta Keycloak Clerk Supabase Firebase
+LaunchDarkly""".split()
 
 PEOPLE = """Ana Bela Chidi Dario Elif Farid Greta Hana Ivo Jonas Kaito Leila Marek Nadia Olga Pedro Quinn Rosa Sven
 Tariq Uma Viktor Wen Ximena Yusuf Zofia Amara Bruno Carmen Dmitri Esther Felix Gwen Hugo Ines Jamal Keiko Lars Mina
@@ -55,7 +57,9 @@ the index no longer fitted into memory|the tests were flaky on slow runners|the 
 a regular expression backtracked for minutes|the cache served another tenant's data|the disk filled with core dumps
 the schema drifted between regions|the deploy needed a full restart|the garbage collector paused for seconds
 a proxy stripped the header|time zones were compared as strings|the default changed in a minor release
-the replica lagged behind by hours|the rate limit was shared by all tenants|the migration held a table lock""".replace("\n", "|").split("|")
+the replica lagged behind by hours|the rate limit was shared by all tenants|the migration held a table lock""".replace(
+    "\n", "|"
+).split("|")
 
 UNITS = "ms|seconds|minutes|MB|GB|requests per second|connections|workers|retries|days|rows|percent".split("|")
 

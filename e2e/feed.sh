@@ -8,6 +8,6 @@ awk -v RS='\n## ' '{ printf "%s%s%c", (NR > 1 ? "## " : ""), $0, 0 }' README.md 
     done
 if git rev-parse --git-dir >/dev/null 2>&1; then
     git log -z --format=%B | while IFS= read -r -d '' message; do
-        memman remember --source tool - <<<"$message" >/dev/null
+        memman remember --source file - <<<"$message" >/dev/null
     done
 fi

@@ -3,20 +3,34 @@
 import sys
 
 _INTERNAL_ERROR = 70  # EX_SOFTWARE
+_CANNOT_WRITE = 74  # EX_IOERR
 
 
 def main() -> int:
     """Run memman on sys.argv and return its exit code. No exception escapes."""
+    _open_streams()
     try:
         return _run(sys.argv[1:])
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # The reader of our output has gone; keep the interpreter from complaining on its way out.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 141
+    except OSError as error:
+        # Adapters translate theirs: what is left is the file or terminal that our output goes to.
+        sys.stdout = None
+        sys.stderr.write(f"memman: {error.filename or 'the output'} could not be written: {error.strerror}\n")
+        return _CANNOT_WRITE
     except Exception as error:  # noqa: BLE001 - the one place where a failure becomes a line and an exit code
         return _report(error)
+
+
+def _open_streams() -> None:
+    """Give a standard stream that the caller closed to the null device; memory is kept, whoever listens."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open("/dev/null", mode))  # noqa: SIM115 - open until the process ends
 
 
 def _run(args: list[str]) -> int:

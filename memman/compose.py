@@ -166,6 +166,10 @@ class Workshop:
             self._providers = model, BuiltinLLM(), local, vectors
         return self._providers
 
+    def local(self) -> "Embedder":
+        """Return the built-in embedder."""
+        return self.providers()[2]
+
     def store(self, name: str) -> "SqliteStore":
         """Open a store for writing, made on first use."""
         if name not in self.stores:
@@ -247,7 +251,7 @@ async def _drain(queue: "Queue", data: str, settings: Settings, limits: "Limits"
     try:
         report = await work.run()
         _keep(queue, report, began)
-        maintain(data, queue, ledger, workshop.stores, workshop.store)
+        await maintain(data, queue, ledger, workshop.stores, workshop.store, workshop.local)
     finally:
         await workshop.close()
     return report

@@ -9,12 +9,14 @@ import contextlib
 import json
 import math
 import re
+import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from importlib.util import find_spec
 from random import SystemRandom
 from ssl import SSLContext
 from typing import Any
@@ -39,6 +41,10 @@ CHECK = {
     413: "the size of the text",
     422: "the model's name and what it supports",
 } | dict.fromkeys(range(300, 400), "the endpoint: it redirects, and redirects are not followed")
+
+# httpcore looks for sniffio several times a call; where it is missing, the search is a quarter of the call's cost.
+if find_spec("sniffio") is None:
+    sys.modules["sniffio"] = None  # type: ignore[assignment]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 DETAIL_CHARS = 2000
@@ -240,11 +246,7 @@ def _parsed(content: bytes) -> JsonObject | None:
 def _status(answered: int, fault: JsonObject) -> int:
     """Believe an error inside the reply over the status: OpenRouter answers 200 and puts 429 there."""
     inner = fault.get("code")
-    return (
-        inner
-        if answered in range(200, 300) and isinstance(inner, int) and inner in range(400, 600)
-        else answered
-    )
+    return inner if answered in range(200, 300) and isinstance(inner, int) and inner in range(400, 600) else answered
 
 
 def _is_code(value: object) -> bool:

@@ -1,5 +1,6 @@
 """The one way memman opens an SQLite file. Safe on the hot path: imports apsw and little else."""
 
+import os
 import sys
 
 import apsw
@@ -119,6 +120,15 @@ def open_writer(path: str, *, synchronous: str = "FULL") -> apsw.Connection:
     if sys.platform == "darwin":
         db.execute("PRAGMA fullfsync=ON")
     return db
+
+
+def there(path: str) -> bool:
+    """Whether there is a file at `path`. Unlike os.path.exists, a folder we may not search raises."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def open_reader(path: str) -> apsw.Connection:

@@ -28,7 +28,15 @@ SCRUBBED = ("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCODE", "CURSOR_")
 NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
-DRAIN = "from memman import compose; print(compose.drain())"
+DRAIN = """
+import sys
+from memman import compose
+from memman.model.errors import MemmanError
+try:
+    print(compose.drain())
+except MemmanError as error:
+    sys.exit(sys.stderr.write(f"memman: {error}") and error.exit_code)
+"""
 PATIENCE = 60.0
 
 

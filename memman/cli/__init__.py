@@ -1,5 +1,38 @@
-"""click"""
-def run(args):
-    from memman import compose
-    print(compose.drain())
-    return 0
+"""click over the verbs: one file a verb group, each loaded when it is used. Parse, call, print; nothing else."""
+
+import io
+import sys
+
+import click
+
+from memman.cli.root import invoke
+
+_INTERRUPTED = 130
+
+
+def run(args: list[str]) -> int:
+    """Run one command line and return its exit code. Raises MemmanError, which the entry point reports."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show a character shows its code instead of a failure.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = invoke(args)
+    except click.exceptions.Exit as leave:
+        code = leave.exit_code
+    except click.Abort:
+        return _INTERRUPTED
+    except click.ClickException as error:
+        return _report(error)
+    # Here and not at the interpreter's end, where a reader who has gone cannot be told from a failure.
+    sys.stdout.flush()
+    return code
+
+
+def _report(error: click.ClickException) -> int:
+    """Put what click says on one line, with the help to turn to."""
+    from memman.recall.render import clean
+
+    context = getattr(error, "ctx", None)
+    hint = f" (see `{context.command_path} --help`)" if context else ""
+    sys.stderr.write(f"memman: {clean(error.format_message()).rstrip('.')}{hint}\n")
+    return error.exit_code

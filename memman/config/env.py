@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Mapping
 
 from memman.config.keys import KEYS, Key
 from memman.config.places import read_file, write_file
@@ -50,6 +51,11 @@ class Settings:
     def __getitem__(self, name: str) -> str:
         return self.said.get(name) or KEYS[name].default
 
+    def replaced(self, values: Mapping[str, str | None]) -> "Settings":
+        """Return these settings with some others in their place, None for the default. Raises BadConfig."""
+        said: dict[str, str | None] = {**self.said, **_checked(values)}
+        return Settings({name: value for name, value in said.items() if value})
+
     def number(self, name: str) -> float | None:
         """Return a numeric setting, None when it is unset."""
         value = self[name]
@@ -63,20 +69,31 @@ def change(data: str, name: str, value: str | None) -> None:
 
 def change_all(data: str, values: Mapping[str, str | None]) -> None:
     """Set or remove several keys in one write: all of them are changed, or none. Raises BadConfig."""
-    waiting = _checked(values)
-    kept: list[str] = []
+    said = _checked(values)
+    left = {name: f"{name}={value}" for name, value in said.items() if value is not None}
+    kept = []
     for old in read_file(env_path(data)).splitlines():
         name = old.partition("=")[0].strip()
-        kept += _line(name, waiting.pop(name)) if name in waiting else [] if name in _named(values) else [old]
-    for name, value in waiting.items():
-        kept += _line(name, value)
-    write_file(env_path(data), "".join(text + "\n" for text in kept))
+        if name not in said:
+            kept.append(old)
+        elif name in left:
+            kept.append(left.pop(name))
+    write_file(env_path(data), "".join(text + "\n" for text in (*kept, *left.values())))
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     lines = (line.strip() for line in text.splitlines())
     parts = (line.partition("=") for line in lines if line and not line.startswith("#"))
     return [(name.strip(), value.strip()) for name, _, value in parts]
+
+
+def _checked(values: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return `values` by the keys' full names. Raises BadConfig."""
+    said = {known(name).name: value for name, value in values.items()}
+    for name, value in said.items():
+        if value is not None:
+            _check(KEYS[name], value)
+    return said
 
 
 def _check(key: Key, value: str) -> None:

@@ -4,10 +4,6 @@ import asyncio
 from dataclasses import dataclass, field
 
 from memman.model.records import Fact, Note
-from memman.model.terms import stems
-
-# Facts that share this part of their words are taken to be about the same thing.
-OVERLAP = 0.25
 
 
 @dataclass(slots=True)
@@ -38,26 +34,12 @@ class Lane:
         flight.over.set()
         self.flights.remove(flight)
 
+    def earlier(self, flight: Flight) -> list[Flight]:
+        """Return what is in flight before `flight`."""
+        return self.flights[: self.flights.index(flight)]
+
     async def wait(self, flight: Flight, after: str) -> None:
-        """Wait for earlier flights: with 'related' those about the same things, with 'all' every one."""
-        if not after:
-            return
-        for earlier in self.flights[: self.flights.index(flight)]:
-            if after == "related":
-                await earlier.known.wait()
-                if not related(earlier.facts, flight.facts):
-                    continue
-            await earlier.over.wait()
-
-
-def related(some: tuple[Fact, ...], others: tuple[Fact, ...]) -> bool:
-    """Whether one of `others` may change what reconcile should decide about one of `some`."""
-    return any(_close(one, other) for one in some for other in others)
-
-
-def _close(one: Fact, other: Fact) -> bool:
-    names = {name.casefold() for name in one.entities}
-    if not names.isdisjoint(name.casefold() for name in other.entities):
-        return True
-    left, right = stems(one.text), stems(other.text)
-    return len(left & right) >= OVERLAP * max(1, min(len(left), len(right)))
+        """Wait for earlier flights: with 'known' until their facts are, with 'all' until they are over."""
+        if after:
+            for earlier in self.earlier(flight):
+                await (earlier.known if after == "known" else earlier.over).wait()

@@ -38,6 +38,8 @@ async def fly(
         if stopping():
             raise Stopped("the drain is stopping")
         watch.reach(f"before:{stage.name}", flight.note)
+        if stage.after == "known":
+            plan = replace(plan, earlier=tuple((before.note, before.facts) for before in lane.earlier(flight)))
         given = replace(tools, store=store) if stage.name == _WRITER else tools
         plan = await _stage(stage, given, plan, journal, watch)
         watch.reach(f"after:{stage.name}", flight.note)

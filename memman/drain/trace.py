@@ -20,8 +20,8 @@ def _extract(plan: Plan) -> str:
 
 
 def _reconcile(plan: Plan) -> str:
-    texts = {c.id: clean(c.text, _SHOWN) for found in plan.candidates for c in found}
-    verdicts = [f"{v.action} of «{texts.get(v.memory or 0, v.memory)}»" for v in plan.verdicts]
+    texts = {c.uid: clean(c.text, _SHOWN) for found in plan.candidates for c in found}
+    verdicts = [f"{v.action} of «{texts.get(v.memory, v.memory)}»" for v in plan.verdicts]
     candidates = sum(map(len, plan.candidates))
     return f"{candidates} candidates, " + ("; ".join(verdicts) or "all new")
 

@@ -1,14 +1,17 @@
 """Retiring memories, and bringing them back."""
 
 from collections.abc import Sequence
-from typing import Any
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 from memman.govern.clock import now_ms
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UnknownId
 from memman.queue.notes import Queue
-from memman.store.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from memman.store.sqlite.store import SqliteStore
 
 
 def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
@@ -38,7 +41,7 @@ def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         return _records(store, rows)
 
 
-def _retire(store: SqliteStore, found: Sequence[Named]) -> dict[int, bool]:
+def _retire(store: "SqliteStore", found: Sequence[Named]) -> dict[int, bool]:
     """Close memories; a waiting note's receipt is written first, so that a drain at work cannot store it."""
     now = now_ms()
     done: dict[int, bool] = {}
@@ -52,7 +55,7 @@ def _retire(store: SqliteStore, found: Sequence[Named]) -> dict[int, bool]:
     return done
 
 
-def _records(store: SqliteStore, rows: dict[int, bool]) -> list[dict[str, Any]]:
+def _records(store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:
     memories = store.reader.rows(rows)
     return [
         {"id": memories[row][1], "kind": "memory", "text": memories[row][3], "changed": changed}
@@ -63,9 +66,6 @@ def _records(store: SqliteStore, rows: dict[int, bool]) -> list[dict[str, Any]]:
 def _drop(data: str, notes: Sequence[str]) -> None:
     if not notes:
         return
-    queue = Queue(data)
-    try:
+    with closing(Queue(data)) as queue:
         for uid in notes:
             queue.drop(uid)
-    finally:
-        queue.close()

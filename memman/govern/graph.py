@@ -38,7 +38,8 @@ def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, no
 
 def _reached(catalogue: Catalogue, start: int, kind: str | None, depth: int, limit: int) -> list[dict[str, Any]]:
     """Walk breadth first; each memory is named once, by the heaviest edge of the round that found it."""
-    seen, rim, found = {start}, [start], []
+    seen, rim = {start}, [start]
+    found: list[dict[str, Any]] = []
     for distance in range(1, depth + 1):
         steps = _steps(catalogue, rim, kind, seen)
         memories = {m["id"]: m for m in catalogue.memories(list(steps)) if m["status"] != "forgotten"}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memman.govern.ids import Named, all_named
-from memman.govern.stores import Chosen, looking
+from memman.govern.stores import Chosen, looking, reading
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue
 
@@ -15,7 +15,7 @@ def listed(
     place: Chosen, *, category: str | None = None, source: str | None = None, status: str = "current", limit: int = 20
 ) -> list[dict[str, Any]]:
     """Return memories, newest first."""
-    with looking(place) as (catalogue, _):
+    with reading(place) as catalogue:
         return catalogue.listed(category=category, source=source, status=status, limit=limit)
 
 

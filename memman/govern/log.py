@@ -3,15 +3,30 @@
 from typing import Any
 
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, looking
+from memman.govern.stores import Chosen, looking, reading
+from memman.store.sqlite.catalogue import Catalogue
 
 
 def lines(
     place: Chosen, *, limit: int = 20, since: int | None = None, memory: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the newest lines, newest first; `memory` is an id, `since` Unix milliseconds."""
+    uid = None if memory is None else _uid(place, memory)
+    with reading(place) as catalogue:
+        records = catalogue.log(limit=limit, since=since, memory=uid)
+        return [_named(record, catalogue) for record in records]
+
+
+def _uid(place: Chosen, part: str) -> str:
     with looking(place) as (catalogue, queue):
-        uid = None
-        if memory is not None:
-            uid = catalogue.memories([one_memory(memory, catalogue, queue, place.name)])[0]["uid"]
-        return catalogue.log(limit=limit, since=since, memory=uid)
+        row = one_memory(part, catalogue, queue, place.name)
+        return str(catalogue.memories([row])[0]["uid"])
+
+
+def _named(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Name the memory that took another's place by its uid, not by its row."""
+    for side in ("before", "after"):
+        fields = record[side] or {}
+        if fields.get("superseded_by"):
+            fields["superseded_by"] = catalogue.memories([fields["superseded_by"]])[0]["uid"]
+    return record

@@ -1,6 +1,7 @@
 """The pipeline as a table: its stages, what each depends on, and what each cost last."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 from memman.pipeline import PIPELINE
@@ -13,11 +14,8 @@ _ENTRIES = 1000
 
 def stages(data: str, versions: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the stages in order, each with the account of the last day it made a call on."""
-    queue = QueueView(data)
-    try:
+    with closing(QueueView(data)) as queue:
         entries = Ledger(queue.db).days(_ENTRIES)
-    finally:
-        queue.close()
     return [
         {
             "stage": stage.name,

@@ -2,18 +2,21 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memman.config import stores
 from memman.config.places import check_folder, data_dir, make_folder, store_path, write_file
-from memman.model.errors import CannotWrite, UnknownStore, UsageError
+from memman.model.errors import CannotWrite, DamagedFile, StoreError, UnknownStore, UsageError
 from memman.queue.notes import Queue
-from memman.queue.view import QueueView
+from memman.queue.view import WAITING, QueueView
 from memman.store.sqlite.catalogue import Catalogue
-from memman.store.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from memman.store.sqlite.store import SqliteStore
 
 FLAG = "--store"
 
@@ -52,44 +55,47 @@ def chosen(explicit: str | None = None) -> Chosen:
 
 
 @contextmanager
-def looking(place: Chosen) -> Iterator[tuple[Catalogue, QueueView]]:
-    """Open the store and the queue to read. Raises UnknownStore for a store that was named and is not there."""
-    queue = QueueView(place.data)
-    try:
-        # The queue comes first: a note drained in between is then seen twice, and never not at all.
-        if place.why == FLAG and not place.exists and not queue.of(place.name):
-            raise _unknown(place.data, place.name)
-        with Catalogue.open(place.path) as catalogue:
-            yield catalogue, queue
-    finally:
-        queue.close()
+def reading(place: Chosen) -> Iterator[Catalogue]:
+    """Open the store to read. Raises UnknownStore where it was named, is not there, and no note waits for it."""
+    if place.why == FLAG and not place.exists:
+        with closing(QueueView(place.data)) as queue:
+            if not queue.of(place.name):
+                raise _unknown(place.data, place.name)
+    with Catalogue.open(place.path) as catalogue:
+        yield catalogue
 
 
 @contextmanager
-def writing(place: Chosen) -> Iterator[SqliteStore]:
-    """Open the store to write, made on first use."""
-    store = SqliteStore.open(place.data, place.name)
-    try:
+def looking(place: Chosen) -> Iterator[tuple[Catalogue, QueueView]]:
+    """Open the store and the queue to read."""
+    # The queue comes first: a note drained in between is then seen twice, and never not at all.
+    with closing(QueueView(place.data)) as queue, reading(place) as catalogue:
+        yield catalogue, queue
+
+
+@contextmanager
+def writing(place: Chosen) -> Iterator["SqliteStore"]:
+    """Open the store to write, made on first use. Only here and in `create`: it loads numpy."""
+    from memman.store.sqlite.store import SqliteStore
+
+    with closing(SqliteStore.open(place.data, place.name)) as store:
         yield store
-    finally:
-        store.close()
 
 
 def listed(place: Chosen) -> list[dict[str, Any]]:
     """Return every store that is there or has notes waiting, by name; `chosen` marks the one in force."""
-    queue = QueueView(place.data)
-    try:
-        found = {note["store"] for note in queue.listed(("pending", "running", "parked"), -1)}
-        names = sorted(found.union(_on_disk(place.data)))
-        return [_row(place, name, len(queue.of(name))) for name in names]
-    finally:
-        queue.close()
+    with closing(QueueView(place.data)) as queue:
+        waiting = Counter(note["store"] for note in queue.listed(WAITING, -1))
+    names = sorted({*waiting, *_on_disk(place.data)})
+    return [_row(place, name) | {"waiting": waiting[name]} for name in names]
 
 
 def create(data: str, name: str) -> bool:
     """Make a store; False when it is there already."""
     if stores.exists(data, stores.checked(name)):
         return False
+    from memman.store.sqlite.store import SqliteStore
+
     SqliteStore.open(data, name).close()
     return True
 
@@ -101,7 +107,7 @@ def use(data: str, name: str) -> None:
 
 
 def bind(data: str, name: str | None) -> tuple[str, str]:
-    """Bind the current repository to a store, or with None unbind it; return (its shared git folder, the store)."""
+    """Bind the current repository to a store, None unbinds it; return (its shared git folder, what it was bound to)."""
     here = stores.here()
     if here is None:
         raise UsageError("there is no git repository here to bind")
@@ -109,7 +115,7 @@ def bind(data: str, name: str | None) -> tuple[str, str]:
     if name is not None:
         _known(data, name)
     stores.bind(data, here.common, name)
-    return here.common, name or before
+    return here.common, before
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +132,21 @@ class Stakes:
 def stakes(data: str, name: str) -> Stakes:
     """Say what removing a store would take along. Raises UnknownStore."""
     _known(data, name)
-    queue = QueueView(data)
-    try:
-        with Catalogue.open(store_path(data, name)) as catalogue:
-            memories = sum(catalogue.tally("status").values())
+    with closing(QueueView(data)) as queue:
         waiting = tuple(queue.of(name))
-    finally:
-        queue.close()
+    try:
+        memories = _held(data, name)[0]
+    except DamagedFile:
+        memories = 0  # it may be damaged beyond counting, and is moved aside whole
     bound = tuple(place for place, store in stores.bindings(data).items() if store == name)
     return Stakes(name, name == stores.active(data), memories, waiting, bound)
+
+
+def needs_yes(at_stake: Stakes) -> str:
+    """Say why removing the store takes a --yes and no mere answer, '' where an answer will do."""
+    if at_stake.waiting:
+        return f"{len(at_stake.waiting)} notes wait for store {at_stake.name!r}: drain them first, or give --yes"
+    return f"{at_stake.name!r} is the active store: choose another first, or give --yes" if at_stake.chosen else ""
 
 
 def remove(data: str, at_stake: Stakes) -> str:
@@ -160,26 +172,26 @@ def _drop_waiting(data: str, at_stake: Stakes, target: str) -> None:
         return
     import json
 
-    queue = Queue(data)
-    try:
+    with closing(Queue(data)) as queue:
         notes = [queue.show(uid) for uid in at_stake.waiting]
         write_file(target + "/notes.json", json.dumps(notes, ensure_ascii=False, indent=2) + "\n")
         for uid in at_stake.waiting:
             queue.drop(uid)
-    finally:
-        queue.close()
 
 
-def _row(place: Chosen, name: str, waiting: int) -> dict[str, Any]:
-    with Catalogue.open(store_path(place.data, name)) as catalogue:
-        return {
-            "name": name,
-            "chosen": name == place.name,
-            "active": name == stores.active(place.data),
-            "memories": catalogue.tally("status").get("current", 0),
-            "waiting": waiting,
-            "bytes": catalogue.size(),
-        }
+def _row(place: Chosen, name: str) -> dict[str, Any]:
+    marks = {"name": name, "chosen": name == place.name, "active": name == stores.active(place.data)}
+    try:
+        memories, size = _held(place.data, name)
+    except StoreError as error:
+        return marks | {"memories": None, "bytes": None, "trouble": str(error)}
+    return marks | {"memories": memories, "bytes": size, "trouble": ""}
+
+
+def _held(data: str, name: str) -> tuple[int, int]:
+    """Return how many current memories a store has, and its bytes on disk."""
+    with Catalogue.open(store_path(data, name)) as catalogue:
+        return catalogue.tally("status").get("current", 0), catalogue.size()
 
 
 def _active(data: str) -> str:

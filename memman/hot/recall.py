@@ -5,7 +5,7 @@ import sys
 import time
 
 from memman.config import stores
-from memman.config.places import FILE_MODE, data_dir, queue_path, shown_path, store_path
+from memman.config.places import FILE_MODE, check_folder, data_dir, queue_path, shown_path, store_path
 from memman.embed.static import StaticTable
 from memman.hot.grammar import RECALL, parse
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
@@ -66,16 +66,20 @@ def found(
     """Return the hits among what is stored and what still waits. A `named` store must exist."""
     # The queue is read first: a note drained in between is then seen twice, and never not at all.
     notes = waiting(queue_path(data), store)
+    # What waits to be replaced counts as history already.
+    gone = set() if filters.past else {note[7] for note in notes if note[7]}
+    notes = [note for note in notes if note[0] not in gone]
     path = store_path(data, store)
     with Guard(path):
         reader = SqliteReader.open(path)
         if reader is None:
+            check_folder(data)
             if named and not notes:
                 from memman.model.errors import UnknownStore
 
                 raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
             return pending(notes, query, filters)[:limit]
-        replaced = reader.located(note[7] for note in notes if note[7])
+        replaced = reader.located(gone)
         hits = [hit for hit in search(reader, StaticTable(), query, filters, limit, intent) if hit.id not in replaced]
         fresh = [hit for hit in pending(notes, query, filters) if not reader.has_receipt(hit.row[2])]
         reader.close()
@@ -151,7 +155,10 @@ def _note_shown(data: str, store: str, hits: "list[Hit]", now: int) -> None:
         return
     try:
         handle = os.open(shown_path(data), os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
-        if os.fstat(handle).st_size < _SHOWN_BYTES:
+        status = os.fstat(handle)
+        if status.st_mode & 0o777 != FILE_MODE:  # a fresh file, under a narrow umask
+            os.fchmod(handle, FILE_MODE)
+        if status.st_size < _SHOWN_BYTES:
             os.write(handle, f"{now} {store} {' '.join(uids)}\n".encode())
         os.close(handle)
     except OSError:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, Literal
 
 Action = Literal["ADD", "UPDATE", "DELETE", "NONE"]
@@ -68,11 +69,19 @@ class Fact:
     summary: str = ""
 
 
+# 80 bits: a collision within one store needs about 10^12 memories.
+_UID_BYTES = 10
+
+
+def memory_uid(note: str, fact: int) -> str:
+    """Return the uid that fact number `fact` of a note will have as a memory: known before it is stored."""
+    return blake2b(f"{note}/{fact}".encode(), digest_size=_UID_BYTES).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A stored memory offered to reconcile, best first. `similarity` is a cosine in [-1, 1]."""
+    """A memory offered to reconcile, best first. `similarity` is a cosine in [-1, 1]."""
 
-    id: int
     uid: str
     text: str
     category: str
@@ -83,20 +92,20 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What reconcile decided for fact number `fact` of the note against one memory (a store row id)."""
+    """What reconcile decided for fact number `fact` of the note against the memory of that uid."""
 
     fact: int
     action: Action
-    memory: int | None = None
+    memory: str
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`cause` led to `effect`. Each end is ('fact', number in the note) or ('memory', store row id)."""
+    """`cause` led to `effect`. Each end is the number of a fact of the note, or the uid of a memory."""
 
-    cause: tuple[Literal["fact", "memory"], int]
-    effect: tuple[Literal["fact", "memory"], int]
+    cause: int | str
+    effect: int | str
     kind: str = "causes"
     confidence: float = 1.0
 

@@ -5,3 +5,6 @@ SOURCES = ("user", "agent", "file", "import", "tool", "web")
 CATEGORIES = ("preference", "decision", "fact", "insight", "context")
 INTENTS = ("why", "when", "entity", "general")
 IMPORTANCES = ("1", "2", "3", "4", "5")
+
+# Store setting, by note: which memory, and since when, replaces a note that is not stored yet.
+REPLACED = "replaced:"

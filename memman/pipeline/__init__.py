@@ -20,7 +20,7 @@ PIPELINE: tuple[Stage, ...] = (
         reconcile.reconcile,
         reconcile.version,
         journaled=("local", "candidates", "verdicts", "causes"),
-        after="related",
+        after="known",
     ),
     Stage("enrich", enrich, _one),
     Stage("embed", embed.embed, embed.version, journaled=("vectors",)),

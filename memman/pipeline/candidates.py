@@ -1,4 +1,4 @@
-"""The stored memories that a fact may bear on, best first, at a cost that does not grow with the store."""
+"""The memories that a fact may bear on, best first, at a cost that does not grow with the store."""
 
 import json
 import math
@@ -8,9 +8,9 @@ import numpy as np
 
 from memman.embed import Vectors
 from memman.embed.codes import int8, sign_code
-from memman.model.records import Candidate, Fact, Fingerprint
-from memman.model.terms import match_any, query_terms
-from memman.pipeline.plan import Tools
+from memman.model.records import Candidate, Fact, Fingerprint, Note, memory_uid
+from memman.model.terms import match_any, query_terms, stems
+from memman.pipeline.plan import Plan, Tools
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
 
@@ -20,6 +20,9 @@ _POOL = 24
 # A word in more memories than this tells nothing about any of them, and would make the search grow.
 COMMON = 400
 _MAX_TERMS = 12
+# A fact in flight is offered from this cosine on, or with this many words in common.
+NEAR = 0.45
+SHARED = 2
 EVERYTHING = Filters()
 
 
@@ -64,12 +67,35 @@ def nearest(reader: Reader, fingerprint: Fingerprint, vector: Vectors, limit: in
     return [memory for memory, _ in reader.nearest(number, sign_code(vector), EVERYTHING, limit, cells)]
 
 
+async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Candidate, ...]]:
+    """Return, for each fact, what notes just before this one are about to store and it may bear on.
+
+    `local` are the built-in vectors of the note's own facts, shape (facts, 384).
+    """
+    ahead = [(note, n, fact) for note, facts in plan.earlier for n, fact in enumerate(facts)]
+    if not ahead:
+        return [()] * len(plan.facts)
+    vectors = (await tools.local.embed([fact.text for _, _, fact in ahead])).vectors
+    words = [stems(fact.text) for _, _, fact in ahead]
+    found = []
+    for fact, cosines in zip(plan.facts, (local @ vectors.T).tolist(), strict=True):
+        own = stems(fact.text)
+        near = [k for k, cosine in enumerate(cosines) if cosine >= NEAR or len(own & words[k]) >= SHARED]
+        best = sorted(near, key=lambda k: (-cosines[k], k))[:OFFERED]
+        found.append(tuple(_ahead(*ahead[k], cosines[k]) for k in best))
+    return found
+
+
+def _ahead(note: Note, n: int, fact: Fact, similarity: float) -> Candidate:
+    uid = memory_uid(note.uid, n)
+    return Candidate(uid, fact.text, fact.category, fact.entities, note.queued_at, similarity)
+
+
 def _candidates(reader: Reader, ids: list[int], cosines: dict[int, float]) -> Iterable[Candidate]:
     rows = reader.rows(ids)
     for memory in ids:
         row = rows[memory]
         yield Candidate(
-            id=memory,
             uid=row[1],
             text=row[3],
             category=row[4],

@@ -38,10 +38,6 @@ def _candidate(saved: dict[str, Any]) -> Candidate:
     return Candidate(**saved | {"entities": tuple(saved["entities"])})
 
 
-def _cause(saved: dict[str, Any]) -> Cause:
-    return Cause(**saved | {"cause": tuple(saved["cause"]), "effect": tuple(saved["effect"])})
-
-
 # Field -> (to JSON, from JSON).
 _FIELDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "facts": (_records, lambda saved: tuple(map(_fact, saved))),
@@ -52,7 +48,7 @@ _FIELDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda saved: tuple(tuple(map(_candidate, some)) for some in saved),
     ),
     "verdicts": (_records, lambda saved: tuple(Verdict(**item) for item in saved)),
-    "causes": (_records, lambda saved: tuple(map(_cause, saved))),
+    "causes": (_records, lambda saved: tuple(Cause(**item) for item in saved)),
 }
 
 

@@ -2,17 +2,14 @@
 
 import json
 from dataclasses import astuple, replace
-from hashlib import blake2b
 
-from memman.embed import Embedder, Vectors
 from memman.embed.codes import int8, sign_code
-from memman.model.records import Draft, Edge
+from memman.model.records import Draft, Edge, memory_uid
+from memman.model.vocabulary import REPLACED
 from memman.pipeline.embed import made_by
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.spread import Spread, key
 from memman.store.protocols import Store, Unit
-
-_UID_BYTES = 10  # 80 bits: a collision within one store needs about 10^12 memories
 
 
 async def commit(tools: Tools, plan: Plan) -> Plan:
@@ -25,7 +22,9 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
 
 
 def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Outcome:
-    known = {v.fact: v.memory for v in plan.verdicts if v.action == "NONE" and v.memory is not None}
+    # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
+    at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
+    known = {v.fact: at[v.memory] for v in plan.verdicts if v.action == "NONE" and v.memory in at}
     fresh = [n for n in range(len(plan.facts)) if n not in known]
     if not unit.receipt(plan.note, now, "stored" if fresh else "known", len(fresh)):
         return Outcome(repeated=True)
@@ -39,7 +38,7 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     for memory in known.values():
         unit.confirm(memory, plan.note, now)
     unit.index_new([rows[n] for n in fresh])
-    retired = _retire(unit, plan, rows, now)
+    retired = _retire(unit, plan, rows, at, now) + _replace_late(tools, unit, plan, rows, at, now)
     unit.link(_edges(plan, rows, set(known)))
     if plan.samples and plan.vectors is not None:
         fingerprint = made_by(tools.embedder, plan.vectors)
@@ -48,13 +47,13 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     return Outcome(tuple(uids), retired, len(known))
 
 
-def _retire(unit: Unit, plan: Plan, rows: dict[int, int], now: int) -> int:
+def _retire(unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
     """Close what the verdicts say is out of date. Where the memory is the newer of the two, the fact gives way."""
-    newer = {c.id for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
+    newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     retired = 0
     for verdict in plan.verdicts:
-        if verdict.action in {"UPDATE", "DELETE"} and verdict.memory is not None:
-            old, new = verdict.memory, rows[verdict.fact]
+        if verdict.action in {"UPDATE", "DELETE"} and verdict.memory in at:
+            old, new = at[verdict.memory], rows[verdict.fact]
             if verdict.memory in newer:
                 old, new = new, old
             if old != new:
@@ -62,10 +61,28 @@ def _retire(unit: Unit, plan: Plan, rows: dict[int, int], now: int) -> int:
     return retired
 
 
+def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
+    """Settle a replacement that an outage let through before the note it replaces.
+
+    The replacement leaves word in the store; the other note finds it, and is
+    stored as replaced.
+    """
+    retired = 0
+    word = tools.reader.meta(REPLACED + plan.note.uid)
+    if word:
+        new, since = map(int, word.split())
+        retired = sum(unit.supersede(row, new, now, since, "replaced on request") for row in rows.values())
+        unit.set_meta(REPLACED + plan.note.uid, None)
+    old = plan.note.hints.replaces
+    if old and rows and not at:
+        unit.set_meta(REPLACED + old, f"{rows[0]} {plan.note.queued_at}")
+    return retired
+
+
 def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, bytes], ...]) -> Draft:
     note = plan.note
     return Draft(
-        uid=blake2b(f"{note.uid}/{n}".encode(), digest_size=_UID_BYTES).hexdigest(),
+        uid=memory_uid(note.uid, n),
         note=note.uid,
         fact=plan.facts[n],
         source=note.provenance.source,
@@ -77,7 +94,7 @@ def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, bytes], ...
 
 def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, bytes], ...]]:
     """Return each fact's vectors in the form a store keeps: the built-in one, and the configured one beside it."""
-    kinds: list[tuple[Embedder, Vectors | None]] = [(tools.local, plan.local)]
+    kinds = [(tools.local, plan.local)]
     if tools.embedder is not tools.local:
         kinds.append((tools.embedder, plan.vectors))
     packed: list[tuple[tuple[int, int, bytes, bytes], ...]] = [() for _ in plan.facts]

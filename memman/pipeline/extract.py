@@ -11,7 +11,7 @@ from memman.model.terms import stems
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
-from memman.pipeline.replies import clean, listed, names, number
+from memman.pipeline.replies import clean, lines, listed, names, number
 
 MAX_FACTS = 64
 MAX_TEXT = 4_000
@@ -100,7 +100,7 @@ def _fact(item: Mapping[str, Any], note: Note) -> Fact:
     hints = note.hints
     category = item.get("category")
     return Fact(
-        text=clean(item.get("text"), MAX_TEXT),
+        text=lines(item.get("text"), MAX_TEXT),
         category=hints.category or (category if category in CATEGORIES else "fact"),
         importance=hints.importance or int(number(item.get("importance"), 1, 5, DEFAULT_IMPORTANCE)),
         entities=names((*hints.entities, *_texts(item.get("entities"))), 12, 80),

@@ -24,12 +24,14 @@ class Outcome:
 class Plan:
     """A note on its way through the pipeline; each stage returns a fuller one.
 
-    `local` and `vectors` are float32 of shape (facts, dimension): the first
-    from the built-in embedder, the second from the configured one.
+    `earlier` holds what is in flight before it in the same store. `local` and
+    `vectors` are float32 of shape (facts, dimension): the first from the
+    built-in embedder, the second from the configured one.
     """
 
     note: Note
     facts: tuple[Fact, ...] = ()
+    earlier: tuple[tuple[Note, tuple[Fact, ...]], ...] = ()
     local: Vectors | None = None
     candidates: tuple[tuple[Candidate, ...], ...] = ()
     verdicts: tuple[Verdict, ...] = ()
@@ -67,7 +69,8 @@ class Stage:
     `version` says what its output depends on beside the note; `journaled`
     names the plan's fields that are kept for a drain that resumes, empty for a
     stage that is cheap and pure; `after` says which earlier notes of the store
-    must be done first: '' none, 'related' those about the same things, 'all'.
+    must come first: '' none, 'known' all of them must be extracted, 'all' must be
+    done.
     """
 
     name: str

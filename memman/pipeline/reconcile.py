@@ -3,13 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import Any, Literal, TypeGuard
+from typing import Any, TypeGuard
 
 from memman.model.errors import BadReply, Refused
-from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict
+from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
 from memman.model.terms import stems
-from memman.pipeline.candidates import find
+from memman.pipeline.candidates import NEAR, SHARED, find, in_flight
 from memman.pipeline.extract import PATIENCE
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
@@ -20,9 +19,6 @@ MAX_UPDATES = 3
 MAX_DELETES = 1
 MAX_CAUSES = 16
 MAX_OFFERED = 24
-# Below this cosine and with no word in common, a candidate is not worth a question.
-NEAR = 0.45
-SHARED = 2
 _DAY_MS = 86_400_000
 _LEAST_CONFIDENCE = 0.5
 _LONGEST_END = 4  # f63, m23
@@ -66,7 +62,9 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     if not plan.facts:
         return plan
     local = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
-    candidates = tuple(find(tools, fact, vector) for fact, vector in zip(plan.facts, local, strict=True))
+    stored = [find(tools, fact, vector) for fact, vector in zip(plan.facts, local, strict=True)]
+    ahead = await in_flight(tools, plan, local)
+    candidates = tuple(first + then for first, then in zip(ahead, stored, strict=True))
     plan = replace(plan, local=local, candidates=candidates)
     if plan.note.hints.replaces:
         return replace(plan, verdicts=_replaced(tools, plan))
@@ -87,13 +85,16 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
 
 
 def _replaced(tools: Tools, plan: Plan) -> tuple[Verdict, ...]:
-    targets = tools.reader.found(plan.note.hints.replaces)
-    return tuple(Verdict(0, "UPDATE", memory, "replaced on request") for memory, _ in targets)
+    """Supersede what the note replaces: a stored memory, all of a stored note, or of one in flight before it."""
+    target = plan.note.hints.replaces
+    stored = [uid for _, uid in tools.reader.found(target)]
+    ahead = [memory_uid(note.uid, n) for note, facts in plan.earlier if note.uid == target for n in range(len(facts))]
+    return tuple(Verdict(0, "UPDATE", uid, "replaced on request") for uid in dict.fromkeys((*stored, *ahead)))
 
 
 def _offered(facts: Sequence[Fact], candidates: Sequence[Sequence[Candidate]]) -> list[Candidate]:
     """Return the candidates near enough to any fact, each once."""
-    kept: dict[int, Candidate] = {}
+    kept: dict[str, Candidate] = {}
     for fact, found in zip(facts, candidates, strict=True):
         words = stems(fact.text)
         names = {name.casefold() for name in fact.entities}
@@ -103,8 +104,8 @@ def _offered(facts: Sequence[Fact], candidates: Sequence[Sequence[Candidate]]) -
                 or not names.isdisjoint(name.casefold() for name in candidate.entities)
                 or len(words & stems(candidate.text)) >= SHARED
             ):
-                kept.setdefault(candidate.id, candidate)
-    return list(islice(kept.values(), MAX_OFFERED))
+                kept.setdefault(candidate.uid, candidate)
+    return sorted(kept.values(), key=lambda candidate: -candidate.similarity)[:MAX_OFFERED]
 
 
 def _request(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Request:
@@ -144,7 +145,7 @@ def _verdicts(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping
     """Keep what is allowed: ids that were offered, each memory retired once, few retirements a note."""
     left: dict[Action, int] = {"UPDATE": MAX_UPDATES, "DELETE": MAX_DELETES, "NONE": len(facts)}
     kept: list[Verdict] = []
-    retired: set[int] = set()
+    retired: set[str] = set()
     for item in listed(data, "verdicts", 4 * MAX_OFFERED):
         fact, memory, action = item.get("fact"), item.get("memory"), item.get("action")
         if not (_within(fact, facts) and _within(memory, offered) and isinstance(action, str) and action in left):
@@ -152,12 +153,12 @@ def _verdicts(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping
         candidate = offered[memory]
         if action == "NONE" and not _repeats(facts[fact].text, candidate.text):
             continue
-        if left[action] == 0 or candidate.id in retired:
+        if left[action] == 0 or candidate.uid in retired:
             continue
         left[action] -= 1
         if action != "NONE":
-            retired.add(candidate.id)
-        kept.append(Verdict(fact, action, candidate.id, clean(item.get("reason"), 200)))
+            retired.add(candidate.uid)
+        kept.append(Verdict(fact, action, candidate.uid, clean(item.get("reason"), 200)))
     return kept
 
 
@@ -175,20 +176,18 @@ def _causes(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping[s
     for item in listed(data, "causes", MAX_CAUSES):
         cause, effect = _end(item.get("cause"), facts, offered), _end(item.get("effect"), facts, offered)
         confidence = number(item.get("confidence"), 0.0, 1.0, 0.0)
-        if cause and effect and cause != effect and confidence >= _LEAST_CONFIDENCE:
+        if cause is not None and effect is not None and cause != effect and confidence >= _LEAST_CONFIDENCE:
             kind = item.get("kind")
             kept.append(Cause(cause, effect, kind if kind in _CAUSE_KINDS else "causes", confidence))
     return kept
 
 
-def _end(
-    value: Any, facts: Sequence[Fact], offered: Sequence[Candidate]
-) -> tuple[Literal["fact", "memory"], int] | None:
+def _end(value: Any, facts: Sequence[Fact], offered: Sequence[Candidate]) -> int | str | None:
     if not isinstance(value, str) or len(value) > _LONGEST_END or not value[1:].isdecimal() or not value.isascii():
         return None
     place = int(value[1:])
     if value[0] == "f" and place < len(facts):
-        return "fact", place
+        return place
     if value[0] == "m" and place < len(offered):
-        return "memory", offered[place].id
+        return offered[place].uid
     return None

@@ -21,6 +21,13 @@ def clean(value: Any, limit: int) -> str:
     return " ".join("".join(c if c.isprintable() or c.isspace() else " " for c in value).split())[:limit].strip()
 
 
+def lines(value: Any, limit: int) -> str:
+    """Return a string of clean lines, `limit` characters at most; '' for anything else."""
+    if not isinstance(value, str):
+        return ""
+    return "\n".join(filter(None, (clean(line, limit) for line in value.splitlines())))[:limit].strip()
+
+
 def names(value: Any, limit: int, length: int) -> tuple[str, ...]:
     """Return distinct short strings of a list, case-folded duplicates out."""
     texts = (

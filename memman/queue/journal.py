@@ -2,6 +2,8 @@
 
 import apsw
 
+from memman.sqlite import Guard
+
 
 class Journal:
     """The journal of one queue, over its open connection."""
@@ -12,10 +14,12 @@ class Journal:
     def read(self, note: str, stage: str, version: str) -> str | None:
         """Return a stage's output for `note`, None where it has none of this version."""
         sql = "SELECT output FROM journal WHERE note = ? AND stage = ? AND version = ?"
-        found: str | None = self.db.execute(sql, (note, stage, version)).get
+        with Guard(self.db.filename):
+            found: str | None = self.db.execute(sql, (note, stage, version)).get
         return found
 
     def write(self, note: str, stage: str, version: str, output: str) -> None:
         """Keep a stage's output for `note`. The note has got further, so its attempts count afresh."""
-        self.db.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?)", (note, stage, version, output))
-        self.db.execute("UPDATE note SET attempts = 1 WHERE uid = ? AND attempts > 1", (note,))
+        with Guard(self.db.filename):
+            self.db.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?)", (note, stage, version, output))
+            self.db.execute("UPDATE note SET attempts = 1 WHERE uid = ? AND attempts > 1", (note,))

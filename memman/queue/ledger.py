@@ -6,6 +6,7 @@ from typing import Any
 import apsw
 
 from memman.model.records import Usage
+from memman.sqlite import Guard
 
 COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
 _KEPT_DAYS = 400
@@ -27,17 +28,20 @@ class Ledger:
     def enter(self, stage: str, provider: str, model: str, usage: Usage) -> None:
         """Add one call to today's account."""
         tokens_in, tokens_out = min(usage.tokens_in, _MOST_TOKENS), min(usage.tokens_out, _MOST_TOKENS)
-        self.db.execute(
+        sql = (
             "INSERT INTO ledger VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + 1,"
             " tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,"
-            " cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced",
-            (today(), stage, provider, model, tokens_in, tokens_out, usage.cost or 0.0, usage.cost is None),
+            " cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced"
         )
+        row = (today(), stage, provider, model, tokens_in, tokens_out, usage.cost or 0.0, usage.cost is None)
+        with Guard(self.db.filename):
+            self.db.execute(sql, row)
 
     def spent_today(self) -> tuple[float, int]:
         """Return today's dollars and tokens."""
         sql = "SELECT coalesce(sum(cost), 0.0), coalesce(sum(tokens_in + tokens_out), 0) FROM ledger WHERE day = ?"
-        cost, tokens = self.db.execute(sql, (today(),)).get
+        with Guard(self.db.filename):
+            cost, tokens = self.db.execute(sql, (today(),)).get
         return cost, tokens
 
     def days(self, limit: int) -> list[dict[str, Any]]:

@@ -1,8 +1,6 @@
 """The tables of queue.db. Safe on the hot path."""
 
-import os
-
-from memman.sqlite import Transaction, open_reader, open_writer, schema_version
+from memman.sqlite import Transaction, open_reader, open_writer, schema_version, there
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +73,7 @@ def open_queue(path: str, *, synchronous: str = "FULL") -> "apsw.Connection":
 
 def look(path: str) -> "apsw.Connection":
     """Open queue.db only to read; where there is none yet, an empty one in memory. Raises NewerSchema."""
-    if os.path.exists(path):
+    if there(path):
         db = open_reader(path)
         if schema_version(db, VERSION, path):
             return db

@@ -4,6 +4,8 @@ from memman.model.terms import stems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memman.recall.hit import Hit
     from memman.store.sqlite.reader import SqliteReader
 
@@ -47,7 +49,7 @@ def gated(reader: "SqliteReader", hits: "list[Hit]", query: str) -> "list[Hit]":
     return kept
 
 
-def coverage(asked: frozenset[str], row: "tuple[object, ...]") -> float:
+def coverage(asked: frozenset[str], row: "tuple[Any, ...]") -> float:
     """Return the share of the query's stems that a memory's text, entities or keywords hold."""
     if not asked:
         return 0.0
@@ -61,14 +63,14 @@ def relevant(hit: "Hit") -> bool:
     return hit.cosine + COVERED * hit.coverage >= EVIDENCE
 
 
-def nudge(row: "tuple[object, ...]", newest: int) -> float:
+def nudge(row: "tuple[Any, ...]", newest: int) -> float:
     """Return the factor for importance, age and use, within CLAMP of 1.
 
     Age is counted from the store's newest memory, so that neither the clock nor
     a long pause changes an order.
     """
-    importance, recorded_at, uses = int(row[5]), int(row[13]), int(row[17])  # type: ignore[call-overload]
+    importance, recorded_at, uses = row[5], row[13], row[17]
     age = max(0, newest - recorded_at)
-    fresh = _AGE * (2 * 0.5 ** (age / _HALF_LIFE_MS) - 1)
-    sway = _IMPORTANCE * (importance - 3) + fresh + _USE * min(uses, _MOST_USES)
+    fresh: float = _AGE * (2 * 0.5 ** (age / _HALF_LIFE_MS) - 1)
+    sway: float = _IMPORTANCE * (importance - 3) + fresh + _USE * min(uses, _MOST_USES)
     return 1 + max(-CLAMP, min(CLAMP, sway))

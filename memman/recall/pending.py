@@ -1,5 +1,8 @@
 """Notes that wait to be drained, found by their words. Safe on the hot path."""
 
+import os
+import sys
+
 import apsw
 
 from memman.model.terms import stems
@@ -23,12 +26,14 @@ WHERE store = ? AND state IN ('pending', 'running', 'parked') ORDER BY id DESC L
 
 
 def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
-    """Return the newest notes of `store` that are not drained yet; a queue that cannot be read has none."""
+    """Return the newest notes of `store` that are not drained yet; of a queue that cannot be read only a warning."""
     try:
         db = open_reader(path)
         rows = list(db.execute(_WAITING, (store, NEWEST)))
         db.close()
-    except apsw.Error:
+    except apsw.Error as error:
+        if os.path.exists(path):
+            sys.stderr.write(f"memman: {path} cannot be read, so notes that wait are not searched ({error})\n")
         return []
     return rows
 

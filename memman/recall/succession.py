@@ -17,18 +17,19 @@ def current(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters") -> "l
     """Replace every superseded hit by the memory now in force, which takes over its score.
 
     Whoever asks in the words of the old fact is told the new one. With
-    `filters.past` the old one is shown too, after it.
+    `filters.history` the old one is shown too, after it; with `filters.as_of`
+    what counts is who was in force then.
     """
-    steps = reader.successors(hit.id for hit in hits)
+    steps = reader.successors((hit.id for hit in hits), filters.as_of)
     if not steps:
         return hits
     for _ in range(_STEPS):
-        further = reader.successors(set(steps.values()))
+        further = reader.successors(set(steps.values()), filters.as_of)
         if not further:
             break
         steps = {old: further.get(new, new) for old, new in steps.items()}
     admitted = reader.filtered(set(steps.values()), filters)
-    kept = {hit.id: hit for hit in hits if filters.past or hit.id not in steps}
+    kept = {hit.id: hit for hit in hits if filters.history or hit.id not in steps}
     for old in (hit for hit in hits if hit.id in steps):
         if steps[old.id] in admitted:
             _take_over(kept.setdefault(steps[old.id], Hit(steps[old.id])), old)

@@ -30,14 +30,16 @@ class Filters:
         return self.history or self.as_of is not None
 
     def conditions(self) -> "list[tuple[str, Any]]":
-        """Return (SQL over memory `m` with one placeholder, value) for each condition."""
+        """Return (SQL over memory `m` with one placeholder, value) for each condition but on being in force.
+
+        What finds a superseded memory must find what took its place: succession decides.
+        """
         asked = (
             ("m.category = ?", self.category),
             ("m.source = ?", self.source),
             ("m.recorded_at >= ?", self.since),
             ("m.recorded_at < ?", self.until),
             ("m.recorded_at <= ?", self.as_of),
-            ("(m.retired_at IS NULL OR m.retired_at > ?)", self.as_of),
         )
         return [(sql, value) for sql, value in asked if value is not None]
 

@@ -47,8 +47,11 @@ class Reader(Protocol):
     def edges(self, ids: Iterable[int]) -> list[tuple[int, str, int, float, str, int, int]]:
         """Return (src, kind, dst, weight, detail, near, far) of edges touching `ids`."""
 
-    def successors(self, ids: Iterable[int]) -> dict[int, int]:
-        """Return, for those of `ids` that are superseded, the memory that took their place."""
+    def located(self, uids: Iterable[str]) -> set[int]:
+        """Return the rows of memories, by whole uid, or by the uid of their note."""
+
+    def successors(self, ids: Iterable[int], as_of: int | None = None) -> dict[int, int]:
+        """Return, for those of `ids` that are superseded, or were `as_of` a moment, what took their place."""
 
     def newest(self) -> int:
         """Return when the newest memory was recorded."""

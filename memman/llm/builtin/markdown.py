@@ -169,7 +169,7 @@ class _Reader:
 
 def _stands_alone(before: str, line: str) -> bool:
     """Whether `line` begins something new rather than going on with the wrapped line `before`."""
-    if _RECORD.match(line) or _RECORD.match(before):
+    if _RECORD.match(line) or (_RECORD.match(before) and len(before) < _LABEL):
         return not line[:1].isspace()
     return len(before) < _WRAP and before[-1] not in ",;-\u2013—(" and not line.lstrip()[:1].islower()
 

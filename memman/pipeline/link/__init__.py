@@ -14,6 +14,8 @@ from memman.pipeline.link.temporal import temporal
 from memman.pipeline.plan import Plan, Tools
 from memman.store.protocols import Reader
 
+__all__ = ["LINKERS", "Subject", "connected", "link"]
+
 # The kinds that follow from what is stored, so that they can be worked out again at any time.
 LINKERS: dict[EdgeKind, Callable[[Reader, Subject], list[Edge]]] = {
     "temporal": temporal,
@@ -34,7 +36,7 @@ async def link(tools: Tools, plan: Plan) -> Plan:
         fingerprint=made_by(tools.embedder, plan.vectors),
         vectors=plan.vectors,
     )
-    edges = (*connected(tools.reader, subject), *causal(plan))
+    edges = (*connected(tools.reader, subject), *causal(tools.reader, plan))
     return replace(plan, edges=edges, samples=tuple(sampled(tools.reader, subject)))
 
 

@@ -3,16 +3,21 @@
 from memman.model.records import Edge
 from memman.pipeline.link.ends import end
 from memman.pipeline.plan import Plan
+from memman.store.protocols import Reader
 
 
-def causal(plan: Plan) -> list[Edge]:
-    """Turn the note's causes into edges from cause to effect."""
-    edges = [
-        Edge("causal", _place(cause.cause), _place(cause.effect), cause.confidence, cause.kind) for cause in plan.causes
-    ]
-    return [edge for edge in edges if edge.src != edge.dst]
+def causal(reader: Reader, plan: Plan) -> list[Edge]:
+    """Turn the note's causes into edges from cause to effect; what was never stored has none."""
+    edges = []
+    for cause in plan.causes:
+        for src in _places(reader, cause.cause):
+            edges += [
+                Edge("causal", src, dst, cause.confidence, cause.kind)
+                for dst in _places(reader, cause.effect)
+                if src != dst
+            ]
+    return edges
 
 
-def _place(side: tuple[str, int]) -> int:
-    kind, number = side
-    return end(number) if kind == "fact" else number
+def _places(reader: Reader, side: int | str) -> set[int]:
+    return {end(side)} if isinstance(side, int) else reader.located([side])

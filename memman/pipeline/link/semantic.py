@@ -11,8 +11,9 @@ TOP = 3
 _POOL = 12
 # Random pairs measured for each new memory, to learn the embedder's distribution in this store.
 SAMPLES = 6
-# An edge must stand this many standard deviations above the mean of random pairs.
-SIGMAS = 2.5
+# An edge must stand this many standard deviations above the mean of random pairs. Read through by hand on 600 project
+# sentences and 370 docstrings: at 2.5 two edges of five meant little, at 3 one of five.
+SIGMAS = 3.0
 # 2^32 over the golden ratio: its multiples fall evenly over the store, however large (Knuth 6.4), the same each time.
 _GOLDEN = 2_654_435_769
 
@@ -36,11 +37,14 @@ def semantic(reader: Reader, subject: Subject) -> list[Edge]:
 def sampled(reader: Reader, subject: Subject) -> list[float]:
     """Return the cosines between each fact and SAMPLES memories from all over the store."""
     number, total = reader.embedder_id(subject.fingerprint), reader.count()
-    if number is None:
+    if number is None or not total:
         return []
     samples: list[float] = []
     for n, vector in enumerate(subject.vectors):
-        first = (total + n) * SAMPLES
-        some = {1 + ((k * _GOLDEN & 0xFFFFFFFF) * total >> 32) for k in range(first, first + SAMPLES)} if total else set()
-        samples += reader.cosines(number, int8(vector), sorted(some)).values()
+        samples += reader.cosines(number, int8(vector), _spread_out(total, (total + n) * SAMPLES)).values()
     return samples
+
+
+def _spread_out(total: int, first: int) -> list[int]:
+    """Return up to SAMPLES row ids from all over a store of `total` rows: terms of one sequence from `first` on."""
+    return sorted({1 + ((k * _GOLDEN & 0xFFFFFFFF) * total >> 32) for k in range(first, first + SAMPLES)})

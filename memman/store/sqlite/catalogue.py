@@ -10,7 +10,7 @@ import apsw
 
 from memman.sqlite import Guard
 from memman.store.sqlite.reader import ROW, SqliteReader, id_list
-from memman.store.sqlite.schema import VERSION, migrate
+from memman.store.sqlite.schema import migrate
 
 RECEIPT = ("note", "at", "outcome", "facts", "agent", "session", "cwd", "repository", "revision", "host", "user")
 LOG = ("id", "at", "verb", "memory", "note", "before", "after")
@@ -129,11 +129,6 @@ class Catalogue:
 
     def _memories(self, sql: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
         return [memory_record(row) for row in self.reader.db.execute(sql, values)]
-
-
-def schema_newest() -> int:
-    """Return the store schema this memman writes."""
-    return VERSION
 
 
 def _empty() -> SqliteReader:

@@ -1,10 +1,12 @@
 """A coarse partition of a store's vectors, so that finding neighbours stays bounded as the store grows.
 
 Spherical k-means over a sample, as in inverted-file indexes (Jégou, Douze and
-Schmid 2011). A store below LEAST rows is one cell.
+Schmid 2011). A small store is one cell.
 """
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -14,10 +16,7 @@ import numpy.typing as npt
 from memman.sqlite import Transaction
 from memman.store.sqlite.schema import HIDDEN_CELL
 
-# One cell up to here: scanning so few codes costs less than a millisecond.
-LEAST = 4_000
-# Cells hold about this many codes; so many of them are searched.
-ROWS_PER_CELL = 200
+# So many of the cells around a vector are searched.
 PROBES = 8
 # The partition is made afresh when the store has grown by this factor.
 GROWTH = 3
@@ -27,6 +26,14 @@ _SEED = 20_240_501
 _BATCH = 4_096
 
 Matrix = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """Below `least` vectors a store is one cell, scanned in less than a millisecond; above, `rows` make a cell."""
+
+    least: int = 4_000
+    rows: int = 200
 
 
 class Partition:
@@ -39,8 +46,7 @@ class Partition:
     def load(cls, db: apsw.Connection, embedder: int) -> "Partition":
         """Read the centroids of `embedder`, none for a store that is one cell."""
         sql = "SELECT centroid FROM cell WHERE embedder = ? ORDER BY id"
-        rows: list[Any] = db.execute(sql, (embedder,)).fetchall()
-        return cls(np.array([np.frombuffer(blob, np.float32) for (blob,) in rows], np.float32))
+        return cls(np.array([np.frombuffer(blob, np.float32) for (blob,) in db.execute(sql, (embedder,))], np.float32))
 
     def cell(self, vector: npt.ArrayLike) -> int:
         """Return the cell that `vector` belongs to."""
@@ -54,44 +60,68 @@ class Partition:
         return sorted(np.argpartition(-scores, PROBES)[:PROBES].tolist())
 
 
-def due(db: apsw.Connection, embedder: int) -> bool:
+def due(db: apsw.Connection, embedder: int, grain: Grain) -> bool:
     """Whether the store has outgrown its partition."""
-    rows: int = db.execute("SELECT count(*) FROM vector WHERE embedder = ?", (embedder,)).get
-    cells: int = db.execute("SELECT count(*) FROM cell WHERE embedder = ?", (embedder,)).get
-    return rows >= max(LEAST, GROWTH * cells * ROWS_PER_CELL)
+    cells = int(db.execute("SELECT count(*) FROM cell WHERE embedder = ?", (embedder,)).get)
+    limit = max(grain.least, GROWTH * cells * grain.rows)
+    # The newest row is one look-up and no lower than the count, which reads the whole table.
+    newest = db.execute("SELECT max(memory) FROM vector WHERE embedder = ?", (embedder,)).get or 0
+    return newest >= limit and _rows(db, embedder) >= limit
 
 
-def divide(db: apsw.Connection, embedder: int) -> None:
-    """Partition all vectors of `embedder` afresh, in one transaction."""
+def divide(db: apsw.Connection, embedder: int, grain: Grain) -> None:
+    """Partition all vectors of `embedder` afresh, in one transaction. Only for the holder of the drain lock."""
+    centroids = _centroids(_sample(db, embedder), math.ceil(_rows(db, embedder) / grain.rows))
     with Transaction(db):
-        ids, vectors = _vectors(db, embedder)
-        centroids = _centroids(vectors, math.ceil(len(ids) / ROWS_PER_CELL))
-        cells = np.concatenate(
-            [np.argmax(vectors[i : i + _BATCH] @ centroids.T, axis=1) for i in range(0, len(ids), _BATCH)]
-        )
+        for ids, vectors in _batches(db, embedder):
+            cells = np.argmax(vectors @ centroids.T, axis=1).tolist()
+            db.executemany(
+                "UPDATE vector SET cell = ? WHERE embedder = ? AND memory = ?",
+                [(cell, embedder, memory) for cell, memory in zip(cells, ids, strict=True)],
+            )
+        _move_codes(db, embedder)
         db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
-        db.executemany(
-            "INSERT INTO cell VALUES (?, ?, ?)", [(embedder, n, row.tobytes()) for n, row in enumerate(centroids)]
-        )
-        moves = list(zip(cells.tolist(), ids, strict=True))
-        db.executemany(
-            "UPDATE vector SET cell = ? WHERE embedder = ? AND memory = ?", [(c, embedder, m) for c, m in moves]
-        )
-        db.execute("CREATE TEMP TABLE moved AS SELECT memory, cell, code FROM code WHERE embedder = ?", (embedder,))
-        db.execute("DELETE FROM code WHERE embedder = ?", (embedder,))
-        db.execute(
-            "INSERT INTO code SELECT ?1, CASE o.cell WHEN ?2 THEN ?2 ELSE v.cell END, o.memory, o.code"
-            " FROM temp.moved o JOIN vector v ON v.embedder = ?1 AND v.memory = o.memory ORDER BY 2, 3",
-            (embedder, HIDDEN_CELL),
-        )
-        db.execute("DROP TABLE temp.moved")
+        rows = [(embedder, n, centroid.tobytes()) for n, centroid in enumerate(centroids)]
+        db.executemany("INSERT INTO cell VALUES (?, ?, ?)", rows)
 
 
-def _vectors(db: apsw.Connection, embedder: int) -> tuple[list[int], Matrix]:
-    sql = "SELECT memory, vector FROM vector WHERE embedder = ? ORDER BY memory"
-    rows: list[Any] = db.execute(sql, (embedder,)).fetchall()
-    packed = np.frombuffer(b"".join(blob for _, blob in rows), np.int8).reshape(len(rows), -1)
-    return [memory for memory, _ in rows], _unit(packed.astype(np.float32))
+def _move_codes(db: apsw.Connection, embedder: int) -> None:
+    """Put every sign code where its vector is, in the order they are scanned in; hidden ones stay hidden."""
+    db.execute("CREATE TEMP TABLE moved AS SELECT memory, cell, code FROM code WHERE embedder = ?", (embedder,))
+    db.execute("DELETE FROM code WHERE embedder = ?", (embedder,))
+    db.execute(
+        "INSERT INTO code SELECT ?1, CASE o.cell WHEN ?2 THEN ?2 ELSE v.cell END, o.memory, o.code"
+        " FROM temp.moved o JOIN vector v ON v.embedder = ?1 AND v.memory = o.memory ORDER BY 2, 3",
+        (embedder, HIDDEN_CELL),
+    )
+    db.execute("DROP TABLE temp.moved")
+
+
+def _rows(db: apsw.Connection, embedder: int) -> int:
+    return int(db.execute("SELECT count(*) FROM vector WHERE embedder = ?", (embedder,)).get)
+
+
+def _batches(db: apsw.Connection, embedder: int) -> Iterator[tuple[list[int], Matrix]]:
+    """Read (ids, unit vectors) a batch at a time, so that a large store never lies in memory as a whole."""
+    after = 0
+    sql = "SELECT memory, vector FROM vector WHERE embedder = ? AND memory > ? ORDER BY memory LIMIT ?"
+    while True:
+        rows: list[Any] = db.execute(sql, (embedder, after, _BATCH)).fetchall()
+        if not rows:
+            return
+        packed = np.frombuffer(b"".join(blob for _, blob in rows), np.int8).reshape(len(rows), -1)
+        yield [memory for memory, _ in rows], _unit(packed.astype(np.float32))
+        after = rows[-1][0]
+
+
+def _sample(db: apsw.Connection, embedder: int) -> Matrix:
+    """Return evenly many vectors of the whole store, _SAMPLE or a little fewer."""
+    step = math.ceil(_rows(db, embedder) / _SAMPLE)
+    kept, seen = [], 0
+    for ids, vectors in _batches(db, embedder):
+        kept.append(vectors[-seen % step :: step])
+        seen += len(ids)
+    return np.concatenate(kept)
 
 
 def _unit(vectors: Matrix) -> Matrix:
@@ -99,9 +129,8 @@ def _unit(vectors: Matrix) -> Matrix:
     return np.asarray(vectors / np.where(norms > 0, norms, 1), np.float32)
 
 
-def _centroids(vectors: Matrix, cells: int) -> Matrix:
+def _centroids(sample: Matrix, cells: int) -> Matrix:
     chance = np.random.default_rng(_SEED)
-    sample = vectors[np.sort(chance.permutation(len(vectors))[:_SAMPLE])]
     centroids = sample[np.sort(chance.permutation(len(sample))[:cells])]
     for _ in range(_ROUNDS):
         nearest = np.argmax(sample @ centroids.T, axis=1)

@@ -8,7 +8,8 @@ import os
 
 import apsw
 
-from memman.sqlite import open_reader, schema_version
+from memman.model.vocabulary import REPLACED
+from memman.sqlite import open_reader, schema_version, there
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
 
 TYPE_CHECKING = False
@@ -73,7 +74,7 @@ class SqliteReader:
     @classmethod
     def open(cls, path: str) -> "SqliteReader | None":
         """Open the store read-only; None where there is none yet. Raises NewerSchema and driver errors."""
-        if not os.path.exists(path):
+        if not there(path):
             return None
         db = open_reader(path)
         return cls(db) if schema_version(db, VERSION, path) else None
@@ -104,7 +105,7 @@ class SqliteReader:
         conditions = filters.conditions()
         join = "JOIN memory m ON m.id = fts.rowid" if conditions else ""
         extra = "".join(f" AND {sql}" for sql, _ in conditions)
-        sql = f"SELECT fts.rowid, -{_BM25} FROM fts {join} WHERE fts MATCH ?{extra} ORDER BY {_BM25}, fts.rowid LIMIT ?"
+        sql = f"SELECT fts.rowid, -{_BM25} FROM fts {join} WHERE fts MATCH ?{extra} ORDER BY 2 DESC, fts.rowid LIMIT ?"
         return list(self.db.execute(sql, (match, *(value for _, value in conditions), limit)))
 
     def nearest(
@@ -157,18 +158,24 @@ class SqliteReader:
         """Return those of `ids` that `filters` admits."""
         conditions = filters.conditions()
         allowed = "('current', 'superseded')" if filters.past else "('current')"
+        if filters.as_of is not None and not filters.history:
+            conditions.append(("(m.retired_at IS NULL OR m.retired_at > ?)", filters.as_of))
         where = "".join(f" AND {sql}" for sql, _ in conditions)
         sql = f"SELECT m.id FROM memory m WHERE m.id IN ({id_list(ids)}) AND m.status IN {allowed}{where}"
         return {memory for (memory,) in self.db.execute(sql, tuple(value for _, value in conditions))}
 
-    def successors(self, ids: "Iterable[int]") -> dict[int, int]:
-        """Return, for those of `ids` that are superseded, the memory that took their place."""
-        sql = f"SELECT id, superseded_by FROM memory WHERE id IN ({id_list(ids)}) AND status = 'superseded'"
-        return dict(self.db.execute(sql))
+    def successors(self, ids: "Iterable[int]", as_of: int | None = None) -> dict[int, int]:
+        """Return, for those of `ids` that are superseded, or were `as_of` a moment, what took their place."""
+        sql = (
+            f"SELECT id, superseded_by FROM memory WHERE id IN ({id_list(ids)}) AND status = 'superseded'"
+            " AND (?1 IS NULL OR retired_at <= ?1)"
+        )
+        return dict(self.db.execute(sql, (as_of,)))
 
     def has_receipt(self, note: str) -> bool:
-        """Whether the store has dealt with a note."""
-        return bool(self.db.execute("SELECT 1 FROM receipt WHERE note = ?", (note,)).get)
+        """Whether the store has dealt with a note, or with the one that replaces it."""
+        sql = "SELECT 1 FROM receipt WHERE note = ?1 UNION ALL SELECT 1 FROM meta WHERE key = ?2 LIMIT 1"
+        return bool(self.db.execute(sql, (note, REPLACED + note)).get)
 
     def located(self, uids: "Iterable[str]") -> set[int]:
         """Return the rows of memories, by whole uid, or by the uid of their note."""
@@ -207,7 +214,8 @@ class SqliteReader:
     def recent(self, since: int, limit: int) -> list[tuple[int, int]]:
         """Return (id, valid_from) of the newest current memories that began to hold after `since`."""
         sql = (
-            f"SELECT m.id, m.valid_from FROM (SELECT id FROM memory WHERE id < {self.horizon} ORDER BY id DESC LIMIT ?) n"
+            "SELECT m.id, m.valid_from FROM"
+            f" (SELECT id FROM memory WHERE id < {self.horizon} ORDER BY id DESC LIMIT ?) n"
             f" JOIN memory m ON m.id = n.id WHERE {self.current} AND m.valid_from > ? ORDER BY m.id DESC LIMIT ?"
         )
         return list(self.db.execute(sql, (4 * limit, since, limit)))

@@ -4,19 +4,21 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import apsw
 
 from memman.config.places import make_file, make_folder, store_path
 from memman.embed import Vectors
 from memman.sqlite import Guard, Transaction, checkpoint, open_writer, schema_version
-from memman.store.sqlite.partition import divide, due
+from memman.store.sqlite.partition import Grain, divide, due
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import VERSION, migrate
 from memman.store.sqlite.unit import SqliteUnit
 
 # About a year of heavy use; older lines are dropped, memories never are.
 LOG_ROWS = 200_000
+_GRAIN = Grain()
 
 
 class SqliteStore:
@@ -46,13 +48,13 @@ class SqliteStore:
         """Return the cell of the partition that `vector` belongs to."""
         return self.reader.partition(embedder).cell(vector)
 
-    def maintain(self) -> None:
+    def maintain(self, grain: Grain = _GRAIN) -> None:
         """Divide what has outgrown its partition, bound the log, and let SQLite refresh its statistics."""
         with Guard(self.path):
-            embedders = [int(number) for (number,) in self.db.execute("SELECT id FROM embedder").fetchall()]
-            for embedder in embedders:
-                if due(self.db, embedder):
-                    divide(self.db, embedder)
+            embedders: list[Any] = self.db.execute("SELECT id FROM embedder").fetchall()
+            for (embedder,) in embedders:
+                if due(self.db, embedder, grain):
+                    divide(self.db, embedder, grain)
                     self.reader.forget_partitions()
             with Transaction(self.db):
                 self.db.execute("DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?", (LOG_ROWS,))

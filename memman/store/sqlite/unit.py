@@ -74,7 +74,7 @@ class SqliteUnit:
         before = self._state(memory)
         if before["status"] == "forgotten":
             return False
-        self.db.execute("UPDATE memory SET status = 'forgotten', retired_at = ? WHERE id = ?", (at, memory))
+        self.db.execute("UPDATE memory SET status = 'forgotten', retired_at = coalesce(retired_at, ?) WHERE id = ?", (at, memory))
         self._move(memory, str(HIDDEN_CELL))
         self.index([memory, *self._neighbours(memory)])
         self._log(at, "forget", before["uid"], "", before, self._state(memory))
@@ -86,7 +86,7 @@ class SqliteUnit:
         if before["status"] != "forgotten":
             return False
         status = "superseded" if before["superseded_by"] else "current"
-        retired = before["valid_to"] if before["superseded_by"] else None
+        retired = before["retired_at"] if before["superseded_by"] else None
         self.db.execute("UPDATE memory SET status = ?, retired_at = ? WHERE id = ?", (status, retired, memory))
         self.index([memory, *self._neighbours(memory)])
         self._move(memory, "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)")
@@ -100,7 +100,7 @@ class SqliteUnit:
         )
 
     def link(self, edges: Iterable[Edge]) -> None:
-        """Store edges between stored memories; of two with the same ends and kind a person's stays, or else the heavier."""
+        """Store edges; of two with the same ends and kind a person's stays, or else the heavier."""
         self.db.executemany(
             "INSERT INTO edge VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight,"
             f" detail = excluded.detail WHERE excluded.weight > weight AND {_MADE_BY_RULE}",
@@ -115,11 +115,17 @@ class SqliteUnit:
         self._log(at, "link", ends[0], "", None, {"why": f"{edge.kind} to {ends[1]}, {edge.detail}"})
 
     def unlink(self, kinds: Sequence[str], memory: int) -> None:
-        """Drop the edges of some kinds that a memory got when it was linked: to earlier ones, none a person made."""
+        """Drop the edges of some kinds that a memory got when it was linked: to earlier ones, none a person made.
+
+        Those to forgotten memories stay, for a restore.
+        """
         marks = ", ".join("?" for _ in kinds)
-        where = f"kind IN ({marks}) AND {_MADE_BY_RULE}"
-        self.db.execute(f"DELETE FROM edge WHERE src = ?1 AND dst < ?1 AND {where}", (memory, *kinds))
-        self.db.execute(f"DELETE FROM edge WHERE dst = ?1 AND src < ?1 AND {where}", (memory, *kinds))
+        for this, other in (("src", "dst"), ("dst", "src")):
+            self.db.execute(
+                f"DELETE FROM edge WHERE {this} = ?1 AND {other} < ?1 AND kind IN ({marks}) AND {_MADE_BY_RULE}"
+                f" AND (SELECT status FROM memory WHERE id = {other}) IS NOT 'forgotten'",
+                (memory, *kinds),
+            )
 
     def embedder(self, fingerprint: Fingerprint) -> int:
         """Return the number of `fingerprint`'s vectors in this store, given on first use."""

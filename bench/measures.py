@@ -1,0 +1,213 @@
+"""The measurements: each takes a bench and returns figures by the key of their target."""
+
+import os
+import shutil
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from bench import corpus, drains, machine, process, stores
+from bench.machine import Machine
+from bench.process import Case, Timing
+from bench.targets import EXTENSIONS, SIZES, Figure, recall_key, size_name
+from memman.config.places import queue_path
+
+# A log of this size is what a queue has when nothing was drained for a long while.
+LOG_BYTES = 8 * 1024 * 1024
+ASKED = 24
+SLOW_SECONDS = 1.5
+SLOW_NOTES = 100
+
+
+@dataclass
+class Bench:
+    """One run of the bench: where it works, how long it may take, and all it has seen for the JSON."""
+
+    work: str
+    quick: bool = False
+    raw: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def machines(self) -> dict[str, Machine]:
+        """An installation as a user's, and one in which sqlite-vec is not found."""
+        self.say("installing the wheel")
+        built = machine.wheel(self.work)
+        return {
+            "": machine.install(self.work, "installed", built),
+            "plain": machine.install(self.work, "without-vec", built, ("sqlite_vec",)),
+        }
+
+    @cached_property
+    def stores(self) -> dict[int, dict[str, float]]:
+        """The stores at hand; a quick run builds no large one."""
+        sizes = [size for size in SIZES if not self.quick or size < SIZES[-1] or stores.known(self.work, size)]
+        self.say(f"building or finding stores of {', '.join(map(size_name, sizes))}")
+        self.raw["stores"] = stores.build(self.work, sizes)
+        return dict(self.raw["stores"])
+
+    def data(self, name: str, size: int = 0) -> str:
+        """Make a data folder, with a store of `size` memories in it unless that is 0."""
+        data = f"{self.work}/data/{name}"
+        shutil.rmtree(data, ignore_errors=True)
+        os.makedirs(data, mode=0o700)
+        if size:
+            stores.place(self.work, size, data)
+        return data
+
+    def say(self, what: str) -> None:
+        """Tell a person what goes on."""
+        sys.stderr.write(f"bench: {what}\n")
+
+    @property
+    def drains(self) -> tuple[int, int]:
+        """How many drains a median is taken of, and their notes."""
+        return (1, 200) if self.quick else (3, 300)
+
+
+def starts(bench: Bench) -> dict[str, Figure]:
+    """Time the hot verbs as whole processes, beside a bare Python and the floor script."""
+    cases = dict(_verbs(bench, rounds := 12 if bench.quick else 60))
+    bench.say(f"running {len(cases)} commands {rounds} times each")
+    timings = process.measure(cases, rounds, bench.machines[""].project)
+    bench.raw["processes"] = {name: timing.record() for name, timing in timings.items()}
+    figures = {name: _figure(timing, timings) for name, timing in timings.items()}
+    late = figures["remember-log"]
+    figures["remember-log"] = Figure(timings["remember-log"].late, late.bare, late.floor, late.peak)
+    return figures
+
+
+def _figure(timing: Timing, timings: Mapping[str, Timing]) -> Figure:
+    return Figure(timing.wall, timing.wall / timings["bare"].wall, timing.wall / timings["floor"].wall, timing.peak)
+
+
+def _verbs(bench: Bench, rounds: int) -> Iterator[tuple[str, Case]]:
+    user = bench.machines[""]
+    empty, long = bench.data("empty"), bench.data("log")
+    drains.queue(empty, 0, 1)
+    _lengthen(long)
+    texts = [sample.text for sample in corpus.notes(1_000_000, rounds + process.WARM_UP)]
+    yield "bare", ([[user.python, "-c", "pass"]], user.env(empty))
+    script = machine.floor(bench.work)
+    yield "floor", ([[user.python, script, queue_path(empty), text] for text in texts], user.env(empty))
+    for name, data in (("remember", empty), ("remember-log", long)):
+        yield name, ([[user.memman, "remember", text] for text in texts], user.env(data))
+    for size in bench.stores:
+        data = bench.data(f"recall-{size_name(size)}", size)
+        for query, asked in (("selective", corpus.selective(ASKED)), ("common", corpus.common(ASKED))):
+            for extension in EXTENSIONS:
+                there = bench.machines[extension]
+                commands = [[there.memman, "recall", question] for question in asked]
+                yield recall_key(size, query, extension), (commands, there.env(data))
+
+
+def _lengthen(data: str) -> None:
+    """Queue notes until the log has its size; nobody drains, so nobody checkpoints."""
+    first = 0
+    while first == 0 or os.path.getsize(queue_path(data) + "-wal") < LOG_BYTES:
+        drains.queue(data, first, 20)
+        first += 20
+
+
+def throughput(bench: Bench) -> dict[str, Figure]:
+    """Drain with the built-in rules, and with a provider that answers at once; small and large store in turn."""
+    user, sizes = bench.machines[""], [size for size in (SIZES[0], SIZES[-1]) if size in bench.stores]
+    rounds, notes = bench.drains
+    ran: dict[str, list[drains.Drained]] = {}
+    with drains.provider(user, 0.0, f"{bench.work}/throughput.log") as url:
+        work = [
+            (kind, size, bench.data(f"drain-{kind}-{size_name(size)}", size))
+            for kind in ("builtin", "zero")
+            for size in sizes
+        ]
+        for n in range(rounds):
+            for kind, size, data in work:
+                if kind == "zero":
+                    drains.configure(data, url)
+                bench.say(f"drain {n + 1} of {rounds}: {kind}, {size_name(size)} stored")
+                drains.queue(data, int(bench.stores[size]["notes"]) + n * notes, notes)
+                ran.setdefault(f"{kind}-{size_name(size)}", []).append(drains.drain(user, data))
+                ran.setdefault(f"idle-{size_name(size)}", []).append(drains.drain(user, data))
+    bench.raw["drains"] = {name: [vars_of(one) for one in some] for name, some in ran.items()}
+    return _rates(ran)
+
+
+def _rates(ran: Mapping[str, Sequence[drains.Drained]]) -> dict[str, Figure]:
+    def middle(name: str, figure: Callable[[drains.Drained], float]) -> float:
+        return statistics.median(map(figure, ran[name]))
+
+    def rate(kind: str) -> Figure:
+        return Figure(middle(kind, lambda one: one.rate), peak=middle(kind, lambda one: one.peak_mib))
+
+    figures = {"drain-zero": rate("zero-1k"), "drain-builtin": rate("builtin-1k")}
+    if "zero-100k" in ran:
+        figures |= {"drain-zero-100k": rate("zero-100k"), "drain-builtin-100k": rate("builtin-100k")}
+        for kind in ("zero", "builtin"):
+            small, large = (middle(f"{kind}-{size}", lambda one: one.steady) for size in ("1k", "100k"))
+            figures["drain-growth" if kind == "zero" else "drain-growth-builtin"] = Figure(large / small)
+    for name in (name for name in ran if name.startswith("idle")):
+        figures["drain-" + name] = Figure(
+            middle(name, lambda one: one.seconds), peak=middle(name, lambda one: one.peak_mib)
+        )
+    return figures
+
+
+def vars_of(one: drains.Drained) -> dict[str, float]:
+    """Return a drain's figures for the JSON."""
+    names = ("notes", "added", "seconds", "steady", "cpu", "whole", "peak_mib", "rate")
+    return {name: round(getattr(one, name), 5) for name in names}
+
+
+def slow(bench: Bench) -> dict[str, Figure]:
+    """Drain a hundred notes with a provider that takes 1.5 s a call."""
+    user, data = bench.machines[""], bench.data("slow")
+    bench.say(f"draining {SLOW_NOTES} notes at {SLOW_SECONDS} s a call")
+    with drains.provider(user, SLOW_SECONDS, f"{bench.work}/slow.log") as url:
+        drains.configure(data, url)
+        drains.queue(data, 0, SLOW_NOTES)
+        drained = drains.drain(user, data)
+    bench.raw["slow"] = vars_of(drained)
+    return {"drain-slow": Figure(drained.whole, peak=drained.peak_mib)}
+
+
+def calls(bench: Bench) -> dict[str, Figure]:
+    """Count the provider's requests, with the built-in embedder and with a remote one."""
+    user, size = bench.machines[""], SIZES[0]
+    figures: dict[str, Figure] = {}
+    for embeds in (False, True):
+        data, log = (
+            bench.data(f"calls-{embeds}", size if size in bench.stores else 0),
+            f"{bench.work}/calls-{embeds}.log",
+        )
+        if os.path.exists(log):
+            os.remove(log)
+        with drains.provider(user, 0.0, log) as url:
+            drains.configure(data, url, embeds=embeds)
+            drains.queue(data, int(bench.stores[size]["notes"]), 100)
+            notes = drains.drain(user, data).notes
+        made = {name: count / notes for name, count in drains.calls(log).items()}
+        figures["calls-model"] = Figure(max(made["model"], figures["calls-model"].value if figures else 0.0))
+        figures["calls-embedding" if embeds else "calls-embedding-builtin"] = Figure(made.get("embedding", 0.0))
+    return figures
+
+
+def disk(bench: Bench) -> dict[str, Figure]:
+    """Weigh the stores: bytes of the file after its checkpoint, for each memory."""
+    return {
+        f"disk-{size_name(size)}": Figure(info["bytes"] / info["memories"] / 1000)
+        for size, info in bench.stores.items()
+    }
+
+
+# Left out of a quick run: it mostly waits.
+LONG = ("slow",)
+
+MEASURES: dict[str, Callable[[Bench], dict[str, Figure]]] = {
+    "starts": starts,
+    "throughput": throughput,
+    "slow": slow,
+    "calls": calls,
+    "disk": disk,
+}

@@ -1,0 +1,75 @@
+"""`memman config`: set, get, show, unset."""
+
+import sys
+
+import click
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, place, starting
+from memman.cli.show import as_data, table, text
+from memman.config.env import Settings, change, known
+from memman.config.keys import KEYS
+from memman.model.errors import UsageError
+
+_LAST = 4
+_LONGEST = 65_536
+
+named = click.argument("key", shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()))  # noqa: ARG005
+
+
+@click.group(cls=Group)
+def config() -> None:
+    """Read and change the configuration."""
+
+
+@config.command("set")
+@named
+@click.argument("value")
+def set_(key: str, value: str) -> None:
+    """Set a key; with - as the value it is read from standard input, which keeps a secret out of the shell's history.
+
+    The MEMMAN_ of a key may be left out.
+    """
+    change(place().data, key, _read() if value == "-" else value)
+    text(f"set {known(key).name}")
+
+
+@config.command()
+@named
+def get(key: str) -> None:
+    """Print the value in force, secrets too."""
+    text(Settings.load(place().data)[known(key).name])
+
+
+@config.command()
+@named
+def unset(key: str) -> None:
+    """Return a key to its default."""
+    change(place().data, key, None)
+    text(f"unset {known(key).name}")
+
+
+@config.command()
+@json_option
+def show(as_json: bool) -> None:
+    """Show every key and its value; * marks those that are set."""
+    settings = Settings.load(place().data)
+    values = {name: masked(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
+    if as_json:
+        as_data({name: {"value": value, "set": name in settings.said} for name, value in values.items()})
+    else:
+        rows = ((name, value, KEYS[name].help) for name, value in values.items())
+        table([("*" if name in settings.said else " ", name, value or "-", help_) for name, value, help_ in rows])
+
+
+def masked(secret: str) -> str:
+    """Hide a secret but for its last few characters."""
+    shown = secret[-_LAST:] if len(secret) > 3 * _LAST else ""
+    return f"…{shown}" if secret else ""
+
+
+def _read() -> str:
+    value = sys.stdin.buffer.read(_LONGEST).decode("utf-8", "replace").strip()
+    if not value:
+        raise UsageError("there is no value on standard input")
+    return value

@@ -1,0 +1,76 @@
+"""`memman embed`: status, reembed, swap."""
+
+from typing import Any
+
+import click
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, place, store_option
+from memman.cli.progress import bar
+from memman.cli.show import as_data, pairs, text
+from memman.model.errors import UsageError
+
+PROVIDERS = ("builtin", "openai", "voyage", "ollama")
+
+
+@click.group(cls=Group)
+@store_option
+def embed() -> None:
+    """Show and change what makes the vectors."""
+
+
+@embed.command()
+@json_option
+@store_option
+def status(as_json: bool) -> None:
+    """Show what made the store's vectors, and how many there are."""
+    from memman.govern import embedding as govern
+
+    where = place()
+    record = govern.status(where.data, where.name)
+    if as_json:
+        as_data(record)
+    else:
+        pairs({name: _flat(value) for name, value in record.items()})
+
+
+@embed.command()
+@store_option
+def reembed() -> None:
+    """Make the vectors that are missing, with the embedder in force."""
+    from memman.govern import embedding as govern
+
+    where = place()
+    with bar("embedding") as progress:
+        count = govern.reembed(where.data, where.name, progress)
+    text(f"embedded {count} memories of store {where.name!r}")
+
+
+@embed.command()
+@click.option("--to", "provider", type=click.Choice(PROVIDERS), help="The new provider.")
+@click.option("--model", default="", help="Its model.")
+@click.option("--endpoint", default="", help="Its base address.")
+@click.option("--dimension", type=click.IntRange(8, 16_384), help="Length of its vectors.")
+@click.option("--resume", is_flag=True, help="Go on with a swap that was interrupted.")
+@click.option("--abort", is_flag=True, help="Give up a swap, and stay with the old vectors.")
+def swap(provider: str | None, model: str, endpoint: str, dimension: int | None, resume: bool, abort: bool) -> None:
+    """Change the embedder of every store while recall goes on."""
+    if sum((bool(provider), resume, abort)) != 1:
+        raise UsageError("give one of --to PROVIDER, --resume and --abort")
+    from memman.govern import embedding as govern
+
+    data = place().data
+    if abort:
+        text(govern.abort(data))
+        return
+    target = {"provider": provider, "model": model, "endpoint": endpoint, "dimension": dimension}
+    with bar("embedding") as progress:
+        text(govern.swap(data, None if resume else target, progress, resume=resume))
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_flat(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_flat, value))
+    return "" if value is None else str(value)

@@ -1,0 +1,33 @@
+"""`memman forget`."""
+
+from typing import Any
+
+import click
+
+from memman.cli.options import json_option, place, store_option
+from memman.cli.show import as_data, short, table
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--undo", is_flag=True, help="Bring forgotten memories back.")
+@json_option
+@store_option
+def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
+    """Retire memories, or with --undo bring them back.
+
+    ID names a memory, everything that came of a note, or a note that still waits.
+    """
+    from memman.govern import forget as govern
+
+    records = (govern.restore if undo else govern.forget)(place(), ids)
+    if as_json:
+        as_data(records)
+    else:
+        table([_row(record, undo=undo) for record in records])
+
+
+def _row(record: dict[str, Any], *, undo: bool) -> tuple[str, str, str]:
+    verb = "restored" if undo else "forgotten"
+    done = verb if record["changed"] else f"was not {verb}" if undo else f"was {verb} already"
+    return done, short(record["id"], note=record["kind"] == "note"), record["text"]

@@ -1,0 +1,77 @@
+"""`memman graph`: related, link, rebuild."""
+
+import click
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.progress import bar
+from memman.cli.show import as_data, short, table, text
+from memman.model.records import EDGE_KINDS, EdgeKind
+
+
+@click.group(cls=Group)
+@store_option
+def graph() -> None:
+    """Walk along the edges between memories, add one, or rebuild them."""
+
+
+@graph.command()
+@click.argument("id_", metavar="ID")
+@click.option("--edge", type=click.Choice(EDGE_KINDS), help="Only along edges of this kind.")
+@click.option("--depth", type=click.IntRange(1, 5), default=1, show_default=True, help="Edges away at most.")
+@limit_option
+@json_option
+@store_option
+def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -> None:
+    """Show the memories around one, nearest and heaviest first."""
+    from memman.govern import graph as govern
+
+    found = govern.related(place(), id_, kind=edge, depth=depth, limit=limit)
+    if as_json:
+        as_data(found)
+        return
+    text(f"{short(found['memory']['uid'])}  {found['memory']['text']}")
+    table(
+        [
+            (f"{one['depth']}", one["direction"], one["kind"], f"{one['weight']:.2f}", short(one["uid"]), one["text"])
+            for one in found["related"]
+        ]
+    )
+
+
+@graph.command()
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("--type", "kind", type=click.Choice(EDGE_KINDS), default="semantic", show_default=True, help="Its kind.")
+@click.option("--weight", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="How strong it is.")
+@click.option("--note", default="", help="Why they belong together.")
+@json_option
+@store_option
+def link(a: str, b: str, kind: EdgeKind, weight: float, note: str, as_json: bool) -> None:
+    """Make an edge from A to B that no rule changes or drops.
+
+    A causal edge says that A led to B.
+    """
+    from memman.govern import graph as govern
+
+    made = govern.link(place(), (a, b), kind, weight, note)
+    if as_json:
+        as_data(made)
+    else:
+        text(f"linked {short(made['src'])} to {short(made['dst'])}: {kind}, weight {weight:g}, {made['detail']}")
+
+
+@graph.command()
+@json_option
+@store_option
+def rebuild(as_json: bool) -> None:
+    """Work out the edges of every memory afresh; those a person made stay."""
+    from memman.govern.rebuild import rebuild as relink
+
+    where = place()
+    with bar("relinking") as progress:
+        count = relink(where.data, where.name, progress)
+    if as_json:
+        as_data({"store": where.name, "relinked": count})
+    else:
+        text(f"relinked {count} memories of store {where.name!r}")

@@ -1,0 +1,32 @@
+"""A click group whose mistakes are one line: the nearest verb is named, and a missing one is asked for."""
+
+from difflib import get_close_matches
+
+import click
+
+
+class Group(click.Group):
+    """A group of verbs."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the group's own options; without a verb, say which there are."""
+        if not args and not ctx.resilient_parsing:
+            ctx.fail(f"say which: {', '.join(self.list_commands(ctx))}")
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb that `args` begin with."""
+        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            ctx.fail(_unknown(args[0], self.list_commands(ctx)))
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's own signature
+        """Return the verbs in the order they were written."""
+        return list(self.commands)
+
+
+def _unknown(verb: str, verbs: list[str]) -> str:
+    near = get_close_matches(verb, verbs, 1)
+    return f"there is no verb {verb[:40]!a}" + (f"; did you mean {near[0]!r}?" if near else "")

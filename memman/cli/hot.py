@@ -1,0 +1,64 @@
+"""The hot verbs as click commands, made from the same tables that the fast parser reads."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from memman.cli.options import complete_store, said_store, starting
+from memman.hot.grammar import RECALL, REMEMBER, SHORT
+from memman.hot.recall import recall as run_recall
+from memman.hot.remember import remember as run_remember
+from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS, SOURCES
+
+Table = Mapping[str, tuple[str, str, str]]
+Values = dict[str, str | bool]
+
+# What a shell may complete the value of an option with.
+_WORDS = {"category": CATEGORIES, "importance": IMPORTANCES, "intent": INTENTS, "source": SOURCES}
+
+
+def _option(flag: str, dest: str, takes: str, text: str) -> click.Option:
+    flags = [flag, *(short for short, full in SHORT.items() if full == flag), dest]
+    if not takes:
+        return click.Option(flags, is_flag=True, help=text)
+    complete = complete_store if dest == "store" else _complete(dest)
+    return click.Option(flags, metavar=takes, type=click.UNPROCESSED, help=text, shell_complete=complete)
+
+
+def _complete(dest: str) -> Any:
+    return lambda ctx, param, begun: starting(_WORDS.get(dest, ()), begun)  # noqa: ARG005 - click's own signature
+
+
+def params(table: Table) -> list[click.Parameter]:
+    """Make click's parameters from a table of the grammar."""
+    words = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED, metavar="TEXT...")
+    return [*(_option(flag, *row) for flag, row in table.items()), words]
+
+
+def split(given: Mapping[str, Any]) -> tuple[Values, list[str]]:
+    """Take click's values apart: those that were said, and the words."""
+    values = {name: value for name, value in given.items() if name != "words" and value not in {None, False}}
+    return values, list(given["words"])
+
+
+def click_parse(args: Sequence[str], table: Table) -> tuple[Values, list[str]]:
+    """Parse as click does. Raises its UsageError, or Exit where help is asked for."""
+    command = click.Command("verb", params=params(table))
+    return split(command.make_context("verb", list(args)).params)
+
+
+def _remember(**given: Any) -> int:
+    """Queue a note and print its id; the text comes as words, from a pipe, or with -."""
+    values, words = split(given)
+    return run_remember(words, {"store": said_store(), **values})
+
+
+def _recall(**given: Any) -> int:
+    """Find what is remembered about a few words."""
+    values, words = split(given)
+    return run_recall(words, {"store": said_store(), **values})
+
+
+remember = click.Command("remember", callback=_remember, params=params(REMEMBER), help=_remember.__doc__)
+recall = click.Command("recall", callback=_recall, params=params(RECALL), help=_recall.__doc__)

@@ -1,0 +1,95 @@
+"""`memman insights`: list and show."""
+
+from typing import Any
+
+import click
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.show import ago, as_data, counted, pairs, short, table, text, when
+from memman.govern.insights import STATUSES
+from memman.model.vocabulary import CATEGORIES, SOURCES
+
+
+@click.group(cls=Group)
+@store_option
+def insights() -> None:
+    """List memories, and show everything known about one."""
+
+
+@insights.command("list")
+@click.option("--category", type=click.Choice(CATEGORIES), help="Only this category.")
+@click.option("--source", type=click.Choice(SOURCES), help="Only this source.")
+@click.option("--status", type=click.Choice(STATUSES), default="current", show_default=True, help="Only this status.")
+@limit_option
+@json_option
+@store_option
+def list_(category: str | None, source: str | None, status: str, limit: int, as_json: bool) -> None:
+    """List memories, newest first."""
+    from memman.govern import insights as govern
+
+    records = govern.listed(place(), category=category, source=source, status=status, limit=limit)
+    if as_json:
+        as_data(records)
+    else:
+        table([_row(record, marked=status != "current") for record in records])
+
+
+@insights.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--history", is_flag=True, help="Also show what it superseded, and what superseded it.")
+@json_option
+@store_option
+def show(ids: tuple[str, ...], history: bool, as_json: bool) -> None:
+    """Show everything known about memories, or about notes that wait."""
+    from memman.govern import insights as govern
+
+    records = govern.shown(place(), ids, history=history)
+    if as_json:
+        as_data(records)
+        return
+    for number, record in enumerate(records):
+        if number:
+            text("")
+        (_note if record["kind"] == "note" else _memory)(record)
+
+
+def _row(record: dict[str, Any], *, marked: bool) -> tuple[object, ...]:
+    mark = (record["status"],) if marked else ()
+    shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
+    return (*shown, record["source"], *mark, record["text"])
+
+
+def _memory(record: dict[str, Any]) -> None:
+    came = record["provenance"] or {}
+    until = when(record["valid_to"])
+    pairs(
+        {
+            "id": record["uid"],
+            "text": record["text"],
+            "summary": record["summary"],
+            "status": record["status"],
+            "superseded by": record["superseded_by"],
+            "category": f"{record['category']}, importance {record['importance']}",
+            "entities": ", ".join(record["entities"]),
+            "keywords": ", ".join(record["keywords"]),
+            "valid": f"from {when(record['valid_from'])}" + (f" to {until}" if until else ""),
+            "recorded": when(record["recorded_at"]),
+            "retired": when(record["retired_at"]),
+            "source": record["source"],
+            "note": record["note"],
+            **{name: came.get(name) for name in ("agent", "session", "cwd", "repository", "revision", "host", "user")},
+            "edges": counted(record["edges"]),
+            "shown": f"{record['uses']} times",
+        }
+    )
+    for side in ("before", "after"):
+        for other in record.get(side, ()):
+            text(f"{side}  {short(other['uid'])}  {when(other['valid_from'])}  {other['status']}  {other['text']}")
+
+
+def _note(record: dict[str, Any]) -> None:
+    shown = ("text", "state", "category", "importance", "entities", "replaces", "source", "agent", "session", "cwd")
+    rest = ("repository", "revision", "host", "user", "error")
+    times = {"queued": when(record["queued_at"])}
+    pairs({"note": record["uid"]} | {name: record[name] for name in shown} | times | {n: record[n] for n in rest})

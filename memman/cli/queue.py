@@ -1,0 +1,128 @@
+"""`memman scheduler queue`: list, failed, show, retry, purge."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, limit_option, place, said_store, store_option
+from memman.cli.show import ago, as_data, pairs, short, table, text, when
+from memman.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from memman.queue.notes import Queue
+    from memman.queue.view import QueueView
+
+STATES = ("pending", "running", "done", "parked")
+
+
+@click.group(cls=Group)
+@store_option
+def queue() -> None:
+    """Look into the queue, and send parked notes round again."""
+
+
+@queue.command("list")
+@click.option("--state", type=click.Choice(STATES), help="Only notes in this state; else all but done.")
+@limit_option
+@json_option
+@store_option
+def list_(state: str | None, limit: int, as_json: bool) -> None:
+    """List notes, newest first."""
+    _print(_listed((state,) if state else ("pending", "running", "parked"), limit), as_json=as_json)
+
+
+@queue.command()
+@limit_option
+@json_option
+@store_option
+def failed(limit: int, as_json: bool) -> None:
+    """List the parked notes with what went wrong."""
+    notes = _listed(("parked",), limit)
+    if as_json:
+        as_data(notes)
+        return
+    for note in notes:
+        text(f"{short(note['uid'], note=True)}  {note['store']}  {note['attempts']} attempts  {note['error']}")
+        text(f"    {note['text'][:200]}")
+
+
+@queue.command()
+@click.argument("id_", metavar="ID")
+@json_option
+@store_option
+def show(id_: str, as_json: bool) -> None:
+    """Show everything known about a note."""
+    with closing(_view()) as view:
+        record = view.show(view.find(id_))
+    if as_json:
+        as_data(record)
+        return
+    times = {name: when(record[name] or None) for name in ("queued_at", "changed_at", "retry_at")}
+    pairs(record | times | {"journal": ", ".join(record["journal"])})
+
+
+@queue.command()
+@click.argument("id_", metavar="ID", required=False)
+@click.option("--all", "every", is_flag=True, help="Every parked note.")
+@store_option
+def retry(id_: str | None, every: bool) -> None:
+    """Send parked notes round again."""
+    if every == bool(id_):
+        raise UsageError("give the id of a parked note, or --all")
+    with closing(_queue()) as notes:
+        parked = (note["uid"] for note in _of_store(notes.listed(("parked",), -1)))
+        chosen = list(parked) if every else [notes.find(str(id_))]
+        done = [uid for uid in chosen if notes.retry(uid)]
+    if id_ and not done:
+        raise UsageError(f"note {id_} is not parked")
+    text(f"{len(done)} note{'s' * (len(done) != 1)} will be tried again")
+
+
+@queue.command()
+@click.option("--done", is_flag=True, help="Notes that are in their store.")
+@click.option("--parked", is_flag=True, help="Notes that were given up on: their text is nowhere else.")
+@click.option("--yes", is_flag=True, help="Really delete parked notes.")
+def purge(done: bool, parked: bool, yes: bool) -> None:
+    """Delete notes from the queue."""
+    if not (done or parked):
+        raise UsageError("say what to delete: --done, --parked or both")
+    if parked and not yes:
+        raise UsageError("parked notes hold text that is nowhere else: deleting them needs --yes")
+    with closing(_queue()) as notes:
+        counts = {state: notes.purge(state) for state, wanted in (("done", done), ("parked", parked)) if wanted}
+    text("deleted " + ", ".join(f"{count} {state}" for state, count in counts.items()))
+
+
+def _view() -> "QueueView":
+    from memman.queue.view import QueueView
+
+    return QueueView(place().data)
+
+
+def _queue() -> "Queue":
+    from memman.queue.notes import Queue
+
+    return Queue(place().data)
+
+
+def _listed(states: tuple[str, ...], limit: int) -> list[dict[str, Any]]:
+    with closing(_view()) as view:
+        return list(_of_store(view.listed(states, -1 if said_store() else limit)))[:limit]
+
+
+def _of_store(notes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    store = said_store()
+    return (note for note in notes if store in {None, note["store"]})
+
+
+def _print(notes: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        as_data(notes)
+        return
+    table(
+        [(short(n["uid"], note=True), n["store"], n["state"], ago(n["queued_at"]), n["text"]) for n in notes],
+        80,
+    )

@@ -1,0 +1,81 @@
+"""`memman scheduler`: drain, and the queue it works on."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, said_store, store_option
+from memman.cli.progress import bar
+from memman.cli.queue import queue
+from memman.cli.show import as_data, complain, text
+
+if TYPE_CHECKING:
+    from memman.cli.progress import Progress
+    from memman.drain.loop import Report
+    from memman.pipeline.plan import Plan
+    from memman.queue.notes import Queue
+
+
+@click.group(cls=Group)
+@store_option
+def scheduler() -> None:
+    """Run the drain, and look into the queue."""
+
+
+@scheduler.command()
+@click.option("--limit", type=click.IntRange(1), help="Notes at most.")
+@click.option("--deadline", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Start none after this.")
+@click.option("--trace", is_flag=True, help="Print what each stage makes of each note.")
+@json_option
+@store_option
+def drain(limit: int | None, deadline: float | None, trace: bool, as_json: bool) -> None:
+    """Take the notes that wait through the pipeline, into their stores."""
+    from memman import compose
+
+    with bar("draining") as progress:
+        report = compose.drain(
+            notes=limit,
+            seconds=deadline,
+            store=said_store(),
+            started=lambda queue: _counting(queue, progress),
+            trace=_told if trace else lambda stage, plan: None,  # noqa: ARG005 - nobody looks on
+        )
+    for line in report.errors:
+        complain(line)
+    if as_json:
+        as_data(asdict(report))
+    else:
+        text(summary(report))
+
+
+def summary(report: "Report") -> str:
+    """Say in one line what a drain did."""
+    notes = f"{report.done} note" + "s" * (report.done != 1)
+    line = f"drained {notes}: {report.added} added, {report.superseded} superseded, {report.known} known"
+    line += f"; {report.deferred} deferred, {report.parked} parked"
+    more = {"failed and will be tried again": report.failed - report.parked, "rescued": report.rescued}
+    line += "".join(f", {count} {what}" for what, count in more.items() if count > 0)
+    return line + (f"; stopped: {report.stopped}" if report.stopped else "")
+
+
+def _counting(queue: "Queue", progress: "Progress") -> Callable[[], None]:
+    total, done = queue.waiting(said_store()), 0
+
+    def landed() -> None:
+        nonlocal done
+        done += 1
+        progress(done, total)
+
+    return landed
+
+
+def _told(stage: str, plan: "Plan") -> None:
+    from memman.drain.trace import line
+
+    text(line(stage, plan))
+
+
+scheduler.add_command(queue)

@@ -1,0 +1,67 @@
+"""Printing: JSON as it is, text on clean lines, so that nothing stored can steer a terminal."""
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from memman.recall.render import SHORT_ID, age, clean
+
+WIDE = 65_536
+_GAP = "  "
+
+
+def as_data(record: Any) -> None:
+    """Print JSON."""
+    sys.stdout.write(json.dumps(record, ensure_ascii=False, indent=2) + "\n")
+
+
+def text(line: str) -> None:
+    """Print one line, whole."""
+    sys.stdout.write(clean(line, WIDE) + "\n")
+
+
+def table(rows: Iterable[Sequence[object]], longest: int = 200) -> None:
+    """Print rows with their columns aligned; only the last is cut, to `longest`."""
+    cells = [[clean("" if cell is None else str(cell), longest) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        padded = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        text(_GAP.join([*padded, row[-1]]).rstrip())
+
+
+def pairs(record: Mapping[str, object]) -> None:
+    """Print names and values, those that have one."""
+    rows = [(name, value) for name, value in record.items() if value not in {None, ""}]
+    table(rows, WIDE)
+
+
+def when(ms: int | None) -> str:
+    """Write a moment in local time."""
+    return "" if ms is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(ms / 1000))
+
+
+def ago(ms: int) -> str:
+    """Write how long ago a moment was."""
+    return age(ms, time.time_ns() // 1_000_000)
+
+
+def counted(counts: Mapping[str, object]) -> str:
+    """Write a few counts on one line."""
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
+
+
+def size(count: int) -> str:
+    """Write a number of bytes."""
+    return f"{count / 1_048_576:.1f} MiB" if count >= 1_048_576 else f"{count / 1024:.1f} KiB"  # noqa: PLR2004 - 1 MiB
+
+
+def short(uid: str, *, note: bool = False) -> str:
+    """Return the id to show: a memory's beginning, a note's ending (where its chance is)."""
+    return uid[-SHORT_ID:] if note else uid[:SHORT_ID]
+
+
+def complain(line: str) -> None:
+    """Print one line to standard error."""
+    sys.stderr.write(f"memman: {clean(line, WIDE)}\n")

@@ -1,0 +1,77 @@
+"""`memman status`."""
+
+from typing import Any
+
+import click
+
+from memman.cli.options import json_option, place, store_option
+from memman.cli.show import ago, as_data, counted, pairs, size
+
+
+@click.command()
+@json_option
+@store_option
+def status(as_json: bool) -> None:
+    """Show how memory is doing, on one page."""
+    from memman import compose
+    from memman.config.env import Settings
+    from memman.govern import status as govern
+
+    where = place()
+    settings = Settings.load(where.data)
+    record = govern.status(where, settings, compose.in_force(settings))
+    if as_json:
+        as_data(record)
+    else:
+        pairs(_lines(record))
+
+
+def _lines(record: dict[str, Any]) -> dict[str, str]:
+    store, queue, providers = record["store"], record["queue"], record["providers"]
+    budget = {name: limit for name, limit in record["budget"].items() if limit is not None}
+    return {
+        "store": f"{store['name']} ({store['why']})" + ("" if store["exists"] else ", empty so far"),
+        "file": f"{store['path']}, {size(store['bytes'])}",
+        "memories": counted(record["memories"]["by_status"]),
+        "by category": counted(record["memories"]["by_category"]),
+        "edges": counted(record["edges"]),
+        "queue": counted(queue["states"]) + f"; {queue['waiting_here']} for this store",
+        "oldest waiting": "" if queue["oldest_seconds"] is None else _span(queue["oldest_seconds"]),
+        "model": _model(providers["llm"]),
+        "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
+        "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
+        "last drain": _drain(record["last_drain"]),
+        "spent today": _spend(record["spend"]),
+        "budget a day": ", ".join(f"{limit:g} {name}" for name, limit in budget.items()) or "none",
+        "vectors": "; ".join(map(_fingerprint, record["fingerprints"])) or "none",
+        "schema": ", ".join(f"{name} {number}" for name, number in record["schema"].items()),
+        "version": record["version"],
+    }
+
+
+def _model(llm: dict[str, str]) -> str:
+    models = dict.fromkeys((llm["fast"], llm["slow"]))
+    return f"{llm['provider']} {', '.join(models)}" + (f" at {llm['endpoint']}" if llm["endpoint"] else "")
+
+
+def _drain(last: dict[str, Any] | None) -> str:
+    if last is None:
+        return "never"
+    line = f"{ago(last['at'])} ago, {last['seconds']:.1f} s: {last['done']} notes, {last['added']} added"
+    line += f", {last['superseded']} superseded, {last['deferred']} deferred, {last['parked']} parked"
+    return line + (f"; stopped: {last['stopped']}" if last["stopped"] else "")
+
+
+def _spend(spend: dict[str, Any]) -> str:
+    stages = [f"{entry['stage']} {entry['calls']} calls {entry['cost']:.4f} USD" for entry in spend["stages"]]
+    return "; ".join((f"{spend['usd']:.4f} USD, {spend['tokens']} tokens", *stages))
+
+
+def _fingerprint(made: dict[str, Any]) -> str:
+    return f"{made['vectors']} by {made['provider']}/{made['model']}/{made['dimension']}"
+
+
+def _span(seconds: int) -> str:
+    from memman.recall.render import age
+
+    return age(0, seconds * 1000)

@@ -1,0 +1,143 @@
+"""Vectors for memories that have none of some embedder: after a change of embedder, or of the shipped table.
+
+Every function wants the drain lock held. Work is kept batch by batch, and
+only what is missing is done, so whatever ends it costs one batch.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
+
+import apsw
+import numpy as np
+
+from memman.embed import Embedder, Vectors
+from memman.embed.codes import int8, sign_code
+from memman.model.records import Fingerprint
+from memman.pipeline.embed import made_by
+from memman.pipeline.spread import ENOUGH, Spread, key
+from memman.sqlite import Guard
+from memman.store.sqlite import vectors
+from memman.store.sqlite.store import SqliteStore
+
+# Texts a provider call, and memories a transaction.
+BATCH = 64
+# Memories an upgrade may embed at the end of one drain: about half a second's work.
+AT_ONCE = 2_000
+# Memories that a new embedder's spread is first learned from: 780 pairs.
+_SAMPLED = 40
+BUILTIN = "builtin"
+
+
+async def fill(
+    store: SqliteStore,
+    embedder: Embedder,
+    *,
+    after: int = 0,
+    limit: int | None = None,
+    progress: Callable[[int], None] = lambda memories: None,  # noqa: ARG005 - nobody looks on by default
+) -> int:
+    """Embed memories beyond row `after` that lack a vector, up to `limit`; return how many.
+
+    Forgotten ones are embedded only where their text stays on this machine.
+    Raises what the embedder raises; the batches before that are kept.
+    """
+    fingerprint, done = await known(embedder), 0
+    with store.unit() as unit:
+        number = unit.embedder(fingerprint)
+    while limit is None or done < limit:
+        with Guard(store.path):
+            forgotten = fingerprint.provider == BUILTIN
+            rows = vectors.missing(store.db, number, after, BATCH, forgotten=forgotten)
+        if not rows:
+            break
+        embedding = await embedder.embed([text for _, text in rows])
+        _put(store, number, [memory for memory, _ in rows], embedding.vectors)
+        after = rows[-1][0]
+        done += len(rows)
+        progress(len(rows))
+    if done:
+        learn(store, fingerprint)
+    return done
+
+
+async def known(embedder: Embedder) -> Fingerprint:
+    """Return the embedder's fingerprint, its dimension asked for where it is not known yet."""
+    if embedder.fingerprint.dimension:
+        return embedder.fingerprint
+    return made_by(embedder, (await embedder.embed(["How long is a vector?"])).vectors)
+
+
+def lacking(store: SqliteStore, fingerprint: Fingerprint) -> int:
+    """Count the memories that `fill` would embed."""
+    with Guard(store.path):
+        number = store.reader.embedder_id(fingerprint)
+        return vectors.lacking(store.db, number, forgotten=fingerprint.provider == BUILTIN)
+
+
+def resolved(db: apsw.Connection, fingerprint: Fingerprint) -> Fingerprint:
+    """Return `fingerprint`, an unknown dimension taken from the newest vectors of its model in a store."""
+    if fingerprint.dimension:
+        return fingerprint
+    named = (fingerprint.provider, fingerprint.model)
+    found = [made for made in vectors.embedders(db) if (made.provider, made.model) == named]
+    return found[-1] if found else fingerprint
+
+
+def learn(store: SqliteStore, fingerprint: Fingerprint) -> None:
+    """Measure how alike the store's memories are by an embedder it has vectors of but no experience with."""
+    number = store.reader.embedder_id(fingerprint)
+    if number is None or Spread.of(store.reader, fingerprint).known:
+        return
+    total = store.reader.count()
+    some = vectors.unpacked(store.db, number, range(1, total + 1, max(1, total // _SAMPLED)))
+    rows = np.array([row for row in some.values() if row.any()])
+    if len(rows) * (len(rows) - 1) // 2 < ENOUGH:
+        return
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    pairs = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
+    with store.unit() as unit:
+        unit.set_meta(key(fingerprint), json.dumps(astuple(Spread().with_samples(pairs.tolist()))))
+
+
+def discard(store: SqliteStore, fingerprint: Fingerprint, number: int, limit: int | None = None) -> None:
+    """Drop the vectors of an embedder and what was learned about it, a batch a transaction, up to `limit`."""
+    left = limit
+    while left is None or left > 0:
+        with store.unit() as unit:
+            gone = vectors.drop(unit.db, number, BATCH)
+            if gone < BATCH:
+                unit.set_meta(key(fingerprint), None)
+                unit.set_meta(_mark(number), None)
+                return
+        left = None if left is None else left - gone
+
+
+async def renew(store: SqliteStore, local: Embedder) -> None:
+    """Bring the built-in vectors up to the shipped table, a bounded part a drain, and drop those of older tables."""
+    saved = vectors.embedders(store.db)
+    number = saved.get(local.fingerprint)
+    mark = int(store.reader.meta(_mark(number)) or 0) if number is not None else 0
+    newest = store.reader.count()
+    stale = {made: old for made, old in saved.items() if made.provider == BUILTIN and made != local.fingerprint}
+    if mark == newest and not stale:
+        return
+    if await fill(store, local, after=mark, limit=AT_ONCE) >= AT_ONCE:
+        return
+    for fingerprint, old in stale.items():
+        discard(store, fingerprint, old, AT_ONCE)
+    with store.unit() as unit:
+        unit.set_meta(_mark(unit.embedder(local.fingerprint)), str(newest))
+
+
+def _mark(number: int) -> str:
+    """Name the store setting that holds the row up to which every memory is known to have a vector of `number`."""
+    return f"filled:{number}"
+
+
+def _put(store: SqliteStore, number: int, memories: Sequence[int], rows: Vectors) -> None:
+    with store.unit() as unit:
+        packed = [
+            (m, store.cell(number, row), sign_code(row), int8(row)) for m, row in zip(memories, rows, strict=True)
+        ]
+        vectors.put(unit.db, number, packed)

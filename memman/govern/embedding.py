@@ -1,0 +1,192 @@
+"""Which vectors the stores hold, filling in what is missing, and changing the embedder under a running memory."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from memman.compose import Workshop, embedder
+from memman.config import stores
+from memman.config.env import Settings, change_all
+from memman.config.places import store_path
+from memman.drain.backfill import BUILTIN, discard, fill, known, lacking, resolved
+from memman.drain.lock import drain_lock
+from memman.embed import Embedder
+from memman.govern import target as targets
+from memman.govern.target import Target
+from memman.model.errors import UnknownStore, UsageError
+from memman.model.records import Fingerprint
+from memman.queue.ledger import Ledger
+from memman.queue.notes import Queue
+from memman.store.sqlite import vectors
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.store import SqliteStore
+
+# Told (memories done, memories in all) after each batch.
+Progress = Callable[[int, int], None]
+
+
+def _unseen(done: int, total: int) -> None:
+    """Nobody looks on."""
+
+
+def status(data: str, store: str) -> dict[str, Any]:
+    """Say which vectors `store` holds and which it lacks, and how far a swap has got. Raises UnknownStore."""
+    _existing(data, store)
+    settings = Settings.load(data)
+    return asyncio.run(_status(data, store, settings))
+
+
+def reembed(data: str, store: str, progress: Progress = _unseen) -> int:
+    """Embed what lacks a vector of the built-in or the configured embedder; return how many vectors were made.
+
+    Raises Busy while a drain is at work, UnknownStore, and what a provider
+    raises; what was done before that is kept.
+    """
+    _existing(data, store)
+    with drain_lock(data):
+        return asyncio.run(_reembed(data, store, progress))
+
+
+def swap(data: str, target: Mapping[str, object] | None, progress: Progress = _unseen, *, resume: bool = False) -> str:
+    """Embed every store with `target` (provider, model, endpoint, dimension), then put it in force; say what was done.
+
+    Until the last store is complete the old embedder stays in force. Killed or
+    failed at any moment it goes on with `resume`, for which `target` is None.
+    Raises UsageError, BadConfig, Busy, and what a provider raises.
+    """
+    with drain_lock(data):
+        chosen = _chosen(data, target, resume=resume)
+        return asyncio.run(_swap(data, chosen, progress))
+
+
+def abort(data: str) -> str:
+    """Give an unfinished swap up: drop the vectors it made. One that only has to tidy up is finished instead."""
+    with drain_lock(data):
+        target = Target.load(data)
+        if target is None:
+            raise UsageError("no swap is unfinished")
+        if target.in_force(Settings.load(data)):
+            return asyncio.run(_swap(data, target, _unseen))
+        return asyncio.run(_abort(data, target))
+
+
+async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
+    target, shop = Target.load(data), Workshop(data, settings)
+    with Catalogue.open(store_path(data, name)) as catalogue:
+        db = catalogue.reader.db
+        local, configured = (resolved(db, source.fingerprint) for source in shop.providers()[2:])
+        goal = resolved(db, _made_by(shop, target)) if target else None
+        memories, counted = vectors.memories(db), vectors.tally(db)
+    await shop.close()
+
+    def held(made: Fingerprint) -> dict[str, Any]:
+        count = counted.get(made, 0)
+        return {"fingerprint": str(made), "vectors": count, "missing": memories - count}
+
+    others = [held(made) for made, count in counted.items() if count and made not in {local, configured, goal}]
+    return {
+        "store": name,
+        "memories": memories,
+        "builtin": held(local),
+        "configured": held(configured),
+        "others": others,
+        "swap": {"target": str(goal), "done": held(goal)["vectors"], "left": held(goal)["missing"]} if goal else None,
+    }
+
+
+async def _reembed(data: str, name: str, progress: Progress) -> int:
+    async with _workshop(data, Settings.load(data)) as shop:
+        _, _, local, configured = shop.providers()
+        store = shop.store(name)
+        work = [(store, source) for source in dict.fromkeys((local, configured))]
+        done = await _filled(work, progress)
+        store.maintain()
+    return done
+
+
+async def _swap(data: str, target: Target, progress: Progress) -> str:
+    before = Settings.load(data)
+    async with _workshop(data, before.replaced(target.keys)) as shop:
+        _, _, local, wanted = shop.providers()
+        made = await known(wanted)
+        if made.provider != BUILTIN:
+            target = replace(target, model=made.model, dimension=str(made.dimension))
+        target.save(data)
+        opened = [shop.store(name) for name in stores.names(data)]
+        done = await _filled([(store, wanted) for store in opened], progress)
+        change_all(data, target.keys)
+        for store in opened:
+            _keep_only(store, {local.fingerprint, made})
+            store.maintain()
+        targets.forget(data)
+    return f"{made} is in force: {done} vectors made in {len(opened)} stores"
+
+
+async def _abort(data: str, target: Target) -> str:
+    async with _workshop(data, Settings.load(data)) as shop:
+        for store in [shop.store(name) for name in stores.names(data)]:
+            made = resolved(store.db, _made_by(shop, target))
+            kept = {resolved(store.db, source.fingerprint) for source in shop.providers()[2:]}
+            _keep_only(store, vectors.embedders(store.db).keys() - ({made} - kept))
+    targets.forget(data)
+    return f"the swap to {target} was given up; what was in force stays"
+
+
+async def _filled(work: Sequence[tuple[SqliteStore, Embedder]], progress: Progress) -> int:
+    """Fill stores one after the other, telling `progress` of the whole."""
+    total = sum([lacking(store, await known(source)) for store, source in work])
+    done = 0
+
+    def more(memories: int) -> None:
+        nonlocal done
+        done += memories
+        progress(done, total)
+
+    for store, source in work:
+        await fill(store, source, progress=more)
+    return done
+
+
+def _keep_only(store: SqliteStore, kept: Collection[Fingerprint]) -> None:
+    for made, number in vectors.embedders(store.db).items():
+        if made not in kept:
+            discard(store, made, number)
+
+
+def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> Target:
+    """Return what to swap to. Raises UsageError where that is not clear, or is in force already."""
+    unfinished = Target.load(data)
+    if resume:
+        if unfinished is None:
+            raise UsageError("no swap is unfinished")
+        return unfinished
+    target = Target.of(said or {})
+    if unfinished is not None:
+        raise UsageError(f"the swap to {unfinished} is unfinished: resume it, or abort it first")
+    if target.in_force(Settings.load(data)):
+        raise UsageError(f"{target} is in force already: `memman embed reembed` makes vectors that are missing")
+    return target
+
+
+def _made_by(shop: Workshop, target: Target) -> Fingerprint:
+    """Name what `target` makes, without asking it anything."""
+    return embedder(shop.settings.replaced(target.keys), shop.http, shop.local()).fingerprint
+
+
+def _existing(data: str, store: str) -> None:
+    if not stores.exists(data, stores.checked(store)):
+        raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
+
+
+@asynccontextmanager
+async def _workshop(data: str, settings: Settings) -> AsyncIterator[Workshop]:
+    """Open stores and metered providers under `settings`."""
+    queue = Queue(data)
+    shop = Workshop(data, settings, Ledger(queue.db))
+    try:
+        yield shop
+    finally:
+        await shop.close()
+        queue.close()

@@ -1,0 +1,122 @@
+"""Working out edges and the text index again, as the rules of today would have it."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from memman import __version__
+from memman.compose import Workshop
+from memman.config import stores
+from memman.config.env import Settings
+from memman.drain.backfill import learn, resolved
+from memman.drain.lock import drain_lock
+from memman.model.errors import UnknownStore
+from memman.model.records import Fingerprint
+from memman.pipeline.link import LINKERS, Subject, connected
+from memman.store.sqlite import vectors
+from memman.store.sqlite.past import PastReader
+from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.unit import SqliteUnit
+
+# Memories a transaction: a tenth of a second's work, and more than the facts of any note.
+BATCH = 128
+_KEY = "rebuild"
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What linking needs to know of a stored memory. Times are Unix milliseconds, `entities` is a JSON list."""
+
+    id: int
+    note: str
+    origin: str
+    valid_from: int
+    recorded_at: int
+    status: str
+    entities: str
+
+
+def rebuild(data: str, store: str, progress: Callable[[int, int], None] = lambda done, total: None) -> int:  # noqa: ARG005
+    """Rebuild temporal, entity and semantic edges and the text index of `store`; return how many memories were done.
+
+    Causal edges and edges a person made stay. Each batch is one transaction;
+    one that was interrupted goes on where it stopped. `progress` is told
+    (memories done, memories in all). Raises Busy while a drain is at work, and
+    UnknownStore.
+    """
+    if not stores.exists(data, stores.checked(store)):
+        raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
+    with drain_lock(data):
+        return asyncio.run(_rebuild(data, store, progress))
+
+
+async def _rebuild(data: str, name: str, progress: Callable[[int, int], None]) -> int:
+    shop = Workshop(data, Settings.load(data))
+    try:
+        store = shop.store(name)
+        fingerprint = resolved(store.db, shop.providers()[3].fingerprint)
+        learn(store, fingerprint)
+        return _pass(store, fingerprint, progress)
+    finally:
+        await shop.close()
+
+
+def _pass(store: SqliteStore, fingerprint: Fingerprint, progress: Callable[[int, int], None]) -> int:
+    last, done, total = _begun(store, fingerprint), 0, store.reader.count()
+    while batch := _batch(store, last):
+        last = batch[-1].id
+        with store.unit() as unit:
+            for note in _notes(batch):
+                _relink(store, unit, note, fingerprint)
+            unit.index([memory.id for memory in batch])
+            unit.set_meta(_KEY, json.dumps([last, __version__, str(fingerprint)]))
+        done += len(batch)
+        progress(last, total)
+    with store.unit() as unit:
+        unit.set_meta(_KEY, None)
+    return done
+
+
+def _begun(store: SqliteStore, fingerprint: Fingerprint) -> int:
+    """Return the row an interrupted rebuild under the same rules had got to, else 0."""
+    last, *rules = json.loads(store.reader.meta(_KEY) or "[0]")
+    return int(last) if rules == [__version__, str(fingerprint)] else 0
+
+
+def _batch(store: SqliteStore, after: int) -> list[_Memory]:
+    """Return the next memories, cut between two notes."""
+    columns = "id, note, origin, valid_from, recorded_at, status, entities"
+    sql = f"SELECT {columns} FROM memory WHERE id > ? ORDER BY id LIMIT ?"
+    batch = [_Memory(*row) for row in store.db.execute(sql, (after, BATCH))]
+    whole = [memory for memory in batch if memory.note != batch[-1].note]
+    return whole if len(batch) == BATCH and whole else batch
+
+
+def _notes(batch: Sequence[_Memory]) -> Iterator[list[_Memory]]:
+    """Yield the memories of each note, those forgotten left out: they keep the edges they had."""
+    for _, group in groupby(batch, lambda memory: memory.note):
+        if note := [memory for memory in group if memory.status != "forgotten"]:
+            yield note
+
+
+def _relink(store: SqliteStore, unit: SqliteUnit, note: Sequence[_Memory], fingerprint: Fingerprint) -> None:
+    """Link the memories of one note to those before them, as when they came in."""
+    ids = tuple(memory.id for memory in note)
+    number = store.reader.embedder_id(fingerprint)
+    stored = vectors.unpacked(store.db, number, ids) if number is not None else {}
+    nothing = np.zeros(fingerprint.dimension, np.float32)
+    subject = Subject(
+        origin=note[0].origin,
+        at=note[0].valid_from,
+        ends=ids,
+        entities=tuple(tuple(json.loads(memory.entities)) for memory in note),
+        fingerprint=fingerprint,
+        vectors=np.stack([stored.get(memory, nothing) for memory in ids]),
+    )
+    for memory in ids:
+        unit.unlink(tuple(LINKERS), memory)
+    unit.link(connected(PastReader(store.reader, ids[0], note[0].recorded_at), subject))

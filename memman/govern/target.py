@@ -1,0 +1,64 @@
+"""The embedder that an unfinished swap leads to, kept in a small file so that the swap survives its process."""
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+from memman.config.env import Settings
+from memman.config.keys import KEYS
+from memman.config.places import read_file, write_file
+from memman.model.errors import DamagedFile
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the MEMMAN_EMBED_ keys will say; empty means the key's default."""
+
+    provider: str
+    model: str = ""
+    endpoint: str = ""
+    dimension: str = ""
+
+    @classmethod
+    def of(cls, said: Mapping[str, object]) -> "Target":
+        """Read a target from what a caller said, missing parts empty."""
+        return cls(**{name: str(said.get(name) or "") for name in ("provider", "model", "endpoint", "dimension")})
+
+    @classmethod
+    def load(cls, data: str) -> "Target | None":
+        """Return the target of the unfinished swap, None where there is none. Raises DamagedFile."""
+        text = read_file(_path(data))
+        if not text:
+            return None
+        try:
+            return cls(**json.loads(text))
+        except (ValueError, TypeError) as error:
+            raise DamagedFile(f"{_path(data)} does not say what the swap leads to: remove it and swap again") from error
+
+    def save(self, data: str) -> None:
+        """Keep the target until the swap is over."""
+        write_file(_path(data), json.dumps(asdict(self)) + "\n")
+
+    @property
+    def keys(self) -> dict[str, str | None]:
+        """The settings that put the target in force."""
+        return {f"MEMMAN_EMBED_{name.upper()}": value or None for name, value in asdict(self).items()}
+
+    def in_force(self, settings: Settings) -> bool:
+        """Whether `settings` say the same."""
+        return all(settings[name] == (value or KEYS[name].default) for name, value in self.keys.items())
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.provider, self.model, self.dimension) if part)
+
+
+def forget(data: str) -> None:
+    """Drop the target: the swap is over."""
+    with suppress(FileNotFoundError):
+        os.remove(_path(data))
+
+
+def _path(data: str) -> str:
+    return data + "/swap.json"

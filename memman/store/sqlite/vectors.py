@@ -1,0 +1,86 @@
+"""A store's vectors, embedder by embedder: which are missing, how many there are, and how they go.
+
+Functions that write run inside the transaction their caller holds.
+"""
+
+from collections.abc import Iterable
+
+import apsw
+import numpy as np
+
+from memman.embed import Vectors
+from memman.model.records import Fingerprint
+from memman.store.sqlite.reader import id_list
+from memman.store.sqlite.schema import HIDDEN_CELL
+
+# Memory, cell, sign code, int8 vector.
+Row = tuple[int, int, bytes, bytes]
+
+_LIVE = "m.status <> 'forgotten'"
+
+
+def missing(db: apsw.Connection, embedder: int, after: int, limit: int, *, forgotten: bool) -> list[tuple[int, str]]:
+    """Return (id, text) of memories beyond row `after` without a vector of `embedder`, forgotten ones if wanted."""
+    sql = (
+        "SELECT m.id, m.text FROM memory m LEFT JOIN vector v ON v.embedder = ? AND v.memory = m.id"
+        f" WHERE m.id > ? AND v.memory IS NULL AND (? OR {_LIVE}) ORDER BY m.id LIMIT ?"
+    )
+    return list(db.execute(sql, (embedder, after, forgotten, limit)))
+
+
+def lacking(db: apsw.Connection, embedder: int | None, *, forgotten: bool) -> int:
+    """Count the memories without a vector of `embedder`, forgotten ones if wanted."""
+    has = "SELECT 1 FROM vector v WHERE v.embedder = ? AND v.memory = m.id"
+    sql = f"SELECT count(*) FROM memory m WHERE (? OR {_LIVE}) AND NOT EXISTS ({has})"
+    return int(db.execute(sql, (forgotten, embedder)).get)
+
+
+def memories(db: apsw.Connection) -> int:
+    """Count the memories that are not forgotten."""
+    return int(db.execute(f"SELECT count(*) FROM memory m WHERE {_LIVE}").get)
+
+
+def tally(db: apsw.Connection) -> dict[Fingerprint, int]:
+    """Count, for each embedder, the memories not forgotten that have a vector of it."""
+    sql = (
+        "SELECT e.provider, e.model, e.dimension, count(m.id) FROM embedder e LEFT JOIN vector v ON v.embedder = e.id"
+        f" LEFT JOIN memory m ON m.id = v.memory AND {_LIVE} GROUP BY e.id ORDER BY e.id"
+    )
+    return {Fingerprint(*made): count for *made, count in db.execute(sql)}
+
+
+def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
+    """Store vectors of memories that are still there; the codes of forgotten ones wait out of sight."""
+    for memory, cell, code, vector in rows:
+        values = (embedder, cell, vector, memory)
+        db.execute("INSERT OR REPLACE INTO vector SELECT ?, id, ?, ? FROM memory WHERE id = ?", values)
+        if any(vector):
+            db.execute(
+                "INSERT OR REPLACE INTO code SELECT ?, iif(status = 'forgotten', ?, ?), id, ? FROM memory WHERE id = ?",
+                (embedder, HIDDEN_CELL, cell, code, memory),
+            )
+
+
+def unpacked(db: apsw.Connection, embedder: int, ids: Iterable[int]) -> dict[int, Vectors]:
+    """Return the vectors of `ids` as float32; their length is not one."""
+    sql = f"SELECT memory, vector FROM vector WHERE embedder = ? AND memory IN ({id_list(ids)})"
+    return {memory: np.frombuffer(blob, np.int8).astype(np.float32) for memory, blob in db.execute(sql, (embedder,))}
+
+
+def embedders(db: apsw.Connection) -> dict[Fingerprint, int]:
+    """Return the number of each embedder the store has known, oldest first."""
+    sql = "SELECT provider, model, dimension, id FROM embedder ORDER BY id"
+    return {Fingerprint(*made): number for *made, number in db.execute(sql)}
+
+
+def drop(db: apsw.Connection, embedder: int, limit: int) -> int:
+    """Drop up to `limit` vectors of `embedder`, with the last of them the embedder itself; return how many went."""
+    for table, columns in (("code", "cell, memory"), ("vector", "memory")):
+        some = f"SELECT {columns} FROM {table} WHERE embedder = ?1 LIMIT ?2"
+        db.execute(f"DELETE FROM {table} WHERE embedder = ?1 AND ({columns}) IN ({some})", (embedder, limit))
+    gone: int = db.changes()
+    if gone < limit:
+        db.execute("DELETE FROM code WHERE embedder = ?", (embedder,))
+        db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
+        db.execute("DELETE FROM embedder WHERE id = ?", (embedder,))
+    return gone

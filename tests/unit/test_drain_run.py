@@ -1,0 +1,232 @@
+"""One drain from its lock to its tidy end: alone, stoppable, bounded, and honest about what it cost."""
+
+import signal
+import time
+
+import pytest
+from conftest import wait_until
+
+from memman.model.errors import Busy
+from memman.testing.providers import OK, Act, ScriptedProvider
+
+
+def snapshot(box):
+    """Return all a drain could change in the queue."""
+    return box.queue("SELECT * FROM note"), box.queue("SELECT * FROM journal"), box.queue("SELECT * FROM meta")
+
+
+def test_of_drains_started_together_one_works_and_the_others_leave_at_once(box):
+    """While one drain holds the lock, others end with 75 in no time and change nothing."""
+    with ScriptedProvider(latency=1.5) as provider:
+        box.use(provider)
+        box.remember("Redis caches the sessions.")
+        drains = [box.start_drain() for _ in range(4)]
+        wait_until(lambda: provider.calls.total() == 1)
+        before = snapshot(box)
+        began = time.monotonic()
+        with pytest.raises(Busy):
+            box.drain()
+        assert time.monotonic() - began < 0.5
+        assert snapshot(box) == before
+        ends = [drain.communicate(timeout=60) for drain in drains]
+        assert sorted(drain.returncode for drain in drains) == [0, 75, 75, 75]
+        assert sum("another drain is at work" in err for _, err in ends) == 3
+        assert provider.tasks["extract"] == 1
+    assert box.states() == {"done": 1}
+
+
+def test_a_drain_that_holds_the_lock_leaves_none_behind_when_killed(box):
+    """The kernel frees the lock of a killed drain, so the next one starts at once."""
+    with ScriptedProvider(latency=30) as provider:
+        box.use(provider)
+        box.remember("Redis caches the sessions.")
+        drain = box.start_drain()
+        wait_until(lambda: provider.calls.total() == 1)
+        drain.kill()
+        drain.communicate(timeout=60)
+    with ScriptedProvider() as provider:
+        box.use(provider)
+        assert (report := box.drain()).done == 1
+        assert report.rescued == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_drain_finishes_its_stage_and_the_next_pays_for_nothing_again(box, number):
+    """Asked to stop amid a call, the drain journals the answer, exits 0, and the next one goes on from there."""
+    with ScriptedProvider(latency=0.4) as provider:
+        box.use(provider)
+        for n in range(3):
+            box.remember(f"Worker {n} reads topic {n}.")
+        drain = box.start_drain()
+        wait_until(lambda: provider.tasks["extract"] == 3)
+        drain.send_signal(number)
+        _, err = drain.communicate(timeout=60)
+        assert (drain.returncode, err) == (0, "")
+        assert box.states() == {"pending": 3}
+        assert box.queue("SELECT stage FROM journal") == ["extract"] * 3
+        assert box.queue("SELECT DISTINCT attempts, deferrals FROM note") == [(0, 0)]
+        assert box.drain().done == 3
+        assert provider.tasks["extract"] == 3
+    assert sorted(box.store("SELECT note FROM memory")) == sorted(box.queue("SELECT uid FROM note"))
+
+
+def test_a_deadline_stops_the_drain_between_two_stages(box):
+    """Past its deadline a drain starts nothing more, gives back what is in flight, and the next one finishes."""
+    with ScriptedProvider(latency=0.1) as provider:
+        box.use(provider, DRAIN_CONCURRENCY=2)
+        for n in range(8):
+            box.remember(f"Worker {n} reads topic {n}.")
+        report = box.drain(seconds=0.5)
+        assert "deadline" in report.stopped
+        assert 0 < report.done < 8
+        assert box.states() == {"done": report.done, "pending": 8 - report.done}
+        assert box.drain().done == 8 - report.done
+        assert provider.tasks["extract"] == 8
+
+
+def test_a_limit_bounds_the_notes_of_one_drain(box):
+    """With a limit of three the oldest three notes are drained."""
+    uids = [box.remember(f"Worker {n} reads topic {n}.") for n in range(5)]
+    assert box.drain(notes=3).done == 3
+    assert box.store("SELECT note FROM memory ORDER BY id") == uids[:3]
+    assert box.drain().done == 2
+
+
+def test_a_drain_of_one_store_leaves_the_others_alone(box):
+    """Asked for one store only, a drain takes no note of another."""
+    box.remember("Redis caches the sessions.", store="one")
+    box.remember("Redis caches the invoices.", store="two")
+    assert box.drain(store="two").done == 1
+    assert box.queue("SELECT store FROM note WHERE state = 'pending'") == ["one"]
+
+
+def test_the_token_budget_pauses_calls_and_a_new_day_resumes_them(box):
+    """Once the day's tokens are spent no call is made and notes wait; the next day everything goes through."""
+    with ScriptedProvider() as provider:
+        box.use(provider, BUDGET_TOKENS=2500, DRAIN_CONCURRENCY=1)
+        for n in range(12):
+            box.remember(f"Worker {n} reads topic {n}.")
+        report = box.drain()
+        assert "budget" in report.stopped
+        assert 0 < report.done < 12
+        assert 2500 <= box.queue("SELECT sum(tokens_in + tokens_out) FROM ledger")[0] < 5000
+        calls = provider.calls.total()
+        assert box.drain().done == 0
+        assert provider.calls.total() == calls
+        assert box.states() == {"done": report.done, "pending": 12 - report.done}
+        assert box.queue("SELECT DISTINCT attempts, deferrals FROM note WHERE state = 'pending'") == [(0, 0)]
+        done = report.done
+        for _ in range(12):
+            box.queue("UPDATE ledger SET day = date(day, '-1 day')")
+            done += box.drain().done
+        assert done == 12
+        assert provider.tasks["extract"] == 12
+    assert len(box.store("SELECT note FROM memory")) == 12
+
+
+def test_the_dollar_budget_pauses_calls_until_it_is_raised(box):
+    """Once the day's dollars are spent notes wait, and a higher budget lets them through."""
+    with ScriptedProvider() as provider:
+        dear = {"LLM_PRICE": "1000,2000", "DRAIN_CONCURRENCY": 1}
+        box.use(provider, BUDGET_USD=0.5, **dear)
+        for n in range(4):
+            box.remember(f"Worker {n} reads topic {n}.")
+        assert "budget" in box.drain().stopped
+        assert box.states()["pending"]
+        assert box.drain().done == 0
+        box.use(provider, BUDGET_USD=1000, **dear)
+        box.drain()
+    assert box.states() == {"done": 4}
+
+
+def test_a_spent_budget_does_not_stop_the_rules(box):
+    """With the built-in providers nothing costs anything, and a budget of zero changes nothing."""
+    box.configure(BUDGET_USD=0, BUDGET_TOKENS=0)
+    box.remember("Redis caches the sessions.")
+    assert box.drain().done == 1
+
+
+def test_the_ledger_adds_up(box):
+    """Every call the provider saw is in the ledger under its stage, priced by its tokens."""
+    with ScriptedProvider() as provider:
+        box.use(provider, LLM_PRICE="2,10", EMBED_PRICE="0.5")
+        for text in ("invoices", "sessions", "carts"):
+            box.remember(f"Redis caches the {text} of the billing service.")
+        box.drain()
+        seen = {task or "embed": count for task, count in provider.tasks.items()}
+    ledger = {row[0]: row[1:] for row in box.queue("SELECT stage, sum(calls), sum(tokens_in), sum(tokens_out), sum(cost) FROM ledger GROUP BY 1")}
+    assert {stage: row[0] for stage, row in ledger.items()} == seen
+    assert seen == {"extract": 3, "reconcile": 2, "embed": 3}
+    for stage, (_, tokens_in, tokens_out, cost) in ledger.items():
+        price_in, price_out = (0.5, 0.0) if stage == "embed" else (2.0, 10.0)
+        assert tokens_in > 0
+        assert cost == pytest.approx((tokens_in * price_in + tokens_out * price_out) / 1e6)
+    assert box.queue("SELECT sum(unpriced) FROM ledger") == [0]
+
+
+def test_a_finished_drain_leaves_no_text_no_journal_and_no_log(box):
+    """After a drain the queue holds uids of done notes only, and both write-ahead logs are empty."""
+    with ScriptedProvider() as provider:
+        box.use(provider)
+        box.remember("Redis caches the invoices of the billing service.")
+        box.remember("Redis caches the sessions of the billing service.")
+        box.drain()
+    assert box.queue("SELECT DISTINCT state, text FROM note") == [("done", "")]
+    assert box.queue("SELECT * FROM journal") == []
+    for path in (box.queue_path, box.store_path()):
+        assert path.with_name(path.name + "-wal").stat().st_size == 0
+        assert path.stat().st_size > 0
+
+
+@pytest.mark.parametrize("line", ["17", "", "17 ../../etc abc", "17 nowhere abc", "17 \x00 abc", "\xff\xfe broken"])
+def test_a_broken_line_in_the_record_of_what_was_shown_does_no_harm(box, line):
+    """A half-written or hostile line of shown.log costs nothing but itself."""
+    box.remember("Redis caches the sessions.")
+    box.drain()
+    uid = box.store("SELECT uid FROM memory")[0]
+    (box.data / "shown.log").write_bytes(f"{line}\n1 default {uid}\n".encode("latin-1"))
+    box.remember("Redis caches the invoices.")
+    assert box.drain().done == 1
+    assert box.store("SELECT uses FROM memory WHERE uid = ?", uid) == [1]
+    assert not (box.data / "shown.log").exists()
+
+
+def test_a_damaged_store_shuts_itself_only(box):
+    """Notes for a store that cannot be read wait unspent, and every other store's notes go through."""
+    broken = box.store_path("broken")
+    broken.parent.mkdir(parents=True)
+    broken.write_bytes(b"this is no database, and was none before" * 200)
+    for n in range(8):
+        box.remember(f"Worker {n} reads topic {n}.", store="broken" if n % 2 else "sound")
+    for _ in range(7):
+        report = box.drain()
+    assert "damaged" in report.errors[0]
+    assert box.queue("SELECT store, state, attempts FROM note GROUP BY 1, 2, 3") == [("broken", "pending", 0), ("sound", "done", 1)]
+    assert broken.read_bytes().startswith(b"this is no database")
+
+
+def test_a_note_that_fails_by_its_own_fault_is_parked_after_five_attempts(box):
+    """A note no store can take is given up after the fifth attempt with its error; the others are stored at once."""
+    bad = box.remember("Redis caches the invoices.", store="../outside")
+    box.remember("Redis caches the sessions.")
+    assert box.drain().done == 1
+    for attempt in range(2, 6):
+        assert box.states() == {"done": 1, "pending": 1}
+        assert box.drain().parked == (attempt == 5)
+    assert box.queue("SELECT uid, state, attempts FROM note WHERE store = '../outside'") == [(bad, "parked", 5)]
+    assert "not allowed" in box.queue("SELECT error FROM note WHERE state = 'parked'")[0]
+    assert not (box.data / "outside").exists()
+
+
+def test_slow_and_fast_notes_share_one_drain(box):
+    """One slow call delays the notes behind it in its store, but each note is extracted meanwhile."""
+    slow = lambda got: Act(delay=0.6) if "Snail" in str(got.body) and got.task == "extract" else OK  # noqa: E731
+    with ScriptedProvider(script=slow) as provider:
+        box.use(provider)
+        box.remember("Snail is the name of a worker.")
+        for n in range(6):
+            box.remember(f"Worker {n} reads topic {n}.")
+        began = time.monotonic()
+        assert box.drain().done == 7
+        assert time.monotonic() - began < 2.0
+        assert provider.tasks["extract"] == 7

@@ -1,0 +1,406 @@
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from memman.compose import Workshop
+from memman.config import stores
+from memman.config.env import Settings, change, change_all, env_path
+from memman.config.places import read_file
+from memman.drain import backfill
+from memman.drain.backfill import learn, renew
+from memman.drain.lock import drain_lock
+from memman.embed.builtin import BuiltinEmbedder
+from memman.govern import embedding
+from memman.hot.recall import found
+from memman.model.errors import BadConfig, BudgetSpent, Busy, ProviderUnavailable, UnknownStore, UsageError
+from memman.model.records import Draft, Fact, Fingerprint
+from memman.pipeline.embed import made_by
+from memman.pipeline.spread import Spread
+from memman.store.filters import Filters
+from memman.store.sqlite.store import SqliteStore
+from memman.testing.providers import OK, ScriptedProvider, status
+
+NAMES = ("alpha", "beta", "gamma")
+EACH = 90
+QUERY = "who prefers tabs"
+TABLE = BuiltinEmbedder().fingerprint
+
+
+def filled(data, name, count=EACH, text="Host {n} keeps its backups in bucket {n} of {name}."):
+    """Make a store of memories without any vectors."""
+    store = SqliteStore.open(data, name)
+    with store.unit() as unit:
+        for n in range(count):
+            fact = Fact("Ada prefers tabs over spaces." if n == count // 2 else text.format(n=n, name=name))
+            unit.add(Draft(f"{n:020x}", f"{n:032x}", fact, "user", "o", n), n)
+        unit.index(range(1, count + 1))
+    store.close()
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Return a data folder with three stores, their built-in vectors made."""
+    folder = str(tmp_path)
+    for name in NAMES:
+        filled(folder, name)
+        assert embedding.reembed(folder, name) == EACH
+    change(folder, "MEMMAN_HTTP_TRIES", "1")
+    return folder
+
+
+@pytest.fixture
+def provider():
+    """Serve embeddings on loopback."""
+    with ScriptedProvider() as serving:
+        yield serving
+
+
+def target(provider, model="new", **said):
+    """Name an embedder that the scripted server plays."""
+    return {"provider": "openai", "model": model, "endpoint": provider.url + "/v1", **said}
+
+
+def held(data, name="alpha"):
+    """Return {fingerprint: vectors} of a store."""
+    told = embedding.status(data, name)
+    rows = [told["builtin"], told["configured"], *told["others"]]
+    if told["swap"]:
+        rows.append({"fingerprint": told["swap"]["target"], "vectors": told["swap"]["done"]})
+    return {row["fingerprint"]: row["vectors"] for row in rows if row["vectors"]}
+
+
+def recalls(data):
+    """Whether recall finds what it should in every store, by words and by meaning."""
+    for name in NAMES:
+        hit = found(data, name, QUERY, Filters(), 3, None)[0]
+        if "Ada prefers tabs" not in hit.row[3] or hit.cosine is None:
+            return False
+    return True
+
+
+def tables(data, name="alpha"):
+    """Return how many rows each table of vectors has."""
+    store = SqliteStore.open(data, name)
+    counts = {t: store.db.execute(f"SELECT count(*) FROM {t}").get for t in ("vector", "code", "cell", "embedder")}
+    store.close()
+    return counts
+
+
+def test_reembed_fills_only_what_is_missing(data):
+    """Every memory gets one built-in vector, and a second run has nothing to do."""
+    assert held(data) == {str(TABLE): EACH}
+    assert embedding.reembed(data, "alpha") == 0
+    assert tables(data) == {"vector": EACH, "code": EACH, "cell": 0, "embedder": 1}
+
+
+def test_status_names_what_is_missing(tmp_path, provider):
+    """Status counts vectors and gaps of both embedders, and asks no provider."""
+    filled(str(tmp_path), "alpha", 5)
+    change(str(tmp_path), "MEMMAN_EMBED_PROVIDER", "ollama")
+    change(str(tmp_path), "MEMMAN_EMBED_ENDPOINT", provider.url)
+    told = embedding.status(str(tmp_path), "alpha")
+    assert told["memories"] == 5
+    assert told["builtin"] == {"fingerprint": str(TABLE), "vectors": 0, "missing": 5}
+    assert told["configured"]["missing"] == 5
+    assert told["swap"] is None
+    assert not provider.calls
+
+
+def test_reembed_makes_both_kinds_of_vectors(tmp_path, provider):
+    """With an embedder configured a memory gets its vector beside the built-in one; forgotten text is not sent."""
+    data = str(tmp_path)
+    filled(data, "alpha", 70)
+    store = SqliteStore.open(data, "alpha")
+    with store.unit() as unit:
+        unit.forget(3, 1)
+    store.close()
+    change_all(data, {"embed.provider": "openai", "embed.endpoint": provider.url + "/v1", "embed.model": "m"})
+    seen = []
+    assert embedding.reembed(data, "alpha", lambda done, total: seen.append((done, total))) == 70 + 69
+    assert held(data) == {str(TABLE): 69, "openai/m/64": 69}
+    assert seen[-1] == (139, 139)
+    sent = [text for received in provider.received for text in received.body["input"]]
+    assert "Host 2 keeps its backups in bucket 2 of alpha." not in sent
+    store = SqliteStore.open(data, "alpha")
+    assert store.db.execute("SELECT count(*) FROM code WHERE memory = 3 AND cell >= 0").get == 0
+    with store.unit() as unit:
+        assert unit.restore(3, 2)
+    assert store.db.execute("SELECT count(*) FROM code WHERE memory = 3 AND cell >= 0").get == 1
+    store.close()
+    assert embedding.reembed(data, "alpha") == 1
+
+
+def test_a_failing_provider_keeps_what_was_done(tmp_path):
+    """A provider that goes away ends reembed with its error; what was done stays, and the next run does the rest."""
+    data = str(tmp_path)
+    filled(data, "alpha", 150)
+    # Calls: one for the dimension, one for each 64 texts; the third is the one that fails.
+    with ScriptedProvider(script=[OK, OK, status(503)]) as provider:
+        change_all(data, {"embed.provider": "openai", "embed.endpoint": provider.url + "/v1", "embed.model": "m"})
+        change(data, "MEMMAN_HTTP_TRIES", "1")
+        with pytest.raises(ProviderUnavailable):
+            embedding.reembed(data, "alpha")
+        assert held(data)["openai/m/64"] == 64
+        assert embedding.reembed(data, "alpha") == 150 - 64
+
+
+def test_the_budget_holds_and_the_ledger_knows(data, provider):
+    """A spent budget ends a swap, which resumes when there is money again; every call is in the ledger."""
+    from memman.queue.ledger import Ledger
+    from memman.queue.notes import Queue
+
+    change(data, "MEMMAN_BUDGET_TOKENS", "700")
+    with pytest.raises(BudgetSpent):
+        embedding.swap(data, target(provider))
+    assert Settings.load(data)["MEMMAN_EMBED_PROVIDER"] == "builtin"
+    change(data, "MEMMAN_BUDGET_TOKENS", None)
+    embedding.swap(data, None, resume=True)
+    queue = Queue(data)
+    assert sum(row["calls"] for row in Ledger(queue.db).days(9)) == provider.calls.total()
+    queue.close()
+
+
+def test_a_swap_takes_every_store_along(data, provider):
+    """After a swap the new embedder is in force, every store has its vectors, and the built-in ones are all there."""
+    seen = []
+    done = embedding.swap(data, target(provider), lambda done, total: seen.append((done, total)))
+    assert "openai/new/64" in done
+    assert seen[-1] == (3 * EACH, 3 * EACH)
+    for name in NAMES:
+        assert held(data, name) == {str(TABLE): EACH, "openai/new/64": EACH}
+    settings = Settings.load(data)
+    assert [settings[f"MEMMAN_EMBED_{key}"] for key in ("PROVIDER", "MODEL", "DIMENSION")] == ["openai", "new", "64"]
+    assert embedding.status(data, "alpha")["swap"] is None
+    assert not os.path.exists(data + "/swap.json")
+    store = SqliteStore.open(data, "alpha")
+    assert Spread.of(store.reader, Fingerprint("openai", "new", 64)).known
+    store.close()
+
+
+def test_a_second_swap_drops_the_first_ones_vectors(data, provider):
+    """Vectors that nobody uses go; back at the built-in embedder, only its own are left."""
+    embedding.swap(data, target(provider, "one"))
+    embedding.swap(data, target(provider, "two"))
+    assert held(data) == {str(TABLE): EACH, "openai/two/64": EACH}
+    assert tables(data)["vector"] == 2 * EACH
+    embedding.swap(data, {"provider": "builtin"})
+    assert tables(data) == {"vector": EACH, "code": EACH, "cell": 0, "embedder": 1}
+    assert Settings.load(data).said.keys() == {"MEMMAN_HTTP_TRIES", "MEMMAN_EMBED_PROVIDER"}
+
+
+def test_a_failed_swap_changes_nothing_in_force(data, provider):
+    """While a swap is unfinished the old embedder is in force; it can be looked at, resumed, but not started twice."""
+    embedding.swap(data, target(provider, "old"))
+    with ScriptedProvider(script=[OK, OK, OK, OK, status(503)]) as shaky:
+        with pytest.raises(ProviderUnavailable):
+            embedding.swap(data, target(shaky))
+        told = embedding.status(data, "alpha")
+        assert told["configured"] == {"fingerprint": "openai/old/64", "vectors": EACH, "missing": 0}
+        assert told["swap"] == {"target": "openai/new/64", "done": EACH, "left": 0}
+        assert recalls(data)
+        with pytest.raises(UsageError, match="unfinished"):
+            embedding.swap(data, target(provider, "third"))
+
+
+def test_an_aborted_swap_leaves_no_trace(data, provider):
+    """Abort drops the half-made vectors and nothing else."""
+    embedding.swap(data, target(provider, "old"))
+    before = {name: tables(data, name) for name in NAMES}
+    env = read_file(env_path(data))
+    script = [OK, OK, OK, OK, status(503)]
+    with ScriptedProvider(script=script) as shaky, pytest.raises(ProviderUnavailable):
+        embedding.swap(data, target(shaky))
+    assert "given up" in embedding.abort(data)
+    assert {name: tables(data, name) for name in NAMES} == before
+    assert read_file(env_path(data)) == env
+    with pytest.raises(UsageError):
+        embedding.abort(data)
+    with pytest.raises(UsageError):
+        embedding.swap(data, None, resume=True)
+
+
+def test_abort_after_the_turn_finishes_instead(data, provider, monkeypatch):
+    """Once the new embedder is in force, abort only tidies up: its vectors are never dropped."""
+    embedding.swap(data, target(provider, "old"))
+
+    def cut(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(embedding, "_keep_only", cut)
+        with pytest.raises(KeyboardInterrupt):
+            embedding.swap(data, target(provider))
+    assert "in force" in embedding.abort(data)
+    assert held(data) == {str(TABLE): EACH, "openai/new/64": EACH}
+
+
+def test_what_makes_no_sense_is_refused(data, provider):
+    """Unknown stores, bad targets, what is in force already, and a drain at work are errors that change nothing."""
+    with pytest.raises(UnknownStore):
+        embedding.status(data, "nowhere")
+    with pytest.raises(UnknownStore):
+        embedding.reembed(data, "nowhere")
+    with pytest.raises(UsageError, match="in force"):
+        embedding.swap(data, {"provider": "builtin"})
+    with pytest.raises(BadConfig):
+        embedding.swap(data, {"provider": "nobody"})
+    with drain_lock(data), pytest.raises(Busy):
+        embedding.swap(data, target(provider))
+    assert stores.names(data) == sorted(NAMES)
+    assert not os.path.exists(data + "/swap.json")
+
+
+SWAP = """
+import json, sys
+from memman.govern import embedding
+data, target, resume = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3] == "resume"
+print(embedding.swap(data, None if resume else target, resume=resume))
+"""
+
+
+def test_a_swap_killed_at_any_moment_can_go_on(data):
+    """Ten kills and more: recall works after each and all the while, and the swap completes with nothing lost."""
+    import json
+
+    failures, over = [], threading.Event()
+
+    def watch():
+        while not over.is_set():
+            if not recalls(data):
+                failures.append("recall failed")
+            time.sleep(0.02)
+
+    chance = random.Random(7)
+    with ScriptedProvider(latency=0.02) as provider:
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        kills = unfinished = aim = 0
+        started = time.monotonic()
+        while kills < 10:
+            resume = "resume" if os.path.exists(data + "/swap.json") else "new"
+            aim += resume == "new"
+            said = target(provider, f"m{aim}")
+            process = subprocess.Popen(
+                [sys.executable, "-c", SWAP, data, json.dumps(said), resume], stdout=-3, stderr=-3
+            )
+            try:
+                process.wait(0.12 + chance.random() * 0.5)
+                assert process.returncode == 0
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                kills += 1
+                unfinished += os.path.exists(data + "/swap.json")
+            assert recalls(data)
+            assert embedding.status(data, "beta")["builtin"]["missing"] == 0
+            assert embedding.status(data, "beta")["configured"]["missing"] == 0
+            assert time.monotonic() - started < 60
+        if os.path.exists(data + "/swap.json"):
+            embedding.swap(data, None, resume=True)
+        over.set()
+        watcher.join()
+    assert not failures
+    assert unfinished >= 3
+    for name in NAMES:
+        assert len(held(data, name)) <= 2
+        assert embedding.status(data, name)["configured"]["missing"] == 0
+        assert tables(data, name)["vector"] == EACH * len(held(data, name))
+
+
+def test_an_upgrade_needs_no_command(tmp_path, monkeypatch):
+    """After a change of table each drain renews a bounded part of the built-in vectors; at the end the old ones go."""
+    monkeypatch.setattr(backfill, "AT_ONCE", 64)
+    data = str(tmp_path)
+    filled(data, "alpha", 150, "Nothing new on host {n}.")
+    store = SqliteStore.open(data, "alpha")
+    older = BuiltinEmbedder()
+    older.fingerprint = Fingerprint("builtin", "older-v0", 384)
+    newer = BuiltinEmbedder()
+
+    async def drains():
+        seen = []
+        for table in (older, older, older, older, newer, newer, newer, newer, newer, newer):
+            await renew(store, table)
+            sql = "SELECT e.model, count(*) FROM embedder e JOIN vector v ON v.embedder = e.id GROUP BY 1"
+            seen.append(dict(store.db.execute(sql)))
+        return seen
+
+    seen = asyncio.run(drains())
+    new = newer.fingerprint.model
+    assert seen[0] == {"older-v0": 64}
+    assert seen[3] == {"older-v0": 150}
+    assert seen[4] == {"older-v0": 150, new: 64}
+    assert seen[-1] == {new: 150}
+    changes = store.db.total_changes()
+    asyncio.run(renew(store, newer))
+    assert store.db.total_changes() == changes
+    store.close()
+
+
+def test_a_drain_renews_the_stores_it_touches(tmp_path, monkeypatch):
+    """The maintenance at the end of a drain fills in the built-in vectors of what was there before."""
+    from memman.compose import drain
+    from memman.queue.append import append
+
+    data = str(tmp_path)
+    monkeypatch.setenv("MEMMAN_DATA_DIR", data)
+    filled(data, "alpha", 20)
+    note = dict.fromkeys(("category", "importance"))
+    note |= dict.fromkeys(
+        ("entities", "replaces", "agent", "session", "cwd", "repository", "commit", "revision", "host", "user"), ""
+    )
+    append(data, note | {"store": "alpha", "text": "Grace prefers spaces.", "source": "user"})
+    assert drain().done == 1
+    assert held(data) == {str(TABLE): 21}
+
+
+def test_journaled_vectors_keep_their_dimension():
+    """A dimension that the embedder has not learned yet is read off the vectors themselves."""
+
+    class Fresh:
+        fingerprint = Fingerprint("openai", "m", 0)
+
+    vectors = asyncio.run(BuiltinEmbedder().embed(["a word"])).vectors
+    assert made_by(Fresh(), vectors) == Fingerprint("openai", "m", 384)
+
+
+def test_little_is_not_learned_from(tmp_path):
+    """A store of a few memories tells nothing about an embedder yet."""
+    data = str(tmp_path)
+    filled(data, "alpha", 5)
+    embedding.reembed(data, "alpha")
+    store = SqliteStore.open(data, "alpha")
+    assert not Spread.of(store.reader, TABLE).known
+    learn(store, Fingerprint("never", "seen", 3))
+    store.close()
+
+
+def test_several_keys_change_in_one_write(tmp_path):
+    """Keys change together or not at all; comments, order and other lines stay."""
+    data = str(tmp_path)
+    change(data, "MEMMAN_EMBED_MODEL", "a")
+    with open(env_path(data), "a", encoding="utf-8") as file:
+        file.write("# mine\nMEMMAN_EMBED_DIMENSION=64\nOTHER=1\n")
+    change_all(data, {"embed.model": "b", "embed.dimension": None, "embed.provider": "ollama"})
+    assert read_file(env_path(data)).splitlines() == [
+        "MEMMAN_EMBED_MODEL=b", "# mine", "OTHER=1", "MEMMAN_EMBED_PROVIDER=ollama",
+    ]  # fmt: skip
+    before = read_file(env_path(data))
+    with pytest.raises(BadConfig):
+        change_all(data, {"embed.model": "c", "embed.dimension": "no number"})
+    assert read_file(env_path(data)) == before
+
+
+def test_a_workshop_can_name_a_target_without_asking(data, provider):
+    """Looking at a swap's target costs no call."""
+    shop = Workshop(data, Settings.load(data))
+    assert str(shop.local().fingerprint) == str(TABLE)
+    assert not provider.calls
+    asyncio.run(shop.close())

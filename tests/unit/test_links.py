@@ -1,0 +1,287 @@
+import asyncio
+import json
+import math
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import pairwise
+
+import apsw
+import numpy as np
+import pytest
+
+from memman.compose import Workshop
+from memman.config.env import Settings
+from memman.embed.base import Embedding
+from memman.model.records import Cause, Fact, Fingerprint, Note, Provenance, Usage, memory_uid
+from memman.pipeline.commit import commit
+from memman.pipeline.link import link
+from memman.pipeline.link.entity import rarity
+from memman.pipeline.plan import Plan
+from memman.pipeline.spread import ENOUGH, Spread, key
+from memman.store.sqlite.partition import Grain
+
+MINUTE = 60_000
+SUBJECTS = ("The nightly backup", "The billing service", "Our search index", "The mobile client", "The cache layer")
+VERBS = ("writes to", "reads from", "was moved off", "depends on", "is tested against")
+OBJECTS = ("Postgres", "the S3 bucket", "a Redis cluster", "the staging host", "Kafka", "the ledger", "GraphQL")
+
+
+def sentence(n):
+    """Make a different sentence for each number."""
+    place = n // (len(SUBJECTS) * len(VERBS) * len(OBJECTS))
+    return (
+        f"{SUBJECTS[n % 5]} {VERBS[n // 5 % 5]} {OBJECTS[n // 25 % 7]}"
+        + f" in region {place} since ticket {n}" * bool(place)
+    )
+
+
+class Wide:
+    """An embedder nobody knows: unit vectors of 32 numbers, seeded by the text."""
+
+    fingerprint = Fingerprint("wide", "random", 32)
+
+    async def embed(self, texts):
+        """Embed each text by itself."""
+        rows = [np.random.default_rng(abs(sum(map(ord, text)))).normal(size=32) for text in texts]
+        return Embedding(np.array([row / np.linalg.norm(row) for row in rows], np.float32), Usage())
+
+    async def close(self):
+        """Nothing to close."""
+
+
+@asynccontextmanager
+async def shop(folder, embedder=None):
+    """Open a store and its tools; the disk is not waited for."""
+    workshop = Workshop(str(folder), Settings({}))
+    store, tools = workshop.opened("default")
+    store.db.execute("PRAGMA synchronous=OFF")
+    try:
+        yield store, replace(tools, embedder=embedder or tools.embedder)
+    finally:
+        await workshop.close()
+
+
+async def planned(tools, number, facts, at=0, **provenance):
+    """Take a note up to its links."""
+    local = (await tools.local.embed([fact.text for fact in facts])).vectors
+    made = local if tools.embedder is tools.local else (await tools.embedder.embed([f.text for f in facts])).vectors
+    note = Note(f"{number:032x}", "default", "", at, provenance=Provenance(**provenance))
+    return await link(tools, Plan(note, tuple(facts), local=local, vectors=made))
+
+
+async def stored(store, tools, number, facts, at=0, **provenance):
+    """Store a note's facts by the real stages."""
+    return await commit(replace(tools, store=store), await planned(tools, number, facts, at, **provenance))
+
+
+def edges(store, kind):
+    """Return the edges of a kind as {(src, dst): (weight, detail)}."""
+    rows = store.db.execute("SELECT src, dst, weight, detail FROM edge WHERE kind = ?", (kind,))
+    return {(src, dst): (weight, detail) for src, dst, weight, detail in rows}
+
+
+def test_each_origin_has_its_own_backbone(tmp_path):
+    """Memories of one session form one chain, however the sessions are interleaved."""
+
+    async def run():
+        async with shop(tmp_path) as (store, tools):
+            for n in range(6):
+                await stored(store, tools, n, [Fact(sentence(n))], n * 9 * 60 * MINUTE, agent="a", session=str(n % 2))
+            return {pair for pair, (_, detail) in edges(store, "temporal").items() if detail == "next"}
+
+    assert asyncio.run(run()) == {(1, 3), (3, 5), (2, 4), (4, 6)}
+
+
+def test_facts_of_one_note_are_chained_in_order(tmp_path):
+    """The facts of a note follow each other on the backbone."""
+
+    async def run():
+        async with shop(tmp_path) as (store, tools):
+            await stored(store, tools, 1, [Fact(sentence(n)) for n in range(3)])
+            return edges(store, "temporal")
+
+    assert set(asyncio.run(run())) == {(1, 2), (2, 3)}
+
+
+def test_nearness_counts_from_when_things_were_said(tmp_path):
+    """A note queued long ago and drained late is near what was said then, not what was stored just before."""
+
+    async def run():
+        async with shop(tmp_path) as (store, tools):
+            for n, at in enumerate((0, 100, 2)):
+                await stored(store, tools, n, [Fact(sentence(n))], at * 60 * MINUTE, agent="a", session=str(n))
+            return edges(store, "temporal")
+
+    assert asyncio.run(run()) == {(1, 3): (pytest.approx(1 / 3, abs=1e-3), "near")}
+
+
+def test_rare_names_weigh_more(tmp_path):
+    """The weight of an entity edge falls with the number of memories that name the entity."""
+
+    async def run():
+        async with shop(tmp_path) as (store, tools):
+            for n in range(20):
+                names = ("common",) if n % 2 else ("common", "often") if n % 4 else ("common", "often", "rare")[: n + 2]
+                await stored(store, tools, n, [Fact(sentence(n), entities=names)])
+            plan = await planned(tools, 99, [Fact("x", entities=("common", "often", "rare", "unheard of"))])
+            counts = dict(store.db.execute("SELECT name, count FROM entity"))
+            return {edge.detail: edge.weight for edge in plan.edges if edge.kind == "entity"}, counts
+
+    weights, counts = asyncio.run(run())
+    assert weights["rare"] > weights["often"] > weights.get("common", 0)
+    for name, weight in weights.items():
+        assert weight == pytest.approx(rarity(counts[name], 20))
+    assert rarity(20, 20) == pytest.approx(0.05)
+    assert math.isclose(rarity(1, 10**6), 1, abs_tol=0.05)
+
+
+def test_causes_of_any_age_become_edges(tmp_path):
+    """A cause among old memories is linked as it is named."""
+
+    async def run():
+        async with shop(tmp_path) as (store, tools):
+            for n in range(30):
+                await stored(store, tools, n, [Fact(sentence(n))])
+            plan = await planned(tools, 99, [Fact("So we moved.")])
+            plan = replace(plan, edges=(), causes=(Cause(memory_uid(f"{0:032x}", 0), 0, "causes", 0.9),))
+            await commit(replace(tools, store=store), await link(tools, plan))
+            return edges(store, "causal")
+
+    assert asyncio.run(run()) == {(1, 31): (0.9, "causes")}
+
+
+def test_an_unknown_embedder_links_nothing_at_first(tmp_path):
+    """No semantic edge is made until enough random pairs were seen, not even between equal texts."""
+
+    async def run():
+        async with shop(tmp_path, Wide()) as (store, tools):
+            seen = []
+            for n in range(12):
+                plan = await stored(store, tools, n, [Fact("the very same text" if n % 4 == 0 else sentence(n))])
+                spread = Spread.of(store.reader, Wide.fingerprint)
+                seen.append((spread.count, sum(edge.kind == "semantic" for edge in plan.edges)))
+            return seen
+
+    seen = asyncio.run(run())
+    assert not any(made for (count, _), (_, made) in pairwise(seen) if count < ENOUGH)
+    assert seen[0] == (0, 0)
+    assert seen[-4][0] >= ENOUGH
+    assert seen[8][1] >= 1
+
+
+def test_thresholds_come_from_the_store(tmp_path):
+    """The same cosine is an edge in a store of unlike memories, and none in a store where everything is alike."""
+
+    async def run(mean):
+        async with shop(tmp_path / str(mean)) as (store, tools):
+            made = tools.local.fingerprint
+            with store.unit() as unit:
+                unit.set_meta(key(made), json.dumps([100, mean, 1.0]))
+            await stored(store, tools, 1, [Fact("The deploy script restarts nginx on the web host.")])
+            plan = await stored(store, tools, 2, [Fact("Deploying restarts nginx on web hosts by a script.")])
+            return [edge for edge in plan.edges if edge.kind == "semantic"]
+
+    assert len(asyncio.run(run(0.1))) == 1
+    assert asyncio.run(run(0.9)) == []
+
+
+def test_the_sampled_spread_is_that_of_the_store(tmp_path):
+    """What is learned from a few pairs a memory comes close to the distribution of all pairs."""
+
+    async def run():
+        async with shop(tmp_path) as (store, tools):
+            texts = [sentence(n) for n in range(150)]
+            for n, text in enumerate(texts):
+                await stored(store, tools, n, [Fact(text)])
+            vectors = (await tools.local.embed(texts)).vectors
+            pairs = (vectors @ vectors.T)[np.triu_indices(len(texts), 1)]
+            spread = Spread.of(store.reader, tools.local.fingerprint)
+            return pairs, spread
+
+    pairs, spread = asyncio.run(run())
+    assert spread.count > 6 * 100
+    assert spread.mean == pytest.approx(float(pairs.mean()), abs=0.03)
+    assert spread.above(1) - spread.mean == pytest.approx(float(pairs.std()), rel=0.15)
+
+
+def test_a_text_without_a_known_word_is_stored_and_never_linked_by_meaning(tmp_path):
+    """A zero vector leaves a row, so that nobody embeds it again, and no sign code, so that nobody finds it."""
+
+    async def run():
+        async with shop(tmp_path) as (store, tools):
+            await stored(store, tools, 1, [Fact("☃ ☃ ☃")])
+            count = store.db.execute("SELECT count(*) FROM vector").get
+            return (
+                count,
+                store.db.execute("SELECT count(*) FROM code").get,
+                store.reader.cosines(1, bytes([1] * 384), [1]),
+            )
+
+    assert asyncio.run(run()) == (1, 0, {})
+
+
+def steps_of_one_link(folder, memories):
+    """Fill a store through link and commit, then count the VM steps of linking one more note, the mean of twenty."""
+    spent = []
+
+    async def run():
+        async with shop(folder) as (store, tools):
+            batch = 60
+            for first in range(0, memories, batch):
+                names = [(f"host{n % 7}", f"ticket{n % 11}", "memman") for n in range(first, first + batch)]
+                facts = [Fact(sentence(first + k), entities=name) for k, name in enumerate(names)]
+                await stored(store, tools, first, facts, first * MINUTE, agent="a", session=str(first % 5))
+                store.maintain(Grain(least=150, rows=10))
+            facts = [Fact(sentence(7 * n), entities=("host3", "ticket5", "memman")) for n in range(20)]
+            # A drain reads the partition once; what counts is what each note costs.
+            await planned(tools, 10**6, facts)
+            store.db.trace_v2(
+                apsw.SQLITE_TRACE_PROFILE,
+                lambda event: spent.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]),
+            )
+            plans = [await planned(tools, 10**6, [f], memories * MINUTE, agent="a", session="0") for f in facts]
+            store.db.trace_v2(0, None)
+            return {edge.kind for plan in plans for edge in plan.edges}, {len(plan.samples) for plan in plans}
+
+    return asyncio.run(run()), sum(spent) / 20
+
+
+def test_linking_reads_no_more_in_a_larger_store(tmp_path):
+    """Ten times the memories cost less than a third more to link one more to."""
+    (few, _), small = steps_of_one_link(tmp_path / "small", 300)
+    (many, sampled), large = steps_of_one_link(tmp_path / "large", 3_000)
+    assert few == many == {"temporal", "entity", "semantic"}
+    assert sampled == {6}
+    assert 0 < large <= 1.3 * small, (small, large)
+
+
+def test_a_divided_store_finds_what_a_whole_one_finds(tmp_path):
+    """The cells searched hold nearly all of the nearest memories, and every code is in its vector's cell."""
+
+    async def run():
+        async with shop(tmp_path) as (store, tools):
+            texts = [sentence(n) for n in range(600)]
+            await stored(store, tools, 1, [Fact(text) for text in texts])
+            number = store.reader.embedder_id(tools.local.fingerprint)
+            queries = (await tools.local.embed(texts[::20])).vectors
+            before = [nearest(store, number, row) for row in queries]
+            store.maintain(Grain(least=100, rows=20))
+            after = [nearest(store, number, row) for row in queries]
+            strays = "SELECT count(*) FROM code c JOIN vector v USING (embedder, memory) WHERE c.cell <> v.cell"
+            cells = store.db.execute("SELECT count(*) FROM cell").get
+            return before, after, store.db.execute(strays).get, cells
+
+    before, after, strays, cells = asyncio.run(run())
+    assert strays == 0
+    assert cells == 30
+    kept = sum(len(set(a) & set(b)) for a, b in zip(before, after, strict=True)) / sum(map(len, before))
+    assert kept > 0.9
+
+
+def nearest(store, number, row):
+    """Return the ten memories nearest to a vector, as linking looks for them."""
+    from memman.embed.codes import sign_code
+    from memman.pipeline.candidates import EVERYTHING
+
+    cells = store.reader.cells_near(number, row)
+    return [m for m, _ in store.reader.nearest(number, sign_code(row), EVERYTHING, 10, cells)]

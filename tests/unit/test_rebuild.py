@@ -1,0 +1,168 @@
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+
+from memman.compose import Workshop
+from memman.config.env import Settings
+from memman.drain.lock import drain_lock
+from memman.govern import rebuild as govern
+from memman.govern.rebuild import rebuild
+from memman.hot.recall import found
+from memman.model.errors import Busy, UnknownStore
+from memman.model.records import Cause, Edge, Fact, Note, Provenance, Verdict, memory_uid
+from memman.pipeline.commit import commit
+from memman.pipeline.link import link
+from memman.pipeline.plan import Plan
+from memman.store.filters import Filters
+from memman.store.sqlite.store import SqliteStore
+
+MINUTE = 60_000
+NOTES = 40
+TOPICS = (
+    "The nightly backup of host{n} writes to the S3 bucket.",
+    "Backups of host{n} are written to S3 every night.",
+    "Ada prefers tabs in the billing service of host{n}.",
+    "The search index of host{n} was moved to Postgres.",
+)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Return a data folder whose store was linked memory by memory, one of them superseded, one forgotten."""
+    asyncio.run(_fill(str(tmp_path)))
+    return str(tmp_path)
+
+
+async def _fill(data):
+    workshop = Workshop(data, Settings({}))
+    store, tools = workshop.opened("default")
+    store.db.execute("PRAGMA synchronous=OFF")
+    for n in range(NOTES):
+        facts = [Fact(TOPICS[k % 4].format(n=n), entities=(f"host{n % 6}",)) for k in range(n, n + 2)]
+        local = (await tools.local.embed([fact.text for fact in facts])).vectors
+        note = Note(f"{n:032x}", "default", "", n * MINUTE, provenance=Provenance(agent="a", session=str(n % 3)))
+        verdicts = (Verdict(0, "UPDATE", memory_uid(f"{4:032x}", 1), "moved"),) if n == NOTES // 2 else ()
+        causes = (Cause(memory_uid(f"{0:032x}", 0), 0),) if n == 5 else ()
+        plan = Plan(note, tuple(facts), local=local, vectors=local, verdicts=verdicts, causes=causes)
+        # Each note a minute after the one before, by the clock too.
+        given = replace(tools, store=store, clock=lambda n=n: n * MINUTE)
+        await commit(given, await link(tools, plan))
+    with store.unit() as unit:
+        unit.forget(7, NOTES * MINUTE)
+    await workshop.close()
+
+
+def edges(data):
+    """Return every edge as {(kind, src, dst): detail}."""
+    store = SqliteStore.open(data, "default")
+    try:
+        return {
+            (kind, src, dst): detail
+            for kind, src, dst, detail in store.db.execute("SELECT kind, src, dst, detail FROM edge")
+        }
+    finally:
+        store.close()
+
+
+def altered(data, sql):
+    """Change a store behind memman's back."""
+    store = SqliteStore.open(data, "default")
+    store.db.execute(sql)
+    store.close()
+
+
+def test_a_rebuild_gives_the_edges_that_linking_gave(data):
+    """Rebuilt edges are those made one by one; meaning adds some, and time some that lead around what is forgotten."""
+    before = edges(data)
+    assert rebuild(data, "default") == 2 * NOTES
+    after = edges(data)
+    lost = {edge for edge in before if edge not in after}
+    assert {kind for kind, *_ in lost} <= {"semantic"}
+    new = {edge for edge in after if edge not in before}
+    assert {kind for kind, *_ in new} == {"semantic", "temporal"}
+    assert {dst for kind, _, dst in new if kind == "temporal"} <= {8, 9, 11}
+    assert sum(kind == "semantic" for kind, *_ in after) >= NOTES
+
+
+def test_a_rebuild_brings_lost_edges_back(data):
+    """Whatever happened to the edges, a rebuild makes them again, also those of superseded memories."""
+    rebuild(data, "default")
+    before = edges(data)
+    altered(data, "DELETE FROM edge WHERE kind <> 'causal' AND src <> 7 AND dst <> 7")
+    assert edges(data) != before
+    rebuild(data, "default")
+    assert edges(data) == before
+    assert any(10 in (src, dst) and dst > 10 for kind, src, dst in before if kind == "temporal")
+
+
+def test_a_rebuild_is_repeatable(data):
+    """A second rebuild changes nothing."""
+    rebuild(data, "default")
+    before = edges(data)
+    rebuild(data, "default")
+    assert edges(data) == before
+
+
+def test_causal_and_hand_made_edges_stay(data):
+    """Edges that do not follow from what is stored survive, as they were."""
+    store = SqliteStore.open(data, "default")
+    with store.unit() as unit:
+        unit.link_by_hand(Edge("semantic", 30, 2, 0.01, "manual: both about Ada"), 0)
+        unit.link_by_hand(Edge("temporal", 3, 50, 0.01, "manual"), 0)
+    store.close()
+    rebuild(data, "default")
+    after = edges(data)
+    assert after["semantic", 30, 2] == "manual: both about Ada"
+    assert after["temporal", 3, 50] == "manual"
+    assert ("causal", 1, 11) in after
+
+
+def test_the_text_index_is_written_afresh(data):
+    """Words that the index had lost are found again, and forgotten memories stay out of it."""
+    altered(data, "DELETE FROM fts")
+    rebuild(data, "default")
+    store = SqliteStore.open(data, "default")
+    indexed = {row for (row,) in store.db.execute("SELECT rowid FROM fts")}
+    store.close()
+    assert indexed == set(range(1, 2 * NOTES + 1)) - {7}
+    hits = found(data, "default", "who prefers tabs in billing", Filters(), 5, None)
+    assert "Ada prefers tabs" in hits[0].row[3]
+
+
+def test_an_interrupted_rebuild_harms_nothing_and_goes_on(data, monkeypatch):
+    """Stopped half-way, no memory has fewer edges than before; the next one does only the rest."""
+    monkeypatch.setattr(govern, "BATCH", 16)
+    rebuild(data, "default")
+    whole = edges(data)
+
+    def stop(done, total):
+        assert total == 2 * NOTES
+        if done >= NOTES:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rebuild(data, "default", stop)
+    assert edges(data) == whole
+    assert 0 < rebuild(data, "default") < 2 * NOTES
+    assert edges(data) == whole
+    assert rebuild(data, "default") == 2 * NOTES
+
+
+def test_a_rebuild_under_other_rules_starts_afresh(data):
+    """Where it stopped counts only for the same version and embedder."""
+    altered(data, f"INSERT INTO meta VALUES ('rebuild', '{json.dumps([60, 'older', 'x/y/1'])}')")
+    assert rebuild(data, "default") == 2 * NOTES
+
+
+def test_a_rebuild_waits_for_no_drain(data):
+    """While a drain is at work a rebuild says so at once."""
+    with drain_lock(data), pytest.raises(Busy):
+        rebuild(data, "default")
+
+
+def test_an_unknown_store_is_not_made(data):
+    """A store that is not there is an error."""
+    with pytest.raises(UnknownStore):
+        rebuild(data, "nowhere")

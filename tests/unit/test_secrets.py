@@ -1,0 +1,141 @@
+"""Secrets never reach disk or a provider, and almost nothing else is taken for one."""
+
+import random
+
+import pytest
+
+from memman.model.secret_words import WORDS, suspicious
+from memman.model.secrets import RULES, redact
+from memman.testing.providers import ScriptedProvider
+
+NAMES = [rule.name for rule in RULES]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=NAMES)
+def test_a_rule_catches_its_example(rule):
+    """The rule's own example is replaced by the rule's marker, in a sentence, on a line, and between quotes."""
+    for text in (rule.caught, f"use {rule.caught} here", f"first\n{rule.caught}\nlast", f'key = "{rule.caught}"'):
+        assert f"[redacted:{rule.name}]" in redact(text)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=NAMES)
+def test_a_rule_spares_what_only_looks_like_it(rule):
+    """The rule's counter-example stays as it is."""
+    assert redact(rule.spared) == rule.spared
+
+
+@pytest.mark.parametrize("rule", RULES, ids=NAMES)
+def test_the_prefilter_cannot_miss_what_a_rule_would_catch(rule):
+    """Every word a rule needs holds a word of the prefilter, and its example passes the prefilter in any case."""
+    assert all(any(known in word for known in WORDS) for word in rule.words)
+    assert any(word in rule.caught.lower() for word in rule.words)
+    assert suspicious(rule.caught.upper())
+
+
+def test_redacting_twice_changes_nothing_more():
+    """Markers are not taken for secrets."""
+    once = redact("\n".join(rule.caught for rule in RULES))
+    assert redact(once) == once
+
+
+@pytest.mark.parametrize("text", ["<private>abc</private>", "<PRIVATE >a\nb</Private >", "<private>never closed", "<private x='1'>a</private>"])
+def test_private_passages_are_dropped(text):
+    """What stands in <private> is dropped, to the end of the text where it is not closed."""
+    assert redact(f"before {text}") == "before [private]"
+
+
+@pytest.mark.parametrize("text", ["a" * 65_536, "password" * 8_000, "sk-" + "a" * 60_000, "-----BEGIN PRIVATE KEY-----" * 2_000, "://" * 20_000])
+def test_hostile_text_is_redacted_in_no_time(text):
+    """The longest note allowed costs less than a second, whatever is in it."""
+    import time
+
+    began = time.monotonic()
+    redact(text)
+    assert time.monotonic() - began < 1.0
+
+
+def benign(chance):
+    """Write lines such as stand in notes, none of them a secret."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    word = lambda: "".join(chance.choice(letters) for _ in range(chance.randint(3, 10)))  # noqa: E731
+    digits = lambda n, base="0123456789abcdef": "".join(chance.choice(base) for _ in range(n))  # noqa: E731
+    uuid = lambda: "-".join(digits(n) for n in (8, 4, 4, 4, 12))  # noqa: E731
+    base64 = letters + letters.upper() + "0123456789+/"
+    makers = (
+        lambda: f"commit {digits(40)} fixes the {word()} in {word()}/{word()}.py",
+        lambda: f"request {uuid()} took {chance.randint(1, 900)} ms on host {word()}-{digits(4)}",
+        lambda: f"https://{word()}.example.com/{word()}/{uuid()}?page={chance.randint(1, 99)}&sort={word()}#{word()}",
+        lambda: f"http://localhost:{chance.randint(1000, 9999)}/api/v{chance.randint(1, 4)}/{word()}",
+        lambda: "data:image/png;base64,iVBORw0KGgo" + "".join(chance.choice(base64) for _ in range(120)) + "==",
+        lambda: f"{word()}=={chance.randint(0, 30)}.{chance.randint(0, 30)}.{chance.randint(0, 9)} # sha256:{digits(64)}",
+        lambda: f"def {word()}_{word()}(self, token: str, password: str | None = None) -> {word().title()}:",
+        lambda: f"    return self._{word()}[{word()!r}].get('{word()}_token', DEFAULT_{word().upper()})",
+        lambda: f"The {word()} service reads its password from {word().upper()}_PASSWORD and the token from Vault.",
+        lambda: f"if not auth.{word()}(request.headers['Authorization']): raise {word().title()}Error",
+        lambda: f"tokenizer = {word().title()}Tokenizer.from_pretrained('{word()}-{word()}-{chance.randint(1, 70)}b')",
+        lambda: f"max_tokens: {chance.randint(100, 8000)}, temperature: 0.{chance.randint(0, 9)}, token budget {chance.randint(1, 99)}k",
+        lambda: f"password reset mails go out through {word()}; the secret to a fast {word()} is {word()} and {word()}",
+        lambda: f"ssh -i ~/.ssh/id_ed25519 {word()}@{word()}.example.org 'systemctl restart {word()}'",
+        lambda: f"git clone git@github.com:{word()}/{word()}.git && cd {word()} && make {word()}",
+        lambda: f"kubectl get secret {word()}-{word()} -n {word()} -o yaml",
+        lambda: f"export API_KEY=$(pass show {word()}/{word()})",
+        lambda: f"api_key: ${{{word().upper()}_API_KEY}}",
+        lambda: f"token = os.environ['{word().upper()}_TOKEN']",
+        lambda: f"docker pull registry.example.com/{word()}/{word()}@sha256:{digits(64)}",
+        lambda: f"ETag: \"{digits(32)}\" Last-Modified: Sat, {chance.randint(1, 28)} Nov 2026 05:40:00 GMT",
+        lambda: f"the key-value store {word()} keeps {chance.randint(1, 99)} shards; sk-learn trains {word()}",
+        lambda: f"We chose {word()} over {word()} because {word()} was {chance.randint(2, 9)}x slower ({word()}, p95).",
+        lambda: f"note {digits(12)}7{digits(3)}8{digits(15)} was parked after 5 attempts",
+        lambda: f"PASSWORD_MIN_LENGTH = {chance.randint(8, 32)}  # see {word()}/{word()}.md",
+        lambda: f"secretary {word().title()} authored {word()}.tokens in {word()} v{chance.randint(1, 9)}.{chance.randint(0, 20)}",
+        lambda: f"integrity sha512-{''.join(chance.choice(base64) for _ in range(86))}==",
+        lambda: f"author: {word().title()} <{word()}@example.com>, authenticate via {word()} SSO",
+        lambda: f"assert response.json()['access_token'] == {word()}_fixture  # {word()}",
+        lambda: f"-----BEGIN CERTIFICATE----- {digits(48, base64)} -----END CERTIFICATE-----",
+    )
+    return [make() for make in makers for _ in range(34)]
+
+
+def test_benign_lines_are_left_alone():
+    """Of a thousand lines of code, prose, hashes, addresses and images fewer than one in two hundred is touched."""
+    lines = benign(random.Random(11))
+    assert len(lines) > 1000
+    touched = [line for line in lines if redact(line) != line]
+    assert len(touched) < 0.005 * len(lines), touched[:10]
+
+
+PLANTED = {rule.name: rule.caught for rule in RULES if "\n" not in rule.caught}
+
+
+@pytest.mark.parametrize("http", [False, True], ids=["builtin", "http"])
+def test_a_planted_secret_is_nowhere(box, http):
+    """After remember, drain and recall no file, no log and no request holds a secret that the notes held."""
+    secrets = {rule.name: rule.caught for rule in RULES}
+    with ScriptedProvider() as provider:
+        if http:
+            box.use(provider)
+        for number, (name, caught) in enumerate(secrets.items()):
+            ended = box.memman("remember", "--entities", f"Service{number},{caught}", "-", input=f"Service{number} uses {caught} for {name}.")
+            assert ended.returncode == 0, ended.stderr
+            sent = [str(got.body) for got in provider.received]
+        written = everything(box)
+        box.drain()
+        shown = box.memman("recall", "Service1 uses", "--limit", "50", "--json").stdout
+        sent = [str(got.body) + str(got.headers) for got in provider.received]
+        assert bool(sent) == http
+    parts = {name: essential(redact(caught), caught) for name, caught in secrets.items()}
+    for place in (written, everything(box), shown.encode(), *(text.encode() for text in sent)):
+        assert not {name for name, part in parts.items() if part.encode() in place}
+    assert len(box.store("SELECT DISTINCT note FROM memory")) == len(secrets)
+
+
+def essential(redacted, caught):
+    """Return the secret proper: what stands in the example where the marker stands in its redaction."""
+    start = redacted.index("[redacted:")
+    rest = len(redacted) - redacted.index("]", start) - 1
+    return caught[start : len(caught) - rest]
+
+
+def everything(box):
+    """Return every byte of every file in the data folder, the settings apart."""
+    return b"\0".join(path.read_bytes() for path in box.data.rglob("*") if path.is_file() and path.name != "env")
