@@ -46,7 +46,7 @@ crash: setup ## The kill sweep in its long form
 	MEMMAN_CRASH_KILLS=$${KILLS:-100} $(BIN)/pytest tests/crash
 
 docs: setup ## Write the generated parts of the docs
-	$(BIN)/python docs/generate.py
+	$(BIN)/python tools/generate_docs.py
 
 clean: ## Remove what was built
 	rm -rf $(VENV) dist build bench/out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -76,10 +76,11 @@ class Box:
 
     def memman(self, *args: str, **popen: object) -> subprocess.CompletedProcess[str]:
         """Run the installed `memman` to its end."""
-        given = {"capture_output": True, "text": True, "timeout": PATIENCE, "stdin": subprocess.DEVNULL} | popen
+        given = {"capture_output": True, "text": True, "timeout": PATIENCE, "stdin": subprocess.DEVNULL}
+        given |= {"cwd": self.data.parent} | popen
         if "input" in popen:
             del given["stdin"]
-        return subprocess.run([self.script, *args], env=self.environ, cwd=self.data.parent, check=False, **given)
+        return subprocess.run([self.script, *args], env=self.environ, check=False, **given)
 
     @property
     def script(self) -> str:

@@ -43,7 +43,7 @@ def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--type", "kind", type=click.Choice(EDGE_KINDS), default="semantic", show_default=True, help="Its kind.")
-@click.option("--weight", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="How strong it is.")
+@click.option("--weight", type=float, default=1.0, show_default=True, help="How strong it is.")
 @click.option("--note", default="", help="Why they belong together.")
 @json_option
 @store_option

@@ -28,6 +28,8 @@ def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, no
     with looking(place) as (catalogue, queue):
         src, dst = (one_memory(part, catalogue, queue, place.name) for part in ends)
         uids = [memory["uid"] for memory in catalogue.memories([src, dst])]
+    if not 0 <= weight <= 1:
+        raise UsageError("a weight is a number from 0 to 1")
     if src == dst:
         raise UsageError("a memory cannot be linked to itself")
     detail = f"{MANUAL}: {note}" if note else MANUAL

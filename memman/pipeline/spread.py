@@ -2,7 +2,7 @@
 
 It is learned in each store for each embedder, and nothing is assumed before:
 with the built-in table alone random pairs have a mean cosine from 0.16
-(docstrings of many modules) to 0.32 (facts about two people).
+(docstrings of many modules) to 0.46 (turns of one conversation).
 """
 
 import json

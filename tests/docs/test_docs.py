@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 def test_generated_pages_are_up_to_date() -> None:
     """The pages on commands, errors, keys and stages are what the code would write today."""
     done = subprocess.run(
-        [sys.executable, ROOT / "docs/generate.py", "--check"], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "tools/generate_docs.py", "--check"], capture_output=True, text=True, check=False
     )
 
     assert done.returncode == 0, done.stderr
@@ -19,10 +19,12 @@ def test_generated_pages_are_up_to_date() -> None:
 
 def test_links_between_pages_lead_somewhere() -> None:
     """Every relative link in the README and the docs names a file that exists."""
-    broken = []
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
-        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
-            if "://" not in target and not (page.parent / target).exists():
-                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    links = [
+        (page, target)
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text())
+        if "://" not in target
+    ]
 
-    assert broken == []
+    assert len(links) > 20
+    assert [(page.name, target) for page, target in links if not (page.parent / target).exists()] == []

@@ -1,6 +1,7 @@
 """What a person does to memories: replace, forget, look, link, read the log. Through the command line only."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -209,7 +210,7 @@ def test_show_is_not_cut(box):
 def test_show_follows_the_chain_both_ways(kept):
     """--history names what a memory superseded and what superseded it."""
     texts = [DEPLOY, "We deploy on Coolify.", "We deploy on Hetzner."]
-    for old, new in zip(texts, texts[1:], strict=False):
+    for old, new in pairwise(texts):
         kept.memman("replace", short(kept, old), new)
         kept.memman("scheduler", "drain")
     (middle,) = told(kept, "insights", "show", "--history", short(kept, texts[1]))

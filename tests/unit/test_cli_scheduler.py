@@ -75,8 +75,8 @@ def test_a_progress_bar_is_only_for_a_terminal(box):
         [box.script, "scheduler", "drain"], env=box.environ, cwd=box.data.parent, stderr=theirs, stdout=subprocess.PIPE
     ) as process:
         process.communicate(timeout=60)
-    os.close(theirs)
     assert b"draining" in os.read(ours, 65_536)
+    os.close(theirs)
     os.close(ours)
 
 
@@ -174,8 +174,7 @@ def test_the_pipeline_names_versions_without_a_network(box):
     builtin = told(box, "pipeline")
     box.configure(LLM_PROVIDER="anthropic", LLM_ENDPOINT="http://127.0.0.1:9", EMBED_PROVIDER="voyage")
     remote = told(box, "pipeline")
-    assert [stage["stage"] for stage in builtin][0] == "redact"
-    assert [stage["stage"] for stage in builtin][-1] == "commit"
+    assert (builtin[0]["stage"], builtin[-1]["stage"]) == ("redact", "commit")
     assert all(stage["version"] for stage in remote)
     assert {s["version"] for s in builtin if s["stage"] == "extract"} != {
         s["version"] for s in remote if s["stage"] == "extract"

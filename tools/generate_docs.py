@@ -1,5 +1,6 @@
 """Write the generated pages of the docs from the code; with --check only say whether they are up to date."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from memman.config.keys import KEYS
 from memman.model import errors
 from memman.pipeline import PIPELINE
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "docs"
 NOTE = "<!-- Written by `make docs`; a test keeps it true. -->\n"
 
 
@@ -30,7 +31,7 @@ def _key_rows() -> Iterator[tuple[str, ...]]:
 
 
 def _stage_rows() -> Iterator[tuple[str, ...]]:
-    waits = {"": "nothing", "related": "earlier notes about the same things", "all": "every earlier note of the store"}
+    waits = {"": "nothing", "known": "the facts of earlier notes", "all": "every earlier note of the store"}
     for stage in PIPELINE:
         doc = (sys.modules[stage.run.__module__].__doc__ or "").splitlines()[0]
         yield f"`{stage.name}`", doc, ", ".join(stage.journaled) or "not journaled", waits[stage.after]
@@ -38,12 +39,13 @@ def _stage_rows() -> Iterator[tuple[str, ...]]:
 
 def _help(*words: str) -> str:
     command = [sys.executable, "-m", "memman", *words, "--help"]
-    return subprocess.run(command, capture_output=True, text=True, check=True, env={"COLUMNS": "100"}).stdout  # noqa: S603
+    env = os.environ | {"COLUMNS": "100"}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
 
 
 def _commands(*words: str) -> Iterator[tuple[str, ...]]:
     yield words
-    lines = _help(*words).partition("Commands:\n")[2].splitlines()
+    lines = _help(*words).partition("Verbs:\n")[2].splitlines()
     for line in lines:
         if line.startswith("  ") and line[2:3].strip():
             yield from _commands(*words, line.split()[0])
@@ -54,13 +56,17 @@ def _cli() -> str:
 
 
 PAGES = {
-    "errors.md": lambda: "# Errors and exit codes\n\n"
-    "Every error is one line on standard error. `again` says whether the same call may succeed later. Exit code 70 is "
-    "an error memman did not foresee; 130 an interrupt; 141 a closed output.\n\n"
-    + _table(("error", "exit code", "again", "meaning"), _error_rows()),
-    "config.md": lambda: "# Configuration keys\n\n"
-    "Kept in `env` in the data folder, as data: no shell ever reads it. Set with `memman config set KEY VALUE`.\n\n"
-    + _table(("key", "default", "meaning"), _key_rows()),
+    "errors.md": lambda: (
+        "# Errors and exit codes\n\n"
+        "Every error is one line on standard error. `again` says whether the same call may succeed later. Exit code 70 "
+        "is an error memman did not foresee; 130 an interrupt; 141 a closed output.\n\n"
+        + _table(("error", "exit code", "again", "meaning"), _error_rows())
+    ),
+    "config.md": lambda: (
+        "# Configuration keys\n\n"
+        "Kept in `env` in the data folder, as data: no shell ever reads it. Set with `memman config set KEY VALUE`.\n\n"
+        + _table(("key", "default", "meaning"), _key_rows())
+    ),
     "stages.md": lambda: "# The stages\n\n" + _table(("stage", "what", "journal", "waits for"), _stage_rows()),
     "cli.md": lambda: "# Commands\n\n" + _cli(),
 }

@@ -1,0 +1,52 @@
+"""What the wheel carries."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(name="wheel", scope="module")
+def _wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """Build the wheel as a release would and open it."""
+    place = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", place, ROOT]
+    subprocess.run(build, check=True, capture_output=True)
+    return zipfile.ZipFile(next(place.glob("*.whl")))
+
+
+@pytest.mark.parametrize("folder", ["hooks", "systemd", "launchd"])
+def test_it_carries_what_install_lays_down(wheel: zipfile.ZipFile, folder: str) -> None:
+    """Every file of hooks, systemd and launchd is in the wheel, byte for byte."""
+    sources = [path for path in (ROOT / folder).rglob("*") if path.is_file()]
+
+    assert sources
+    for path in sources:
+        assert wheel.read(f"memman/share/{path.relative_to(ROOT)}") == path.read_bytes()
+
+
+def test_it_carries_the_table_and_the_prompts(wheel: zipfile.ZipFile) -> None:
+    """The embedding table and the prompts are data the code cannot do without."""
+    names = wheel.namelist()
+
+    assert "memman/embed/static.db" in names
+    assert {"memman/pipeline/prompts/extract.md", "memman/pipeline/prompts/reconcile.md"} <= set(names)
+
+
+def test_it_installs_one_package_and_one_script(wheel: zipfile.ZipFile) -> None:
+    """Nothing but the package memman and the script memman is laid down; tests and tools stay out."""
+    tops = {name.split("/")[0] for name in wheel.namelist()}
+    scripts = [name for name in wheel.namelist() if ".data/scripts/" in name]
+
+    assert {top for top in tops if not top.startswith("memman-")} == {"memman"}
+    assert [name.rsplit("/", 1)[1] for name in scripts] == ["memman"]
+    assert wheel.read(scripts[0]).startswith(b"#!python\n")
+
+
+def test_it_carries_the_licences(wheel: zipfile.ZipFile) -> None:
+    """The licence, and the notice for the derived table, travel with it."""
+    assert {name.rsplit("/", 1)[1] for name in wheel.namelist() if "/licenses/" in name} == {"LICENSE", "NOTICE"}

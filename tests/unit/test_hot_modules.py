@@ -1,0 +1,78 @@
+"""What the agent's turn loads: the exact modules of `remember` and `recall`, beyond a bare interpreter's."""
+
+import sys
+
+import pytest
+
+# What apsw and the interpreter bring along; a version of Python may need fewer of them, none may need more.
+BESIDE = frozenset("_collections _operator apsw collections collections.abc itertools keyword operator reprlib".split())
+COMMON = frozenset(
+    """
+    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
+    memman.hot memman.hot.grammar memman.model memman.model.vocabulary memman.sqlite
+    """.split()
+)
+REMEMBER = COMMON | frozenset(
+    """
+    memman.hot.provenance memman.hot.remember memman.model.secret_words
+    memman.queue memman.queue.append memman.queue.schema
+    """.split()
+)
+RECALL = COMMON | frozenset(
+    """
+    memman.embed memman.embed.static memman.hot.recall memman.model.terms
+    memman.recall memman.recall.anchors memman.recall.gate memman.recall.hit memman.recall.intent
+    memman.recall.order memman.recall.pending memman.recall.render memman.recall.succession memman.recall.walk
+    memman.store memman.store.filters memman.store.sqlite memman.store.sqlite.reader memman.store.sqlite.schema
+    """.split()
+)
+NEVER = frozenset("re json typing dataclasses click httpx numpy datetime pathlib logging asyncio filelock enum".split())
+LISTED = """
+import sys
+before = set(sys.modules)
+from memman._entry import main
+code = main()
+sys.stderr.write(" ".join(sorted(set(sys.modules) - before)))
+sys.exit(code)
+"""
+
+
+def loaded(box, *args):
+    """Run memman on `args` in a fresh interpreter; return its output and the modules it loaded."""
+    process = box.start(sys.executable, "-c", LISTED, *args)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return out, frozenset(err.split())
+
+
+def pinned(modules, wanted):
+    """Assert that memman's own modules are exactly `wanted`, and nothing else comes along but what is known."""
+    assert {name for name in modules if name.startswith("memman")} == wanted
+    assert modules - wanted <= BESIDE
+    assert not modules & NEVER
+
+
+@pytest.mark.parametrize("args", [("a plain note",), ("--category", "fact", "--importance=4", "--entities", "A,B", "words")])
+def test_remember_loads_exactly_its_own_modules(box, args):
+    """With and without options, on the first note and on later ones, `remember` loads the pinned modules only."""
+    for _ in range(2):
+        out, modules = loaded(box, "remember", *args)
+        assert len(out.strip()) == 32
+        pinned(modules, REMEMBER)
+
+
+def test_a_note_that_may_hold_a_secret_alone_loads_the_rules(box):
+    """Only a telling word makes `remember` pay for the secret rules."""
+    _, modules = loaded(box, "remember", "the password of the test")
+    assert modules >= REMEMBER | {"memman.model.secrets", "re"}
+
+
+@pytest.mark.parametrize("options", [(), ("--limit", "3"), ("--history", "--explain"), ("--budget=100", "--intent", "why")])
+def test_recall_loads_exactly_its_own_modules(box, options):
+    """Over stored and waiting notes, with any option that is cheap, `recall` loads the pinned modules only."""
+    box.remember("Redis caches the sessions of the billing service.")
+    box.drain()
+    box.remember("Redis caches the invoices of the billing service.")
+    out, modules = loaded(box, "recall", *options, "what does Redis cache for billing")
+    assert "sessions" in out
+    pinned(modules, RECALL)
