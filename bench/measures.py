@@ -18,6 +18,8 @@ from memman.config.places import queue_path
 # A log of this size is what a queue has when nothing was drained for a long while.
 LOG_BYTES = 8 * 1024 * 1024
 ASKED = 24
+# Notes from this number on are in no store.
+UNSEEN = 1_000_000
 SLOW_SECONDS = 1.5
 SLOW_NOTES = 100
 
@@ -72,7 +74,10 @@ def starts(bench: Bench) -> dict[str, Figure]:
     cases = dict(_verbs(bench, rounds := 12 if bench.quick else 60))
     bench.say(f"running {len(cases)} commands {rounds} times each")
     timings = process.measure(cases, rounds, bench.machines[""].project)
-    bench.raw["processes"] = {name: timing.record() for name, timing in timings.items()}
+    bare = timings["bare"].cpu
+    bench.raw["processes"] = {
+        name: timing.record() | {"cpu_x_bare": round(timing.cpu / bare, 2)} for name, timing in timings.items()
+    }
     figures = {name: _figure(timing, timings) for name, timing in timings.items()}
     late = figures["remember-log"]
     figures["remember-log"] = Figure(timings["remember-log"].late, late.bare, late.floor, late.peak)
@@ -88,7 +93,7 @@ def _verbs(bench: Bench, rounds: int) -> Iterator[tuple[str, Case]]:
     empty, long = bench.data("empty"), bench.data("log")
     drains.queue(empty, 0, 1)
     _lengthen(long)
-    texts = [sample.text for sample in corpus.notes(1_000_000, rounds + process.WARM_UP)]
+    texts = [sample.text for sample in corpus.notes(UNSEEN, rounds + process.WARM_UP)]
     yield "bare", ([[user.python, "-c", "pass"]], user.env(empty))
     script = machine.floor(bench.work)
     yield "floor", ([[user.python, script, queue_path(empty), text] for text in texts], user.env(empty))
@@ -113,23 +118,19 @@ def _lengthen(data: str) -> None:
 
 def throughput(bench: Bench) -> dict[str, Figure]:
     """Drain with the built-in rules, and with a provider that answers at once; small and large store in turn."""
-    user, sizes = bench.machines[""], [size for size in (SIZES[0], SIZES[-1]) if size in bench.stores]
-    rounds, notes = bench.drains
+    sizes = [size for size in (SIZES[0], SIZES[-1]) if size in bench.stores]
+    turns = [(kind, size) for kind in ("builtin", "zero") for size in sizes]
+    folders = {turn: bench.data(f"{turn[0]}-{size_name(turn[1])}", turn[1]) for turn in turns}
     ran: dict[str, list[drains.Drained]] = {}
-    with drains.provider(user, 0.0, f"{bench.work}/throughput.log") as url:
-        work = [
-            (kind, size, bench.data(f"drain-{kind}-{size_name(size)}", size))
-            for kind in ("builtin", "zero")
-            for size in sizes
-        ]
-        for n in range(rounds):
-            for kind, size, data in work:
-                if kind == "zero":
-                    drains.configure(data, url)
-                bench.say(f"drain {n + 1} of {rounds}: {kind}, {size_name(size)} stored")
-                drains.queue(data, int(bench.stores[size]["notes"]) + n * notes, notes)
-                ran.setdefault(f"{kind}-{size_name(size)}", []).append(drains.drain(user, data))
-                ran.setdefault(f"idle-{size_name(size)}", []).append(drains.drain(user, data))
+    with drains.provider(bench.machines[""], 0.0, f"{bench.work}/throughput.log") as url:
+        for size in sizes:
+            drains.configure(folders["zero", size], url)
+        for n in range(bench.drains[0]):
+            for (kind, size), data in folders.items():
+                bench.say(f"drain {n + 1} of {bench.drains[0]}: {kind}, {size_name(size)} stored")
+                drains.queue(data, UNSEEN + n * bench.drains[1], bench.drains[1])
+                for name in (kind, "idle"):  # the second finds an empty queue
+                    ran.setdefault(f"{name}-{size_name(size)}", []).append(drains.drain(bench.machines[""], data))
     bench.raw["drains"] = {name: [vars_of(one) for one in some] for name, some in ran.items()}
     return _rates(ran)
 
@@ -185,7 +186,7 @@ def calls(bench: Bench) -> dict[str, Figure]:
             os.remove(log)
         with drains.provider(user, 0.0, log) as url:
             drains.configure(data, url, embeds=embeds)
-            drains.queue(data, int(bench.stores[size]["notes"]), 100)
+            drains.queue(data, UNSEEN, 100)
             notes = drains.drain(user, data).notes
         made = {name: count / notes for name, count in drains.calls(log).items()}
         figures["calls-model"] = Figure(max(made["model"], figures["calls-model"].value if figures else 0.0))

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memman.config.env import Settings
@@ -13,6 +12,8 @@ from memman.config.stores import checked
 from memman.drain.lock import drain_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memman.drain.loop import Limits, Report
     from memman.drain.runner import Watch
     from memman.embed import Embedder

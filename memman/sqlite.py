@@ -9,6 +9,7 @@ from memman.config.places import make_file, make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
     from typing import Self
 
@@ -155,6 +156,34 @@ def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
             f"{path} has schema {version}, this memman knows {newest}: upgrade memman; nothing was changed"
         )
     return int(version)
+
+
+def upgrade(db: apsw.Connection, path: str, steps: "Sequence[str]") -> None:
+    """Bring a file to the newest schema: step n takes it from schema n to n + 1.
+
+    All steps or none; a file that held anything is first copied beside itself.
+    Raises NewerSchema.
+    """
+    version = schema_version(db, len(steps), path)
+    if version == len(steps):
+        return
+    if version:
+        _copy(db, f"{path}.schema-{version}.bak")
+    else:
+        db.execute("PRAGMA journal_mode=WAL")
+    with Transaction(db):
+        for step in steps[schema_version(db, len(steps), path) :]:  # another process may have been first
+            db.execute(step)
+        db.execute(f"PRAGMA user_version = {len(steps)}")
+
+
+def _copy(db: apsw.Connection, target: str) -> None:
+    make_file(target)
+    copy = apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE)
+    with copy.backup("main", db, "main") as backup:
+        while not backup.done:
+            backup.step(1000)
+    copy.close()
 
 
 def checkpoint(db: apsw.Connection) -> None:

@@ -1,6 +1,7 @@
 """Write the generated pages of the docs from the code; with --check only say whether they are up to date."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ def _help(*words: str) -> str:
 
 def _commands(*words: str) -> Iterator[tuple[str, ...]]:
     yield words
-    lines = _help(*words).partition("Verbs:\n")[2].splitlines()
+    lines = re.sub(r"(?s)^.*?(?:(?:Verbs|Commands):\n|$)", "", _help(*words), count=1).splitlines()
     for line in lines:
         if line.startswith("  ") and line[2:3].strip():
             yield from _commands(*words, line.split()[0])

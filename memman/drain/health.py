@@ -31,7 +31,7 @@ class Health:
             self.queue.set_meta(_KEY, why)
 
     def learned_nothing(self) -> None:
-        """Take note that a note failed by its own fault: as a probe it told nothing, and the next drain makes another."""
+        """Take note that a note failed by its own fault: a probe that told nothing, so the next drain makes another."""
         self.probed = True
 
     def served(self) -> None:

@@ -33,12 +33,8 @@ def _by_index(reply: JsonObject) -> list[Any]:
 # The endpoint of the first two ends in /v1.
 SHAPES = {
     "openai": Shape("/embeddings", _by_index, lambda reply: reply["usage"]["prompt_tokens"]),
-    "voyage": Shape(
-        "/embeddings", _by_index, lambda reply: reply["usage"]["total_tokens"], {"input_type": "document"}
-    ),
-    "ollama": Shape(
-        "/api/embed", lambda reply: reply["embeddings"], lambda reply: reply["prompt_eval_count"]
-    ),
+    "voyage": Shape("/embeddings", _by_index, lambda reply: reply["usage"]["total_tokens"], {"input_type": "document"}),
+    "ollama": Shape("/api/embed", lambda reply: reply["embeddings"], lambda reply: reply["prompt_eval_count"]),
 }
 
 
@@ -104,9 +100,7 @@ class RemoteEmbedder:
             self.fingerprint = replace(self.fingerprint, dimension=dimension)
         elif dimension != expected:
             model = self.fingerprint.model
-            raise ProviderMisconfigured(
-                f"{model} gives {dimension} numbers a vector, not the expected {expected}"
-            )
+            raise ProviderMisconfigured(f"{model} gives {dimension} numbers a vector, not the expected {expected}")
 
 
 def _read(part: Callable[[JsonObject], Any], reply: JsonObject) -> Any:

@@ -1,14 +1,12 @@
 """The tables of queue.db. Safe on the hot path."""
 
-from memman.sqlite import Transaction, open_reader, open_writer, schema_version, there
+from memman.sqlite import open_reader, open_writer, schema_version, there, upgrade
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 1
-
-_TABLES = """
+_V1 = """
 CREATE TABLE note(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     uid TEXT NOT NULL UNIQUE,
@@ -56,18 +54,17 @@ CREATE TABLE ledger(
     PRIMARY KEY (day, stage, provider, model)
 ) WITHOUT ROWID;
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-PRAGMA user_version = 1;
 """
+
+# Released steps are never edited.
+STEPS = (_V1,)
+VERSION = len(STEPS)
 
 
 def open_queue(path: str, *, synchronous: str = "FULL") -> "apsw.Connection":
     """Open queue.db for writing, made on first use. Raises NewerSchema and driver errors."""
     db = open_writer(path, synchronous=synchronous)
-    if schema_version(db, VERSION, path) < VERSION:
-        db.execute("PRAGMA journal_mode=WAL")
-        with Transaction(db):
-            if schema_version(db, VERSION, path) < VERSION:  # another process may have been first
-                db.execute(_TABLES)
+    upgrade(db, path, STEPS)
     return db
 
 
@@ -80,5 +77,5 @@ def look(path: str) -> "apsw.Connection":
     import apsw
 
     db = apsw.Connection(":memory:")
-    db.execute(_TABLES)
+    upgrade(db, ":memory:", STEPS)
     return db

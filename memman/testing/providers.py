@@ -432,9 +432,7 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(given.log.open("a", buffering=1)) if given.log else None
-        provider = ScriptedProvider(
-            latency=given.latency, dimension=given.dimension, port=given.port, log=log
-        )
+        provider = ScriptedProvider(latency=given.latency, dimension=given.dimension, port=given.port, log=log)
         stack.enter_context(provider)
         sys.stdout.write(provider.url + "\n")
         sys.stdout.flush()

@@ -28,8 +28,8 @@ SPLITS = [
     ("we use  postgres\n for billing", ["we use postgres for billing"]),
     ("We use v1.2.3 of it. Deploys go out on Fridays.", ["We use v1.2.3 of it.", "Deploys go out on Fridays."]),
     (
-        "To use it: run the installer once, then type the verbs you need. It runs on Linux and\nmacOS (Windows by WSL).",
-        ["To use it: run the installer once, then type the verbs you need. It runs on Linux and macOS (Windows by WSL)."],
+        "To use it: run the installer once, then type what you need. It runs on Linux and\nmacOS (Windows by WSL).",
+        ["To use it: run the installer once, then type what you need. It runs on Linux and macOS (Windows by WSL)."],
     ),
     ("Python 3.11 is required. Tests run with tox.", ["Python 3.11 is required.", "Tests run with tox."]),
     ("See docs/db.md. Run ./bin/setup first.", ["See docs/db.md.", "Run ./bin/setup first."]),

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+import termios
 
 from memman.testing.providers import ScriptedProvider
 
@@ -71,12 +72,15 @@ def test_a_progress_bar_is_only_for_a_terminal(box):
     """On a terminal a drain shows a bar; into a pipe it shows none."""
     box.memman("remember", "We deploy on Vercel.")
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
     with subprocess.Popen(
         [box.script, "scheduler", "drain"], env=box.environ, cwd=box.data.parent, stderr=theirs, stdout=subprocess.PIPE
     ) as process:
         process.communicate(timeout=60)
-    assert b"draining" in os.read(ours, 65_536)
+    os.write(theirs, b"that was all\n")
+    shown = os.read(ours, 65_536)
     os.close(theirs)
+    assert b"draining" in shown
     os.close(ours)
 
 

@@ -31,7 +31,7 @@ def answer(asked):
 
 @pytest.mark.parametrize("shape", ["openai", "anthropic", "ollama"])
 def test_a_note_costs_at_most_two_model_calls_and_one_embedding_call(box, shape):
-    """Against this shape each note costs one extract, at most one reconcile and one embedding, and all edge kinds form."""
+    """A note costs one extract, at most one reconcile and one embedding, and all four kinds of edge form."""
     with ScriptedProvider(respond=answer) as provider:
         box.use(provider, shape)
         for text in CORPUS:

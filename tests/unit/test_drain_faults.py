@@ -41,13 +41,13 @@ class Outage:
     def __init__(self, act):
         self.act, self.down, self.asked = act, True, 0
 
-    def __call__(self, received):
+    def __call__(self, _):
         """Say what to do with a request."""
         self.asked += 1
         return self.act if self.down else OK
 
 
-def survives(box, outage, ticks=12, notes=3, **settings):
+def survives(box, outage, ticks=7, notes=3, **settings):
     """Go through an outage of some ticks and its end; return how often the provider was asked in each tick."""
     with ScriptedProvider(script=outage) as provider:
         box.use(provider, **settings)
@@ -67,7 +67,7 @@ def survives(box, outage, ticks=12, notes=3, **settings):
 
 
 @pytest.mark.parametrize("act", TRANSIENT.values(), ids=TRANSIENT.keys())
-@pytest.mark.parametrize("notes", [1, 3, 8])
+@pytest.mark.parametrize("notes", [1, 8])
 def test_a_transient_fault_parks_nothing_and_ends_within_two_ticks_of_recovery(box, act, notes):
     """However long the provider fails, notes wait; at most one is tried in each later tick, and then all go through."""
     asked = survives(box, Outage(act), notes=notes)
@@ -86,13 +86,12 @@ def test_a_long_outage_of_two_hundred_ticks_parks_nothing(box):
     """Two hundred failed ticks with mixed faults leave every note waiting, and two good ticks drain them."""
     acts = list(TRANSIENT.values())
     outage = Outage(acts[0])
-    with ScriptedProvider(script=lambda got: outage(got) if not outage.down else acts[len(asked) % len(acts)]) as provider:
-        asked = []
+    with ScriptedProvider(script=outage) as provider:
         box.use(provider)
         for n in range(4):
             box.remember(f"Worker {n} reads topic {n}.")
-        for _ in range(200):
-            asked.append(provider.calls.total())
+        for tick in range(200):
+            outage.act = acts[tick % len(acts)]
             box.drain()
         assert "parked" not in box.states()
         assert provider.calls.total() <= 200 * 3 + 30
@@ -136,7 +135,9 @@ ODD_FACTS = {
     "text is a number": {"facts": [FACT | {"text": 5}]},
     "ungrounded": {"facts": [FACT | {"text": "Bananas ripen faster beside apples."}]},
     "wrong types": {
-        "facts": [{"text": TEXT, "category": ["x"], "importance": "high", "entities": {"a": 1}, "keywords": 7, "summary": []}]
+        "facts": [
+            {"text": TEXT, "category": ["x"], "importance": "high", "entities": {"a": 1}, "keywords": 7, "summary": []}
+        ]
     },
     "missing fields": {"facts": [{"text": TEXT}]},
     "not a number": {"facts": [FACT | {"text": TEXT, "importance": float("nan")}]},
@@ -163,7 +164,8 @@ def test_an_odd_extraction_never_loses_the_note(box, answer):
     assert box.recall("What caches the sessions of the billing service?")[0].startswith(TEXT)
     stored = box.store("SELECT text, importance, length(entities) + length(keywords), summary FROM memory")
     assert 1 <= len(stored) <= 64
-    assert all(len(text) <= 4000 and text.isprintable() and importance in range(1, 6) for text, importance, *_ in stored)
+    assert all(len(text) <= 4000 and text.isprintable() for text, *_ in stored)
+    assert all(importance in range(1, 6) for _, importance, *_ in stored)
     assert all(size < 2_000 and len(summary) <= 160 for _, _, size, summary in stored)
 
 
@@ -216,7 +218,10 @@ def test_a_verdict_or_cause_that_makes_no_sense_changes_nothing(box, answer):
     assert box.store("SELECT * FROM edge WHERE kind = 'causal'") == []
 
 
-@pytest.mark.parametrize("answer", [{"verdicts": None, "causes": []}, {"verdicts": [], "causes": 5}, {"verdicts": [1]}, {}])
+MISSHAPEN = {"null": {"verdicts": None, "causes": []}, "number": {"verdicts": [], "causes": 5}, "nothing": {}}
+
+
+@pytest.mark.parametrize("answer", MISSHAPEN.values(), ids=MISSHAPEN.keys())
 def test_a_reconcile_answer_of_the_wrong_shape_is_asked_again_later_and_then_left_to_the_rules(box, answer):
     """A model that never answers reconcile in shape delays the note, which the rules settle in the end."""
     with ScriptedProvider(respond=lambda asked: answer if asked["task"] == "reconcile" else respond(asked)) as provider:
@@ -234,6 +239,7 @@ def test_a_reconcile_answer_of_the_wrong_shape_is_asked_again_later_and_then_lef
 
 def test_a_model_may_not_retire_more_than_a_few_memories_for_one_note(box):
     """Told to update and delete everything it was offered, one note retires at most three and one."""
+
     def answer(asked):
         if asked["task"] != "reconcile":
             return respond(asked)
@@ -256,6 +262,7 @@ def test_a_model_may_not_retire_more_than_a_few_memories_for_one_note(box):
 @pytest.mark.parametrize("usage", [10**30, -5, "many", None, True, 1.5, [1]])
 def test_an_absurd_token_count_spoils_neither_the_note_nor_the_ledger(box, usage):
     """A provider that counts nonsense tokens is still served from, and its calls are in the ledger."""
+
     def script(got):
         if got.task != "extract":
             return OK
@@ -273,7 +280,7 @@ def test_an_absurd_token_count_spoils_neither_the_note_nor_the_ledger(box, usage
 @pytest.mark.parametrize("code", [401, 402, 403, 404])
 def test_a_rejected_key_stops_the_drain_and_says_what_to_check(box, code):
     """A provider that rejects the configuration ends the drain at once: notes wait, and the key is in no message."""
-    with ScriptedProvider(script=lambda got: status(code)) as provider:
+    with ScriptedProvider(script=lambda _: status(code)) as provider:
         box.use(provider, LLM_API_KEY="sk-very-private-key", DRAIN_CONCURRENCY=2)
         for n in range(6):
             box.remember(f"Worker {n} reads topic {n}.")

@@ -9,7 +9,12 @@ import pytest
 from memman.testing.providers import Act, ScriptedProvider, respond
 
 # No two of these share a stem.
-WORDS = tuple(f"{a}{b}{c}" for a in ("bri", "klo", "vun", "sta") for b in ("mat", "zor", "fip", "lud") for c in ("ax", "orn", "ish", "ump"))
+WORDS = tuple(
+    a + b + c
+    for a in ("bri", "klo", "vun", "sta")
+    for b in ("mat", "zor", "fip", "lud")
+    for c in ("ax", "orn", "ish", "ump")
+)
 MEMORY = re.compile(r"m(\d+) \([^)]*\): (.*)")
 
 

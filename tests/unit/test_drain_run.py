@@ -154,7 +154,8 @@ def test_the_ledger_adds_up(box):
             box.remember(f"Redis caches the {text} of the billing service.")
         box.drain()
         seen = {task or "embed": count for task, count in provider.tasks.items()}
-    ledger = {row[0]: row[1:] for row in box.queue("SELECT stage, sum(calls), sum(tokens_in), sum(tokens_out), sum(cost) FROM ledger GROUP BY 1")}
+    sums = "sum(calls), sum(tokens_in), sum(tokens_out), sum(cost)"
+    ledger = {row[0]: row[1:] for row in box.queue(f"SELECT stage, {sums} FROM ledger GROUP BY 1")}
     assert {stage: row[0] for stage, row in ledger.items()} == seen
     assert seen == {"extract": 3, "reconcile": 2, "embed": 3}
     for stage, (_, tokens_in, tokens_out, cost) in ledger.items():
@@ -201,7 +202,8 @@ def test_a_damaged_store_shuts_itself_only(box):
     for _ in range(7):
         report = box.drain()
     assert "damaged" in report.errors[0]
-    assert box.queue("SELECT store, state, attempts FROM note GROUP BY 1, 2, 3") == [("broken", "pending", 0), ("sound", "done", 1)]
+    states = box.queue("SELECT store, state, attempts FROM note GROUP BY 1, 2, 3")
+    assert states == [("broken", "pending", 0), ("sound", "done", 1)]
     assert broken.read_bytes().startswith(b"this is no database")
 
 

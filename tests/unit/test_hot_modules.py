@@ -52,7 +52,10 @@ def pinned(modules, wanted):
     assert not modules & NEVER
 
 
-@pytest.mark.parametrize("args", [("a plain note",), ("--category", "fact", "--importance=4", "--entities", "A,B", "words")])
+HINTED = ("--category", "fact", "--importance=4", "--entities", "A,B", "words")
+
+
+@pytest.mark.parametrize("args", [("a plain note",), HINTED])
 def test_remember_loads_exactly_its_own_modules(box, args):
     """With and without options, on the first note and on later ones, `remember` loads the pinned modules only."""
     for _ in range(2):
@@ -67,7 +70,10 @@ def test_a_note_that_may_hold_a_secret_alone_loads_the_rules(box):
     assert modules >= REMEMBER | {"memman.model.secrets", "re"}
 
 
-@pytest.mark.parametrize("options", [(), ("--limit", "3"), ("--history", "--explain"), ("--budget=100", "--intent", "why")])
+OPTIONS = ((), ("--limit", "3"), ("--history", "--explain"), ("--budget=100", "--intent", "why"))
+
+
+@pytest.mark.parametrize("options", OPTIONS)
 def test_recall_loads_exactly_its_own_modules(box, options):
     """Over stored and waiting notes, with any option that is cheap, `recall` loads the pinned modules only."""
     box.remember("Redis caches the sessions of the billing service.")

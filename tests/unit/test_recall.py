@@ -17,15 +17,31 @@ from memman.testing.providers import ScriptedProvider
 PAIRS = (
     ("We deploy on Vercel.", "We moved from Vercel to Coolify.", "where do we deploy"),
     ("The API runs on Node 18.", "The API now runs on Node 22.", "which Node version does the API run on"),
-    ("Alice is the on-call engineer.", "Alice is no longer the on-call engineer, Bob is.", "who is the on-call engineer"),
+    (
+        "Alice is the on-call engineer.",
+        "Alice is no longer the on-call engineer, Bob is.",
+        "who is the on-call engineer",
+    ),
     ("The cache TTL is 300 seconds.", "The cache TTL is now 60 seconds.", "what is the cache TTL"),
-    ("We use npm to install packages.", "We use pnpm instead of npm to install packages.", "what do we install packages with"),
-    ("The staging database is on port 5432.", "Actually, the staging database is on port 5433.", "staging database port"),
+    ("We use npm to install packages.", "We use pnpm instead of npm to install packages.", "what installs packages"),
+    (
+        "The staging database is on port 5432.",
+        "Actually, the staging database is on port 5433.",
+        "staging database port",
+    ),
     ("Tests run on Jenkins.", "We switched from Jenkins to GitHub Actions for tests.", "where do the tests run"),
-    ("The default branch is master.", "The default branch was renamed from master to main.", "what is the default branch"),
-    ("Sessions are stored in Memcached.", "We replaced Memcached with Redis for sessions.", "where are sessions stored"),
-    ("The user prefers tabs for indentation.", "The user now prefers spaces for indentation.", "tabs or spaces for indentation"),
-)  # fmt: skip
+    (
+        "The default branch is master.",
+        "The default branch was renamed from master to main.",
+        "what is the default branch",
+    ),
+    (
+        "Sessions are stored in Memcached.",
+        "We replaced Memcached with Redis for sessions.",
+        "where are sessions stored",
+    ),
+    ("The user prefers tabs for indentation.", "The user now prefers spaces for indentation.", "tabs or spaces"),
+)
 NOISE = (
     "The office cat sleeps on the router.",
     "Invoices are sent as PDF on the first of the month.",
@@ -253,7 +269,10 @@ def test_filters_apply_before_the_cut(box):
         assert len(box.hits("billing tables in Redis", limit=50, **filters)) == 40
 
 
-@pytest.mark.parametrize("query", ["penguin migration in Antarctica", "xyzzy", "¿?", "的", "🙂", '" OR 1', "NEAR(a b)", "*"])
+ELSEWHERE = ("penguin migration in Antarctica", "xyzzy", "¿?", "的", "🙂", '" OR 1', "NEAR(a b)", "*")
+
+
+@pytest.mark.parametrize("query", ELSEWHERE)
 def test_nothing_relevant_gives_nothing(box, query):
     """A question about something else, or no question at all, shows no hit and ends with 0."""
     for text in NOISE:

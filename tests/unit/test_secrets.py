@@ -1,6 +1,7 @@
 """Secrets never reach disk or a provider, and almost nothing else is taken for one."""
 
 import random
+import time
 
 import pytest
 
@@ -38,17 +39,26 @@ def test_redacting_twice_changes_nothing_more():
     assert redact(once) == once
 
 
-@pytest.mark.parametrize("text", ["<private>abc</private>", "<PRIVATE >a\nb</Private >", "<private>never closed", "<private x='1'>a</private>"])
+PRIVATE = ("<private>abc</private>", "<PRIVATE >a\nb</Private >", "<private>never closed", "<private x='1'>a</private>")
+HOSTILE = {
+    "one word": "a" * 65_536,
+    "passwords": "password" * 8_000,
+    "long key": "sk-" + "a" * 60_000,
+    "open keys": "-----BEGIN PRIVATE KEY-----" * 2_000,
+    "addresses": "://" * 20_000,
+    "blanks": "password is" + " " * 60_000,
+}
+
+
+@pytest.mark.parametrize("text", PRIVATE)
 def test_private_passages_are_dropped(text):
     """What stands in <private> is dropped, to the end of the text where it is not closed."""
     assert redact(f"before {text}") == "before [private]"
 
 
-@pytest.mark.parametrize("text", ["a" * 65_536, "password" * 8_000, "sk-" + "a" * 60_000, "-----BEGIN PRIVATE KEY-----" * 2_000, "://" * 20_000])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_is_redacted_in_no_time(text):
     """The longest note allowed costs less than a second, whatever is in it."""
-    import time
-
     began = time.monotonic()
     redact(text)
     assert time.monotonic() - began < 1.0
@@ -67,13 +77,15 @@ def benign(chance):
         lambda: f"https://{word()}.example.com/{word()}/{uuid()}?page={chance.randint(1, 99)}&sort={word()}#{word()}",
         lambda: f"http://localhost:{chance.randint(1000, 9999)}/api/v{chance.randint(1, 4)}/{word()}",
         lambda: "data:image/png;base64,iVBORw0KGgo" + "".join(chance.choice(base64) for _ in range(120)) + "==",
-        lambda: f"{word()}=={chance.randint(0, 30)}.{chance.randint(0, 30)}.{chance.randint(0, 9)} # sha256:{digits(64)}",
+        lambda: (
+            f"{word()}=={chance.randint(0, 30)}.{chance.randint(0, 30)}.{digits(1, '0123456789')} # sha256:{digits(64)}"
+        ),
         lambda: f"def {word()}_{word()}(self, token: str, password: str | None = None) -> {word().title()}:",
         lambda: f"    return self._{word()}[{word()!r}].get('{word()}_token', DEFAULT_{word().upper()})",
         lambda: f"The {word()} service reads its password from {word().upper()}_PASSWORD and the token from Vault.",
         lambda: f"if not auth.{word()}(request.headers['Authorization']): raise {word().title()}Error",
         lambda: f"tokenizer = {word().title()}Tokenizer.from_pretrained('{word()}-{word()}-{chance.randint(1, 70)}b')",
-        lambda: f"max_tokens: {chance.randint(100, 8000)}, temperature: 0.{chance.randint(0, 9)}, token budget {chance.randint(1, 99)}k",
+        lambda: f"max_tokens: {chance.randint(100, 8000)}, temperature: 0.7, token budget {chance.randint(1, 99)}k",
         lambda: f"password reset mails go out through {word()}; the secret to a fast {word()} is {word()} and {word()}",
         lambda: f"ssh -i ~/.ssh/id_ed25519 {word()}@{word()}.example.org 'systemctl restart {word()}'",
         lambda: f"git clone git@github.com:{word()}/{word()}.git && cd {word()} && make {word()}",
@@ -82,12 +94,14 @@ def benign(chance):
         lambda: f"api_key: ${{{word().upper()}_API_KEY}}",
         lambda: f"token = os.environ['{word().upper()}_TOKEN']",
         lambda: f"docker pull registry.example.com/{word()}/{word()}@sha256:{digits(64)}",
-        lambda: f"ETag: \"{digits(32)}\" Last-Modified: Sat, {chance.randint(1, 28)} Nov 2026 05:40:00 GMT",
+        lambda: f'ETag: "{digits(32)}" Last-Modified: Sat, {chance.randint(1, 28)} Nov 2026 05:40:00 GMT',
         lambda: f"the key-value store {word()} keeps {chance.randint(1, 99)} shards; sk-learn trains {word()}",
         lambda: f"We chose {word()} over {word()} because {word()} was {chance.randint(2, 9)}x slower ({word()}, p95).",
         lambda: f"note {digits(12)}7{digits(3)}8{digits(15)} was parked after 5 attempts",
         lambda: f"PASSWORD_MIN_LENGTH = {chance.randint(8, 32)}  # see {word()}/{word()}.md",
-        lambda: f"secretary {word().title()} authored {word()}.tokens in {word()} v{chance.randint(1, 9)}.{chance.randint(0, 20)}",
+        lambda: (
+            f"secretary {word().title()} authored {word()}.tokens in {word()} v{chance.randint(1, 9)}.{chance.randint(0, 20)}"
+        ),
         lambda: f"integrity sha512-{''.join(chance.choice(base64) for _ in range(86))}==",
         lambda: f"author: {word().title()} <{word()}@example.com>, authenticate via {word()} SSO",
         lambda: f"assert response.json()['access_token'] == {word()}_fixture  # {word()}",
@@ -104,9 +118,6 @@ def test_benign_lines_are_left_alone():
     assert len(touched) < 0.005 * len(lines), touched[:10]
 
 
-PLANTED = {rule.name: rule.caught for rule in RULES if "\n" not in rule.caught}
-
-
 @pytest.mark.parametrize("http", [False, True], ids=["builtin", "http"])
 def test_a_planted_secret_is_nowhere(box, http):
     """After remember, drain and recall no file, no log and no request holds a secret that the notes held."""
@@ -115,9 +126,9 @@ def test_a_planted_secret_is_nowhere(box, http):
         if http:
             box.use(provider)
         for number, (name, caught) in enumerate(secrets.items()):
-            ended = box.memman("remember", "--entities", f"Service{number},{caught}", "-", input=f"Service{number} uses {caught} for {name}.")
+            said = f"Service{number} uses {caught} for {name}."
+            ended = box.memman("remember", "--entities", f"Service{number},{caught}", "-", input=said)
             assert ended.returncode == 0, ended.stderr
-            sent = [str(got.body) for got in provider.received]
         written = everything(box)
         box.drain()
         shown = box.memman("recall", "Service1 uses", "--limit", "50", "--json").stdout

@@ -8,9 +8,9 @@ from typing import Any
 
 import apsw
 
-from memman.sqlite import Guard
+from memman.sqlite import Guard, upgrade
 from memman.store.sqlite.reader import ROW, SqliteReader, id_list
-from memman.store.sqlite.schema import migrate
+from memman.store.sqlite.schema import STEPS
 
 RECEIPT = ("note", "at", "outcome", "facts", "agent", "session", "cwd", "repository", "revision", "host", "user")
 LOG = ("id", "at", "verb", "memory", "note", "before", "after")
@@ -133,5 +133,5 @@ class Catalogue:
 
 def _empty() -> SqliteReader:
     db = apsw.Connection(":memory:")
-    migrate(db, 0)
+    upgrade(db, ":memory:", STEPS)
     return SqliteReader(db)

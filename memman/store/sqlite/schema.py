@@ -1,9 +1,5 @@
 """The tables of a store, and the steps from every released schema to this one. Safe on the hot path."""
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import apsw
-
 V1 = """
 CREATE TABLE memory(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -100,15 +96,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
 # Step n takes a file from schema n to schema n + 1. Released steps are never edited.
-STEPS: "tuple[str, ...]" = (V1,)
+STEPS = (V1,)
 VERSION = len(STEPS)
 
 # The sign codes of forgotten memories wait here for a restore: a cell that no scan enters.
 HIDDEN_CELL = -1
-
-
-def migrate(db: "apsw.Connection", version: int) -> None:
-    """Bring an open transaction's file from schema `version` to the newest."""
-    for step in STEPS[version:]:
-        db.execute(step)
-    db.execute(f"PRAGMA user_version = {VERSION}")

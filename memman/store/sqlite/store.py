@@ -1,19 +1,15 @@
 """A store opened for writing: the connection, its transactions, its backups."""
 
-import os
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import apsw
-
-from memman.config.places import make_file, make_folder, store_path
+from memman.config.places import store_path
 from memman.embed import Vectors
-from memman.sqlite import Guard, Transaction, checkpoint, open_writer, schema_version
+from memman.sqlite import Guard, Transaction, checkpoint, open_writer, upgrade
 from memman.store.sqlite.partition import Grain, divide, due
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.schema import VERSION, migrate
+from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.unit import SqliteUnit
 
 # About a year of heavy use; older lines are dropped, memories never are.
@@ -24,13 +20,11 @@ _GRAIN = Grain()
 class SqliteStore:
     """One store's database, migrated to the newest schema."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, steps: Sequence[str] = STEPS) -> None:
         self.path = path
         with Guard(path):
             self.db = open_writer(path)
-            version = schema_version(self.db, VERSION, path)
-            if version < VERSION:
-                self._migrate(version)
+            upgrade(self.db, path, steps)
             self.reader = SqliteReader(self.db)
 
     @classmethod
@@ -73,23 +67,3 @@ class SqliteStore:
         with Guard(self.path):
             checkpoint(self.db)
             self.db.close()
-
-    def _migrate(self, version: int) -> None:
-        if version:
-            self._backup(f"{os.path.dirname(self.path)}/before-schema-{VERSION}-{int(time.time())}.db")
-        else:
-            self.db.execute("PRAGMA journal_mode=WAL")
-        with Transaction(self.db):
-            found = schema_version(self.db, VERSION, self.path)
-            if found < VERSION:  # another process may have been first
-                migrate(self.db, found)
-
-    def _backup(self, target: str) -> None:
-        """Copy the store with SQLite's online backup."""
-        make_folder(os.path.dirname(target))
-        make_file(target)
-        copy = apsw.Connection(target)
-        with copy.backup("main", self.db, "main") as backup:
-            while not backup.done:
-                backup.step(1000)
-        copy.close()

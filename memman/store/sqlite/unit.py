@@ -74,7 +74,9 @@ class SqliteUnit:
         before = self._state(memory)
         if before["status"] == "forgotten":
             return False
-        self.db.execute("UPDATE memory SET status = 'forgotten', retired_at = coalesce(retired_at, ?) WHERE id = ?", (at, memory))
+        self.db.execute(
+            "UPDATE memory SET status = 'forgotten', retired_at = coalesce(retired_at, ?) WHERE id = ?", (at, memory)
+        )
         self._move(memory, str(HIDDEN_CELL))
         self.index([memory, *self._neighbours(memory)])
         self._log(at, "forget", before["uid"], "", before, self._state(memory))
