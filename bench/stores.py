@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 
 from bench import corpus
@@ -31,6 +32,7 @@ BATCH = 500
 # The first note was made in November 2023, one every ten minutes since.
 _BEGAN_MS = 1_700_000_000_000
 _STEP_MS = 600_000
+# What a store depends on most; for changes elsewhere there is --fresh.
 _SOURCES = (
     "memman/store/sqlite/schema.py",
     "memman/embed/static.db",
@@ -83,8 +85,8 @@ async def fill(store: SqliteStore, first: int, memories: int) -> int:
 
 async def _through(tools: Tools, plan: Plan) -> None:
     plan = await extract(tools, plan)
-    texts = [fact.text for fact in plan.facts]
-    plan = Plan(plan.note, plan.facts, (await tools.local.embed(texts)).vectors if texts else None)
+    if plan.facts:
+        plan = replace(plan, local=(await tools.local.embed([fact.text for fact in plan.facts])).vectors)
     for stage in (enrich, embed, link, commit):
         plan = await stage(tools, plan)
 
@@ -128,6 +130,7 @@ def _grow(work: str, sizes: Sequence[int]) -> None:
         taken = time.perf_counter() - began
         seconds += taken
         memories = store.reader.count()
+        _check(store)
         store.close()
         _keep(store.path, kept(work, size), {
             "memories": memories,
@@ -137,6 +140,15 @@ def _grow(work: str, sizes: Sequence[int]) -> None:
             "memories_per_second": round((memories - before) / taken, 1),
         })  # fmt: skip
     shutil.rmtree(growing)
+
+
+def _check(store: SqliteStore) -> None:
+    """Refuse a store that is not what recall meets in the field: a figure from it would flatter."""
+    counts = {
+        name: store.db.execute(f"SELECT count(*) FROM {name}").get for name in ("memory", "vector", "code", "edge")
+    }
+    if not counts["memory"] == counts["vector"] == counts["code"] <= counts["edge"]:
+        raise RuntimeError(f"the stages no longer fill a store as they should: {counts}")
 
 
 def _keep(path: str, folder: str, info: Mapping[str, float]) -> None:

@@ -73,20 +73,17 @@ def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") 
     provider = settings["MEMMAN_EMBED_PROVIDER"]
     if provider == "builtin":
         return local
-    from memman.embed.cache import CachedEmbedder
     from memman.embed.remote import RemoteEmbedder
 
     endpoint, model = _EMBED_DEFAULTS[provider]
-    return CachedEmbedder(
-        RemoteEmbedder(
-            http(),
-            provider,
-            settings["MEMMAN_EMBED_ENDPOINT"] or endpoint,
-            settings["MEMMAN_EMBED_API_KEY"],
-            settings["MEMMAN_EMBED_MODEL"] or model,
-            int(settings["MEMMAN_EMBED_DIMENSION"] or 0),
-            settings.number("MEMMAN_EMBED_PRICE"),
-        )
+    return RemoteEmbedder(
+        http(),
+        provider,
+        settings["MEMMAN_EMBED_ENDPOINT"] or endpoint,
+        settings["MEMMAN_EMBED_API_KEY"],
+        settings["MEMMAN_EMBED_MODEL"] or model,
+        int(settings["MEMMAN_EMBED_DIMENSION"] or 0),
+        settings.number("MEMMAN_EMBED_PRICE"),
     )
 
 
@@ -150,20 +147,20 @@ class Workshop:
         if self._providers is None:
             from memman.drain.meter import Budget, MeteredEmbedder, MeteredLLM
             from memman.embed.builtin import BuiltinEmbedder
+            from memman.embed.cache import CachedEmbedder
             from memman.llm.builtin import BuiltinLLM
 
             local = BuiltinEmbedder()
             model, vectors = llm(self.settings, self.http), embedder(self.settings, self.http, local)
             if self.ledger is not None:
-                dollars, tokens = (
-                    self.settings.number("MEMMAN_BUDGET_USD"),
-                    self.settings.number("MEMMAN_BUDGET_TOKENS"),
-                )
-                budget = Budget(dollars, None if tokens is None else int(tokens))
+                tokens = self.settings.number("MEMMAN_BUDGET_TOKENS")
+                budget = Budget(self.settings.number("MEMMAN_BUDGET_USD"), None if tokens is None else int(tokens))
                 if not isinstance(model, BuiltinLLM):
                     model = MeteredLLM(model, self.ledger, budget)
                 if vectors is not local:
                     vectors = MeteredEmbedder(vectors, self.ledger, budget)
+            if vectors is not local:
+                vectors = CachedEmbedder(vectors)
             self._providers = model, BuiltinLLM(), local, vectors
         return self._providers
 
@@ -250,6 +247,9 @@ async def _drain(queue: "Queue", data: str, settings: Settings, limits: "Limits"
         loop.add_signal_handler(number, work.stop, f"asked to stop by {number.name}")
     began = now_ms()
     try:
+        if queue.waiting(limits.store):
+            # Loaded before the first note is claimed: a drain that dies over its imports has tried no note.
+            workshop.providers()
         report = await work.run()
         _keep(queue, report, began)
         await maintain(data, queue, ledger, workshop.stores, workshop.store, workshop.local)

@@ -28,6 +28,6 @@ def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
 
 
 def _row(record: dict[str, Any], *, undo: bool) -> tuple[str, str, str]:
-    verb = "restored" if undo else "forgotten"
-    done = verb if record["changed"] else f"was not {verb}" if undo else f"was {verb} already"
+    changed, unchanged = ("restored", "was not forgotten") if undo else ("forgotten", "was forgotten already")
+    done = changed if record["changed"] else unchanged
     return done, short(record["id"], note=record["kind"] == "note"), record["text"]

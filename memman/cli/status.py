@@ -57,7 +57,9 @@ def _model(llm: dict[str, str]) -> str:
 def _drain(last: dict[str, Any] | None) -> str:
     if last is None:
         return "never"
-    line = f"{ago(last['at'])} ago, {last['seconds']:.1f} s: {last['done']} notes, {last['added']} added"
+    passed = ago(last["at"])
+    line = "just now" if passed == "now" else f"{passed} ago"
+    line += f", {last['seconds']:.1f} s: {last['done']} notes, {last['added']} added"
     line += f", {last['superseded']} superseded, {last['deferred']} deferred, {last['parked']} parked"
     return line + (f"; stopped: {last['stopped']}" if last["stopped"] else "")
 

@@ -28,6 +28,11 @@ def new_uid(now_ms: int) -> str:
     return f"{value:032x}"
 
 
+def _storable(value: "str | int | None") -> "str | int | None":
+    """Replace what is no text in a folder's name or a variable: it must not cost the note."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
 def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
     """Queue `note` and return (uid, whether it is new) once it is on disk.
 
@@ -35,7 +40,7 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
     same text for the same store that still waits is one note: its uid is returned.
     """
     now = time.time_ns() // 1_000_000
-    row = note | {"uid": new_uid(now), "queued_at": now}
+    row = {name: _storable(value) for name, value in note.items()} | {"uid": new_uid(now), "queued_at": now}
     path = queue_path(data)
     with Guard(path):
         db = open_queue(path)

@@ -47,10 +47,10 @@ def fused(hits: "list[Hit]") -> "list[Hit]":
     nearest = max((hit.cosine for hit in hits if hit.cosine is not None), default=None)
     for hit in hits:
         words = hit.text_score / most
-        if nearest is None:
+        if nearest is None or hit.cosine is None:
             hit.score = words
         else:
-            meaning = ((hit.cosine or 0.0) + FLOOR) / max(nearest + FLOOR, FLOOR)
+            meaning = (hit.cosine + FLOOR) / max(nearest + FLOOR, FLOOR)
             hit.score = WORDS * words + (1 - WORDS) * max(meaning, 0.0)
     hits.sort(key=lambda hit: (-hit.score, hit.id))
     return hits

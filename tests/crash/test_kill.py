@@ -17,6 +17,8 @@ from memman.testing.providers import ScriptedProvider
 
 KILLS = int(os.environ.get("MEMMAN_CRASH_KILLS", "10"))
 NOTES = 20
+# Tells when the imports are done, so that the kill strikes at the work and not at the start of Python.
+READY = "from memman import compose; from memman.drain import loop; print('ready', flush=True); compose.drain()"
 MAX_DRAINS = 20 * KILLS + 100
 
 
@@ -68,17 +70,23 @@ def test_a_drain_killed_at_a_failpoint_is_finished_by_the_next(box, point):
 def test_drains_killed_at_random_moments_lose_and_double_nothing(box, http):
     """However often drains die by kill -9, every note ends up stored exactly once and none is parked."""
     chance = random.Random(5)
-    uids, killed, drains = [], 0, 0
+    killed, drains = 0, 0
     with ScriptedProvider(latency=0.01) as provider:
         if http:
             box.use(provider)
+        uids = [box.remember(f"Service number {n} listens on port {n}.") for n in range(NOTES)]
+        drain = box.start_drain(READY)
+        assert drain.stdout.readline() == "ready\n"
+        began = time.monotonic()
+        drain.communicate(timeout=60)
+        undisturbed = time.monotonic() - began
         while killed < KILLS:
-            if not uids or box.states().keys() == {"done"}:
+            if box.states().keys() == {"done"}:
                 uids += [box.remember(f"Service number {len(uids) + n} listens on port {n}.") for n in range(NOTES)]
-            drain = box.start_drain()
+            drain = box.start_drain(READY)
+            assert drain.stdout.readline() == "ready\n"
             try:
-                # From the imports to the end of an undisturbed drain of NOTES notes.
-                drain.wait(chance.uniform(0.15, 0.6))
+                drain.wait(chance.uniform(0.0, undisturbed))
             except subprocess.TimeoutExpired:
                 drain.kill()
             drain.communicate(timeout=60)
@@ -88,7 +96,7 @@ def test_drains_killed_at_random_moments_lose_and_double_nothing(box, http):
             assert drains < MAX_DRAINS
         while box.states().keys() != {"done"}:
             report = box.drain()
-            assert report.done
+            assert report.done, box.queue("SELECT * FROM note WHERE state <> 'done'")
             assert report.errors == []
     exact(box, uids)
 
@@ -96,11 +104,13 @@ def test_drains_killed_at_random_moments_lose_and_double_nothing(box, http):
 def test_a_uid_that_remember_printed_is_in_the_queue_whenever_it_was_killed(box):
     """Every uid that reached standard output before kill -9 names a note on disk with its whole text."""
     chance = random.Random(7)
-    box.remember("The first note makes the file.")
+    began = time.monotonic()
+    box.memman("remember", "The first note makes the file.")
+    undisturbed = time.monotonic() - began
     printed, silent = {}, 0
     for number in range(3 * KILLS):
         process = box.start(box.script, "remember", f"note number {number}")
-        time.sleep(chance.uniform(0.0, 0.03))
+        time.sleep(chance.uniform(0.0, 2 * undisturbed))
         process.kill()
         out, err = process.communicate(timeout=60)
         assert err == ""

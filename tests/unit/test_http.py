@@ -90,9 +90,7 @@ def test_a_hanging_server_is_left():
     policy = Policy(timeout=0.1, backoff=0.001)
     with ScriptedProvider(script=[hang(5)]) as provider:
         assert post(provider.url, policy)["object"] == "list"
-    text, calls = failure(
-        ProviderUnavailable, *[hang(5)] * 2, policy=Policy(timeout=0.05, tries=2, backoff=0)
-    )
+    text, calls = failure(ProviderUnavailable, *[hang(5)] * 2, policy=Policy(timeout=0.05, tries=2, backoff=0))
     assert calls == 2
     assert "did not answer within 0.05 s" in text
 

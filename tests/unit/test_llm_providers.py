@@ -108,9 +108,7 @@ def test_what_is_sent_to_anthropic():
     sent = provider.received[0]
     assert sent.headers["x-api-key"] == KEY
     assert sent.headers["anthropic-version"] == "2023-06-01"
-    assert sent.body["system"] == [
-        {"type": "text", "text": REQUEST.system, "cache_control": {"type": "ephemeral"}}
-    ]
+    assert sent.body["system"] == [{"type": "text", "text": REQUEST.system, "cache_control": {"type": "ephemeral"}}]
     assert sent.body["tools"][0]["input_schema"] == SCHEMA
     assert sent.body["tool_choice"] == {"type": "tool", "name": "extract"}
     assert sent.body["messages"] == [{"role": "user", "content": REQUEST.user}]

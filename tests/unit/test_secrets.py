@@ -99,9 +99,7 @@ def benign(chance):
         lambda: f"We chose {word()} over {word()} because {word()} was {chance.randint(2, 9)}x slower ({word()}, p95).",
         lambda: f"note {digits(12)}7{digits(3)}8{digits(15)} was parked after 5 attempts",
         lambda: f"PASSWORD_MIN_LENGTH = {chance.randint(8, 32)}  # see {word()}/{word()}.md",
-        lambda: (
-            f"secretary {word().title()} authored {word()}.tokens in {word()} v{chance.randint(1, 9)}.{chance.randint(0, 20)}"
-        ),
+        lambda: f"secretary {word().title()} authored {word()}.tokens in {word()} v2.{chance.randint(0, 20)}",
         lambda: f"integrity sha512-{''.join(chance.choice(base64) for _ in range(86))}==",
         lambda: f"author: {word().title()} <{word()}@example.com>, authenticate via {word()} SSO",
         lambda: f"assert response.json()['access_token'] == {word()}_fixture  # {word()}",
