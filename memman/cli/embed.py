@@ -25,8 +25,9 @@ def embed() -> None:
 def status(as_json: bool) -> None:
     """Show what made the store's vectors, and how many there are."""
     from memman.govern import embedding as govern
+    from memman.govern.stores import expected
 
-    where = place()
+    where = expected(place())
     record = govern.status(where.data, where.name)
     if as_json:
         as_data(record)
@@ -39,8 +40,9 @@ def status(as_json: bool) -> None:
 def reembed() -> None:
     """Make the vectors that are missing, with the embedder in force."""
     from memman.govern import embedding as govern
+    from memman.govern.stores import expected
 
-    where = place()
+    where = expected(place())
     with bar("embedding") as progress:
         count = govern.reembed(where.data, where.name, progress)
     text(f"embedded {count} memories of store {where.name!r}")

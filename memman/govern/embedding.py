@@ -15,7 +15,7 @@ from memman.drain.lock import drain_lock
 from memman.embed import Embedder
 from memman.govern import target as targets
 from memman.govern.target import Target
-from memman.model.errors import UnknownStore, UsageError
+from memman.model.errors import UsageError
 from memman.model.records import Fingerprint
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
@@ -32,8 +32,7 @@ def _unseen(done: int, total: int) -> None:
 
 
 def status(data: str, store: str) -> dict[str, Any]:
-    """Say which vectors `store` holds and which it lacks, and how far a swap has got. Raises UnknownStore."""
-    _existing(data, store)
+    """Say which vectors `store` holds and which it lacks, and how far a swap has got."""
     settings = Settings.load(data)
     return asyncio.run(_status(data, store, settings))
 
@@ -41,10 +40,11 @@ def status(data: str, store: str) -> dict[str, Any]:
 def reembed(data: str, store: str, progress: Progress = _unseen) -> int:
     """Embed what lacks a vector of the built-in or the configured embedder; return how many vectors were made.
 
-    Raises Busy while a drain is at work, UnknownStore, and what a provider
-    raises; what was done before that is kept.
+    Raises Busy while a drain is at work, and what a provider raises; what was
+    done before that is kept.
     """
-    _existing(data, store)
+    if not stores.exists(data, store):
+        return 0
     with drain_lock(data):
         return asyncio.run(_reembed(data, store, progress))
 
@@ -173,11 +173,6 @@ def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> Ta
 def _made_by(shop: Workshop, target: Target) -> Fingerprint:
     """Name what `target` makes, without asking it anything."""
     return embedder(shop.settings.replaced(target.keys), shop.http, shop.local()).fingerprint
-
-
-def _existing(data: str, store: str) -> None:
-    if not stores.exists(data, stores.checked(store)):
-        raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
 
 
 @asynccontextmanager

@@ -54,14 +54,19 @@ def chosen(explicit: str | None = None) -> Chosen:
     return Chosen(data, name, next((why for why, said in asked if said), "default"))
 
 
-@contextmanager
-def reading(place: Chosen) -> Iterator[Catalogue]:
-    """Open the store to read. Raises UnknownStore where it was named, is not there, and no note waits for it."""
+def expected(place: Chosen) -> Chosen:
+    """Return the store; raise UnknownStore where it was named, is not there, and no note waits for it."""
     if place.why == FLAG and not place.exists:
         with closing(QueueView(place.data)) as queue:
             if not queue.of(place.name):
                 raise _unknown(place.data, place.name)
-    with Catalogue.open(place.path) as catalogue:
+    return place
+
+
+@contextmanager
+def reading(place: Chosen) -> Iterator[Catalogue]:
+    """Open the store to read. Raises UnknownStore where `expected` does."""
+    with Catalogue.open(expected(place).path) as catalogue:
         yield catalogue
 
 

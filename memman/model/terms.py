@@ -12,6 +12,8 @@ STOPWORDS = frozenset(
 )
 
 MAX_TERMS = 48
+# What str.translate makes of an ASCII character: itself, or a space.
+_ASCII = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 _COMBINING = range(0x300, 0x370)
 _UNSPACED = (
     range(0x2E80, 0xA4D0),
@@ -30,6 +32,8 @@ def unspaced(char: str) -> bool:
 
 def words(text: str) -> list[str]:
     """Split `text` into runs of letters and digits, case kept."""
+    if text.isascii():
+        return text.translate(_ASCII).split()
     # U+0300..U+036F are combining accents: part of the letter before them.
     spaced = "".join(c if c.isalnum() or ord(c) in _COMBINING else " " for c in text)
     return spaced.split()

@@ -9,8 +9,9 @@ import numpy as np
 from memman.embed import Vectors
 from memman.embed.codes import int8, sign_code
 from memman.model.records import Candidate, Fact, Fingerprint, Note, memory_uid
-from memman.model.terms import match_any, query_terms, stems
+from memman.model.terms import match_any, query_terms
 from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.words import stems
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
 
@@ -18,7 +19,7 @@ from memman.store.protocols import Reader
 OFFERED = 8
 _POOL = 24
 # A word in more memories than this tells nothing about any of them, and would make the search grow.
-COMMON = 400
+COMMON = 200
 _MAX_TERMS = 12
 # A fact in flight is offered from this cosine on, or with this many words in common.
 NEAR = 0.45

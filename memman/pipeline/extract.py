@@ -7,11 +7,11 @@ from typing import Any
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import DEFAULT_IMPORTANCE, Fact, Note, Request
-from memman.model.terms import stems
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, lines, listed, names, number
+from memman.pipeline.words import stems
 
 MAX_FACTS = 64
 MAX_TEXT = 4_000
@@ -40,11 +40,12 @@ SCHEMA: dict[str, Any] = {
     "required": ["facts"],
     "additionalProperties": False,
 }
+_SCHEMA_TEXT = json.dumps(SCHEMA)
 
 
 def version(tools: Tools) -> str:
     """Derive the stage's version from prompt, schema and model."""
-    return digest(prompt("extract"), json.dumps(SCHEMA), tools.llm.provider, tools.llm.model("fast"))
+    return digest(prompt("extract"), _SCHEMA_TEXT, tools.llm.provider, tools.llm.model("fast"))
 
 
 async def extract(tools: Tools, plan: Plan) -> Plan:

@@ -7,12 +7,12 @@ from typing import Any, TypeGuard
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
-from memman.model.terms import stems
 from memman.pipeline.candidates import NEAR, SHARED, find, in_flight
 from memman.pipeline.extract import PATIENCE
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, listed, number
+from memman.pipeline.words import stems
 
 # What one note may do to the store, whatever the model says.
 MAX_UPDATES = 3
@@ -49,12 +49,13 @@ SCHEMA: dict[str, Any] = {
     "required": ["verdicts", "causes"],
     "additionalProperties": False,
 }
+_SCHEMA_TEXT = json.dumps(SCHEMA)
 
 
 def version(tools: Tools) -> str:
     """Derive the stage's version from prompt, schema, model and the built-in vectors it journals."""
     made = (tools.llm.provider, tools.llm.model("slow"), str(tools.local.fingerprint))
-    return digest(prompt("reconcile"), json.dumps(SCHEMA), *made)
+    return digest(prompt("reconcile"), _SCHEMA_TEXT, *made)
 
 
 async def reconcile(tools: Tools, plan: Plan) -> Plan:

@@ -28,5 +28,5 @@ def search(
     hits = anchors(reader, table, query, filters)[:CLOSE]
     hits = current(reader, hits, filters)
     hits = walk(reader, hits, filters, intent)
-    hits = gated(reader, hits, query)
-    return ordered(reader, hits[:limit], intent)
+    hits = gated(reader, hits, query, limit)
+    return ordered(reader, hits, intent)

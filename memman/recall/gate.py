@@ -28,25 +28,32 @@ _MOST_USES = 10
 _HALF_LIFE_MS = 30 * 86_400_000
 
 
-def gated(reader: "SqliteReader", hits: "list[Hit]", query: str) -> "list[Hit]":
-    """Keep the hits with evidence, nudged and sorted; nothing relevant gives nothing."""
+def gated(reader: "SqliteReader", hits: "list[Hit]", query: str, limit: int) -> "list[Hit]":
+    """Keep the best `limit` hits with evidence, nudged and sorted; nothing relevant gives nothing.
+
+    Hits come best first; those that no nudge can bring among the first `limit`
+    are not looked at.
+    """
     hits = hits[:CLOSE]
     rows = reader.rows({hit.id for hit in hits} | {hit.stands_for for hit in hits if hit.stands_for})
     asked = stems(query)
     newest = reader.newest()
-    kept = []
+    kept: list[Hit] = []
     passed: set[int] = set()
     for hit in hits:
+        if len(kept) >= limit and hit.score * (1 + CLAMP) < kept[limit - 1].score * (1 - CLAMP):
+            break
         hit.row = rows[hit.id]
         hit.coverage = max(coverage(asked, rows[place]) for place in (hit.id, hit.stands_for) if place)
         led = hit.via is not None and hit.via[0] == CAUSAL and hit.via[1] in passed
         if led or relevant(hit):
             hit.nudge = nudge(hit.row, newest)
-            hit.score *= hit.nudge
             passed.add(hit.id)
             kept.append(hit)
+    for hit in kept:
+        hit.score *= hit.nudge
     kept.sort(key=lambda hit: (-hit.score, hit.id))
-    return kept
+    return kept[:limit]
 
 
 def coverage(asked: frozenset[str], row: "tuple[Any, ...]") -> float:

@@ -84,7 +84,7 @@ def test_a_provider_that_hangs_is_given_up_after_its_timeout(box):
 
 def test_a_long_outage_of_two_hundred_ticks_parks_nothing(box):
     """Two hundred failed ticks with mixed faults leave every note waiting, and two good ticks drain them."""
-    acts = list(TRANSIENT.values())
+    acts = [act for act in TRANSIENT.values() if act.content == "good"]  # the others leave the embedder well
     outage = Outage(acts[0])
     with ScriptedProvider(script=outage) as provider:
         box.use(provider)
@@ -93,7 +93,7 @@ def test_a_long_outage_of_two_hundred_ticks_parks_nothing(box):
         for tick in range(200):
             outage.act = acts[tick % len(acts)]
             box.drain()
-        assert "parked" not in box.states()
+        assert box.states() == {"pending": 4}
         assert provider.calls.total() <= 200 * 3 + 30
         outage.down = False
         box.drain()

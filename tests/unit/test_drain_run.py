@@ -100,10 +100,11 @@ def test_a_drain_of_one_store_leaves_the_others_alone(box):
     assert box.queue("SELECT store FROM note WHERE state = 'pending'") == ["one"]
 
 
-def test_the_token_budget_pauses_calls_and_a_new_day_resumes_them(box):
+@pytest.mark.parametrize("embedder", ["openai", "builtin"])
+def test_the_token_budget_pauses_calls_and_a_new_day_resumes_them(box, embedder):
     """Once the day's tokens are spent no call is made and notes wait; the next day everything goes through."""
     with ScriptedProvider() as provider:
-        box.use(provider, BUDGET_TOKENS=2500, DRAIN_CONCURRENCY=1)
+        box.use(provider, BUDGET_TOKENS=2500, DRAIN_CONCURRENCY=1, EMBED_PROVIDER=embedder)
         for n in range(12):
             box.remember(f"Worker {n} reads topic {n}.")
         report = box.drain()
@@ -185,11 +186,15 @@ def test_a_broken_line_in_the_record_of_what_was_shown_does_no_harm(box, line):
     box.remember("Redis caches the sessions.")
     box.drain()
     uid = box.store("SELECT uid FROM memory")[0]
+    outside = box.data.parent / "etc" / "memman.db"
+    outside.parent.mkdir()
+    outside.write_text("what ../../etc would lead to")
     (box.data / "shown.log").write_bytes(f"{line}\n1 default {uid}\n".encode("latin-1"))
     box.remember("Redis caches the invoices.")
     assert box.drain().done == 1
     assert box.store("SELECT uses FROM memory WHERE uid = ?", uid) == [1]
     assert not (box.data / "shown.log").exists()
+    assert outside.read_text() == "what ../../etc would lead to"
 
 
 def test_a_damaged_store_shuts_itself_only(box):

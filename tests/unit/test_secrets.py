@@ -138,6 +138,20 @@ def test_a_planted_secret_is_nowhere(box, http):
     assert len(box.store("SELECT DISTINCT note FROM memory")) == len(secrets)
 
 
+def test_a_secret_that_reached_the_queue_goes_no_further(box):
+    """What some other channel queued unscreened is redacted before any provider, journal or store sees it."""
+    caught = next(rule.caught for rule in RULES if rule.name == "github-token")
+    with ScriptedProvider() as provider:
+        box.use(provider)
+        box.remember(f"Deploys use {caught} for pushes.", entities=f"Deploys\n{caught}")
+        box.drain()
+        assert provider.calls.total() > 0
+        assert not [got for got in provider.received if caught in str(got.body)]
+    assert caught.encode() not in b"".join(path.read_bytes() for path in box.store_path().parent.iterdir())
+    assert box.queue("SELECT text FROM note") == [""]
+    assert "[redacted:github-token]" in box.recall("what do deploys use")[0]
+
+
 def essential(redacted, caught):
     """Return the secret proper: what stands in the example where the marker stands in its redaction."""
     start = redacted.index("[redacted:")

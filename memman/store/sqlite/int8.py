@@ -1,13 +1,31 @@
-"""Cosine of int8 vectors where the sqlite-vec extension cannot be loaded."""
+"""Nearness of stored vectors where the sqlite-vec extension cannot be loaded. Safe on the hot path."""
 
 from _operator import mul
 
-# Byte -> its value as a two's complement number.
-_SIGNED = tuple(byte - 256 if byte > 127 else byte for byte in range(256))  # noqa: PLR2004
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
-def cosine(one: bytes, other: bytes) -> float:
-    """Return the cosine of two int8 vectors of equal length, 0 when either is zero."""
-    a, b = [_SIGNED[byte] for byte in one], [_SIGNED[byte] for byte in other]
-    norms = sum(map(mul, a, a)) * sum(map(mul, b, b))
-    return float(sum(map(mul, a, b)) / norms**0.5) if norms else 0.0
+def nearest(code: bytes, rows: "Iterable[tuple[int, bytes]]", limit: int) -> list[tuple[int, int]]:
+    """Return (id, Hamming distance) of the sign codes nearest to `code`, ties by id."""
+    pairs = list(rows)
+    wanted = int.from_bytes(code, "big")
+    distances = [(int.from_bytes(other, "big") ^ wanted).bit_count() for _, other in pairs]
+    # Sorting small integers to find the cut, and then only what lies within it, halves the cost of sorting pairs.
+    cut = sorted(distances)[limit - 1] if len(pairs) > limit else len(code) * 8
+    within = [(distance, pair[0]) for distance, pair in zip(distances, pairs, strict=True) if distance <= cut]
+    return [(memory, distance) for distance, memory in sorted(within)[:limit]]
+
+
+def cosines(vector: bytes, rows: "Iterable[tuple[int, bytes]]") -> dict[int, float]:
+    """Return the cosine between an int8 `vector` and each of `rows`, none where either is zero."""
+    one = memoryview(vector).cast("b").tolist()
+    norm = sum(map(mul, one, one))
+    found: dict[int, float] = {}
+    for memory, blob in rows:
+        other = memoryview(blob).cast("b").tolist()
+        norms = norm * sum(map(mul, other, other))
+        if norms:
+            found[memory] = sum(map(mul, one, other)) / norms**0.5
+    return found

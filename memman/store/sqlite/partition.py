@@ -17,7 +17,7 @@ from memman.sqlite import Transaction
 from memman.store.sqlite.schema import HIDDEN_CELL
 
 # So many of the cells around a vector are searched.
-PROBES = 8
+PROBES = 5
 # The partition is made afresh when the store has grown by this factor.
 GROWTH = 3
 _SAMPLE = 16_000

@@ -70,6 +70,7 @@ class SqliteReader:
         self.db = db
         self.has_vectors = load_vectors(db)
         self._partitions: dict[int, Partition] = {}
+        self._common: set[tuple[str, int]] = set()
 
     @classmethod
     def open(cls, path: str) -> "SqliteReader | None":
@@ -126,13 +127,9 @@ class SqliteReader:
             distance = "vec_distance_hamming(vec_bit(c.code), vec_bit(?))"
             sql = f"SELECT c.memory, {distance} d {rows} ORDER BY d, c.memory LIMIT ?"
             return [(memory, int(distance)) for memory, distance in self.db.execute(sql, (code, *values, limit))]
-        wanted = int.from_bytes(code, "big")
-        scored = [
-            ((int.from_bytes(other, "big") ^ wanted).bit_count(), memory)
-            for memory, other in self.db.execute(f"SELECT c.memory, c.code {rows}", values)
-        ]
-        scored.sort()
-        return [(memory, distance) for distance, memory in scored[:limit]]
+        from memman.store.sqlite import int8
+
+        return int8.nearest(code, self.db.execute(f"SELECT c.memory, c.code {rows}", values), limit)
 
     def cosines(self, embedder: int, vector: bytes, ids: "Iterable[int]") -> dict[int, float]:
         """Return the cosine between an int8 `vector` and each memory's own, none where either is zero."""
@@ -141,13 +138,9 @@ class SqliteReader:
             sql = f"SELECT memory, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) {where}"
             rows = self.db.execute(sql, (vector, embedder))
             return {memory: cosine for memory, cosine in rows if cosine is not None}
-        from memman.store.sqlite.int8 import cosine
+        from memman.store.sqlite import int8
 
-        return {
-            memory: cosine(vector, other)
-            for memory, other in self.db.execute(f"SELECT memory, vector {where}", (embedder,))
-            if any(vector) and any(other)
-        }
+        return int8.cosines(vector, self.db.execute(f"SELECT memory, vector {where}", (embedder,)))
 
     def rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
         """Return the memories of `ids` as tuples in the order of ROW."""
@@ -198,9 +191,17 @@ class SqliteReader:
         return self.db.execute("SELECT max(id) FROM memory").get or 0
 
     def frequency(self, term: str, cap: int) -> int:
-        """Count memories whose text holds `term`, up to `cap`: reads no more rows than that."""
+        """Count memories whose text holds `term`, up to `cap`: reads no more rows than that.
+
+        A term that reached the cap is not counted again.
+        """
+        if (term, cap) in self._common:
+            return cap
         sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
-        return int(self.db.execute(sql, (f'{{text terms}} : "{term}"', cap)).get)
+        count = int(self.db.execute(sql, (f'{{text terms}} : "{term}"', cap)).get)
+        if count == cap:
+            self._common.add((term, cap))
+        return count
 
     def last_of(self, origin: str) -> int | None:
         """Return the newest current memory of `origin`."""
