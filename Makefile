@@ -34,7 +34,7 @@ imports: setup
 
 unit: setup
 	$(BIN)/python -m compileall -q memman
-	$(BIN)/pytest -n auto --dist loadfile tests
+	$(BIN)/pytest -n auto --dist loadfile tests e2e
 
 e2e: setup ## The installed wheel by subprocess: demo questions, scripted providers
 	$(BIN)/pytest e2e

@@ -79,7 +79,12 @@ def index_terms(text: str) -> str:
 
 
 def query_terms(text: str) -> list[str]:
-    """Distinct lower-case search terms of `text`, stop words out unless nothing else is left."""
+    """Return what to search for: the first of the `terms` of `text`."""
+    return terms(text)[:MAX_TERMS]
+
+
+def terms(text: str) -> list[str]:
+    """Return the distinct lower-case terms of `text`, stop words out unless nothing else is left."""
     every: dict[str, None] = {}
     for word in words(text):
         if not word.isascii() and any(map(unspaced, word)):
@@ -87,8 +92,7 @@ def query_terms(text: str) -> list[str]:
             continue
         every[word.lower()] = None
         every.update(dict.fromkeys(_variants(word)))
-    chosen = [term for term in every if term not in STOPWORDS] or list(every)
-    return chosen[:MAX_TERMS]
+    return [term for term in every if term not in STOPWORDS] or list(every)
 
 
 def match_any(terms: list[str]) -> str:
@@ -109,5 +113,5 @@ def stem(term: str) -> str:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the stemmed search terms of `text`."""
-    return frozenset(map(stem, query_terms(text)))
+    """Return the stemmed terms of `text`, all of them: what a text does not say is judged by this."""
+    return frozenset(map(stem, terms(text)))

@@ -62,8 +62,14 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
         facts = ()
     if not facts:
         # Somebody asked for this to be remembered: a model that finds nothing in it does not decide that.
-        facts = _facts((await tools.rules.complete(request)).data, note)
+        facts = _facts((await tools.rules.complete(request)).data, note) or _pieces(note)
     return replace(plan, facts=facts)
+
+
+def _pieces(note: Note) -> tuple[Fact, ...]:
+    """Keep a note that has no sentence in it, such as a key or one emoji, as it is, in pieces where it is long."""
+    text = clean(note.text, len(note.text))
+    return tuple(_fact({"text": text[at : at + MAX_TEXT]}, note) for at in range(0, len(text), MAX_TEXT))
 
 
 def _request(note: Note) -> Request:
