@@ -244,7 +244,7 @@ async def _drain(queue: "Queue", data: str, settings: Settings, limits: "Limits"
     work = Drain(queue, workshop.opened, limits, watch)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, work.stop, f"asked to stop by {number.name}")
+        loop.add_signal_handler(number, work.interrupt, f"asked to stop by {number.name}")
     began = now_ms()
     try:
         if queue.waiting(limits.store):

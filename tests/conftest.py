@@ -28,15 +28,6 @@ SCRUBBED = ("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCODE", "CURSOR_")
 NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
-DRAIN = """
-import sys
-from memman import compose
-from memman.model.errors import MemmanError
-try:
-    print(compose.drain())
-except MemmanError as error:
-    sys.exit(sys.stderr.write(f"memman: {error}") and error.exit_code)
-"""
 PATIENCE = 60.0
 
 
@@ -103,9 +94,10 @@ class Box:
         """Run one drain in this process and return its report."""
         return compose.drain(**limits)
 
-    def start_drain(self, code: str = DRAIN, **environ: str) -> subprocess.Popen:
-        """Start one drain in a process of its own."""
-        return self.start(sys.executable, "-c", code, **environ)
+    def start_drain(self, code: str = "", **environ: str) -> subprocess.Popen:
+        """Start `memman scheduler drain`, or Python code in its stead."""
+        command = (sys.executable, "-c", code) if code else (self.script, "scheduler", "drain")
+        return self.start(*command, **environ)
 
     def start(self, *command: str, **environ: str) -> subprocess.Popen:
         """Start a process with this box's environment, both its streams piped as text."""

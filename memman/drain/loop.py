@@ -16,6 +16,9 @@ from memman.queue.journal import Journal
 from memman.queue.notes import Queue
 from memman.store.protocols import Store
 
+# Seconds past its deadline in which a drain may finish the calls it has begun.
+GRACE = 5.0
+
 
 @dataclass(slots=True)
 class Report:
@@ -81,6 +84,16 @@ class Drain:
         """Start no further note; notes in flight end at their next stage boundary."""
         self.stop_reason = self.stop_reason or reason
 
+    def interrupt(self, reason: str) -> None:
+        """Stop because somebody asked; asked again, give up what is in flight amid its calls."""
+        if self.stop_reason:
+            self._abandon()
+        self.stop(reason)
+
+    def _abandon(self) -> None:
+        for task in self.flying:
+            task.cancel()
+
     async def run(self) -> Report:
         """Drain until there is nothing left to do."""
         self.report.rescued = self.cautious = self.queue.rescue()
@@ -97,7 +110,11 @@ class Drain:
                 self.flying.add(asyncio.create_task(self._note(lane, lane.enter(note))))
             if not self.flying:
                 break
-            landed, self.flying = await asyncio.wait(self.flying, return_when=asyncio.FIRST_COMPLETED)
+            landed, self.flying = await asyncio.wait(
+                self.flying, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED
+            )
+            if not landed:
+                self._abandon()
             for task in landed:
                 task.result()
         self.report.stopped = self.stop_reason
@@ -106,6 +123,11 @@ class Drain:
     def _room(self) -> int:
         # After a crash the notes that were in flight go one by one, so that one that kills us is alone.
         return 1 if self.health.probing or self.cautious > 0 else self.limits.concurrency
+
+    def _patience(self) -> float | None:
+        """Return the seconds until what is still in flight is given up."""
+        deadline = self.limits.deadline
+        return None if deadline is None else max(0.0, deadline + GRACE - time.monotonic())
 
     def _closing(self, started: int) -> bool:
         limits = self.limits
@@ -128,7 +150,7 @@ class Drain:
             self.watch.reach("acknowledged", note)
             self.report.landed(plan.outcome or Outcome())
             self.health.served()
-        except Stopped:
+        except (Stopped, asyncio.CancelledError):
             self.queue.release(note.uid)
         except Exception as error:  # noqa: BLE001 - whatever a note runs into, the others go on
             self._failed(note, error)

@@ -131,6 +131,9 @@ DELETES = [
 ]
 
 KEPT = [
+    ("Redis caches table 0 of the shop.", "Redis caches table 11 of the shop."),
+    ("Worker 3 reads topic 9.", "Worker 3 reads topic 7."),
+    ("The job runs in step 3.", "The job runs in step 4."),
     # other subjects
     ("The admin panel listens on 9090.", "The API listens on 8080."),
     ("We use Redis for caching.", "We use Postgres for billing."),

@@ -84,6 +84,32 @@ def test_a_deadline_stops_the_drain_between_two_stages(box):
         assert provider.tasks["extract"] == 8
 
 
+def test_a_second_signal_ends_the_drain_amid_a_call(box):
+    """Asked twice to stop, the drain gives its notes back untried and exits 0 without waiting for the provider."""
+    with ScriptedProvider(latency=30) as provider:
+        box.use(provider)
+        box.remember("Redis caches the sessions.")
+        drain = box.start_drain()
+        wait_until(lambda: provider.calls.total() == 1)
+        drain.send_signal(signal.SIGTERM)
+        drain.send_signal(signal.SIGINT)
+        _, err = drain.communicate(timeout=20)
+    assert (drain.returncode, err) == (0, "")
+    assert box.queue("SELECT state, attempts FROM note") == [("pending", 0)]
+
+
+def test_a_deadline_holds_against_a_provider_that_hangs(box):
+    """A call that outlasts the deadline is given up soon after it, and its note waits untried."""
+    with ScriptedProvider(latency=60) as provider:
+        box.use(provider)
+        box.remember("Redis caches the sessions.")
+        began = time.monotonic()
+        report = box.drain(seconds=0.2)
+        assert time.monotonic() - began < 30
+    assert "deadline" in report.stopped
+    assert box.queue("SELECT state, attempts FROM note") == [("pending", 0)]
+
+
 def test_a_limit_bounds_the_notes_of_one_drain(box):
     """With a limit of three the oldest three notes are drained."""
     uids = [box.remember(f"Worker {n} reads topic {n}.") for n in range(5)]

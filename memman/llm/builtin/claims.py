@@ -7,7 +7,7 @@ from memman.llm.builtin.lexicon import EXCLUSIVE, class_of
 from memman.llm.builtin.patterns import wordset
 from memman.llm.builtin.roles import ATTRIBUTES, FUNCTIONAL, GENERIC, MANIFOLD, OWNING, PARTS
 from memman.llm.builtin.statement import Sentence, content_of
-from memman.llm.builtin.values import Span, apart, exchangeable, meaning, nameable, narrow
+from memman.llm.builtin.values import NUMBER, Span, apart, exchangeable, kinds, meaning, nameable, narrow
 
 _BEFORE_VERB = wordset("we i they you not never always to")
 _PASSIVE = wordset("is are be been not")
@@ -86,6 +86,13 @@ def _shared(new: Span, old: Span) -> tuple[int, int]:
     return first, last
 
 
+def _numbered(words: Span, at: int) -> bool:
+    """Whether the number at `at` tells things of one sort apart, as in "table 3", rather than being a value."""
+    noun = words[at - 1].form
+    ordinary = noun.isalpha() and noun not in PREPOSITIONS | LINKS | BE | ATTRIBUTES and not class_of(noun)
+    return ordinary and not verbal(words, at - 1)
+
+
 def _past(words: Span, verb: int) -> bool:
     """Whether the verb tells an event rather than a state."""
     form = words[verb].form
@@ -105,6 +112,8 @@ def changed_value(new: Sentence, old: Sentence, *, told: bool) -> bool:
         return False
     if first == 0:
         return _other_owner(ours, was, now)
+    if _numbered(ours, first) and all(kinds(word.form) == NUMBER for word in (*was, *now)):
+        return False
     verbs = [i for i in range(new.words.index(now[0])) if verbal(new.words, i)]
     if not verbs or narrow(was) or narrow(now) or _past(new.words, verbs[-1]):
         return False
