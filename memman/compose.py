@@ -6,6 +6,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
+from memman.clock import now_ms
 from memman.config.env import Settings
 from memman.config.places import data_dir
 from memman.config.stores import checked
@@ -197,11 +198,6 @@ class Workshop:
             await self._http.close()
         for store in self.stores.values():
             store.close()
-
-
-def now_ms() -> int:
-    """Return the Unix time in milliseconds."""
-    return time.time_ns() // 1_000_000
 
 
 def drain(

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from memman.govern.clock import now_ms
+from memman.clock import now_ms
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UsageError

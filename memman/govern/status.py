@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from memman import __version__
+from memman.clock import now_ms
 from memman.config.env import Settings
-from memman.govern.clock import now_ms
 from memman.govern.stores import Chosen, looking
 from memman.queue.ledger import Ledger, today
 from memman.queue.schema import VERSION as QUEUE_SCHEMA

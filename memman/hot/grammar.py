@@ -3,6 +3,7 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import NoReturn
 
 # Option -> (name of the value, what it takes in the help text or '' for a switch, help).
 REMEMBER = {
@@ -61,3 +62,24 @@ def parse(
                 return None
             values[dest] = value if takes else True
     return values, words
+
+
+def refuse(why: str) -> "NoReturn":
+    """Raise UsageError."""
+    from memman.model.errors import UsageError
+
+    raise UsageError(why)
+
+
+def said(values: "Mapping[str, str | bool | None]", name: str) -> str | None:
+    """Return an option's value, None where it was left out."""
+    value = values.get(name)
+    return value if isinstance(value, str) else None
+
+
+def choice(values: "Mapping[str, str | bool | None]", name: str, allowed: tuple[str, ...]) -> str | None:
+    """Return an option's value, which must be one of `allowed`. Raises UsageError."""
+    value = said(values, name)
+    if value is not None and value not in allowed:
+        refuse(f"--{name} takes one of {', '.join(allowed)}")
+    return value

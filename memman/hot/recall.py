@@ -7,7 +7,7 @@ import time
 from memman.config import stores
 from memman.config.places import FILE_MODE, check_folder, data_dir, queue_path, shown_path, store_path
 from memman.embed.static import StaticTable
-from memman.hot.grammar import RECALL, parse
+from memman.hot.grammar import RECALL, choice, parse, refuse, said
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
 from memman.recall import search
 from memman.recall.pending import pending, waiting
@@ -19,7 +19,7 @@ from memman.store.sqlite.reader import SqliteReader
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, NoReturn
+    from typing import Any
 
     from memman.recall.hit import Hit
 
@@ -41,12 +41,12 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     """Print the hits for a query. Raises UsageError and UnknownStore."""
     query = _query(words)
     limit, budget = _whole(values, "limit", LIMIT, MOST), _whole(values, "budget", None, 1_000_000)
-    intent = _choice(values, "intent", INTENTS)
+    intent = choice(values, "intent", INTENTS)
     filters = _filters(values)
     data = data_dir()
-    store = stores.resolve(data, _said(values, "store"), stores.here())
+    store = stores.resolve(data, said(values, "store"), stores.here())
     now = time.time_ns() // 1_000_000
-    hits = found(data, store, query, filters, limit or LIMIT, intent, named=bool(_said(values, "store")))
+    hits = found(data, store, query, filters, limit or LIMIT, intent, named=bool(said(values, "store")))
     if values.get("json"):
         _print_json(hits, store)
     else:
@@ -95,12 +95,6 @@ def _merged(hits: "list[Hit]", fresh: "list[Hit]") -> "list[Hit]":
     return merged
 
 
-def _refuse(why: str) -> "NoReturn":
-    from memman.model.errors import UsageError
-
-    raise UsageError(why)
-
-
 def _query(words: "Sequence[str]") -> str:
     query = " ".join(words)
     if list(words) == ["-"] or (not words and not sys.stdin.isatty()):
@@ -108,41 +102,29 @@ def _query(words: "Sequence[str]") -> str:
     # Bytes that are no text arrive as lone surrogates, which nothing below can take.
     query = query.encode("utf-8", "replace").decode().replace("\0", " ").strip()
     if not query:
-        _refuse("there is nothing to look for: give a few words")
+        refuse("there is nothing to look for: give a few words")
     return query
 
 
-def _said(values: "Mapping[str, str | bool | None]", name: str) -> str | None:
-    value = values.get(name)
-    return value if isinstance(value, str) else None
-
-
-def _choice(values: "Mapping[str, str | bool | None]", name: str, allowed: tuple[str, ...]) -> str | None:
-    value = _said(values, name)
-    if value is not None and value not in allowed:
-        _refuse(f"--{name} takes one of {', '.join(allowed)}")
-    return value
-
-
 def _whole(values: "Mapping[str, str | bool | None]", name: str, default: int | None, most: int) -> int | None:
-    value = _said(values, name)
+    value = said(values, name)
     if value is None:
         return default
     if not (value.isascii() and value.isdigit() and 1 <= int(value) <= most):
-        _refuse(f"--{name} takes a whole number from 1 to {most}")
+        refuse(f"--{name} takes a whole number from 1 to {most}")
     return int(value)
 
 
 def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
     times: dict[str, int] = {}
     for name in ("since", "until", "as_of"):
-        if said := _said(values, name):
+        if text := said(values, name):
             from memman.hot.moment import moment
 
-            times[name] = moment(said, name)
+            times[name] = moment(text, name)
     return Filters(
-        category=_choice(values, "category", CATEGORIES),
-        source=_choice(values, "source", SOURCES),
+        category=choice(values, "category", CATEGORIES),
+        source=choice(values, "source", SOURCES),
         history=bool(values.get("history")),
         **times,
     )

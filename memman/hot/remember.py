@@ -4,7 +4,7 @@ import sys
 
 from memman.config import stores
 from memman.config.places import data_dir
-from memman.hot.grammar import REMEMBER, parse
+from memman.hot.grammar import REMEMBER, choice, parse, refuse, said
 from memman.hot.provenance import stamp
 from memman.model.secret_words import suspicious
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, SOURCES
@@ -13,7 +13,6 @@ from memman.queue.append import MAX_BYTES, append
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import NoReturn
 
 
 def main(args: list[str], store: str | None) -> int | None:
@@ -33,8 +32,8 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     note = _note(_text(words), values, replaces)
     data = data_dir()
     here = stores.here()
-    note["store"] = stores.resolve(data, _said(values, "store"), here)
-    note |= stamp(_choice(values, "source", SOURCES) or "", here)
+    note["store"] = stores.resolve(data, said(values, "store"), here)
+    note |= stamp(choice(values, "source", SOURCES) or "", here)
     uid, fresh = append(data, note)
     if values.get("json"):
         _print_json(uid, note, fresh=fresh)
@@ -45,21 +44,15 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
 
 
 def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -> "dict[str, str | int | None]":
-    importance = _choice(values, "importance", IMPORTANCES)
-    names = (name.strip() for name in (_said(values, "entities") or "").split(","))
+    importance = choice(values, "importance", IMPORTANCES)
+    names = (name.strip() for name in (said(values, "entities") or "").split(","))
     return {
         "text": _screened(text),
-        "category": _choice(values, "category", CATEGORIES),
+        "category": choice(values, "category", CATEGORIES),
         "importance": int(importance) if importance else None,
         "entities": _screened("\n".join(filter(None, names))),
         "replaces": replaces,
     }
-
-
-def _refuse(why: str) -> "NoReturn":
-    from memman.model.errors import UsageError
-
-    raise UsageError(why)
 
 
 def _text(words: "Sequence[str]") -> str:
@@ -68,15 +61,15 @@ def _text(words: "Sequence[str]") -> str:
     else:
         raw = " ".join(words).encode("utf-8", "surrogateescape")
     if len(raw) > MAX_BYTES:
-        _refuse(f"the text is longer than {MAX_BYTES} bytes: split it into several notes")
+        refuse(f"the text is longer than {MAX_BYTES} bytes: split it into several notes")
     try:
         text = raw.decode().strip()
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        _refuse("the text is not UTF-8 text; nothing was queued")
+        refuse("the text is not UTF-8 text; nothing was queued")
     if not text:
-        _refuse("there is nothing to remember: give the text as arguments, or pipe it in")
+        refuse("there is nothing to remember: give the text as arguments, or pipe it in")
     return text
 
 
@@ -87,18 +80,6 @@ def _screened(text: str) -> str:
     from memman.model.secrets import redact
 
     return redact(text)
-
-
-def _said(values: "Mapping[str, str | bool | None]", name: str) -> str | None:
-    value = values.get(name)
-    return value if isinstance(value, str) else None
-
-
-def _choice(values: "Mapping[str, str | bool | None]", name: str, allowed: tuple[str, ...]) -> str | None:
-    value = _said(values, name)
-    if value is not None and value not in allowed:
-        _refuse(f"--{name} takes one of {', '.join(allowed)}")
-    return value
 
 
 def _print_json(uid: str, note: "Mapping[str, str | int | None]", *, fresh: bool) -> None:

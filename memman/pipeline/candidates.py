@@ -20,7 +20,7 @@ OFFERED = 8
 _POOL = 24
 # A word in more memories than this tells nothing about any of them, and would make the search grow.
 COMMON = 200
-_MAX_TERMS = 12
+_MAX_TERMS = 8
 # A fact in flight is offered from this cosine on, or with this many words in common.
 NEAR = 0.45
 SHARED = 2

@@ -116,5 +116,5 @@ def _edges(plan: Plan, rows: dict[int, int], known: set[int]) -> list[Edge]:
             continue
         src, dst = (rows[-1 - place] if place < 0 else place for place in (edge.src, edge.dst))
         if src != dst:
-            kept.append(replace(edge, src=src, dst=dst))
+            kept.append(Edge(edge.kind, src, dst, edge.weight, edge.detail))
     return kept

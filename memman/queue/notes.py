@@ -1,10 +1,10 @@
 """The drain's and the person's side of queue.db: claim, acknowledge, give back, park, retry, purge."""
 
-import time
 from typing import Any
 
 import apsw
 
+from memman.clock import now_ms
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
@@ -31,10 +31,6 @@ _DUE = _CLAIM.format(which="id > :after AND (retry_at <= :now OR retry_at > :abs
 # The waiting time is the breaker's now: whichever note has waited longest may go, due or not.
 _PROBE = _CLAIM.format(which="1", order="retry_at, id")
 LISTED = ("uid", "store", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error", "text")
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _note(row: tuple[Any, ...]) -> Note:
@@ -71,7 +67,7 @@ class Queue:
         return self._run(
             "UPDATE note SET state = 'parked', changed_at = ?, error = 'every attempt ended without a word'"
             " WHERE state = 'pending' AND attempts >= ?",
-            (_now(), ATTEMPTS),
+            (now_ms(), ATTEMPTS),
         )
 
     def claim(self, store: str | None = None, shut: tuple[str, ...] = (), *, probe: bool = False) -> Note | None:
@@ -79,7 +75,7 @@ class Queue:
 
         Each note comes up once; `rewind` starts over. With `probe` a note comes up whether it is due or not.
         """
-        now = _now()
+        now = now_ms()
         values = {
             "after": self._passed,
             "now": now,
@@ -105,7 +101,7 @@ class Queue:
             self.db.execute(
                 "UPDATE note SET state = 'done', changed_at = ?, text = '', error = ''"
                 " WHERE uid = ? AND state IN ('running', 'pending')",
-                (_now(), uid),
+                (now_ms(), uid),
             )
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
 
@@ -117,7 +113,7 @@ class Queue:
 
     def defer(self, uid: str, error: str) -> None:
         """Give a note back after a transient failure: no attempt is spent, only time."""
-        now = _now()
+        now = now_ms()
         waits = " ".join(f"WHEN {n} THEN {seconds * 1000}" for n, seconds in enumerate(BACKOFF))
         self._run(
             "UPDATE note SET state = 'pending', attempts = attempts - 1, deferrals = deferrals + 1, error = ?,"
@@ -132,7 +128,7 @@ class Queue:
             state = self.db.execute(
                 "UPDATE note SET state = CASE WHEN attempts >= ? THEN 'parked' ELSE 'pending' END, error = ?,"
                 " changed_at = ? WHERE uid = ? AND state = 'running' RETURNING state",
-                (ATTEMPTS, error, _now(), uid),
+                (ATTEMPTS, error, now_ms(), uid),
             ).get
         return bool(state == "parked")
 
@@ -195,7 +191,7 @@ class Queue:
                 self.db.execute(
                     "UPDATE note SET state = 'pending', attempts = 0, deferrals = 0, retry_at = 0, error = '',"
                     " changed_at = ? WHERE uid = ? AND state = 'parked'",
-                    (_now(), uid),
+                    (now_ms(), uid),
                 )
             except apsw.ConstraintError:
                 # The same text waits already: that note will do for both.
@@ -204,7 +200,7 @@ class Queue:
 
     def purge(self, state: str, older_ms: int = 0) -> int:
         """Delete notes that are done or parked, and were so `older_ms` ago."""
-        return self._run("DELETE FROM note WHERE state = ? AND changed_at <= ?", (state, _now() - older_ms))
+        return self._run("DELETE FROM note WHERE state = ? AND changed_at <= ?", (state, now_ms() - older_ms))
 
     def drop(self, uid: str) -> None:
         """Take a note out of the queue: it was forgotten, and its store holds a receipt that says so."""

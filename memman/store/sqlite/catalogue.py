@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from memman.sqlite import Guard, upgrade
-from memman.store.sqlite.reader import ROW, SqliteReader, id_list
+from memman.store.sqlite.reader import LISTED, ROW, SqliteReader, id_list
 from memman.store.sqlite.schema import STEPS
 
 RECEIPT = ("note", "at", "outcome", "facts", "agent", "session", "cwd", "repository", "revision", "host", "user")
@@ -125,7 +125,7 @@ class Catalogue:
     def _chain(self, steps: str, memory: int) -> list[dict[str, Any]]:
         sql = f"WITH RECURSIVE chain(id) AS ({steps} LIMIT {_LONGEST_CHAIN}) SELECT id FROM chain"
         ids = id_list(found for (found,) in self.reader.db.execute(sql, (memory,)))
-        return self._memories(f"{_MEMORY} WHERE id IN ({ids}) ORDER BY valid_from, id", ())
+        return self._memories(f"{_MEMORY} WHERE id {LISTED} ORDER BY valid_from, id", (ids,))
 
     def _memories(self, sql: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
         return [memory_record(row) for row in self.reader.db.execute(sql, values)]

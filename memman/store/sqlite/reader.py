@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _BM25 = "bm25(fts, 1.0, 0.5, 0.35)"
 
 _EDGES = """
-SELECT src, kind, dst, weight, detail, src AS near, dst AS far FROM edge WHERE src IN ({ids})
+SELECT src, kind, dst, weight, detail, src AS near, dst AS far FROM edge WHERE src IN (SELECT value FROM json_each(?1))
 UNION ALL
-SELECT src, kind, dst, weight, detail, dst AS near, src AS far FROM edge WHERE dst IN ({ids})
+SELECT src, kind, dst, weight, detail, dst AS near, src AS far FROM edge WHERE dst IN (SELECT value FROM json_each(?1))
 ORDER BY near, kind, far
 """
 
@@ -54,9 +54,15 @@ def load_vectors(db: apsw.Connection) -> bool:
     return True
 
 
+_MOST_COUNTS = 50_000
+
+# Takes what `id_list` writes. A bound list keeps one prepared statement for lists of every length.
+LISTED = "IN (SELECT value FROM json_each(?))"
+
+
 def id_list(ids: "Iterable[int]") -> str:
-    """Write row ids for an IN list. They are integers: nothing to quote."""
-    return ",".join(map(str, ids))
+    """Write row ids as a JSON array."""
+    return f"[{','.join(map(str, ids))}]"
 
 
 class SqliteReader:
@@ -70,7 +76,8 @@ class SqliteReader:
         self.db = db
         self.has_vectors = load_vectors(db)
         self._partitions: dict[int, Partition] = {}
-        self._common: set[tuple[str, int]] = set()
+        self._counts: dict[tuple[str, int], int] = {}
+        self._counted_at = 0
 
     @classmethod
     def open(cls, path: str) -> "SqliteReader | None":
@@ -116,8 +123,8 @@ class SqliteReader:
 
         `cells` bounds the scan to some cells of the partition; empty scans all.
         """
-        inside = f"IN ({id_list(cells)})" if cells else f"> {HIDDEN_CELL}"
-        where, values = ["c.embedder = ?", f"c.cell {inside}"], [embedder]
+        inside = LISTED if cells else "> ?"
+        where, values = ["c.embedder = ?", f"c.cell {inside}"], [embedder, id_list(cells) if cells else HIDDEN_CELL]
         conditions = filters.conditions()
         where += [sql for sql, _ in conditions]
         values += [value for _, value in conditions]
@@ -133,19 +140,19 @@ class SqliteReader:
 
     def cosines(self, embedder: int, vector: bytes, ids: "Iterable[int]") -> dict[int, float]:
         """Return the cosine between an int8 `vector` and each memory's own, none where either is zero."""
-        where = f"FROM vector WHERE embedder = ? AND memory IN ({id_list(ids)})"
+        where, values = f"FROM vector WHERE embedder = ? AND memory {LISTED}", (embedder, id_list(ids))
         if self.has_vectors:
             sql = f"SELECT memory, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) {where}"
-            rows = self.db.execute(sql, (vector, embedder))
+            rows = self.db.execute(sql, (vector, *values))
             return {memory: cosine for memory, cosine in rows if cosine is not None}
         from memman.store.sqlite import int8
 
-        return int8.cosines(vector, self.db.execute(f"SELECT memory, vector {where}", (embedder,)))
+        return int8.cosines(vector, self.db.execute(f"SELECT memory, vector {where}", values))
 
     def rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
         """Return the memories of `ids` as tuples in the order of ROW."""
-        sql = f"SELECT {', '.join(ROW)} FROM memory WHERE id IN ({id_list(ids)})"
-        return {row[0]: row for row in self.db.execute(sql)}
+        sql = f"SELECT {', '.join(ROW)} FROM memory WHERE id {LISTED}"
+        return {row[0]: row for row in self.db.execute(sql, (id_list(ids),))}
 
     def filtered(self, ids: "Iterable[int]", filters: "Filters") -> set[int]:
         """Return those of `ids` that `filters` admits."""
@@ -154,16 +161,17 @@ class SqliteReader:
         if filters.as_of is not None and not filters.history:
             conditions.append(("(m.retired_at IS NULL OR m.retired_at > ?)", filters.as_of))
         where = "".join(f" AND {sql}" for sql, _ in conditions)
-        sql = f"SELECT m.id FROM memory m WHERE m.id IN ({id_list(ids)}) AND m.status IN {allowed}{where}"
-        return {memory for (memory,) in self.db.execute(sql, tuple(value for _, value in conditions))}
+        sql = f"SELECT m.id FROM memory m WHERE m.id {LISTED} AND m.status IN {allowed}{where}"
+        values = (id_list(ids), *(value for _, value in conditions))
+        return {memory for (memory,) in self.db.execute(sql, values)}
 
     def successors(self, ids: "Iterable[int]", as_of: int | None = None) -> dict[int, int]:
         """Return, for those of `ids` that are superseded, or were `as_of` a moment, what took their place."""
         sql = (
-            f"SELECT id, superseded_by FROM memory WHERE id IN ({id_list(ids)}) AND status = 'superseded'"
-            " AND (?1 IS NULL OR retired_at <= ?1)"
+            "SELECT id, superseded_by FROM memory WHERE id IN (SELECT value FROM json_each(?1))"
+            " AND status = 'superseded' AND (?2 IS NULL OR retired_at <= ?2)"
         )
-        return dict(self.db.execute(sql, (as_of,)))
+        return dict(self.db.execute(sql, (id_list(ids), as_of)))
 
     def has_receipt(self, note: str) -> bool:
         """Whether the store has dealt with a note, or with the one that replaces it."""
@@ -180,7 +188,7 @@ class SqliteReader:
 
     def edges(self, ids: "Iterable[int]") -> "list[tuple[int, str, int, float, str, int, int]]":
         """Return (src, kind, dst, weight, detail, near, far) of edges that touch `ids`; `near` is in `ids`."""
-        return list(self.db.execute(_EDGES.format(ids=id_list(ids))))
+        return list(self.db.execute(_EDGES, (id_list(ids),)))
 
     def newest(self) -> int:
         """Return when the newest memory was recorded: the clock that ages are measured by."""
@@ -193,15 +201,17 @@ class SqliteReader:
     def frequency(self, term: str, cap: int) -> int:
         """Count memories whose text holds `term`, up to `cap`: reads no more rows than that.
 
-        A term that reached the cap is not counted again.
+        Counts are kept until the store has doubled: they only rank words by rarity.
         """
-        if (term, cap) in self._common:
-            return cap
-        sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
-        count = int(self.db.execute(sql, (f'{{text terms}} : "{term}"', cap)).get)
-        if count == cap:
-            self._common.add((term, cap))
-        return count
+        size = self.count().bit_length()
+        if size != self._counted_at or len(self._counts) > _MOST_COUNTS:
+            self._counts.clear()
+            self._counted_at = size
+        # A word that nothing holds yet is looked for again: the next note may be what brings it.
+        if not self._counts.get((term, cap)):
+            sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
+            self._counts[term, cap] = int(self.db.execute(sql, (f'{{text terms}} : "{term}"', cap)).get)
+        return self._counts[term, cap]
 
     def last_of(self, origin: str) -> int | None:
         """Return the newest current memory of `origin`."""

@@ -8,7 +8,7 @@ import apsw
 
 from memman.model.records import Draft, Edge, Fingerprint, Note
 from memman.model.terms import index_terms
-from memman.store.sqlite.reader import ROW, id_list
+from memman.store.sqlite.reader import LISTED, ROW, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
 # Two neighbours either side: the measured optimum of the context column.
@@ -191,10 +191,8 @@ class SqliteUnit:
         return [other for other, its_note in near if session or its_note == note]
 
     def _context(self, memory: int) -> str:
-        near = id_list(self._neighbours(memory))
-        return " ".join(
-            text for (text,) in self.db.execute(f"SELECT text FROM memory WHERE id IN ({near}) ORDER BY id")
-        )
+        sql = f"SELECT text FROM memory WHERE id {LISTED} ORDER BY id"
+        return " ".join(text for (text,) in self.db.execute(sql, (id_list(self._neighbours(memory)),)))
 
     def _mention(self, memory: int, entities: Sequence[str]) -> None:
         for name in dict.fromkeys(name.casefold() for name in entities):

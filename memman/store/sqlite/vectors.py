@@ -10,7 +10,7 @@ import numpy as np
 
 from memman.embed import Vectors
 from memman.model.records import Fingerprint
-from memman.store.sqlite.reader import id_list
+from memman.store.sqlite.reader import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
 # Memory, cell, sign code, int8 vector.
@@ -63,8 +63,9 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
 
 def unpacked(db: apsw.Connection, embedder: int, ids: Iterable[int]) -> dict[int, Vectors]:
     """Return the vectors of `ids` as float32; their length is not one."""
-    sql = f"SELECT memory, vector FROM vector WHERE embedder = ? AND memory IN ({id_list(ids)})"
-    return {memory: np.frombuffer(blob, np.int8).astype(np.float32) for memory, blob in db.execute(sql, (embedder,))}
+    sql = f"SELECT memory, vector FROM vector WHERE embedder = ? AND memory {LISTED}"
+    rows = db.execute(sql, (embedder, id_list(ids)))
+    return {memory: np.frombuffer(blob, np.int8).astype(np.float32) for memory, blob in rows}
 
 
 def embedders(db: apsw.Connection) -> dict[Fingerprint, int]:
