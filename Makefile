@@ -34,7 +34,8 @@ imports: setup
 
 unit: setup
 	$(BIN)/python -m compileall -q memman
-	$(BIN)/pytest -n auto --dist loadfile tests e2e
+	$(BIN)/pytest -n auto --dist loadfile tests
+	$(BIN)/pytest e2e
 
 e2e: setup ## The installed wheel by subprocess: demo questions, scripted providers
 	$(BIN)/pytest e2e
