@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
+from memman.model.terms import words
 from memman.pipeline.candidates import NEAR, SHARED, find, in_flight
 from memman.pipeline.extract import PATIENCE
 from memman.pipeline.plan import Plan, Tools
@@ -22,6 +23,7 @@ MAX_OFFERED = 24
 _DAY_MS = 86_400_000
 _LEAST_CONFIDENCE = 0.5
 _LONGEST_END = 4  # f63, m23
+_NEGATIONS = frozenset(["no", "not", "never", "none", "nor", "neither", "cannot", "without"])
 _CAUSE_KINDS = ("causes", "enables", "prevents")
 
 _VERDICT = {
@@ -168,8 +170,13 @@ def _within(value: Any, items: Sequence[Any]) -> TypeGuard[int]:
 
 
 def _repeats(text: str, stored: str) -> bool:
-    """Whether `stored` holds every telling word of `text`: a model may not drop a fact that says more."""
-    return stems(text) <= stems(stored)
+    """Whether `stored` holds every telling word of `text`, and denies as much: a model may not drop what is new."""
+    return stems(text) <= stems(stored) and _denies(text) == _denies(stored)
+
+
+def _denies(text: str) -> bool:
+    lowered = text.lower().replace("\u2019", "'")
+    return "n't" in lowered or not _NEGATIONS.isdisjoint(words(lowered))
 
 
 def _causes(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Cause]:
