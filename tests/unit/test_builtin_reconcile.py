@@ -457,6 +457,8 @@ def test_the_protocol_answers_both_tasks():
     assert (reply.data, reply.model, reply.usage.tokens_in) == ({"verdicts": [], "causes": []}, "rules-v1", 0)
 
 
+# Seconds. In proportion it takes a fifth of one; in proportion to the square it would take many minutes.
+HANG = 20.0
 WORDS = st.sampled_from(
     "We moved from Vercel to Coolify no longer use Redis not but now is the API port 8080 9090 because so that since"
     " replaced with by renamed instead of , . : ; ? ' ` ( ) - actually Postgres 16".split()
@@ -488,4 +490,4 @@ def test_reconcile_takes_time_in_proportion(unit):
     text = unit * (65536 // len(unit))
     started = time.process_time()
     ask([text, text[:1400]], [text, "We deploy on Vercel.", text[:1399]])
-    assert time.process_time() - started < 0.3
+    assert time.process_time() - started < HANG

@@ -23,10 +23,9 @@ def test_of_drains_started_together_one_works_and_the_others_leave_at_once(box):
         drains = [box.start_drain() for _ in range(4)]
         wait_until(lambda: provider.calls.total() == 1)
         before = snapshot(box)
-        began = time.monotonic()
         with pytest.raises(Busy):
             box.drain()
-        assert time.monotonic() - began < 0.5
+        assert box.states() == {"running": 1}  # the one at work has not ended meanwhile
         assert snapshot(box) == before
         ends = [drain.communicate(timeout=60) for drain in drains]
         assert sorted(drain.returncode for drain in drains) == [0, 75, 75, 75]
@@ -259,7 +258,5 @@ def test_slow_and_fast_notes_share_one_drain(box):
         box.remember("Snail is the name of a worker.")
         for n in range(6):
             box.remember(f"Worker {n} reads topic {n}.")
-        began = time.monotonic()
         assert box.drain().done == 7
-        assert time.monotonic() - began < 2.0
-        assert provider.tasks["extract"] == 7
+        assert [got.task for got in list(provider.received)[:7]] == ["extract"] * 7
