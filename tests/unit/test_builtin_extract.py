@@ -1,6 +1,7 @@
 """How the built-in rules take a note apart and describe its facts."""
 
 import asyncio
+import random
 import time
 
 import pytest
@@ -319,4 +320,16 @@ def test_extract_takes_time_in_proportion(unit):
     """64 KiB of anything is taken apart at once."""
     started = time.process_time()
     note(unit * (65536 // len(unit)))
+    assert time.process_time() - started < HANG
+
+
+@pytest.mark.parametrize(
+    "alphabet", ["aB3+/", "aB3+/\n", "aB_1-", "a.b/C-", "A_1-.", "aB.(){}", "ab =:,", "aé中B1 "], ids=ascii
+)
+def test_noise_takes_time_in_proportion(alphabet):
+    """64 KiB of encoded data, of lines or in one, is taken apart at once."""
+    chance = random.Random(alphabet)
+    started = time.process_time()
+    note("".join(chance.choices(alphabet, k=32768)))
+    note("\n".join("".join(chance.choices(alphabet, k=76)) for _ in range(800)))
     assert time.process_time() - started < HANG
