@@ -53,8 +53,14 @@ def _run(args: list[str]) -> int:
 
 
 def _report(error: Exception) -> int:
+    import apsw
+
     from memman.model.errors import MemmanError
 
+    if isinstance(error, apsw.Error):
+        from memman.sqlite import translated
+
+        error = translated(error, "a database")
     if isinstance(error, MemmanError):
         sys.stderr.write(f"memman: {error}\n")
         return error.exit_code

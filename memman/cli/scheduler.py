@@ -31,7 +31,7 @@ def scheduler() -> None:
 @click.option("--trace", is_flag=True, help="Print what each stage makes of each note.")
 @json_option
 @store_option
-def drain(limit: int | None, deadline: float | None, trace: bool, as_json: bool) -> None:
+def drain(limit: int | None, deadline: float | None, trace: bool, as_json: bool) -> int:
     """Take the notes that wait through the pipeline, into their stores."""
     from memman import compose
 
@@ -49,6 +49,7 @@ def drain(limit: int | None, deadline: float | None, trace: bool, as_json: bool)
         as_data(asdict(report))
     else:
         text(summary(report))
+    return report.exit_code
 
 
 def summary(report: "Report") -> str:

@@ -3,17 +3,21 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+
+import apsw
 
 from memman.drain.health import Health
 from memman.drain.lane import Flight, Lane
 from memman.drain.retry import consequence
 from memman.drain.runner import Stopped, Watch, fly
-from memman.model.errors import MemmanError
+from memman.model.errors import CannotWrite, MemmanError, StoreError
 from memman.model.records import Note
 from memman.pipeline.plan import Outcome, Tools
 from memman.queue.journal import Journal
 from memman.queue.notes import Queue
+from memman.sqlite import translated
 from memman.store.protocols import Store
 
 # Seconds past its deadline in which a drain may finish the calls it has begun.
@@ -22,7 +26,10 @@ GRACE = 5.0
 
 @dataclass(slots=True)
 class Report:
-    """What one drain did, in notes but for `added` and `superseded`, which count memories."""
+    """What one drain did, in notes but for `added` and `superseded`, which count memories.
+
+    `exit_code` is that of the first store or disk that could not be used.
+    """
 
     done: int = 0
     added: int = 0
@@ -33,6 +40,7 @@ class Report:
     parked: int = 0
     rescued: int = 0
     stopped: str = ""
+    exit_code: int = 0
     errors: list[str] = field(default_factory=list)
 
     def landed(self, outcome: Outcome) -> None:
@@ -47,6 +55,8 @@ class Report:
         line = str(error) if isinstance(error, MemmanError) else f"{type(error).__name__}: {error}"
         if line not in self.errors:
             self.errors.append(line)
+        if isinstance(error, StoreError | CannotWrite):
+            self.exit_code = self.exit_code or error.exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +161,24 @@ class Drain:
             self.report.landed(plan.outcome or Outcome())
             self.health.served()
         except (Stopped, asyncio.CancelledError):
-            self.queue.release(note.uid)
+            with suppress(MemmanError):  # what cannot be written now, the next drain rescues
+                self.queue.release(note.uid)
         except Exception as error:  # noqa: BLE001 - whatever a note runs into, the others go on
-            self._failed(note, error)
+            self._settle(note, error)
         finally:
             self.cautious = max(0, self.cautious - 1)
             lane.leave(flight)
             self.watch.progress()
+
+    def _settle(self, note: Note, error: Exception) -> None:
+        """Give the note back as its failure asks. Where not even that can be written, the next drain rescues it."""
+        if isinstance(error, apsw.Error):
+            error = translated(error, f"store {note.store!r}")
+        try:
+            self._failed(note, error)
+        except MemmanError as worse:
+            self.report.trouble(worse)
+            self.stop(str(worse))
 
     def _failed(self, note: Note, error: Exception) -> None:
         cost = consequence(error)

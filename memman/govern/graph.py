@@ -7,6 +7,7 @@ from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UsageError
 from memman.model.records import Edge, EdgeKind
+from memman.model.secrets import redact
 from memman.recall.render import clean
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.unit import MANUAL
@@ -33,7 +34,7 @@ def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, no
         raise UsageError("a weight is a number from 0 to 1")
     if src == dst:
         raise UsageError("a memory cannot be linked to itself")
-    detail = f"{MANUAL}: {clean(note)}" if note else MANUAL
+    detail = f"{MANUAL}: {redact(clean(note))}" if note else MANUAL
     with writing(place) as store, store.unit() as unit:
         unit.link_by_hand(Edge(kind, src, dst, weight, detail), now_ms())
     return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}

@@ -33,7 +33,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     data = data_dir()
     here = stores.here()
     note["store"] = stores.resolve(data, said(values, "store"), here)
-    note |= stamp(choice(values, "source", SOURCES) or "", here)
+    note |= {name: _screened(text) for name, text in stamp(choice(values, "source", SOURCES) or "", here).items()}
     uid, fresh = append(data, note)
     if values.get("json"):
         _print_json(uid, note, fresh=fresh)

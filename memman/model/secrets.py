@@ -87,7 +87,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "generic-secret",
         "password|passwd|pwd|secret|token|apikey|api_key|api-key|access_key|auth|credential|passphrase",
-        r"(?i)(?:password|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key|auth(?:[_-]?key)?|credential)s?(?:[_-]?\w{0,20})?[\"'`]?\s{0,3}(?:=|:|:=|=>| is )\s{0,3}[\"'`]?(?P<secret>(?=[^\s\"'`]*[0-9])(?=[^\s\"'`]*[A-Za-z])[^\s\"'`,;<>(){}\[\]$]{8,200})",
+        r"(?i)(?:password|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key|auth(?:[_-]?key)?|credential)s?(?:[_-]?\w{0,20})?[\"'`]?\s{0,3}(?:=|:|:=|=>| is )\s{0,3}[\"'`]?(?P<secret>(?=[^\s\"'`]*[0-9])(?=[^\s\"'`]*[A-Za-z])[^\s\"'`,;<>(){}\[\]$]{8,200}[^\s\"'`]{0,200})",
         "DB_PASSWORD=" + "c0rrect-h0rse-battery", "password: see 1Password", 2.8,
     ),
 )  # fmt: skip

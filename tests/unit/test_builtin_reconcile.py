@@ -131,6 +131,7 @@ DELETES = [
 ]
 
 KEPT = [
+    ("Tests no longer need Redis.", "The search service no longer uses Redis."),
     ("Redis caches table 0 of the shop.", "Redis caches table 11 of the shop."),
     ("Worker 3 reads topic 9.", "Worker 3 reads topic 7."),
     ("The job runs in step 3.", "The job runs in step 4."),

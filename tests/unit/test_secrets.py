@@ -162,3 +162,22 @@ def essential(redacted, caught):
 def everything(box):
     """Return every byte of every file in the data folder, the settings apart."""
     return b"\0".join(path.read_bytes() for path in box.data.rglob("*") if path.is_file() and path.name != "env")
+
+
+def test_nothing_of_a_secret_is_left_behind_its_marker():
+    """A value that goes on after a bracket or a dollar sign is taken out whole."""
+    assert redact("SECRET_KEY='django-insecure-9k$w9x&^t!r%mz0q'") == "SECRET_KEY='[redacted:generic-secret]'"
+
+
+def test_what_surrounds_a_note_is_screened_too(box):
+    """A token in the name of the folder, or in the remark on an edge, does not reach the disk."""
+    token = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
+    folder = box.data.parent / token
+    folder.mkdir()
+    for text in ("Redis caches the sessions.", "Postgres keeps the invoices."):
+        assert box.memman("remember", text, cwd=folder).returncode == 0
+    box.drain()
+    ends = box.store("SELECT uid FROM memory ORDER BY id")
+    assert box.memman("graph", "link", *ends, "--note", f"see {token}", cwd=folder).returncode == 0
+    files = [path.read_bytes() for path in box.data.rglob("*") if path.is_file()]
+    assert not any(token.encode() in content for content in files)

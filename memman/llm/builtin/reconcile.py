@@ -47,9 +47,11 @@ def _retold(fact: Sentence, memory: Sentence) -> str:
 
 def _superseded(change: Change, memory: Sentence) -> bool:
     """Whether `memory` states the old end of `change` as what is in force."""
-    if holds(memory, change.old, change.rest) or (change.gone and features(memory, change.old)):
-        return True
     earlier = change_of(memory)
+    # "X no longer uses Redis" does not say that Redis is in use, whoever else stops using it.
+    stated = not memory.negated and not (earlier and not earlier.new)
+    if stated and (holds(memory, change.old, change.rest) or (change.gone and features(memory, change.old))):
+        return True
     if earlier is None or not earlier.new:
         return False
     topic = change.rest - GENERIC
