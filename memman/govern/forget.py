@@ -1,6 +1,6 @@
 """Retiring memories, and bringing them back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -8,22 +8,23 @@ from memman.clock import now_ms
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UnknownId
+from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
 from memman.queue.notes import Queue
 
 if TYPE_CHECKING:
     from memman.store.sqlite.store import SqliteStore
+    from memman.store.sqlite.unit import SqliteUnit
 
 
 def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Retire what the ids name, in one transaction; return a record for each memory and note."""
     with looking(place) as (catalogue, queue):
         found = all_named(parts, catalogue, queue, place.name)
-        texts = {one.note: queue.show(one.note)["text"] for one in found if one.note}
+        waiting = {one.note: queue.show(one.note) for one in found if one.note}
     with writing(place) as store:
-        rows = _retire(store, found)
+        rows = _retire(store, found, waiting)
         done = _records(store, rows)
-    done += [{"id": uid, "kind": "note", "text": text, "changed": True} for uid, text in texts.items()]
-    _drop(place.data, list(texts))
+    _drop(place.data, list(waiting))
     return done
 
 
@@ -41,18 +42,30 @@ def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         return _records(store, rows)
 
 
-def _retire(store: "SqliteStore", found: Sequence[Named]) -> dict[int, bool]:
-    """Close memories; a waiting note's receipt is written first, so that a drain at work cannot store it."""
+def _retire(store: "SqliteStore", found: Sequence[Named], waiting: Mapping[str, Mapping[str, Any]]) -> dict[int, bool]:
+    """Close memories. A waiting note becomes one that is forgotten already, so that --undo finds it."""
     now = now_ms()
     done: dict[int, bool] = {}
     with store.unit() as unit:
         for one in found:
             if one.note:
-                unit.forget_note(one.note, now)
+                _store(unit, waiting[one.note], now)
             # A drain may have stored the note since it was looked up.
             rows = store.reader.located([one.note]) if one.note else one.memories
             done |= {memory: unit.forget(memory, now) for memory in rows}
     return done
+
+
+def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
+    """Store a waiting note as it is, its receipt first: a drain at work on it finds that and stores nothing."""
+    names = tuple(row["entities"].split("\n")) if row["entities"] else ()
+    stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
+    note = Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))
+    if not unit.receipt(note, now, "forgotten", 1):
+        return
+    fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)
+    origin = note.provenance.origin
+    unit.add(Draft(memory_uid(note.uid, 0), note.uid, fact, note.provenance.source, origin, note.queued_at), now)
 
 
 def _records(store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:

@@ -124,24 +124,27 @@ def test_forget_takes_everything_that_came_of_a_note(box):
 
 
 def test_forget_reaches_a_note_that_waits(box):
-    """A note that is not drained yet is gone at once, and no drain brings it back."""
+    """A note that is not drained yet is gone at once, no drain brings it back, and --undo does."""
     uid = box.memman("remember", HERON).stdout.strip()
-    assert box.memman("forget", uid[-8:]).stdout == f"forgotten  {uid[-8:]}  {HERON}\n"
+    assert HERON in box.memman("forget", uid[-8:]).stdout
     assert box.memman("recall", "heron").stdout == ""
     assert "drained 0 notes" in box.memman("scheduler", "drain").stdout
     assert box.memman("recall", "heron").stdout == ""
     assert box.states() == {}
+    assert HERON in box.memman("forget", "--undo", uid[-8:]).stdout
+    assert HERON in box.memman("recall", "heron").stdout
 
 
 def test_forget_wins_against_a_drain_that_has_the_note_already(box):
-    """A note forgotten while a drain has it in hand is not stored."""
+    """A note forgotten while a drain has it in hand is not stored but as what is forgotten."""
     uid = box.memman("remember", HERON).stdout.strip()
     row = box.queue("SELECT * FROM note")[0]
     box.memman("forget", uid)
     # What a drain at work holds: the note itself, whatever the queue says by now.
     box.queue(f"INSERT INTO note VALUES ({', '.join('?' * len(row))})", *row)
     box.memman("scheduler", "drain")
-    assert listed(box, status="all") == {}
+    assert listed(box) == {}
+    assert listed(box, status="forgotten").keys() == {HERON}
 
 
 def test_forget_is_all_or_nothing(kept):

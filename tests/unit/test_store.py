@@ -141,16 +141,6 @@ def test_a_second_commit_of_a_note_is_a_no_op(box):
     assert box.states() == {"done": 2}
 
 
-def test_a_note_forgotten_before_its_drain_is_never_stored(box):
-    """A receipt left by forget keeps a waiting note out of the store."""
-    uid = box.remember(SESSION[0])
-    box.remember(SESSION[3])
-    change(box, "forget_note", uid, LATER)
-    box.drain()
-    assert box.store("SELECT text FROM memory") == [SESSION[3]]
-    assert box.recall("Aachenroom", history=True) == []
-
-
 def test_the_rows_a_failed_transaction_wrote_are_gone(box):
     """What raises inside a unit leaves the store as it was."""
     box.remember(SESSION[0])

@@ -95,12 +95,6 @@ class SqliteUnit:
         self._log(at, "restore", before["uid"], "", before, self._state(memory))
         return True
 
-    def forget_note(self, uid: str, at: int) -> None:
-        """Leave a receipt for a note that is not stored yet, so that no drain will store it."""
-        self.db.execute(
-            "INSERT INTO receipt(note, at, outcome) VALUES (?, ?, 'forgotten') ON CONFLICT DO NOTHING", (uid, at)
-        )
-
     def link(self, edges: Iterable[Edge]) -> None:
         """Store edges; of two with the same ends and kind a person's stays, or else the heavier."""
         self.db.executemany(
