@@ -1,6 +1,8 @@
 """Provider trouble of every kind costs time, never a memory; only a note's own fault is ever parked."""
 
 import json
+import random
+import resource
 import time
 
 import pytest
@@ -310,3 +312,34 @@ def test_garbage_from_the_embedder_alone_costs_no_second_model_call(box):
         box.drain()
         assert provider.tasks["extract"] == 1
     assert box.states() == {"done": 1}
+
+
+def test_a_disk_that_fills_up_ends_the_drain_with_one_line(box):
+    """A drain that can write no further says so in one line, exits 74, and the next one finishes."""
+    for n in range(12):
+        box.remember(f"Worker {n} reads topic {n}. " + f"word{n} " * 2000)
+    size = max(path.stat().st_size for path in box.data.rglob("queue.db*"))
+
+    def full():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    done = box.memman("scheduler", "drain", preexec_fn=full)
+    assert done.returncode == 74, done.stderr
+    assert "Traceback" not in done.stderr
+    assert box.drain().parked == 0
+    assert box.states() == {"done": 12}
+
+
+def test_a_store_damaged_amid_its_file_ends_the_drain_with_its_code(box):
+    """Damage that shows only while reading is one line and exit 12, and the note waits."""
+    box.remember("\n".join(f"Service number{n} listens on port {n} in region r{n}." for n in range(60)))
+    box.drain()
+    with box.store_path().open("r+b") as file:
+        file.seek(3 * 4096)
+        file.write(random.Random(1).randbytes(20 * 4096))
+    box.remember("Stripe handles the payments.")
+    done = box.memman("scheduler", "drain")
+    assert done.returncode == 12, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "damaged" in done.stderr
+    assert box.states() == {"done": 1, "pending": 1}
