@@ -85,6 +85,13 @@ KEYS: dict[str, Key] = {
         Key("MEMMAN_EMBED_PRICE", "", "US dollars per million tokens.", _amount),
         Key("MEMMAN_BUDGET_USD", "", "Dollars a day after which provider calls pause; notes wait.", _amount),
         Key("MEMMAN_BUDGET_TOKENS", "", "Tokens a day after which provider calls pause.", _whole(0, 10**12)),
+        Key(
+            "MEMMAN_CAPTURE",
+            "",
+            "What hooks keep of an agent's turns: off, corrections (what the user corrects, prefers or decides) or "
+            "turns (whatever the model finds worth keeping). Unset: turns with a model, corrections without.",
+            _one_of("off", "corrections", "turns"),
+        ),
         Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Notes in flight at once.", _whole(1, 256)),
         Key("MEMMAN_HTTP_TIMEOUT", "60", "Seconds a provider call may take.", _whole(1, 3600)),
         Key("MEMMAN_HTTP_TRIES", "3", "Times a provider call is made before the note waits.", _whole(1, 10)),

@@ -6,6 +6,7 @@ import time
 
 from memman.config import stores
 from memman.config.places import FILE_MODE, check_folder, data_dir, queue_path, shown_path, store_path
+from memman.config.schedule import overdue
 from memman.embed.static import StaticTable
 from memman.hot.grammar import RECALL, choice, parse, refuse, said
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
@@ -56,6 +57,9 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
         elif sys.stderr.isatty():
             sys.stderr.write("nothing relevant\n")
     sys.stdout.flush()
+    late = overdue(data)
+    if late is not None:
+        sys.stderr.write(f"memman: no drain for {late // 60} min: `memman doctor` says why\n")
     _note_shown(data, store, hits, now)
     return 0
 

@@ -4,6 +4,7 @@ import sys
 
 from memman.config import stores
 from memman.config.places import data_dir
+from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said
 from memman.hot.provenance import stamp
 from memman.model.secret_words import suspicious
@@ -29,8 +30,9 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
 
     Raises UsageError for text or hints that cannot be taken.
     """
-    note = _note(_text(words), values, replaces)
     data = data_dir()
+    refuse_stopped(data, "replace" if replaces else "remember")
+    note = _note(_text(words), values, replaces)
     here = stores.here()
     note["store"] = stores.resolve(data, said(values, "store"), here)
     note |= {name: _screened(text) for name, text in stamp(choice(values, "source", SOURCES) or "", here).items()}

@@ -18,6 +18,7 @@ docstring) the sentence the documentation prints for it.
     │   ├── Refused                 23
     │   ├── ProviderMisconfigured   24
     │   └── BudgetSpent             25   again
+    ├── SchedulerStopped            69
     ├── CannotWrite                 74
     ├── Busy                        75   again
     └── BadConfig                   78
@@ -116,6 +117,12 @@ class BudgetSpent(ProviderError):
 
     exit_code = 25
     again = True
+
+
+class SchedulerStopped(MemmanError):
+    """The scheduler is stopped: memory can be read, nothing can be changed. `memman scheduler start` starts it."""
+
+    exit_code = 69
 
 
 class CannotWrite(MemmanError):

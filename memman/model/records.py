@@ -46,7 +46,12 @@ class Hints:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The text given to `remember`: one row of queue.db."""
+    """The text given to `remember`, or what a turn of an agent left: one row of queue.db.
+
+    In a `channel` of 'turn', `text` is the user's words and `reply` the agent's last message, in one of
+    'compact' `text` is the agent's own summary of a session. `shown` holds the uids of
+    memories that the session had been shown: what repeats them is no news.
+    """
 
     uid: str
     store: str
@@ -55,6 +60,9 @@ class Note:
     hints: Hints = field(default_factory=Hints)
     provenance: Provenance = field(default_factory=Provenance)
     deferrals: int = 0
+    channel: str = "note"
+    reply: str = ""
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,3 +8,6 @@ IMPORTANCES = ("1", "2", "3", "4", "5")
 
 # Store setting, by note: which memory, and since when, replaces a note that is not stored yet.
 REPLACED = "replaced:"
+
+# How a note came to the queue: somebody said `remember`, an agent's turn ended, an agent summed up its session.
+CHANNELS = ("note", "turn", "compact")

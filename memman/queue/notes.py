@@ -19,7 +19,7 @@ _LONGEST_MS = 2 * BACKOFF[-1] * 1000
 _DONE_KEPT_MS = 7 * 86_400_000
 
 _NOTE = """uid, store, text, queued_at, category, importance, entities, replaces,
-source, agent, session, cwd, repository, revision, host, user, deferrals"""
+source, agent, session, cwd, repository, revision, host, user, deferrals, channel, reply, shown"""
 _CLAIM = f"""
 UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now
 WHERE id = (SELECT id FROM note WHERE state = 'pending' AND {{which}}
@@ -30,13 +30,29 @@ RETURNING {_NOTE}, id
 _DUE = _CLAIM.format(which="id > :after AND (retry_at <= :now OR retry_at > :absurd)", order="id")
 # The waiting time is the breaker's now: whichever note has waited longest may go, due or not.
 _PROBE = _CLAIM.format(which="1", order="retry_at, id")
+_EMPTIED = "text = '', reply = '', shown = ''"
 LISTED = ("uid", "store", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error", "text")
 
 
 def _note(row: tuple[Any, ...]) -> Note:
-    uid, store, text, queued_at, category, importance, entities, replaces, *provenance, deferrals = row
+    (
+        uid,
+        store,
+        text,
+        queued_at,
+        category,
+        importance,
+        entities,
+        replaces,
+        *provenance,
+        deferrals,
+        channel,
+        reply,
+        shown,
+    ) = row
     hints = Hints(category, importance, tuple(entities.split("\n")) if entities else (), replaces)
-    return Note(uid, store, text, queued_at, hints, Provenance(*provenance), deferrals)
+    origin = Provenance(*provenance)
+    return Note(uid, store, text, queued_at, hints, origin, deferrals, channel, reply, tuple(shown.split()))
 
 
 class Queue:
@@ -99,7 +115,7 @@ class Queue:
         """Acknowledge a note that its store holds a receipt for; its text and journal go."""
         with Guard(self.path), Transaction(self.db):
             self.db.execute(
-                "UPDATE note SET state = 'done', changed_at = ?, text = '', error = ''"
+                f"UPDATE note SET state = 'done', changed_at = ?, {_EMPTIED}, error = ''"
                 " WHERE uid = ? AND state IN ('running', 'pending')",
                 (now_ms(), uid),
             )
@@ -195,7 +211,7 @@ class Queue:
                 )
             except apsw.ConstraintError:
                 # The same text waits already: that note will do for both.
-                self.db.execute("UPDATE note SET state = 'done', text = '' WHERE uid = ?", (uid,))
+                self.db.execute(f"UPDATE note SET state = 'done', {_EMPTIED} WHERE uid = ?", (uid,))
             return self.db.changes() == 1
 
     def purge(self, state: str, older_ms: int = 0) -> int:

@@ -56,8 +56,18 @@ CREATE TABLE ledger(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
+# A note of channel `turn` is what one turn of an agent left: `text` is the user's words, `reply` the agent's,
+# `shown` the memories that the session had been shown.
+_V2 = """
+ALTER TABLE note ADD COLUMN channel TEXT NOT NULL DEFAULT 'note';
+ALTER TABLE note ADD COLUMN reply TEXT NOT NULL DEFAULT '';
+ALTER TABLE note ADD COLUMN shown TEXT NOT NULL DEFAULT '';
+DROP INDEX note_once;
+CREATE UNIQUE INDEX note_once ON note(store, text, reply, replaces) WHERE state IN ('pending', 'running');
+"""
+
 # Released steps are never edited.
-STEPS = (_V1,)
+STEPS = (_V1, _V2)
 VERSION = len(STEPS)
 
 

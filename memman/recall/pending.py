@@ -1,4 +1,7 @@
-"""Notes that wait to be drained, found by their words. Safe on the hot path."""
+"""Notes that wait to be drained, found by their words. Safe on the hot path.
+
+Only what somebody asked to be remembered: a turn is no memory before the drain has judged it.
+"""
 
 import os
 import sys
@@ -21,15 +24,18 @@ COVERED = 0.5
 
 _WAITING = """
 SELECT uid, text, category, importance, entities, source, queued_at, replaces FROM note
-WHERE store = ? AND state IN ('pending', 'running', 'parked') ORDER BY id DESC LIMIT ?
+WHERE store = ? AND state IN ('pending', 'running', 'parked') AND {kind} ORDER BY id DESC LIMIT ?
 """
+# A queue that no note was added to since an upgrade may have no channels yet.
+_CHANNELS_SINCE = 2
 
 
 def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
     """Return the newest notes of `store` that are not drained yet; of a queue that cannot be read only a warning."""
     try:
         db = open_reader(path)
-        rows = list(db.execute(_WAITING, (store, NEWEST)))
+        kind = "channel = 'note'" if db.pragma("user_version") >= _CHANNELS_SINCE else "1"
+        rows = list(db.execute(_WAITING.format(kind=kind), (store, NEWEST)))
         db.close()
     except apsw.Error as error:
         if os.path.exists(path):

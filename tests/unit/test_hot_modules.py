@@ -8,7 +8,8 @@ import pytest
 BESIDE = frozenset("_collections _operator apsw collections collections.abc itertools keyword operator reprlib".split())
 COMMON = frozenset(
     """
-    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
+    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.schedule
+    memman.config.stores
     memman.hot memman.hot.grammar memman.model memman.model.vocabulary memman.sqlite
     """.split()
 )

@@ -1,0 +1,58 @@
+"""The launcher: the one path that hooks and units call, whatever is upgraded behind it."""
+
+import os
+import shlex
+import sys
+import sysconfig
+
+from memman.config.places import make_folder, read_file, write_file
+
+_MODE = 0o700
+
+
+def launcher_path(data: str) -> str:
+    """Return the launcher's path."""
+    return data + "/bin/memman"
+
+
+def program() -> str:
+    """Return the `memman` of the environment that runs us."""
+    beside = os.path.join(sysconfig.get_path("scripts"), "memman")
+    return beside if os.access(beside, os.X_OK) else os.path.abspath(sys.argv[0])
+
+
+def text(data: str, target: str) -> str:
+    """Return what the launcher holds. A hook must never fail an agent's turn, so for `hook` it always succeeds."""
+    chosen = os.environ.get("MEMMAN_DATA_DIR")
+    folder = f': "${{MEMMAN_DATA_DIR:={_inner(data)}}}"\nexport MEMMAN_DATA_DIR\n' if chosen else ""
+    return (
+        "#!/bin/sh\n"
+        "# Written by `memman install`. Hooks and units call this path; the line below follows an upgrade.\n"
+        f"{folder}"
+        f"program={shlex.quote(target)}\n"
+        'if [ "$1" = hook ]; then\n'
+        '    [ -x "$program" ] && "$program" "$@"\n'
+        "    exit 0\n"
+        "fi\n"
+        'exec "$program" "$@"\n'
+    )
+
+
+def _inner(path: str) -> str:
+    """Write a path for the inside of double quotes."""
+    return "".join("\\" + c if c in '\\"$`}' else c for c in path)
+
+
+def lay(data: str) -> str:
+    """Write the launcher for the `memman` that runs us and return its path. Raises CannotWrite."""
+    path = launcher_path(data)
+    make_folder(os.path.dirname(path))
+    write_file(path, text(data, program()))
+    os.chmod(path, _MODE)
+    return path
+
+
+def target(data: str) -> str:
+    """Return the program that the launcher starts, '' where there is no launcher."""
+    lines = (line for line in read_file(launcher_path(data)).splitlines() if line.startswith("program="))
+    return "".join(shlex.split(next(lines, "").removeprefix("program=")))

@@ -1,0 +1,1 @@
+"""Who starts drains: systemd, launchd, or a loop in the foreground."""
