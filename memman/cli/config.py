@@ -6,7 +6,7 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, place, starting
-from memman.cli.show import as_data, table, text
+from memman.cli.show import as_data, complain, table, text
 from memman.config.env import Settings, change, known
 from memman.config.keys import KEYS
 from memman.model.errors import UsageError
@@ -53,7 +53,9 @@ def unset(key: str) -> None:
 @json_option
 def show(as_json: bool) -> None:
     """Show every key and its value; * marks those that are set."""
-    settings = Settings.load(place().data)
+    settings = Settings.read(place().data)
+    for fault in settings.faults:
+        complain(fault)
     values = {name: masked(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
     if as_json:
         as_data({name: {"value": value, "set": name in settings.said} for name, value in values.items()})

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from memman.cli.options import json_option, place, store_option
-from memman.cli.show import ago, as_data, counted, pairs, size
+from memman.cli.show import ago, as_data, complain, counted, pairs, size
 
 
 @click.command()
@@ -18,7 +18,9 @@ def status(as_json: bool) -> None:
     from memman.govern import status as govern
 
     where = place()
-    settings = Settings.load(where.data)
+    settings = Settings.read(where.data)
+    for fault in settings.faults:
+        complain(fault)
     record = govern.status(where, settings, compose.in_force(settings))
     if as_json:
         as_data(record)

@@ -28,25 +28,32 @@ def known(name: str) -> Key:
 
 
 class Settings:
-    """The values in force: the env file's, and every other key's default."""
+    """The values in force: the env file's, and every other key's default. `faults` says what the file does wrong."""
 
-    def __init__(self, said: dict[str, str]) -> None:
-        self.said = said
+    def __init__(self, said: dict[str, str], faults: tuple[str, ...] = ()) -> None:
+        self.said, self.faults = said, faults
 
     @classmethod
     def load(cls, data: str) -> "Settings":
         """Read the env file. Raises BadConfig when others can read it or a value is not acceptable."""
+        settings = cls.read(data)
+        if settings.faults:
+            raise BadConfig(settings.faults[0])
+        return settings
+
+    @classmethod
+    def read(cls, data: str) -> "Settings":
+        """Read the env file to show it: what is not acceptable is left out and named in `faults`."""
         path = env_path(data)
         try:
             mode = stat.S_IMODE(os.stat(path).st_mode)
         except FileNotFoundError:
             return cls({})
-        if mode & 0o077:
-            raise BadConfig(f"{path} can be read by others (mode {mode:04o}): run chmod 600 on it")
         said = {name: value for name, value in _pairs(read_file(path)) if name in KEYS and value}
-        for name, value in said.items():
-            _check(KEYS[name], value)
-        return cls(said)
+        wrong = {name: fault for name, value in said.items() if (fault := _fault(KEYS[name], value))}
+        exposed = f"{path} can be read by others (mode {mode:04o}): run chmod 600 on it" if mode & 0o077 else ""
+        good = {name: value for name, value in said.items() if name not in wrong}
+        return cls(good, tuple(filter(None, (exposed, *wrong.values()))))
 
     def __getitem__(self, name: str) -> str:
         return self.said.get(name) or KEYS[name].default
@@ -91,13 +98,14 @@ def _checked(values: Mapping[str, str | None]) -> dict[str, str | None]:
     """Return `values` by the keys' full names. Raises BadConfig."""
     said = {known(name).name: value for name, value in values.items()}
     for name, value in said.items():
-        if value is not None:
-            _check(KEYS[name], value)
+        if value is not None and (wrong := _fault(KEYS[name], value)):
+            raise BadConfig(wrong)
     return said
 
 
-def _check(key: Key, value: str) -> None:
+def _fault(key: Key, value: str) -> str:
+    """Return what is wrong with a value, '' for nothing."""
     if not value.isprintable():
-        raise BadConfig(f"{key.name}: the value holds a newline or another control character")
-    if wrong := key.check(value):
-        raise BadConfig(f"{key.name} {wrong}")
+        return f"{key.name}: the value holds a newline or another control character"
+    wrong = key.check(value)
+    return f"{key.name} {wrong}" if wrong else ""

@@ -93,6 +93,12 @@ KEYS: dict[str, Key] = {
             _one_of("off", "corrections", "turns"),
         ),
         Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Notes in flight at once.", _whole(1, 256)),
+        Key(
+            "MEMMAN_LOG_LEVEL",
+            "info",
+            "What logs/worker.jsonl keeps: info (what became of each note, no text) or debug (what stages made of it).",
+            _one_of("info", "debug"),
+        ),
         Key("MEMMAN_HTTP_TIMEOUT", "60", "Seconds a provider call may take.", _whole(1, 3600)),
         Key("MEMMAN_HTTP_TRIES", "3", "Times a provider call is made before the note waits.", _whole(1, 10)),
     )

@@ -12,7 +12,9 @@ FILE_MODE = 0o600
 
 def data_dir() -> str:
     """Return the data folder: MEMMAN_DATA_DIR, or ~/.memman."""
-    chosen = os.path.expanduser(os.environ.get("MEMMAN_DATA_DIR") or "~/.memman")
+    chosen = os.environ.get("MEMMAN_DATA_DIR") or "~/.memman"
+    if chosen[0] == "~" and os.environ.get("HOME") != "":
+        chosen = os.path.expanduser(chosen)
     if chosen[0] == "~":
         from memman.model.errors import BadConfig
 
@@ -43,6 +45,11 @@ def shown_path(data: str) -> str:
     return data + "/shown.log"
 
 
+def sessions_path(data: str) -> str:
+    """Return the folder of what hooks know about the sessions of agents, a file each."""
+    return data + "/sessions"
+
+
 def make_folder(path: str) -> None:
     """Create a folder and its parents with mode 0700, whatever the umask."""
     if os.path.isdir(path):
@@ -67,19 +74,25 @@ def make_file(path: str) -> None:
 
 def write_file(path: str, text: str) -> None:
     """Replace a small file atomically and durably, mode 0600. Raises CannotWrite."""
-    draft = f"{path}.{os.getpid()}.new"
     try:
-        make_folder(os.path.dirname(path))
-        handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
-        try:
-            os.fchmod(handle, FILE_MODE)
-            os.write(handle, text.encode())
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        os.replace(draft, path)
+        swap_file(path, text, durable=True)
     except OSError as error:
         _cannot(path, "written", error)
+
+
+def swap_file(path: str, text: str, *, durable: bool) -> None:
+    """Replace a small file atomically, mode 0600; one that is not `durable` may be lost with the power. Raises OSError."""
+    draft = f"{path}.{os.getpid()}.new"
+    make_folder(os.path.dirname(path))
+    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
+    try:
+        os.fchmod(handle, FILE_MODE)
+        os.write(handle, text.encode())
+        if durable:
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+    os.replace(draft, path)
 
 
 def read_file(path: str) -> str:

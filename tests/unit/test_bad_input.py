@@ -258,7 +258,19 @@ def test_a_configuration_others_can_read_is_refused(kept):
     """An env file with loose permissions stops what would use its secrets, and says how to mend it."""
     (kept.data / "env").write_text("MEMMAN_LLM_API_KEY=sk-1234\n")
     (kept.data / "env").chmod(0o644)
-    assert_one_line(kept.memman("status"), CONFIG, "run chmod 600")
+    assert_one_line(kept.memman("scheduler", "drain"), CONFIG, "run chmod 600")
+
+
+@pytest.mark.parametrize("args", [("status",), ("config", "show")], ids=" ".join)
+def test_what_shows_the_configuration_still_does_when_it_is_wrong(kept, args):
+    """A bad value and loose permissions are named on standard error; everything else is shown."""
+    (kept.data / "env").write_text("MEMMAN_HTTP_TRIES=many\nMEMMAN_HTTP_TIMEOUT=7\n")
+    (kept.data / "env").chmod(0o644)
+    process = kept.memman(*args)
+    assert process.returncode == 0
+    assert "chmod 600" in process.stderr
+    assert "MEMMAN_HTTP_TRIES takes a whole number" in process.stderr
+    assert process.stdout
 
 
 def test_a_store_name_in_the_environment_is_checked(box):
@@ -311,6 +323,13 @@ def test_no_home_is_no_problem_with_a_data_folder(box):
     """HOME unset: MEMMAN_DATA_DIR is enough."""
     del box.environ["HOME"]
     assert box.memman("remember", "x y z").returncode == 0
+
+
+def test_an_empty_home_is_no_home(box):
+    """HOME set to nothing does not put the memory at the root of the disk."""
+    del box.environ["MEMMAN_DATA_DIR"]
+    box.environ["HOME"] = ""
+    assert_one_line(box.memman("remember", "x y z"), CONFIG, "set HOME or MEMMAN_DATA_DIR")
 
 
 def test_a_narrow_terminal_encoding_is_no_failure(box):
