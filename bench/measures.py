@@ -1,5 +1,6 @@
 """The measurements: each takes a bench and returns figures by the key of their target."""
 
+import json
 import os
 import shutil
 import statistics
@@ -116,6 +117,42 @@ def _lengthen(data: str) -> None:
         first += 20
 
 
+def hooks(bench: Bench) -> dict[str, Figure]:
+    """Time the hook that answers a prompt beside a recall of the same words, as whole processes."""
+    size, rounds = SIZES[1], 200
+    if size not in bench.stores:
+        return {}
+    user, data = bench.machines[""], bench.data("hooks", size)
+    asked = corpus.selective(ASKED)
+    cases: dict[str, Case] = {
+        "recall": ([[user.memman, "recall", question] for question in asked], user.env(data)),
+        "hook": (
+            [[user.memman, "hook", "user-prompt", "--host", "codex"]],
+            user.env(data),
+            _payloads(data, asked, rounds),
+        ),
+    }
+    bench.say(f"answering {rounds} prompts")
+    timings = process.measure(cases, rounds, user.project)
+    bench.raw["hooks"] = {name: timing.record() for name, timing in timings.items()}
+    hook = timings["hook"]
+    return {
+        "hook-prompt": Figure(hook.wall / timings["recall"].wall, peak=hook.peak),
+        "hook-prompt-wall": Figure(hook.wall, peak=hook.peak),
+        "hook-prompt-last": Figure(hook.last / hook.wall),
+    }
+
+
+def _payloads(data: str, asked: Sequence[str], rounds: int) -> list[str]:
+    """Write a payload for each run, each of another session, so that all of them have something to show."""
+    paths = []
+    for n in range(rounds + process.WARM_UP):
+        paths.append(f"{data}/payload-{n}.json")
+        with open(paths[-1], "w", encoding="utf-8") as out:
+            json.dump({"session_id": f"bench-{n}", "cwd": "/", "prompt": asked[n % len(asked)]}, out)
+    return paths
+
+
 def throughput(bench: Bench) -> dict[str, Figure]:
     """Drain with the built-in rules, and with a provider that answers at once; small and large store in turn."""
     sizes = [size for size in (SIZES[0], SIZES[-1]) if size in bench.stores]
@@ -207,6 +244,7 @@ LONG = ("slow",)
 
 MEASURES: dict[str, Callable[[Bench], dict[str, Figure]]] = {
     "starts": starts,
+    "hooks": hooks,
     "throughput": throughput,
     "slow": slow,
     "calls": calls,

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 WARM_UP = 3
-# A case as it travels: its commands, used in turn, and their environment.
-Case = tuple[list[list[str]], dict[str, str]]
+# A case as it travels: its commands, used in turn, their environment, and files to read instead of nothing, likewise.
+Case = tuple[list[list[str]], dict[str, str]] | tuple[list[list[str]], dict[str, str], list[str]]
 # What one run took, as it travels: wall nanoseconds, processor seconds, peak KiB.
 Run = tuple[int, float, int]
 
@@ -50,6 +50,11 @@ class Timing:
         return self.walls[int(0.95 * len(self.walls))]
 
     @property
+    def last(self) -> float:
+        """Wall time that 99 of 100 runs keep within."""
+        return self.walls[int(0.99 * len(self.walls))]
+
+    @property
     def peak(self) -> float:
         """Median peak of resident memory, MiB."""
         return _middle(self.peaks) / 1024
@@ -78,8 +83,9 @@ def measure(cases: "Mapping[str, Case]", rounds: int, cwd: str) -> "dict[str, Ti
     return {name: Timing(runs) for name, runs in marshal.loads(done.stdout).items()}  # noqa: S302 - our own child's
 
 
-def _spawn(command: list[str], env: dict[str, str], null: int) -> Run:
-    actions = [(os.POSIX_SPAWN_DUP2, null, handle) for handle in (0, 1, 2)]
+def _spawn(command: list[str], env: dict[str, str], null: int, source: str) -> Run:
+    actions: list[tuple[object, ...]] = [(os.POSIX_SPAWN_DUP2, null, handle) for handle in (1, 2)]
+    actions.append((os.POSIX_SPAWN_OPEN, 0, source, os.O_RDONLY, 0))
     started = time.perf_counter_ns()
     child = os.posix_spawn(command[0], command, env, file_actions=actions)
     _, status, used = os.wait4(child, 0)
@@ -101,8 +107,9 @@ def _all(rounds: int, cases: "dict[str, Case]") -> "dict[str, list[Run]]":
     for n in range(WARM_UP + rounds):
         first = n % len(names)
         for name in names[first:] + names[:first]:
-            commands, env = cases[name]
-            run = _spawn(commands[n % len(commands)], env, null)
+            commands, env, *given = cases[name]
+            sources = given[0] if given else [os.devnull]
+            run = _spawn(commands[n % len(commands)], env, null, sources[n % len(sources)])
             if n >= WARM_UP:
                 taken[name].append(run)
     return taken

@@ -45,6 +45,10 @@ def _run(args: list[str]) -> int:
         from memman.hot.recall import main as recall
 
         code = recall(rest[1:], store)
+    elif verb == "hook" and rest[1:] != ["--help"]:
+        from memman.hot.hook import main as hook
+
+        code = hook(rest[1:], store)
     if code is not None:
         return code
     from memman.cli import run

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memman.clock import now_ms
 from memman.config.env import Settings
 from memman.config.places import data_dir
+from memman.config.schedule import beat, refuse_stopped, ring, silence
 from memman.config.stores import checked
 from memman.drain.lock import drain_lock
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from memman.drain.loop import Limits, Report
     from memman.drain.runner import Watch
+    from memman.drain.worklog import Worklog
     from memman.embed import Embedder
     from memman.http import Http
     from memman.llm import LLM
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from memman.store.protocols import Reader
     from memman.store.sqlite.store import SqliteStore
 
+_STOPPING = (signal.SIGTERM, signal.SIGINT)
 # Provider -> (endpoint, fast model, slow model).
 _LLM_DEFAULTS = {
     "openai": ("https://openrouter.ai/api/v1", "anthropic/claude-haiku-4.5", "anthropic/claude-sonnet-4.5"),
@@ -44,6 +47,12 @@ def llm_provider(settings: Settings) -> str:
     """Return which model provider the settings mean."""
     reachable = settings["MEMMAN_LLM_API_KEY"] or settings["MEMMAN_LLM_ENDPOINT"]
     return settings["MEMMAN_LLM_PROVIDER"] or ("openai" if reachable else "builtin")
+
+
+def capture(settings: Settings) -> str:
+    """Return what the settings keep of an agent's turns."""
+    by_default = "corrections" if llm_provider(settings) == "builtin" else "turns"
+    return settings["MEMMAN_CAPTURE"] or by_default
 
 
 def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
@@ -187,7 +196,7 @@ class Workshop:
         from memman.pipeline.plan import Tools
 
         model, rules, local, vectors = self.providers()
-        return Tools(model, rules, local, vectors, reader, now_ms)
+        return Tools(model, rules, local, vectors, reader, now_ms, capture(self.settings))
 
     async def close(self) -> None:
         """Close every connection."""
@@ -205,52 +214,86 @@ def drain(
     notes: int | None = None,
     seconds: float | None = None,
     store: str | None = None,
+    patient: bool = False,
     started: "Callable[[Queue], Callable[[], None]]" = lambda queue: lambda: None,  # noqa: ARG005 - no progress shown
     trace: "Callable[[str, Plan], None]" = lambda stage, plan: None,  # noqa: ARG005 - nobody looks on by default
 ) -> "Report":
-    """Run one drain. Raises Busy when another holds the lock.
+    """Run one drain. Raises SchedulerStopped, and Busy when another holds the lock (`patient`: up to the deadline).
 
     `started` is told the queue once the lock is held and returns what to call
     after each note; `trace` hears what each stage made of it.
     """
     data = data_dir()
-    with drain_lock(data):
+    from memman.drain.worklog import Worklog
+
+    deadline = None if seconds is None else time.monotonic() + seconds
+    patience = (-1 if seconds is None else seconds) if patient else 0
+    with drain_lock(data, patience), Worklog(data) as log:
         from memman.drain.loop import Limits
         from memman.drain.runner import Watch
         from memman.queue.notes import Queue
 
+        refuse_stopped(data, "drain")
         settings = Settings.load(data)
+        log.level = settings["MEMMAN_LOG_LEVEL"]
         queue = Queue(data)
-        deadline = None if seconds is None else time.monotonic() + seconds
         limits = Limits(int(settings["MEMMAN_DRAIN_CONCURRENCY"]), notes, deadline, store)
-        watch = Watch(_reach(), trace, started(queue))
+        watch = Watch(_reach(), log.along(trace), started(queue), log.write)
         try:
-            return asyncio.run(_drain(queue, data, settings, limits, watch))
+            report = _rounds(
+                data, queue, limits, lambda: asyncio.run(_drain(queue, data, settings, limits, watch, log))
+            )
+            beat(data)
         finally:
             queue.close()
+        return report
 
 
-async def _drain(queue: "Queue", data: str, settings: Settings, limits: "Limits", watch: "Watch") -> "Report":
+def _rounds(data: str, queue: "Queue", limits: "Limits", once: "Callable[[], Report]") -> "Report":
+    """Drain until nobody rings; one that takes some of the notes only leaves the bell to others."""
+    if limits.notes is not None or limits.store is not None:
+        return once()
+    silence(data)
+    report = once()
+    while not report.stopped and silence(data) and queue.waiting():
+        report.add(once())
+    if limits.deadline is not None and time.monotonic() >= limits.deadline and queue.waiting():
+        ring(data)
+    return report
+
+
+async def _drain(
+    queue: "Queue", data: str, settings: Settings, limits: "Limits", watch: "Watch", log: "Worklog"
+) -> "Report":
     from memman.drain.loop import Drain
     from memman.drain.maintenance import maintain
+    from memman.drain.worklog import spent
     from memman.queue.ledger import Ledger
 
     ledger = Ledger(queue.db)
     workshop = Workshop(data, settings, ledger)
     work = Drain(queue, workshop.opened, limits, watch)
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in _STOPPING:
         loop.add_signal_handler(number, work.interrupt, f"asked to stop by {number.name}")
-    began = now_ms()
+    began, before = now_ms(), ledger.totals()
     try:
-        if queue.waiting(limits.store):
+        log.started(waiting := queue.waiting(limits.store))
+        if waiting:
             # Loaded before the first note is claimed: a drain that dies over its imports has tried no note.
             workshop.providers()
         report = await work.run()
         _keep(queue, report, began)
+        for calls in spent(before, ledger.totals()):
+            log.write("provider calls", **calls)
+        tidying = now_ms()
         await maintain(data, queue, ledger, workshop.stores, workshop.store, workshop.local)
+        log.write("maintenance", "debug", ms=now_ms() - tidying, stores=sorted(workshop.stores))
     finally:
         await workshop.close()
+        for number in _STOPPING:  # a loop that closes with handlers in place complains of a signal that comes meanwhile
+            loop.remove_signal_handler(number)
+    log.ended(report, (now_ms() - began) / 1000)
     return report
 
 

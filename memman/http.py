@@ -109,7 +109,13 @@ class Http:
         Raises ProviderUnavailable, BadReply or ProviderMisconfigured (a Rejected
         where it is the provider that says so).
         """
-        request = _request(url, headers, body, self.policy)
+        return await self._call(_request("POST", url, headers, body, self.policy))
+
+    async def get(self, url: str, headers: Mapping[str, str]) -> JsonObject:
+        """Return the object at `url`; raises as `post` does."""
+        return await self._call(_request("GET", url, headers, None, self.policy))
+
+    async def _call(self, request: httpx.Request) -> JsonObject:
         number = 1
         while True:
             try:
@@ -173,17 +179,19 @@ class Http:
             raise ProviderMisconfigured("the proxy named in the environment cannot be used") from None
 
 
-def _request(url: str, headers: Mapping[str, str], body: Mapping[str, Any], policy: Policy) -> httpx.Request:
+def _request(
+    method: str, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None, policy: Policy
+) -> httpx.Request:
     target = _target(url)
     if not all(value.isascii() and value.isprintable() for value in headers.values()):
         raise ProviderMisconfigured(f"the API key for {target.host} has characters no header can carry")
     # A lone surrogate, from a command line in another encoding, is nothing JSON can carry.
-    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+    text = "" if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return httpx.Request(
-        "POST",
+        method,
         target,
         headers={"accept-encoding": "gzip, deflate", "content-type": "application/json", **headers},
-        content=content,
+        content=text.encode(errors="replace"),
         extensions={"timeout": {"connect": policy.connect_timeout}},
     )
 

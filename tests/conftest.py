@@ -154,5 +154,34 @@ def box(tmp_path, monkeypatch):
         if name.startswith(SCRUBBED):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
+    # No test may reach the service manager of whoever runs it.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/runtime/bus")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("MEMMAN_DATA_DIR", str(tmp_path / "memman"))
     return Box(tmp_path / "memman", dict(os.environ))
+
+
+class Standin:
+    """A program put in the place of one of the system's: it keeps what it was called with, and answers by a script."""
+
+    def __init__(self, folder: Path, name: str, script: str) -> None:
+        folder.mkdir(exist_ok=True)
+        self.log = folder / f"{name}.log"
+        path = folder / name
+        path.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$*\" >>'{self.log}'\n{script}\n")
+        path.chmod(0o755)
+
+    def calls(self) -> list[str]:
+        """Return what it was called with so far, and forget it."""
+        said = self.log.read_text().splitlines() if self.log.exists() else []
+        self.log.unlink(missing_ok=True)
+        return said
+
+
+@pytest.fixture
+def standin(tmp_path, monkeypatch, box):
+    """Put programs of our own before the system's: `standin(name, script)`."""
+    monkeypatch.setenv("PATH", f"{tmp_path}/standins:{os.environ['PATH']}")
+    box.environ["PATH"] = os.environ["PATH"]
+    return lambda name, script="": Standin(tmp_path / "standins", name, script)

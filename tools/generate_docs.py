@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memman.config.keys import KEYS
+from memman.hot.guide import ABOUT
+from memman.hot.verbs import AGENT_VERBS
 from memman.model import errors
 from memman.pipeline import PIPELINE
 
-HERE = Path(__file__).parents[1] / "docs"
+HERE = Path(__file__).parents[1]
 NOTE = "<!-- Written by `make docs`; a test keeps it true. -->\n"
 
 
@@ -56,6 +58,29 @@ def _cli() -> str:
     return "\n".join(f"## memman {' '.join(words)}\n\n```\n{_help(*words)}```\n" for words in _commands())
 
 
+def _skill() -> str:
+    about = ABOUT.replace("\n", "\n\n")
+    rows = _table(("command", "when"), ((f"`{usage}`", when) for usage, when in AGENT_VERBS.values()))
+    return f"""---
+name: memman
+description: Persistent memory across sessions. Recall what was decided, preferred or corrected before; remember what \
+must not be asked again.
+---
+
+# memman
+
+{about}
+
+{rows}
+`memman recall` prints one line a memory: id, age, source, text; nothing where nothing is relevant. Text given on
+standard input is not expanded by a shell:
+
+    memman remember - <<'NOTE'
+    The staging database is Postgres 16 on db-stage-2.
+    NOTE
+"""
+
+
 PAGES = {
     "errors.md": lambda: (
         "# Errors and exit codes\n\n"
@@ -71,17 +96,21 @@ PAGES = {
     "stages.md": lambda: "# The stages\n\n" + _table(("stage", "what", "journal", "waits for"), _stage_rows()),
     "cli.md": lambda: "# Commands\n\n" + _cli(),
 }
+FILES = {
+    **{f"docs/{name}": lambda make=make: NOTE + make() for name, make in PAGES.items()},
+    "hooks/claude-code/skills/memman/SKILL.md": _skill,
+}
 
 
 def main() -> int:
     """Write the pages, or name those that are out of date."""
     stale = 0
-    for name, make in PAGES.items():
-        page, text = HERE / name, NOTE + make()
+    for name, make in FILES.items():
+        page, text = HERE / name, make()
         if not page.exists() or page.read_text() != text:
             stale += 1
             if "--check" in sys.argv:
-                sys.stderr.write(f"docs/{name} is out of date: run `make docs`\n")
+                sys.stderr.write(f"{name} is out of date: run `make docs`\n")
             else:
                 page.write_text(text)
     return 1 if stale and "--check" in sys.argv else 0

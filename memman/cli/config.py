@@ -7,7 +7,7 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, place, starting
 from memman.cli.show import as_data, complain, table, text
-from memman.config.env import Settings, change, known
+from memman.config.env import Settings, change, drop, known, unknown
 from memman.config.keys import KEYS
 from memman.model.errors import UsageError
 
@@ -44,8 +44,13 @@ def get(key: str) -> None:
 @config.command()
 @named
 def unset(key: str) -> None:
-    """Return a key to its default."""
-    change(place().data, key, None)
+    """Return a key to its default, or remove a line whose key memman does not know."""
+    data = place().data
+    if key in unknown(data):
+        drop(data, key)
+        text(f"removed {key}")
+        return
+    change(data, key, None)
     text(f"unset {known(key).name}")
 
 

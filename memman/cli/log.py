@@ -6,9 +6,14 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, short, text, when
+from memman.cli.show import as_data, counted, pairs, short, text, when
+from memman.model.errors import UsageError
 
 _MOMENTS = ("valid_from", "valid_to")
+
+_BESIDE = ("at", "event", "level", "note")
+
+since_option = click.option("--since", metavar="TIME", help="Only since then: 2026-11-01, 2026-11-01T10:00, 7d or 12h.")
 
 
 @click.group(cls=Group)
@@ -19,22 +24,67 @@ def log() -> None:
 
 @log.command("list")
 @limit_option
-@click.option("--since", metavar="TIME", help="Only since then: 2026-11-01, 2026-11-01T10:00, 7d or 12h.")
+@since_option
 @click.option("--memory", metavar="ID", help="Only what was done to this memory.")
+@click.option("--stats", "counts", is_flag=True, help="Count what was done, by verb and day.")
 @json_option
 @store_option
-def list_(limit: int, since: str | None, memory: str | None, as_json: bool) -> None:
+def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_json: bool) -> None:
     """List what was done, newest first, with what changed."""
+    if counts:
+        _count(_after(since), memory, as_json=as_json)
+        return
     from memman.govern.log import lines
-    from memman.hot.moment import moment
 
-    after = None if since is None else moment(since, "since")
-    records = lines(place(), limit=limit, since=after, memory=memory)
+    records = lines(place(), limit=limit, since=_after(since), memory=memory)
     if as_json:
         as_data(records)
     else:
         for record in records:
             text(f"{when(record['at'])}  {record['verb']:<9}  {short(record['memory'])}  {_change(record)}")
+
+
+@log.command()
+@limit_option
+@since_option
+@json_option
+@store_option
+def worker(limit: int, since: str | None, as_json: bool) -> None:
+    """Show what drains did, the newest last."""
+    from memman.drain.worklog import lines
+
+    records = lines(place().data, limit, _after(since))
+    if as_json:
+        as_data(records)
+    else:
+        for record in records:
+            text(worker_line(record))
+
+
+def worker_line(record: dict[str, Any]) -> str:
+    """Write a line of the worker's log for people."""
+    note = f" {short(str(record['note']), note=True)}" if record.get("note") else ""
+    rest = (f"{name}={value}" for name, value in record.items() if value and name not in _BESIDE)
+    return f"{when(record['at'])}  {record['event']}{note}  {' '.join(rest)}".rstrip()
+
+
+def _after(since: str | None) -> int | None:
+    from memman.hot.moment import moment
+
+    return None if since is None else moment(since, "since")
+
+
+def _count(since: int | None, memory: str | None, *, as_json: bool) -> None:
+    from memman.govern.log import stats
+
+    if memory is not None:
+        raise UsageError("--stats counts for the whole store: leave --memory out")
+    record = stats(place(), since=since)
+    if as_json:
+        as_data(record)
+    else:
+        days = {day: counted(counts) for day, counts in record["days"].items()}
+        pairs({"in all": counted(record["verbs"])} | days)
 
 
 def _change(record: dict[str, Any]) -> str:

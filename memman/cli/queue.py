@@ -123,6 +123,9 @@ def _print(notes: list[dict[str, Any]], *, as_json: bool) -> None:
         as_data(notes)
         return
     table(
-        [(short(n["uid"], note=True), n["store"], n["state"], ago(n["queued_at"]), n["text"]) for n in notes],
+        [
+            (short(n["uid"], note=True), n["store"], n["channel"], n["state"], ago(n["queued_at"]), n["text"])
+            for n in notes
+        ],
         80,
     )

@@ -15,6 +15,8 @@ COMPLETE = "_MEMMAN_COMPLETE"
 
 # Verb -> (module below memman.cli, what `memman --help` says of it: the first line of its docstring).
 VERBS: dict[str, tuple[str, str]] = {
+    "install": ("install", "Wire the agents of this machine, and start the scheduler"),
+    "uninstall": ("uninstall", "Take memman out of the agents and stop its scheduler; what is remembered stays"),
     "remember": ("hot", "Queue a note and print its id; the text comes as words, from a pipe, or with -"),
     "recall": ("hot", "Find what is remembered about a few words"),
     "replace": ("replace", "Queue a note that takes the place of a memory"),
@@ -24,10 +26,14 @@ VERBS: dict[str, tuple[str, str]] = {
     "graph": ("graph", "Walk along the edges between memories, add one, or rebuild them"),
     "store": ("store", "List, make, choose, bind and remove stores"),
     "config": ("config", "Read and change the configuration"),
-    "scheduler": ("scheduler", "Run the drain, and look into the queue"),
+    "scheduler": ("scheduler", "Run drains, or have them run, and look into the queue"),
+    "doctor": ("doctor", "Check that everything works, and say what mends what does not"),
     "log": ("log", "Show what was done to which memory"),
     "embed": ("embed", "Show and change what makes the vectors"),
     "pipeline": ("pipeline", "Print the stages of the drain, their versions and what they cost last"),
+    "hook": ("hook", "Answer an event of an agent: JSON in, JSON or nothing out, never a failure"),
+    "prime": ("prime", "Print what a session of an agent begins with"),
+    "guide": ("guide", "Print what agents are told about memman"),
     "version": ("version", "Print the version"),
     "completion": ("completion", "Print the script that completes memman's command line in a shell"),
 }

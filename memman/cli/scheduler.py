@@ -1,82 +1,148 @@
-"""`memman scheduler`: drain, and the queue it works on."""
+"""`memman scheduler`: who starts drains, and the queue they work on."""
 
-from collections.abc import Callable
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
+from memman.cli.drain import drain
 from memman.cli.group import Group
-from memman.cli.options import json_option, said_store, store_option
-from memman.cli.progress import bar
+from memman.cli.log import worker
+from memman.cli.options import json_option, place, store_option
 from memman.cli.queue import queue
-from memman.cli.show import as_data, complain, text
+from memman.cli.show import ago, as_data, complain, pairs, text, when
+from memman.config.places import data_dir
 
-if TYPE_CHECKING:
-    from memman.cli.progress import Progress
-    from memman.drain.loop import Report
-    from memman.pipeline.plan import Plan
-    from memman.queue.notes import Queue
+_NOBODY = 69
 
 
 @click.group(cls=Group)
 @store_option
 def scheduler() -> None:
-    """Run the drain, and look into the queue."""
+    """Run drains, or have them run, and look into the queue."""
 
 
 @scheduler.command()
-@click.option("--limit", type=click.IntRange(1), help="Notes at most.")
-@click.option("--deadline", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Start none after this.")
-@click.option("--trace", is_flag=True, help="Print what each stage makes of each note.")
-@json_option
-@store_option
-def drain(limit: int | None, deadline: float | None, trace: bool, as_json: bool) -> int:
-    """Take the notes that wait through the pipeline, into their stores."""
-    from memman import compose
+def install() -> int:
+    """Have systemd or launchd start drains: when a note comes, and at an interval."""
+    from memman.config.schedule import Schedule
+    from memman.scheduler import setup
 
-    with bar("draining") as progress:
-        report = compose.drain(
-            notes=limit,
-            seconds=deadline,
-            store=said_store(),
-            started=lambda queue: _counting(queue, progress),
-            trace=_told if trace else lambda stage, plan: None,  # noqa: ARG005 - nobody looks on
-        )
-    for line in report.errors:
-        complain(line)
-    if as_json:
-        as_data(asdict(report))
+    _say(setup.install(data_dir()))
+    return 0 if Schedule.load(data_dir()).kind else _NOBODY
+
+
+@scheduler.command()
+def uninstall() -> None:
+    """Remove what starts drains; memory stays as it is."""
+    from memman.scheduler import setup
+
+    _say(setup.uninstall(data_dir()) or ["nothing was installed here to start drains"])
+
+
+@scheduler.command()
+def start() -> None:
+    """Take notes and drain them again, also after a reboot."""
+    from memman.scheduler import control
+
+    _say(control.start(data_dir()))
+
+
+@scheduler.command()
+def stop() -> None:
+    """Let memory be read only, also after a reboot, until it is started again."""
+    from memman.scheduler import control
+
+    _say(control.stop(data_dir()))
+
+
+@scheduler.command()
+def trigger() -> None:
+    """Have a drain started now."""
+    from memman.scheduler import control
+
+    _say(control.trigger(data_dir()))
+
+
+@scheduler.command()
+@click.argument("seconds", type=click.IntRange(1, 86_400), required=False)
+def interval(seconds: int | None) -> None:
+    """Print or set the seconds between two drains that no note asked for."""
+    from memman.config.schedule import Schedule
+    from memman.scheduler import control
+
+    if seconds is None:
+        text(str(Schedule.load(data_dir()).interval))
     else:
-        text(summary(report))
-    return report.exit_code
+        _say(control.set_interval(data_dir(), seconds))
 
 
-def summary(report: "Report") -> str:
-    """Say in one line what a drain did."""
-    notes = f"{report.done} note" + "s" * (report.done != 1)
-    line = f"drained {notes}: {report.added} added, {report.superseded} superseded, {report.known} known"
-    line += f"; {report.deferred} deferred, {report.parked} parked"
-    more = {"failed and will be tried again": report.failed - report.parked, "rescued": report.rescued}
-    line += "".join(f", {count} {what}" for what, count in more.items() if count > 0)
-    return line + (f"; stopped: {report.stopped}" if report.stopped else "")
+@scheduler.command()
+@click.option("--interval", "seconds", type=click.IntRange(1, 86_400), metavar="SECONDS", help="Also set the interval.")
+def serve(seconds: int | None) -> None:
+    """Start drains from here until SIGTERM comes: for containers, also as their first process."""
+    from memman.scheduler.serve import serve as run
+
+    run(data_dir(), seconds)
 
 
-def _counting(queue: "Queue", progress: "Progress") -> Callable[[], None]:
-    total, done = queue.waiting(said_store()), 0
+@scheduler.command()
+@json_option
+def status(as_json: bool) -> None:
+    """Show who starts drains, how they are, and what waits for them."""
+    from memman import compose
+    from memman.config.env import Settings
+    from memman.govern import status as govern
+    from memman.scheduler.report import report
 
-    def landed() -> None:
-        nonlocal done
-        done += 1
-        progress(done, total)
+    where = place()
+    settings = Settings.read(where.data)
+    for fault in settings.faults:
+        complain(fault)
+    whole = govern.status(where, settings, compose.in_force(settings))
+    record = report(where.data) | {name: whole[name] for name in ("queue", "breaker", "last_drain", "spend")}
+    if as_json:
+        as_data(record)
+        return
+    states, oldest = record["queue"]["states"], record["queue"]["oldest_seconds"]
+    pairs(
+        {
+            **lines(record),
+            "waiting": f"{states['pending'] + states['running']} notes" + (f", oldest {oldest} s" if oldest else ""),
+            "parked": f"{states['parked']} notes",
+            "provider": f"unwell: {record['breaker']}" if record["breaker"] else "well",
+            "spent today": f"{record['spend']['usd']:.4f} USD, {record['spend']['tokens']} tokens",
+        }
+    )
 
-    return landed
+
+@scheduler.command()
+@click.argument("mode", type=click.Choice(("on", "off")))
+def debug(mode: str) -> None:
+    """Let the worker's log hold what each stage makes of a note, or no text again."""
+    from memman.config.env import change
+
+    change(data_dir(), "MEMMAN_LOG_LEVEL", "debug" if mode == "on" else None)
+    text(f"debug is {mode}: `memman scheduler logs` shows what drains write")
 
 
-def _told(stage: str, plan: "Plan") -> None:
-    from memman.drain.trace import line
+def lines(record: dict[str, Any]) -> dict[str, str]:
+    """Return what to print of how whoever starts drains is doing."""
+    late, last, soon = record["overdue_seconds"], record["last_run"], record["next_run"]
+    started = f"{record['state']}, every {record['interval']} s by {record['kind']}"
+    return {
+        "scheduler": started if record["kind"] else record["state"],
+        "units": "; ".join(f"{name} {state}" for name, state in record["units"].items()),
+        "last run": "never" if last is None else f"{when(last)} ({ago(last)})",
+        "next run": when(soon),
+        "drain overdue": "" if late is None else f"the last one ended {late} s ago: `memman doctor` says more",
+    }
 
-    text(line(stage, plan))
+
+def _say(told: list[str]) -> None:
+    for line in told:
+        text(line)
 
 
+scheduler.add_command(drain)
 scheduler.add_command(queue)
+scheduler.add_command(worker, "logs")

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from memman.cli.options import json_option, place, store_option
+from memman.cli.scheduler import lines
 from memman.cli.show import ago, as_data, complain, counted, pairs, size
 
 
@@ -16,12 +17,13 @@ def status(as_json: bool) -> None:
     from memman import compose
     from memman.config.env import Settings
     from memman.govern import status as govern
+    from memman.scheduler.report import report
 
     where = place()
     settings = Settings.read(where.data)
     for fault in settings.faults:
         complain(fault)
-    record = govern.status(where, settings, compose.in_force(settings))
+    record = govern.status(where, settings, compose.in_force(settings)) | {"scheduler": report(where.data)}
     if as_json:
         as_data(record)
     else:
@@ -42,6 +44,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "model": _model(providers["llm"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
+        **lines(record["scheduler"]),
         "last drain": _drain(record["last_drain"]),
         "spent today": _spend(record["spend"]),
         "budget a day": ", ".join(f"{limit:g} {name}" for name, limit in budget.items()) or "none",

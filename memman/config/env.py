@@ -88,6 +88,17 @@ def change_all(data: str, values: Mapping[str, str | None]) -> None:
     write_file(env_path(data), "".join(text + "\n" for text in (*kept, *left.values())))
 
 
+def unknown(data: str) -> list[str]:
+    """Return the names in the env file that are no keys."""
+    return list(dict.fromkeys(name for name, _ in _pairs(read_file(env_path(data))) if name not in KEYS))
+
+
+def drop(data: str, name: str) -> None:
+    """Remove the lines of a name that is no key."""
+    lines = read_file(env_path(data)).splitlines()
+    write_file(env_path(data), "".join(text + "\n" for text in lines if text.partition("=")[0].strip() != name))
+
+
 def _pairs(text: str) -> list[tuple[str, str]]:
     lines = (line.strip() for line in text.splitlines())
     parts = (line.partition("=") for line in lines if line and not line.startswith("#"))

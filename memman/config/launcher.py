@@ -5,7 +5,7 @@ import shlex
 import sys
 import sysconfig
 
-from memman.config.places import make_folder, read_file, write_file
+from memman.config.places import read_file, write_file
 
 _MODE = 0o700
 
@@ -21,17 +21,21 @@ def program() -> str:
     return beside if os.access(beside, os.X_OK) else os.path.abspath(sys.argv[0])
 
 
+def moved(data: str) -> bool:
+    """Whether the data folder is another than the usual one, so that who calls us must be told."""
+    return data != os.path.abspath(os.path.expanduser("~/.memman"))
+
+
 def text(data: str, target: str) -> str:
     """Return what the launcher holds. A hook must never fail an agent's turn, so for `hook` it always succeeds."""
-    chosen = os.environ.get("MEMMAN_DATA_DIR")
-    folder = f': "${{MEMMAN_DATA_DIR:={_inner(data)}}}"\nexport MEMMAN_DATA_DIR\n' if chosen else ""
+    folder = f': "${{MEMMAN_DATA_DIR:={_inner(data)}}}"\nexport MEMMAN_DATA_DIR\n' if moved(data) else ""
     return (
         "#!/bin/sh\n"
         "# Written by `memman install`. Hooks and units call this path; the line below follows an upgrade.\n"
         f"{folder}"
         f"program={shlex.quote(target)}\n"
         'if [ "$1" = hook ]; then\n'
-        '    [ -x "$program" ] && "$program" "$@"\n'
+        '    [ -f "$program" ] && [ -x "$program" ] && "$program" "$@"\n'
         "    exit 0\n"
         "fi\n"
         'exec "$program" "$@"\n'
@@ -44,11 +48,15 @@ def _inner(path: str) -> str:
 
 
 def lay(data: str) -> str:
-    """Write the launcher for the `memman` that runs us and return its path. Raises CannotWrite."""
-    path = launcher_path(data)
-    make_folder(os.path.dirname(path))
-    write_file(path, text(data, program()))
-    os.chmod(path, _MODE)
+    """Write the launcher for the `memman` that runs us, where it is not there yet; return its path.
+
+    Raises CannotWrite. A hook that runs meanwhile finds the old one or the new one.
+    """
+    path, wanted = launcher_path(data), text(data, program())
+    if read_file(path) != wanted or not os.access(path, os.X_OK):
+        write_file(path + ".draft", wanted)
+        os.chmod(path + ".draft", _MODE)
+        os.replace(path + ".draft", path)
     return path
 
 

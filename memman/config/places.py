@@ -81,7 +81,7 @@ def write_file(path: str, text: str) -> None:
 
 
 def swap_file(path: str, text: str, *, durable: bool) -> None:
-    """Replace a small file atomically, mode 0600; one that is not `durable` may be lost with the power. Raises OSError."""
+    """Replace a small file atomically, mode 0600; unless `durable` it may go with the power. Raises OSError."""
     draft = f"{path}.{os.getpid()}.new"
     make_folder(os.path.dirname(path))
     handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)

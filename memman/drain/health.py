@@ -1,5 +1,7 @@
 """Whether the providers are well: a breaker that outlives one drain."""
 
+from collections.abc import Callable
+
 from memman.queue.notes import Queue
 
 # Transient failures, with no note served between them, before drains stop trying.
@@ -11,8 +13,12 @@ _STREAK = "failures"
 class Health:
     """Counts transient failures from drain to drain; at TRIPS each drain makes one probe until one succeeds."""
 
-    def __init__(self, queue: Queue) -> None:
-        self.queue = queue
+    def __init__(
+        self,
+        queue: Queue,
+        tell: Callable[..., None] = lambda event, **fields: None,  # noqa: ARG005 - nobody looks on by default
+    ) -> None:
+        self.queue, self.tell = queue, tell
         self.streak = int(queue.meta(_STREAK) or 0)
         self.probing = self.streak >= TRIPS
         self.probed = False
@@ -29,6 +35,8 @@ class Health:
         self.queue.set_meta(_STREAK, str(self.streak))
         if self.streak >= TRIPS:
             self.queue.set_meta(_KEY, why)
+        if self.streak == TRIPS:
+            self.tell("breaker opened", why=why)
 
     def learned_nothing(self) -> None:
         """Take note that a note failed by its own fault: a probe that told nothing, so the next drain makes another."""
@@ -38,10 +46,12 @@ class Health:
         """Take note that a note went through: a provider that was down is up again."""
         if not self.streak:
             return
-        self.streak = 0
+        tripped, self.streak = self.streak >= TRIPS, 0
         self.queue.set_meta(_STREAK, "")
+        if tripped:
+            self.queue.set_meta(_KEY, "")
+            self.tell("breaker closed")
         if self.probing:
             self.probing = False
-            self.queue.set_meta(_KEY, "")
             self.queue.hurry()
             self.queue.rewind()

@@ -8,7 +8,7 @@ from memman.model.records import Fact, Note
 
 @dataclass(slots=True)
 class Flight:
-    """A note on its way. `known` is set once its facts are, `over` once it has landed or given up."""
+    """A note on its way. `known` is set once its facts are, be it none, `over` once it has landed or given up."""
 
     note: Note
     facts: tuple[Fact, ...] = ()

@@ -11,13 +11,16 @@ from memman.sqlite import Guard
 
 
 @contextmanager
-def drain_lock(data: str) -> Iterator[None]:
-    """Hold drain.lock, or raise Busy at once. The kernel frees it when the process ends, however it ends."""
+def drain_lock(data: str, patience: float = 0) -> Iterator[None]:
+    """Hold drain.lock, or raise Busy after `patience` seconds, -1 for never.
+
+    The kernel frees it when the process ends, however it ends.
+    """
     path = data + "/drain.lock"
     with Guard(path):
         make_folder(data)
         make_file(path)
-        lock = FileLock(path, timeout=0, mode=FILE_MODE)
+        lock = FileLock(path, timeout=patience, mode=FILE_MODE)
         try:
             lock.acquire()
         except Timeout:

@@ -12,6 +12,7 @@ from memman.drain.health import Health
 from memman.drain.lane import Flight, Lane
 from memman.drain.retry import consequence
 from memman.drain.runner import Stopped, Watch, fly
+from memman.drain.worklog import failure
 from memman.model.errors import CannotWrite, MemmanError, StoreError
 from memman.model.records import Note
 from memman.pipeline.plan import Outcome, Tools
@@ -50,6 +51,14 @@ class Report:
         self.superseded += outcome.superseded
         self.known += outcome.known
 
+    def add(self, later: "Report") -> None:
+        """Count in what a later pass of the same drain did."""
+        for name in ("done", "added", "superseded", "known", "deferred", "failed", "parked", "rescued"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.stopped = later.stopped
+        self.exit_code = self.exit_code or later.exit_code
+        self.errors += [line for line in later.errors if line not in self.errors]
+
     def trouble(self, error: Exception) -> None:
         """Keep the line of an error, each once."""
         line = str(error) if isinstance(error, MemmanError) else f"{type(error).__name__}: {error}"
@@ -82,7 +91,7 @@ class Drain:
         self.queue, self.opened, self.limits = queue, opened, limits
         self.watch = watch
         self.report = Report()
-        self.health = Health(queue)
+        self.health = Health(queue, watch.tell)
         self.journal = Journal(queue.db)
         self.lanes: dict[str, Lane] = {}
         self.shut: set[str] = set()
@@ -151,50 +160,61 @@ class Drain:
         return bool(self.stop_reason)
 
     async def _note(self, lane: Lane, flight: Flight) -> None:
-        note = flight.note
+        note, began = flight.note, time.monotonic()
         try:
             store, tools = self.opened(note.store)
             plan = await fly(flight, lane, tools, store, self.journal, self._stopping, self.watch)
             self.watch.reach("committed", note)
             self.queue.done(note.uid)
             self.watch.reach("acknowledged", note)
-            self.report.landed(plan.outcome or Outcome())
+            self.report.landed(outcome := plan.outcome or Outcome())
+            self._say("note done", note, began, added=len(outcome.added), superseded=outcome.superseded)
             self.health.served()
         except (Stopped, asyncio.CancelledError):
             with suppress(MemmanError):  # what cannot be written now, the next drain rescues
                 self.queue.release(note.uid)
         except Exception as error:  # noqa: BLE001 - whatever a note runs into, the others go on
-            self._settle(note, error)
+            error = translated(error, f"store {note.store!r}") if isinstance(error, apsw.Error) else error
+            became = self._settle(note, error)
+            self._say(became, note, began, **failure(error))
         finally:
             self.cautious = max(0, self.cautious - 1)
             lane.leave(flight)
             self.watch.progress()
 
-    def _settle(self, note: Note, error: Exception) -> None:
-        """Give the note back as its failure asks. Where not even that can be written, the next drain rescues it."""
-        if isinstance(error, apsw.Error):
-            error = translated(error, f"store {note.store!r}")
+    def _say(self, event: str, note: Note, began: float, **fields: object) -> None:
+        ms = round((time.monotonic() - began) * 1000)
+        self.watch.tell(event, note=note.uid, store=note.store, ms=ms, **fields)
+
+    def _settle(self, note: Note, error: Exception) -> str:
+        """Give the note back as its failure asks, and say what became of it.
+
+        Where not even that can be written, the next drain rescues it.
+        """
         try:
-            self._failed(note, error)
+            return self._failed(note, error)
         except MemmanError as worse:
             self.report.trouble(worse)
             self.stop(str(worse))
+            return "note left running"
 
-    def _failed(self, note: Note, error: Exception) -> None:
+    def _failed(self, note: Note, error: Exception) -> str:
         cost = consequence(error)
         self.report.trouble(error)
         if cost.spends:
             self.report.failed += 1
-            self.report.parked += self.queue.fail(note.uid, f"{type(error).__name__}: {error}"[:500])
+            parked = self.queue.fail(note.uid, f"{type(error).__name__}: {error}"[:500])
+            self.report.parked += parked
             self.health.learned_nothing()
-            return
+            return "note parked" if parked else "note failed"
         self.report.deferred += 1
         if cost.ails:
             self.queue.defer(note.uid, str(error)[:500])
             self.health.failed(str(error)[:200])
-            return
+            return "note deferred"
         self.queue.release(note.uid)
         if cost.shuts:
             self.shut.add(note.store)
         if cost.stops:
             self.stop(str(error))
+        return "note deferred"

@@ -1,11 +1,12 @@
 """What every drain does at its end, so that nothing grows without bound."""
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from memman.config.places import shown_path
+from memman.config.places import sessions_path, shown_path
 from memman.config.stores import exists, valid_name
 from memman.drain.backfill import renew
 from memman.embed import Embedder
@@ -13,6 +14,8 @@ from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.sqlite import Guard
 from memman.store.sqlite.store import SqliteStore
+
+SESSION_DAYS = 7
 
 
 async def maintain(
@@ -25,6 +28,7 @@ async def maintain(
 ) -> None:
     """Tidy the queue, the ledger, and every store that was opened or read from."""
     queue.maintain()
+    drop_sessions(data)
     with Guard(queue.path):
         ledger.maintain()
     for name, uses in taken_shown(data).items():
@@ -51,3 +55,13 @@ def taken_shown(data: str) -> dict[str, Counter[str]]:
     with suppress(OSError):
         os.remove(taken)
     return uses
+
+
+def drop_sessions(data: str) -> None:
+    """Remove what hooks knew about sessions in which nothing happened for SESSION_DAYS."""
+    oldest = time.time() - SESSION_DAYS * 86_400
+    with suppress(OSError), os.scandir(sessions_path(data)) as files:
+        for file in files:
+            with suppress(OSError):
+                if file.stat(follow_symlinks=False).st_mtime < oldest:
+                    os.unlink(file)

@@ -17,11 +17,15 @@ _WRITER = "commit"
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who looks on: `reach` hears of each point a crash test may strike at, `trace` of each stage's plan."""
+    """Who looks on: `reach` hears of each point a crash test may strike at, `trace` of each stage's plan.
+
+    `tell` hears what became of each note, as an event with fields for the worker's log.
+    """
 
     reach: Callable[[str, Note], None] = lambda point, note: None  # noqa: ARG005 - nobody looks on by default
     trace: Callable[[str, Plan], None] = lambda stage, plan: None  # noqa: ARG005 - the same
     progress: Callable[[], None] = lambda: None
+    tell: Callable[..., None] = lambda event, **fields: None  # noqa: ARG005 - the same
 
 
 class Stopped(MemmanError):
@@ -44,7 +48,7 @@ async def fly(
         plan = await _stage(stage, given, plan, journal, watch)
         watch.reach(f"after:{stage.name}", flight.note)
         watch.trace(stage.name, plan)
-        if plan.facts and not flight.known.is_set():
+        if "facts" in stage.journaled:
             flight.facts = plan.facts
             flight.known.set()
     return plan

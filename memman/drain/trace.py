@@ -10,11 +10,14 @@ _SHOWN = 80
 
 
 def _redact(plan: Plan) -> str:
-    marks = plan.note.text.count("[redacted:") + plan.note.text.count("[private]")
+    text = plan.note.text + plan.note.reply
+    marks = text.count("[redacted:") + text.count("[private]")
     return f"{marks} secrets taken out" if marks else "nothing secret"
 
 
 def _extract(plan: Plan) -> str:
+    if not plan.facts:
+        return f"nothing worth keeping in this {plan.note.channel}"
     facts = "; ".join(f"{fact.category} {fact.importance}: {clean(fact.text, _SHOWN)}" for fact in plan.facts)
     return f"{len(plan.facts)} facts: {facts}"
 

@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
+from memman.config.schedule import refuse_stopped
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UnknownId
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Retire what the ids name, in one transaction; return a record for each memory and note."""
+    refuse_stopped(place.data, "forget")
     with looking(place) as (catalogue, queue):
         found = all_named(parts, catalogue, queue, place.name)
         waiting = {one.note: queue.show(one.note) for one in found if one.note}
@@ -25,11 +27,12 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         rows = _retire(store, found, waiting)
         done = _records(store, rows)
     _drop(place.data, list(waiting))
-    return done
+    return done + [_turn(row) for row in waiting.values() if row["channel"] != "note"]
 
 
 def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Bring back forgotten memories."""
+    refuse_stopped(place.data, "forget --undo")
     with looking(place) as (catalogue, queue):
         found = all_named(parts, catalogue, queue, place.name)
     waiting = next((one.note for one in found if one.note), None)
@@ -57,11 +60,15 @@ def _retire(store: "SqliteStore", found: Sequence[Named], waiting: Mapping[str, 
 
 
 def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
-    """Store a waiting note as it is, its receipt first: a drain at work on it finds that and stores nothing."""
+    """Store a waiting note as it is, its receipt first: a drain at work on it finds that and stores nothing.
+
+    Of a turn there is no memory yet, so nothing is kept that could be brought back.
+    """
     names = tuple(row["entities"].split("\n")) if row["entities"] else ()
     stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
     note = Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))
-    if not unit.receipt(note, now, "forgotten", 1):
+    spoken = row["channel"] == "note"
+    if not unit.receipt(note, now, "forgotten", int(spoken)) or not spoken:
         return
     fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)
     origin = note.provenance.origin
@@ -74,6 +81,10 @@ def _records(store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]
         {"id": memories[row][1], "kind": "memory", "text": memories[row][3], "changed": changed}
         for row, changed in rows.items()
     ]
+
+
+def _turn(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"id": row["uid"], "kind": "note", "text": row["text"], "changed": True}
 
 
 def _drop(data: str, notes: Sequence[str]) -> None:

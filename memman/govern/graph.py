@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from memman.clock import now_ms
+from memman.config.schedule import refuse_stopped
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UsageError
@@ -27,6 +28,7 @@ def related(place: Chosen, part: str, *, kind: str | None = None, depth: int = 1
 
 def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, note: str) -> dict[str, Any]:
     """Make an edge from the first memory to the second that no rule changes or drops."""
+    refuse_stopped(place.data, "graph link")
     with looking(place) as (catalogue, queue):
         src, dst = (one_memory(part, catalogue, queue, place.name) for part in ends)
         uids = [memory["uid"] for memory in catalogue.memories([src, dst])]

@@ -1,5 +1,6 @@
 """The log of one store: what was done to which memory, and what it was before."""
 
+from collections import Counter
 from typing import Any
 
 from memman.govern.ids import one_memory
@@ -15,6 +16,16 @@ def lines(
     with reading(place) as catalogue:
         records = catalogue.log(limit=limit, since=since, memory=uid)
         return [_named(record, catalogue) for record in records]
+
+
+def stats(place: Chosen, *, since: int | None = None) -> dict[str, Any]:
+    """Count what was done, by verb and by day (local time), newest day first."""
+    with reading(place) as catalogue:
+        days = catalogue.log_days(since=since)
+    verbs: Counter[str] = Counter()
+    for counts in days.values():
+        verbs.update(counts)
+    return {"verbs": dict(verbs.most_common()), "days": days}
 
 
 def _uid(place: Chosen, part: str) -> str:

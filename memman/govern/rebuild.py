@@ -12,6 +12,7 @@ from memman import __version__
 from memman.compose import Workshop
 from memman.config import stores
 from memman.config.env import Settings
+from memman.config.schedule import refuse_stopped
 from memman.drain.backfill import learn, resolved
 from memman.drain.lock import drain_lock
 from memman.model.errors import UnknownStore
@@ -48,6 +49,7 @@ def rebuild(data: str, store: str, progress: Callable[[int, int], None] = lambda
     (memories done, memories in all). Raises Busy while a drain is at work, and
     UnknownStore.
     """
+    refuse_stopped(data, "graph rebuild")
     if not stores.exists(data, stores.checked(store)):
         raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
     with drain_lock(data):

@@ -1,5 +1,6 @@
 """What a replacing note takes over from what it replaces."""
 
+from memman.config.schedule import refuse_stopped
 from memman.govern.ids import Named, named
 from memman.govern.stores import Chosen, looking
 from memman.model.errors import UsageError
@@ -10,6 +11,7 @@ from memman.store.sqlite.catalogue import Catalogue
 
 def target(place: Chosen, part: str) -> tuple[str, dict[str, str]]:
     """Return the whole uid that `part` names and the hints it hands on. Raises UsageError for what is not current."""
+    refuse_stopped(place.data, "replace")
     with looking(place) as (catalogue, queue):
         found = named(part, catalogue, queue, place.name)
         return found.uid, _waiting(found.note, queue) if found.note else _stored(found, catalogue)

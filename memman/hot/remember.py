@@ -7,7 +7,7 @@ from memman.config.places import data_dir
 from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said
 from memman.hot.provenance import stamp
-from memman.model.secret_words import suspicious
+from memman.hot.screen import screened
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, SOURCES
 from memman.queue.append import MAX_BYTES, append
 
@@ -35,7 +35,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     note = _note(_text(words), values, replaces)
     here = stores.here()
     note["store"] = stores.resolve(data, said(values, "store"), here)
-    note |= {name: _screened(text) for name, text in stamp(choice(values, "source", SOURCES) or "", here).items()}
+    note |= {name: screened(text) for name, text in stamp(choice(values, "source", SOURCES) or "", here).items()}
     uid, fresh = append(data, note)
     if values.get("json"):
         _print_json(uid, note, fresh=fresh)
@@ -49,10 +49,10 @@ def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -
     importance = choice(values, "importance", IMPORTANCES)
     names = (name.strip() for name in (said(values, "entities") or "").split(","))
     return {
-        "text": _screened(text),
+        "text": screened(text),
         "category": choice(values, "category", CATEGORIES),
         "importance": int(importance) if importance else None,
-        "entities": _screened("\n".join(filter(None, names))),
+        "entities": screened("\n".join(filter(None, names))),
         "replaces": replaces,
     }
 
@@ -73,15 +73,6 @@ def _text(words: "Sequence[str]") -> str:
     if not text:
         refuse("there is nothing to remember: give the text as arguments, or pipe it in")
     return text
-
-
-def _screened(text: str) -> str:
-    """Remove secrets before the first write; the rules load only when a telling word is there."""
-    if not suspicious(text):
-        return text
-    from memman.model.secrets import redact
-
-    return redact(text)
 
 
 def _print_json(uid: str, note: "Mapping[str, str | int | None]", *, fresh: bool) -> None:

@@ -1,1 +1,1 @@
-"""Wiring memman into coding agents: one file an agent, and the one careful writer of other programs' settings."""
+"""Agents that memman wires: what each needs, and whether it stands as this version ships it."""

@@ -19,6 +19,7 @@ docstring) the sentence the documentation prints for it.
     │   ├── ProviderMisconfigured   24
     │   └── BudgetSpent             25   again
     ├── SchedulerStopped            69
+    ├── NoScheduler                 69
     ├── CannotWrite                 74
     ├── Busy                        75   again
     └── BadConfig                   78
@@ -121,6 +122,12 @@ class BudgetSpent(ProviderError):
 
 class SchedulerStopped(MemmanError):
     """The scheduler is stopped: memory can be read, nothing can be changed. `memman scheduler start` starts it."""
+
+    exit_code = 69
+
+
+class NoScheduler(MemmanError):
+    """Nobody starts drains here: neither systemd nor launchd answers, or the one that does refuses."""
 
     exit_code = 69
 

@@ -67,7 +67,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One self-contained statement extracted from a note."""
+    """One self-contained statement extracted from a note. `source` is who said it where that is not the note's own."""
 
     text: str
     category: str = "fact"
@@ -75,6 +75,7 @@ class Fact:
     entities: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     summary: str = ""
+    source: str = ""
 
 
 # 80 bits: a collision within one store needs about 10^12 memories.

@@ -5,11 +5,14 @@ from dataclasses import astuple, replace
 
 from memman.embed.codes import int8, sign_code
 from memman.model.records import Draft, Edge, memory_uid
-from memman.model.vocabulary import REPLACED
+from memman.model.vocabulary import REPLACED, SOURCES
+from memman.pipeline.echo import held
 from memman.pipeline.embed import made_by
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.spread import Spread, key
-from memman.store.protocols import Store, Unit
+from memman.store.protocols import Reader, Store, Unit
+
+_SOURCE = 9  # column of a row
 
 
 async def commit(tools: Tools, plan: Plan) -> Plan:
@@ -25,8 +28,11 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
     known = {v.fact: at[v.memory] for v in plan.verdicts if v.action == "NONE" and v.memory in at}
+    # An agent's fact may repeat what a note beside it has stored since it was judged.
+    said = {n: held(tools.reader, fact) for n, fact in enumerate(plan.facts) if n not in known}
+    known |= {n: memory for n, memory in said.items() if memory is not None}
     fresh = [n for n in range(len(plan.facts)) if n not in known]
-    if not unit.receipt(plan.note, now, "stored" if fresh else "known", len(fresh)):
+    if not unit.receipt(plan.note, now, "stored" if fresh else "known" if known else "nothing", len(fresh)):
         return Outcome(repeated=True)
     rows: dict[int, int] = dict(known)
     uids = []
@@ -35,10 +41,11 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
         draft = _draft(plan, n, packed[n])
         rows[n] = unit.add(draft, now)
         uids.append(draft.uid)
-    for memory in known.values():
-        unit.confirm(memory, plan.note, now)
+    for n, memory in known.items():
+        if not plan.facts[n].source:  # what an agent repeats of its own accord confirms nothing
+            unit.confirm(memory, plan.note, now)
     unit.index_new([rows[n] for n in fresh])
-    retired = _retire(unit, plan, rows, at, now) + _replace_late(tools, unit, plan, rows, at, now)
+    retired = _retire(tools, unit, plan, rows, at, now) + _replace_late(tools, unit, plan, rows, at, now)
     unit.link(_edges(plan, rows, set(known)))
     if plan.samples and plan.vectors is not None:
         fingerprint = made_by(tools.embedder, plan.vectors)
@@ -47,18 +54,33 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     return Outcome(tuple(uids), retired, len(known))
 
 
-def _retire(unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
-    """Close what the verdicts say is out of date. Where the memory is the newer of the two, the fact gives way."""
+def _retire(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
+    """Close what the verdicts say is out of date. Where the memory is the newer of the two, the fact gives way.
+
+    What an agent said in a turn does not retire what a more trusted source said.
+    """
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     retired = 0
     for verdict in plan.verdicts:
         if verdict.action in {"UPDATE", "DELETE"} and verdict.memory in at:
             old, new = at[verdict.memory], rows[verdict.fact]
+            if _outranked(plan.facts[verdict.fact].source, tools.reader, old):
+                continue
             if verdict.memory in newer:
                 old, new = new, old
             if old != new:
                 retired += unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
     return retired
+
+
+def _outranked(source: str, reader: Reader, memory: int) -> bool:
+    """Whether `memory` has a more trusted source than a fact whose speaker is not the note's own."""
+    return bool(source) and _trust(reader.rows([memory])[memory][_SOURCE]) < _trust(source)
+
+
+def _trust(source: str) -> int:
+    """Rank a source, 0 the most trusted."""
+    return SOURCES.index(source) if source in SOURCES else len(SOURCES)
 
 
 def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
@@ -85,7 +107,7 @@ def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, bytes], ...
         uid=memory_uid(note.uid, n),
         note=note.uid,
         fact=plan.facts[n],
-        source=note.provenance.source,
+        source=max(note.provenance.source, plan.facts[n].source or note.provenance.source, key=_trust),
         origin=note.provenance.origin,
         valid_from=note.queued_at,
         vectors=vectors,

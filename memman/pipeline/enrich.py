@@ -12,7 +12,7 @@ SHORTENS = 0.85
 async def enrich(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001 - every stage has one shape
     """Drop what the note does not bear out."""
     known = {name.casefold() for name in plan.note.hints.entities}
-    said = plan.note.text.casefold()
+    said = f"{plan.note.text}\n{plan.note.reply}".casefold()
     return replace(plan, facts=tuple(_sound(fact, known, said) for fact in plan.facts))
 
 

@@ -44,7 +44,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What stages work with. Only commit is given a `store` to write to."""
+    """What stages work with. Only commit is given a `store` to write to.
+
+    `capture` says what is kept of turns: off, corrections or turns.
+    """
 
     llm: LLM
     rules: LLM
@@ -52,6 +55,7 @@ class Tools:
     embedder: Embedder
     reader: Reader
     clock: Callable[[], int]
+    capture: str = "corrections"
     store: Store | None = None
 
 

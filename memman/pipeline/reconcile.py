@@ -9,7 +9,7 @@ from memman.model.errors import BadReply, Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
 from memman.model.terms import words
 from memman.pipeline.candidates import NEAR, SHARED, find, in_flight
-from memman.pipeline.extract import PATIENCE
+from memman.pipeline.facts import PATIENCE
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, listed, number

@@ -9,6 +9,7 @@ from memman.model.records import Usage
 from memman.sqlite import Guard
 
 COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
+SUMMED = ("calls", "tokens_in", "tokens_out", "cost")
 _KEPT_DAYS = 400
 # No call takes so many tokens; a provider that says so must not overflow a column.
 _MOST_TOKENS = 10**9
@@ -43,6 +44,12 @@ class Ledger:
         with Guard(self.db.filename):
             cost, tokens = self.db.execute(sql, (today(),)).get
         return cost, tokens
+
+    def totals(self) -> dict[str, dict[str, Any]]:
+        """Return what each stage's calls came to, over all days kept."""
+        sums = ", ".join(f"sum({name})" for name in SUMMED)
+        rows = self.db.execute(f"SELECT stage, {sums} FROM ledger GROUP BY stage")
+        return {stage: dict(zip(SUMMED, row, strict=True)) for stage, *row in rows}
 
     def days(self, limit: int) -> list[dict[str, Any]]:
         """Return the newest entries, as dicts of COLUMNS."""

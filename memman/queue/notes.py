@@ -31,7 +31,10 @@ _DUE = _CLAIM.format(which="id > :after AND (retry_at <= :now OR retry_at > :abs
 # The waiting time is the breaker's now: whichever note has waited longest may go, due or not.
 _PROBE = _CLAIM.format(which="1", order="retry_at, id")
 _EMPTIED = "text = '', reply = '', shown = ''"
-LISTED = ("uid", "store", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error", "text")
+LISTED = (
+    *("uid", "store", "channel", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error"),
+    "text",
+)
 
 
 def _note(row: tuple[Any, ...]) -> Note:

@@ -33,6 +33,7 @@ KEPT_REQUESTS = 1000
 BACKLOG = 1024
 
 _NOTE = re.compile(r"<note>(.*)</note>", re.DOTALL)
+_SPOKEN = re.compile(r"<(user|agent|summary)>\n(.*?)\n</\1>", re.DOTALL)
 _WORD = re.compile(r"\w+")
 _ENTITY = re.compile(r"\b(?:[A-Z][\w-]*|\w+(?:[._/-]\w+)+)")
 
@@ -93,9 +94,12 @@ class Received:
 
 
 def respond(question: Json) -> Json:
-    """Answer the tasks 'extract' and 'reconcile' plausibly, knowing no rules."""
+    """Answer 'extract', 'turn' and 'reconcile' dutifully, knowing no rules: every line of a turn is a fact."""
     if question["task"] == "reconcile":
         return {"verdicts": [], "causes": []}
+    if question["task"] == "turn":
+        spoken = ((who, line) for who, text in _SPOKEN.findall(question["user"]) for line in text.splitlines())
+        return {"facts": [_fact(line) | {"speaker": who} for who, line in spoken if line.strip()]}
     found = _NOTE.search(question["user"])
     return {"facts": [_fact(found[1].strip())] if found else []}
 

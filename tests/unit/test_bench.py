@@ -16,6 +16,8 @@ ROWS = {
     "recall-10k-common": {"bare": 3.5, "mib": 30},
     "recall-100k-selective": {"bare": 7, "mib": 80},
     "recall-100k-common": {"bare": 7, "mib": 80},
+    "hook-prompt": {"most": 1.3},
+    "hook-prompt-last": {"most": 3},
     "drain-zero": {"least": 150},
     "drain-growth": {"most": 1.5},
     "drain-slow": {"most": 40},
@@ -77,6 +79,16 @@ def test_process_timing_is_not_that_of_the_caller():
     assert timing.peak < len(ballast) / 2**20 / 2
 
 
+def test_a_process_reads_what_it_is_given(tmp_path):
+    """A case may name files that its commands read in turn."""
+    for n in range(2):
+        (tmp_path / f"{n}").write_text(str(n))
+    code = f"import sys; open({str(tmp_path / 'seen')!r}, 'a').write(sys.stdin.read())"
+    sources = [str(tmp_path / "0"), str(tmp_path / "1")]
+    process.measure({"reads": ([[sys.executable, "-c", code]], {}, sources)}, 2, os.getcwd())
+    assert (tmp_path / "seen").read_text() == ("01" * 3)[: process.WARM_UP + 2]
+
+
 def test_a_command_that_fails_is_no_measurement():
     """A wrong exit code stops the bench instead of looking fast."""
     with pytest.raises(process.Failed, match="exit 3"):
@@ -112,4 +124,4 @@ def test_a_target_is_met_only_when_every_limit_is_kept():
 
 def test_measures_cover_every_group_of_rows():
     """Each part of the bench can be run alone by its name."""
-    assert set(MEASURES) == {"starts", "throughput", "slow", "calls", "disk"}
+    assert set(MEASURES) == {"starts", "hooks", "throughput", "slow", "calls", "disk"}

@@ -1,5 +1,6 @@
 """What the agent's turn loads: the exact modules of `remember` and `recall`, beyond a bare interpreter's."""
 
+import subprocess
 import sys
 
 import pytest
@@ -15,7 +16,7 @@ COMMON = frozenset(
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.hot.provenance memman.hot.remember memman.model.secret_words
+    memman.hot.provenance memman.hot.remember memman.hot.screen memman.model.secret_words
     memman.queue memman.queue.append memman.queue.schema
     """.split()
 )
@@ -83,3 +84,60 @@ def test_recall_loads_exactly_its_own_modules(box, options):
     out, modules = loaded(box, "recall", *options, "what does Redis cache for billing")
     assert "sessions" in out
     pinned(modules, RECALL)
+
+
+HOOK = frozenset(
+    """
+    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
+    memman.hot memman.hot.events memman.hot.hook memman.hot.payload memman.hot.session memman.hot.wire
+    """.split()
+)
+CAPTURE = frozenset(
+    """
+    memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.screen
+    memman.model memman.model.secret_words
+    """.split()
+)
+REMIND = RECALL | CAPTURE | frozenset("memman.hot.bearing memman.hot.gist memman.hot.remind".split())
+PRIME = frozenset(
+    """
+    memman.hot.frame memman.hot.guide memman.hot.prime memman.hot.verbs memman.model memman.model.vocabulary
+    memman.recall memman.recall.anchors memman.recall.gate memman.recall.hit memman.recall.intent memman.recall.order
+    memman.recall.render memman.recall.succession memman.recall.walk memman.embed memman.embed.static
+    memman.model.terms memman.sqlite memman.store memman.store.sqlite memman.store.sqlite.reader
+    memman.store.sqlite.schema
+    """.split()
+)
+HOOKS = {
+    "user-prompt": HOOK | REMIND,
+    "pre-tool": HOOK | REMIND,
+    "session-start": HOOK | PRIME,
+    "stop": HOOK | CAPTURE | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},
+    "session-end": HOOK,
+}
+
+
+def hook_loaded(box, event, payload):
+    """Run a hook on `payload` in a fresh interpreter; return its output and the modules it loaded."""
+    code = LISTED.replace("sys.stderr.write", "sys.__stderr__.write")
+    process = subprocess.run(
+        [sys.executable, "-c", code, "hook", event, "--host", "codex"],
+        input=payload,
+        env=box.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return process.stdout, frozenset(process.stderr.split())
+
+
+@pytest.mark.parametrize("event", HOOKS)
+def test_a_hook_loads_exactly_its_own_modules(box, event):
+    """Each event loads the pinned modules only; reading and writing JSON loads no json."""
+    box.remember("We deploy billing to Fly.io.", category="decision")
+    box.drain()
+    question = '"where do we deploy billing?"'
+    payload = f'{{"session_id": "s", "prompt": {question}, "tool_name": "Task", "tool_input": {{"prompt": {question}}}}}'
+    out, modules = hook_loaded(box, event, payload)
+    assert ("Fly.io" in out) == (event in {"user-prompt", "pre-tool", "session-start"})
+    pinned(modules - {"_json"}, HOOKS[event])

@@ -8,9 +8,18 @@ from memman.llm.builtin.reconcile import reconcile
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Reply, Request, Usage
 
+
+def _turn(payload: Mapping[str, Any]) -> dict[str, Any]:
+    # Its tables take as long to compile as all others together, and most drains meet no turn.
+    from memman.llm.builtin.turn import turn
+
+    return turn(payload)
+
+
 _TASKS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "extract": extract,
     "reconcile": reconcile,
+    "turn": _turn,
 }
 
 

@@ -114,6 +114,17 @@ class Catalogue:
         sql = f"SELECT {', '.join(LOG)} FROM log WHERE {where} ORDER BY id DESC LIMIT ?3"
         return [_log_record(row) for row in self.reader.db.execute(sql, (since, memory, limit))]
 
+    def log_days(self, *, since: int | None = None) -> dict[str, dict[str, int]]:
+        """Count log lines by day, newest first, and verb."""
+        sql = (
+            "SELECT date(at / 1000, 'unixepoch', 'localtime'), verb, count(*) FROM log WHERE ?1 IS NULL OR at >= ?1"
+            " GROUP BY 1, 2 ORDER BY 1 DESC, 2"
+        )
+        days: dict[str, dict[str, int]] = {}
+        for day, verb, count in self.reader.db.execute(sql, (since,)):
+            days.setdefault(day, {})[verb] = count
+        return days
+
     def fingerprints(self) -> list[dict[str, Any]]:
         """Return what made the store's vectors, and how many there are of each."""
         sql = (

@@ -194,6 +194,17 @@ class SqliteReader:
         """Return when the newest memory was recorded: the clock that ages are measured by."""
         return self.db.execute("SELECT recorded_at FROM memory ORDER BY id DESC LIMIT 1").get or 0
 
+    def standing(
+        self, categories: "Sequence[str]", sources: "Sequence[str]", limit: int
+    ) -> list[tuple[str, str, str, str]]:
+        """Return (uid, category, source, text) of current memories, the most important first, then the newest."""
+        sql = (
+            "SELECT uid, category, source, text FROM memory WHERE status = 'current'"
+            f" AND category IN ({', '.join('?' * len(categories))}) AND source IN ({', '.join('?' * len(sources))})"
+            " ORDER BY importance DESC, id DESC LIMIT ?"
+        )
+        return list(self.db.execute(sql, (*categories, *sources, limit)))
+
     def count(self) -> int:
         """Return how many memories were ever stored: a cheap upper bound, read from one row."""
         return self.db.execute("SELECT max(id) FROM memory").get or 0

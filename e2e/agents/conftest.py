@@ -1,0 +1,91 @@
+"""Real clients, a fresh HOME, the installed wheel, and a loopback model for each."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import registry
+from clients import CLIENTS, Desk, Turn, left
+from model_server import ModelServer
+
+
+@dataclass(frozen=True)
+class House:
+    """A HOME in which memman is installed and wired to every client, each with its desk."""
+
+    home: Path
+    program: Path
+    desks: dict[str, Desk]
+
+    def memman(self, *args: str) -> str:
+        """Run the installed memman as this user."""
+        environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+        command = [self.program, *args]
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, f"{' '.join(args)}: {done.stderr}"
+        return done.stdout
+
+    def each(self, prompts: dict[str, list[str]]) -> dict[tuple[str, str], Turn]:
+        """Have each client asked its prompts one after the other, two clients at a time, the slow ones first."""
+
+        def asked(name: str) -> list[Turn]:
+            return [self.desks[name].ask(prompt) for prompt in prompts[name]]
+
+        with ThreadPoolExecutor(2) as pool:
+            turns = pool.map(asked, reversed(prompts))
+            return {
+                (name, turn.prompt): turn
+                for name, all_of_it in zip(reversed(prompts), turns, strict=True)
+                for turn in all_of_it
+            }
+
+    def wire(self) -> None:
+        """Tell the clients of their models, then install as a user does."""
+        for desk in self.desks.values():
+            desk.prepare()
+        targets = [word for name in self.desks for word in ("--target", name)]
+        self.memman("install", "--no-wizard", "--allow-conversation-access", *targets)
+
+
+@pytest.fixture(name="path", scope="session")
+def _path() -> str:
+    """Return a PATH with the real clients; where they cannot be had, say so, in the gate as a failure."""
+    try:
+        return registry.clients()
+    except registry.Unavailable as why:
+        said = f"not tried with {', '.join(CLIENTS)}: {why}"
+        if os.environ.get("MEMMAN_E2E_ALL"):
+            pytest.fail(said)
+        pytest.skip(said)
+
+
+@pytest.fixture(name="house", scope="module")
+def _house(bin: Path, path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:  # noqa: A002
+    """Return a house; the programs it installs may be broken or removed without harm to others."""
+    home = tmp_path_factory.mktemp("home")
+    with ExitStack() as models:
+        desks = {
+            name: Desk(client, home, path, models.enter_context(ModelServer())) for name, client in CLIENTS.items()
+        }
+        house = House(home, installed(bin, home), desks)
+        house.wire()
+        try:
+            yield house
+        finally:
+            for process in left(home):
+                os.kill(process, signal.SIGKILL)
+
+
+def installed(bin: Path, home: Path) -> Path:  # noqa: A002
+    """Copy the environment the wheel was installed into, so that it can be broken; return its memman."""
+    venv = shutil.copytree(bin.parent, home / "venv", symlinks=True)
+    program = venv / "bin/memman"
+    program.write_text(program.read_text().replace(str(bin.parent), str(venv)))
+    return program

@@ -1,0 +1,87 @@
+"""A memman that is broken, stopped or gone costs no client its turn."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+from clients import CLIENTS, Turn
+from model_server import SAY
+
+from conftest import House
+
+PROMPT = "Where is the staging cluster?"
+PATIENCE = 15.0  # seconds that a turn may take beyond its usual time; a program that hangs does so for longer
+Breakage = Callable[[House], AbstractContextManager[None]]
+
+
+def behaving(script: str) -> Breakage:
+    """Return the breakage in which memman's program is this script."""
+
+    @contextmanager
+    def broken(house: House) -> Iterator[None]:
+        whole = house.program.read_bytes()
+        house.program.write_text(f"#!/bin/sh\n{script}\n")
+        yield
+        house.program.write_bytes(whole)
+
+    return broken
+
+
+def without(place: Callable[[House], Path]) -> Breakage:
+    """Return the breakage in which a folder is gone."""
+
+    @contextmanager
+    def gone(house: House) -> Iterator[None]:
+        folder = place(house)
+        os.rename(folder, f"{folder}.away")
+        yield
+        os.rename(f"{folder}.away", folder)
+
+    return gone
+
+
+@contextmanager
+def stopped(house: House) -> Iterator[None]:
+    """Stop the scheduler: memory is read only."""
+    house.memman("scheduler", "stop")
+    yield
+    house.memman("scheduler", "start")
+
+
+BREAKAGES: dict[str, Breakage] = {
+    "fails": behaving("echo broken >&2; exit 1"),
+    "prints garbage": behaving("cat >/dev/null; printf 'not JSON {\\377\\n'"),
+    "hangs": behaving("exec sleep 30"),
+    "is stopped": stopped,
+    "is uninstalled": without(lambda house: house.program.parents[1]),
+    "lost its data": without(lambda house: house.home / ".memman"),
+}
+
+
+@pytest.fixture(name="usual", scope="module")
+def _usual(house: House) -> dict[tuple[str, str], Turn]:
+    """Return turns with a memman that works; the first of a client is slow, so it does not count."""
+    house.each({name: [PROMPT] for name in CLIENTS})
+    return house.each({name: [PROMPT] for name in CLIENTS})
+
+
+@pytest.mark.parametrize("breakage", BREAKAGES)
+def test_a_turn_neither_fails_nor_waits(house: House, usual: dict[tuple[str, str], Turn], breakage: str) -> None:
+    """Each client succeeds with the model's answer, in its usual time and a few seconds."""
+    with BREAKAGES[breakage](house):
+        turns = house.each({name: [PROMPT] for name in CLIENTS})
+    for turn in turns.values():
+        assert (turn.code, SAY in turn.output) == (0, True), turn.errors
+    slow = {name: f"{turn.seconds:.1f} s, usually {usual[name].seconds:.1f} s" for name, turn in turns.items()}
+    assert [said for name, said in slow.items() if turns[name].seconds > usual[name].seconds + PATIENCE] == []
+
+
+def test_it_remembers_again_once_it_is_mended(house: House, usual: dict[tuple[str, str], Turn]) -> None:
+    """After all that the data is whole, and the next session is given what is stored."""
+    assert usual
+    house.memman("remember", "The staging cluster is in Frankfurt.")
+    house.memman("scheduler", "drain")
+    turns = house.each({name: [PROMPT] for name in CLIENTS})
+    assert [name for (name, _), turn in turns.items() if "Frankfurt" not in turn.beside] == []

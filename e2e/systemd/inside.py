@@ -1,0 +1,271 @@
+"""What happens inside the box: an ordinary user installs memman, works, reboots, uninstalls. Runs as its root.
+
+Called with the folder that holds the installed program, and the name of a part below.
+"""
+
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+INSTALL = ("install", "--no-wizard")
+UNINSTALL = ("uninstall",)
+PROGRAM = "/opt/memman/bin/memman"
+SERVICE, TIMER, PATH = UNITS = ("memman-drain.service", "memman-drain.timer", "memman-drain.path")
+# Figures of the acceptance: seconds until a note is recalled as stored, how often, the burst, the unit's exposure.
+STORED, TIMES, BURST, EXPOSURE = 3.0, 20, 500, 2.5
+PATIENCE = 30.0
+
+
+class User:
+    """An ordinary user with a service manager of their own, also while nobody is logged in."""
+
+    def __init__(self, name: str, **environ: str) -> None:
+        if not Path(f"/home/{name}").exists():
+            run("useradd", "--create-home", name)
+            run("loginctl", "enable-linger", name)
+        self.entry = pwd.getpwnam(name)
+        runtime = f"/run/user/{self.entry.pw_uid}"
+        self.environ = {"HOME": self.entry.pw_dir, "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": runtime, **environ}
+        until(f"{name}'s service manager answers", lambda: Path(runtime, "bus").exists())
+
+    def try_(self, *command: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command."""
+        return subprocess.run(
+            command,
+            user=self.entry.pw_uid,
+            group=self.entry.pw_gid,
+            extra_groups=[],
+            env=self.environ,
+            cwd=self.entry.pw_dir,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=2 * PATIENCE,
+        )
+
+    def run(self, *command: str) -> str:
+        """Run a command that must succeed."""
+        done = self.try_(*command)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        return done.stdout
+
+    def memman(self, *words: str) -> str:
+        """Run memman, which must succeed."""
+        return self.run(PROGRAM, *words)
+
+    def systemctl(self, *words: str) -> str:
+        """Run systemctl for this user, which must succeed."""
+        return self.run("systemctl", "--user", *words)
+
+    def shown(self, unit: str, name: str) -> str:
+        """Return a property of a unit."""
+        return self.systemctl("show", "--value", f"--property={name}", unit).strip()
+
+    def stored(self, query: str) -> bool:
+        """Whether the best hit for a query is a stored memory, no waiting note."""
+        hits = json.loads(self.memman("recall", "--json", query))["hits"]
+        return bool(hits) and query.rsplit(maxsplit=1)[-1] in hits[0]["text"] and not hits[0]["pending"]
+
+    def waiting(self) -> int:
+        """Count the notes that no drain has taken to its end."""
+        states = json.loads(self.memman("scheduler", "status", "--json"))["queue"]["states"]
+        return int(states["pending"] + states["running"] + states["parked"])
+
+    def remembers(self, word: str) -> float:
+        """Remember a note with `word` and return the seconds until it is recalled as stored."""
+        self.memman("remember", f"The heron keeps its eggs in box {word}.")
+        began = time.monotonic()
+        until(f"{word} is stored", lambda: self.stored(f"heron eggs box {word}"), 2 * STORED)
+        return time.monotonic() - began
+
+
+def run(*command: str) -> str:
+    """Run a command as root, which must succeed."""
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def until(what: str, holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"in vain waited until {what}"
+        time.sleep(0.02)
+
+
+def lay_program(source: str) -> None:
+    """Copy the environment to where every user can read it, and let them reach the interpreter it stands on."""
+    shutil.copytree(source, "/opt/memman", symlinks=True)
+    script = Path(PROGRAM)
+    first, rest = script.read_text().split("\n", 1)
+    assert first.startswith("#!")
+    script.write_text(f"#!/opt/memman/bin/python\n{rest}")
+    for folder in Path(os.path.realpath("/opt/memman/bin/python")).parents:
+        folder.chmod(folder.stat().st_mode | 0o055)
+
+
+def say(line: str) -> None:
+    """Print a line that the test shows."""
+    print(line, flush=True)
+
+
+def unfailed(user: User) -> None:
+    """Assert that no unit of memman is or was in the failed state since this boot."""
+    assert not user.systemctl("list-units", "--failed", "--plain", "--no-legend", "memman*")
+    journal = run("journalctl", "--boot", "--output=cat", f"_UID={user.entry.pw_uid}")
+    failed = [line for line in journal.splitlines() if "memman-drain" in line and "ailed" in line]
+    assert not failed, failed
+
+
+# --- the parts ---
+
+
+def works() -> None:
+    """Everything up to the reboot."""
+    alice = User("alice")
+    say(alice.memman(*INSTALL).rstrip())
+    clean(alice)
+    takes(alice)
+    survives_a_burst(alice)
+    stops_and_starts(alice)
+    resumes(alice)
+    unfailed(alice)
+
+
+def clean(user: User) -> None:
+    """See that the units are sound, and exposed as little as can be."""
+    units = [f"{user.environ['HOME']}/.config/systemd/user/{unit}" for unit in UNITS]
+    verified = user.try_("systemd-analyze", "--user", "verify", *units)
+    assert (verified.returncode, verified.stdout + verified.stderr) == (0, ""), verified
+    exposure = user.run("systemd-analyze", "--user", "--no-pager", "security", SERVICE).splitlines()[-1]
+    say(exposure)
+    assert float(exposure.split(":")[1].split()[0]) <= EXPOSURE
+
+
+def takes(user: User) -> None:
+    """See that a note is recalled as stored in time, again and again, with no other action."""
+    worst = max(user.remembers(f"alpha{number}") for number in range(TIMES))
+    say(f"{TIMES} notes, each stored after {worst:.2f} s at most")
+    assert worst <= STORED
+
+
+def survives_a_burst(user: User) -> None:
+    """See that many notes at once are all drained, and no limit trips."""
+    began = time.monotonic()
+    with ThreadPoolExecutor(4) as pool:
+        notes = (f"Sensor number {n} of the weir reports level {n * 7}." for n in range(BURST))
+        list(pool.map(lambda note: user.memman("remember", note), notes))
+    took = time.monotonic() - began
+    until("the burst is drained", lambda: user.waiting() == 0)
+    say(f"{BURST} notes in {took:.1f} s, drained {time.monotonic() - began - took:.1f} s later")
+    unfailed(user)
+
+
+def stops_and_starts(user: User) -> None:
+    """See that memory is read only while stopped and nothing is started, and all goes on when started."""
+    user.memman("scheduler", "stop")
+    refused = user.try_(PROGRAM, "remember", "Nobody will know.")
+    assert refused.returncode == 69, refused
+    assert "cannot remember" in refused.stderr
+    assert user.stored("heron eggs box alpha3")
+    assert {user.shown(unit, "ActiveState") for unit in UNITS} == {"inactive"}
+    assert {user.shown(unit, "UnitFileState") for unit in (TIMER, PATH)} == {"disabled"}
+    user.memman("scheduler", "start")
+    user.remembers("bravo")
+
+
+def resumes(user: User) -> None:
+    """See that a drain told to end ends well, and the timer has its notes taken up again."""
+    user.memman("scheduler", "interval", "3")
+    user.systemctl("stop", PATH, TIMER)
+    with ThreadPoolExecutor(4) as pool:
+        notes = (f"Gauge {n} of the lock was read by the keeper at {n} o'clock." for n in range(300))
+        list(pool.map(lambda note: user.memman("remember", note), notes))
+    user.memman("scheduler", "trigger")
+    until("the drain is at work", lambda: user.waiting() < 300)
+    user.systemctl("kill", "--signal=TERM", SERVICE)
+    until("the drain has ended", lambda: user.shown(SERVICE, "ActiveState") == "inactive")
+    left = user.waiting()
+    say(f"a drain ended by SIGTERM left {left} of 300 notes")
+    assert left
+    assert user.shown(SERVICE, "Result") == "success"
+    user.systemctl("start", TIMER)
+    until("the rest is drained", lambda: user.waiting() == 0)
+    user.systemctl("start", PATH)
+
+
+def lacks_its_program() -> None:
+    """See that a launcher that is gone makes the service fail, not spin; back again, the timer mends all."""
+    user = User("dave")
+    user.memman(*INSTALL)
+    user.memman("scheduler", "interval", "3")
+    user.remembers("golf")
+    launcher = Path(user.environ["HOME"], ".memman/bin/memman")
+    launcher.rename(f"{launcher}.away")
+    user.memman("remember", "The weir was painted green.")
+    time.sleep(2)
+    journal = run("journalctl", "--boot", "--output=cat", f"_UID={user.entry.pw_uid}")
+    tries = sum("Failed to start memman-drain" in line for line in journal.splitlines())
+    say(f"without its program the service failed {tries} times in 2 s")
+    assert 1 <= tries <= 3
+    Path(f"{launcher}.away").rename(launcher)
+    until("the note is stored", lambda: user.stored("weir painted green."))
+
+
+def runs_after_a_reboot() -> None:
+    """See that notes are drained after a boot, with nobody logged in; then stop."""
+    alice = User("alice")
+    took = alice.remembers("charlie")
+    say(f"after the reboot a note was stored after {took:.2f} s")
+    unfailed(alice)
+    alice.memman("scheduler", "stop")
+
+
+def stays_stopped() -> None:
+    """See that what was stopped before a boot is so after it, and that no unit is left behind once uninstalled."""
+    alice = User("alice")
+    assert alice.try_(PROGRAM, "remember", "Nobody will know.").returncode == 69
+    assert {alice.shown(unit, "ActiveState") for unit in UNITS} == {"inactive"}
+    alice.memman("scheduler", "start")
+    alice.remembers("delta")
+    say(alice.memman(*UNINSTALL).rstrip())
+    assert not alice.try_("systemctl", "--user", "list-unit-files", "--plain", "--no-legend", "memman*").stdout
+    assert not alice.systemctl("list-units", "--all", "--plain", "--no-legend", "memman*")
+    assert not list(Path("/home/alice/.config/systemd").rglob("*memman*"))
+    assert alice.stored("heron eggs box delta")
+
+
+def takes_any_folder() -> None:
+    """See that paths with all that systemd makes much of, and one below /tmp, are as good as others."""
+    folders = {"bob": '/home/bob/my data/100%h "$HOME" a:b \\n', "carol": "/tmp/carol/data"}  # noqa: S108 - the box's
+    for name, folder in folders.items():
+        user = User(name, MEMMAN_DATA_DIR=folder)
+        user.memman(*INSTALL)
+        clean(user)
+        took = user.remembers("echo")
+        say(f"in {folder!r} a note was stored after {took:.2f} s")
+        unfailed(user)
+
+
+def needs_no_namespaces() -> None:
+    """See that where none can be made, the drain runs without its sandbox, and install says so."""
+    alice = User("alice")
+    said = alice.memman(*INSTALL)
+    assert "without its file-system sandbox" in said, said
+    say(said.rstrip())
+    say(f"without namespaces a note was stored after {alice.remembers('foxtrot'):.2f} s")
+    unfailed(alice)
+
+
+if __name__ == "__main__":
+    if not Path(PROGRAM).exists():
+        lay_program(sys.argv[1])
+    for part in sys.argv[2:]:
+        globals()[part]()

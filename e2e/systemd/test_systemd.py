@@ -1,0 +1,52 @@
+"""The scheduler on a real systemd, as an ordinary user with lingering."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+NEEDED = ("unshare", "nsenter", "mount", "pgrep", "useradd", "systemd-analyze", "dbus-daemon")
+
+
+def lacking() -> str:
+    """Say what keeps the box from booting here, '' for nothing."""
+    if os.geteuid() != 0:
+        return "the box needs root"
+    if not Path("/lib/systemd/systemd").exists():
+        return "systemd is not installed"
+    return ", ".join(f"{program} is missing" for program in NEEDED if not shutil.which(program))
+
+
+def boots(bin: Path, *parts: str, bare: bool = False) -> None:  # noqa: A002 - the fixture's name
+    """Boot the box once for each of `parts` and run them inside; print what they say."""
+    if reason := lacking():
+        pytest.skip(reason)
+    python = os.path.realpath(sys.executable)
+    inside = [shlex.join((python, str(HERE / "inside.py"), str(bin.parent), *part.split())) for part in parts]
+    # Told to end in time, the box takes down what it put up.
+    command = ["timeout", "--kill-after=30", "200", HERE / "box", *(["--bare"] if bare else []), *inside]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300
+    )
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout
+
+
+def test_it_runs_by_itself(bin: Path) -> None:  # noqa: A002 - the same
+    """Notes are stored by themselves, bursts and ended drains cost none, and all of it outlives a reboot."""
+    boots(bin, "works", "runs_after_a_reboot", "stays_stopped")
+
+
+def test_odd_folders_and_a_missing_program(bin: Path) -> None:  # noqa: A002 - the same
+    """Odd paths survive the units' own syntax, and a program that is gone makes nothing spin."""
+    boots(bin, "takes_any_folder lacks_its_program")
+
+
+def test_it_runs_without_namespaces(bin: Path) -> None:  # noqa: A002 - the same
+    """Where no user namespaces can be made, drains still run."""
+    boots(bin, "needs_no_namespaces", bare=True)

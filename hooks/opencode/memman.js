@@ -1,0 +1,143 @@
+// memman for opencode: puts what earlier sessions left in front of the model, hands each finished turn to memman's queue.
+// A turn never fails or waits for it: every call has a time limit and every failure means "nothing to say".
+import { spawn } from "node:child_process"
+
+const MEMMAN = __MEMMAN__
+const LIMIT_MS = 1500
+// How long a memman that did not answer in time is left alone.
+const REST_MS = 60_000
+const SESSIONS_KEPT = 200
+const TITLE = /^You are a title generator/
+
+let restUntil = 0
+
+/** Runs one hook, without a shell, and resolves with the context it has to add. */
+const hook = (event, payload) =>
+  new Promise((resolve) => {
+    if (Date.now() < restUntil) return resolve("")
+    const child = spawn(MEMMAN, ["hook", event, "--host", "opencode"], {
+      stdio: ["pipe", "pipe", "ignore"],
+      detached: true,
+    })
+    const end = (said) => {
+      clearTimeout(late)
+      resolve(context(said))
+    }
+    const late = setTimeout(() => {
+      restUntil = Date.now() + REST_MS
+      end("")
+      stop(child)
+    }, LIMIT_MS)
+    let said = ""
+    child.stdout.setEncoding("utf8").on("data", (part) => (said += part))
+    for (const part of [child, child.stdin, child.stdout]) part.on("error", () => end(""))
+    child.on("close", () => end(said))
+    child.stdin.end(JSON.stringify(payload))
+  }).catch(() => "")
+
+/** Ends a program that is late, and what it started. */
+const stop = (child) => {
+  try {
+    child.stdout.destroy()
+    process.kill(-child.pid, "SIGKILL")
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+const context = (said) => {
+  try {
+    const text = JSON.parse(said).hookSpecificOutput.additionalContext
+    return typeof text === "string" ? text : ""
+  } catch {
+    return ""
+  }
+}
+
+/** The user's own words; `opencode run` puts quotes around them. */
+const spoken = (parts) =>
+  parts
+    .filter((part) => part.type === "text" && !part.synthetic && !part.ignored)
+    .map((part) => part.text.trim().replace(/^"([^]*)"$/, "$1"))
+    .join("\n")
+
+export const Memman = async ({ directory }) => {
+  const sessions = new Map()
+  // Sessions this process saw begin, and the parent of those that are a sub-agent's.
+  const begun = new Map()
+
+  const send = (event, id, fields) => hook(event, { session_id: id, cwd: directory, ...fields })
+  // What an earlier process put in front of the model is not in a session that goes on: it counts as cleared.
+  const start = (id, source) =>
+    begun.get(id) ? send("subagent-start", id) : send("session-start", id, { source })
+  const session = (id) => {
+    if (!sessions.has(id)) {
+      sessions.set(id, { start: start(id, begun.has(id) ? "startup" : "clear"), hits: new Map() })
+      if (sessions.size > SESSIONS_KEPT) sessions.delete(sessions.keys().next().value)
+    }
+    return sessions.get(id)
+  }
+
+  const finished = async (id) => {
+    const { prompt, reply } = session(id)
+    Object.assign(session(id), { prompt: "", reply: "" })
+    if (prompt && reply && !begun.get(id)) await send("stop", id, { prompt, last_assistant_message: reply })
+  }
+  const compacted = async (id) => {
+    const summary = session(id).reply
+    if (summary) await send("post-compact", id, { compact_summary: summary })
+    Object.assign(session(id), { reply: "", start: start(id, "compact") })
+  }
+  const heard = {
+    "session.created": ({ info }) => begun.set(info.id, info.parentID),
+    "session.idle": ({ sessionID }) => finished(sessionID),
+    "session.compacted": ({ sessionID }) => compacted(sessionID),
+    "session.deleted": ({ info }) => sessions.delete(info.id) && begun.delete(info.id),
+  }
+
+  return guarded({
+    event: ({ event }) => heard[event.type]?.(event.properties),
+
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      const here = session(sessionID)
+      here.prompt = spoken(parts)
+      await here.start
+      const hits = here.prompt && (await send("user-prompt", sessionID, { prompt: here.prompt }))
+      if (hits) here.hits.set(message.id, hits)
+    },
+
+    "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
+      if (!sessionID || TITLE.test(system[0])) return
+      const block = await session(sessionID).start
+      if (block) system.push(block)
+    },
+
+    // Only what goes to the model is added to: the hits are neither shown nor kept in the user's session.
+    "experimental.chat.messages.transform": async (_, { messages }) => {
+      messages.forEach(({ info, parts }, at) => {
+        const text = sessions.get(info.sessionID)?.hits.get(info.id)
+        if (!text || parts.some((part) => part.text === text)) return
+        const hits = { ...parts[0], id: `${parts[0].id}-memman`, type: "text", text, synthetic: true }
+        messages[at] = { info, parts: [...parts, hits] }
+      })
+    },
+
+    "experimental.text.complete": async ({ sessionID }, { text }) => {
+      session(sessionID).reply = text
+    },
+  })
+}
+
+const guarded = (hooks) =>
+  Object.fromEntries(
+    Object.entries(hooks).map(([name, run]) => [
+      name,
+      async (input, output) => {
+        try {
+          await run(input, output)
+        } catch {
+          // Memory is never worth a failed turn.
+        }
+      },
+    ]),
+  )

@@ -1,0 +1,46 @@
+"""`memman doctor`."""
+
+from collections import Counter
+from dataclasses import asdict
+
+import click
+
+from memman.cli.options import json_option
+from memman.cli.show import as_data, text
+from memman.config.places import data_dir
+from memman.doctor import CHECKS, examine
+from memman.doctor.finding import Context, Finding, counted
+
+_MARKS = {"ok": "ok", "skipped": "-", "warn": "warn", "fail": "FAIL"}
+_WIDTH = max(map(len, CHECKS))
+
+
+@click.command()
+@click.option("--check", "names", multiple=True, type=click.Choice(list(CHECKS)), help="Only this check; repeatable.")
+@click.option("--billable", is_flag=True, help="Ask the model and the embedder a question that costs a little.")
+@json_option
+def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:
+    """Check that everything works, and say what mends what does not.
+
+    Changes nothing. The exit code is 1 where a check failed; warnings leave it at 0.
+    """
+    findings = []
+    for name, finding in examine(Context(data_dir(), billable=billable), names):
+        findings.append((name, finding))
+        if not as_json:
+            _print(name, finding)
+    counts = Counter(finding.status for _, finding in findings)
+    healthy = not counts["fail"]
+    if as_json:
+        as_data({"healthy": healthy, "findings": [{"check": name} | asdict(found) for name, found in findings]})
+    else:
+        text(("healthy" if healthy else f"{counts['fail']} failed") + f", {counted(counts['warn'], 'warning')}")
+    return 0 if healthy else 1
+
+
+def _print(name: str, finding: Finding) -> None:
+    text(f"{_MARKS[finding.status]:<5} {name:<{_WIDTH}}  {finding.says}")
+    for label, more in (("note", finding.hint), ("mend", finding.mend)):
+        if more:
+            click.echo(f"{'':<{_WIDTH + 6}}  {label}: ", nl=False)
+            text(more)

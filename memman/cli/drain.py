@@ -1,0 +1,90 @@
+"""`memman scheduler drain`: what a person, and whoever starts drains, runs."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memman.cli.options import json_option, said_store, store_option
+from memman.cli.progress import bar
+from memman.cli.show import as_data, complain, text
+from memman.config.places import data_dir
+from memman.config.schedule import beat, refuse_stopped
+
+if TYPE_CHECKING:
+    from memman.cli.progress import Progress
+    from memman.drain.loop import Report
+    from memman.pipeline.plan import Plan
+    from memman.queue.notes import Queue
+
+
+@click.command()
+@click.option("--limit", type=click.IntRange(1), help="Notes at most.")
+@click.option("--deadline", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Start none after this.")
+@click.option(
+    "--wait", is_flag=True, help="As units do: wait for another drain to end, and leave at once where nothing waits."
+)
+@click.option("--trace", is_flag=True, help="Print what each stage makes of each note.")
+@json_option
+@store_option
+def drain(limit: int | None, deadline: float | None, wait: bool, trace: bool, as_json: bool) -> int:
+    """Take the notes that wait through the pipeline, into their stores."""
+    refuse_stopped(data_dir(), "drain")
+    if wait and not limit and said_store() is None and _idle():
+        return 0
+    from memman import compose
+
+    with bar("draining") as progress:
+        report = compose.drain(
+            notes=limit,
+            seconds=deadline,
+            store=said_store(),
+            patient=wait,
+            started=lambda queue: _counting(queue, progress),
+            trace=_told if trace else lambda stage, plan: None,  # noqa: ARG005 - nobody looks on
+        )
+    for line in report.errors:
+        complain(line)
+    if as_json:
+        as_data(asdict(report))
+    else:
+        text(summary(report))
+    return report.exit_code
+
+
+def summary(report: "Report") -> str:
+    """Say in one line what a drain did."""
+    notes = f"{report.done} note" + "s" * (report.done != 1)
+    line = f"drained {notes}: {report.added} added, {report.superseded} superseded, {report.known} known"
+    line += f"; {report.deferred} deferred, {report.parked} parked"
+    more = {"failed and will be tried again": report.failed - report.parked, "rescued": report.rescued}
+    line += "".join(f", {count} {what}" for what, count in more.items() if count > 0)
+    return line + (f"; stopped: {report.stopped}" if report.stopped else "")
+
+
+def _idle() -> bool:
+    """Whether there is nothing to do; the heart beats all the same."""
+    from memman.drain.idle import idle
+
+    if not idle(data_dir()):
+        return False
+    beat(data_dir())
+    return True
+
+
+def _counting(queue: "Queue", progress: "Progress") -> Callable[[], None]:
+    total, done = queue.waiting(said_store()), 0
+
+    def landed() -> None:
+        nonlocal done
+        done += 1
+        progress(done, total)
+
+    return landed
+
+
+def _told(stage: str, plan: "Plan") -> None:
+    from memman.drain.trace import line
+
+    text(line(stage, plan))

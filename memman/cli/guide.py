@@ -1,0 +1,13 @@
+"""`memman guide`: the text that tells agents about memman."""
+
+import click
+
+from memman.cli.show import text
+from memman.hot.guide import guide as written
+
+
+@click.command()
+def guide() -> None:
+    """Print what agents are told about memman."""
+    for line in written().split("\n"):
+        text(line)

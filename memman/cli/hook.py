@@ -1,0 +1,18 @@
+"""`memman hook`: what agents call; the entry point answers it before click is loaded, but for the help."""
+
+import click
+
+from memman.cli.options import said_store
+from memman.hot.events import EVENTS, HOSTS
+from memman.hot.hook import main
+
+
+@click.command(
+    epilog=f"EVENT is one of {', '.join(EVENTS)}. HOST is one of {', '.join(HOSTS)}.",
+    context_settings={"ignore_unknown_options": True},
+    options_metavar="--host HOST",
+)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="EVENT")
+def hook(words: tuple[str, ...]) -> int:
+    """Answer an event of an agent: JSON in, JSON or nothing out, never a failure."""
+    return main(words, said_store())

@@ -1,0 +1,138 @@
+"""`memman install`: wire the agents, the launcher and the scheduler."""
+
+import os
+import sys
+
+import click
+
+from memman.cli.show import complain, text
+from memman.cli.wizard import asked, from_shell, shown
+from memman.config.env import change_all
+from memman.config.launcher import lay
+from memman.config.places import data_dir
+from memman.doctor.folder import UNSAFE, file_system
+from memman.integrations import openclaw
+from memman.integrations.installer import Step, locked, plan, wire
+from memman.integrations.manifest import Manifest
+from memman.integrations.target import File, Target, Wiring
+from memman.integrations.targets import ALL, TARGETS, chosen
+from memman.model.errors import MemmanError
+from memman.scheduler import setup
+
+target_option = click.option(
+    "--target",
+    "names",
+    multiple=True,
+    type=click.Choice([*TARGETS, ALL]),
+    help="The agent that is meant; may be given several times. Without it: the agents that are found here.",
+)
+dry_option = click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
+
+
+@click.command()
+@target_option
+@dry_option
+@click.option("--no-wizard", is_flag=True, help="Ask nothing, on a terminal too.")
+@click.option("--allow-conversation-access", "access", is_flag=True, help="Let OpenClaw's plugin see conversations.")
+@click.option("--checkout", default="", metavar="PATH", help="The checkout of NanoClaw; by default the current folder.")
+def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool, checkout: str) -> int:
+    """Wire the agents of this machine, and start the scheduler.
+
+    Prints what it is about to do, then does it; the original of every file it changes is kept. A file that it cannot
+    read is left as it is, the rest is done, and the exit code says so.
+    """
+    data, targets = data_dir(), chosen(names)
+    asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run)
+    settings = from_shell(data)
+    if asks:
+        settings |= asked(data, settings)
+    if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
+        access = click.confirm("Let OpenClaw's plugin see your conversations? Without it nothing is recalled there")
+    wiring = Wiring(data, conversation_access=access, checkout=checkout)
+    work = _Work(data)
+    planned = work.plan(targets, wiring, settings)
+    if dry_run:
+        text("nothing was written")
+        return work.code
+    with locked(data):
+        work.do(planned, wiring, settings)
+    return work.code
+
+
+class _Work:
+    """One installation: what went wrong is said where it does, and the first of it is the exit code."""
+
+    def __init__(self, data: str) -> None:
+        self.data = data
+        self.code = 0
+        self.told: list[str] = []
+
+    def wrong(self, error: MemmanError) -> None:
+        """Say what went wrong."""
+        complain(str(error))
+        self.code = self.code or error.exit_code
+
+    def tell(self, lines: list[str]) -> None:
+        """Print what the scheduler has to say, each line once."""
+        for line in lines:
+            if line not in self.told:
+                text(f"scheduler: {line}")
+        self.told += lines
+
+    def plan(self, targets: list[Target], wiring: Wiring, settings: dict[str, str]) -> list[tuple[Target, File]]:
+        """Print what is to happen; return the files that can be worked on."""
+        manifest, planned = Manifest(self.data), []
+        if (kind := file_system(self.data)) in UNSAFE:
+            complain(f"{self.data} lies on {kind}, where databases get damaged: set MEMMAN_DATA_DIR to a local folder")
+        for name, value in settings.items():
+            text(f"settings: {name}={shown(name, value)}")
+        for target in targets:
+            try:
+                steps = [plan(manifest, file) for file in target.files(wiring)]
+            except MemmanError as error:
+                self.wrong(error)
+                continue
+            for step in steps:
+                planned.append((target, step.file))
+                _say(target, step, self.data)
+        self.tell(setup.plan(self.data))
+        if not targets:
+            text("no agent was found here; `memman install --target NAME` wires one all the same")
+        return planned
+
+    def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str]) -> None:
+        """Do what was planned."""
+        lay(self.data)
+        try:
+            if settings:
+                change_all(self.data, dict(settings))
+        except MemmanError as error:
+            self.wrong(error)
+        manifest = Manifest(self.data)
+        failed = set()
+        for target, file in planned:
+            try:
+                wire(manifest, target, file)
+            except MemmanError as error:
+                failed.add(target.name)
+                self.wrong(error)
+        try:
+            self.tell(setup.install(self.data))
+        except MemmanError as error:
+            self.wrong(error)
+        for target in dict.fromkeys(target for target, _ in planned):
+            text(f"{target.name}: " + ("not wired whole" if target.name in failed else "wired"))
+            for note in target.notes(wiring):
+                text(f"{target.name}: {note}")
+
+
+def _say(target: Target, step: Step, data: str) -> None:
+    path = step.file.path
+    if not step.verb:
+        if step.before is not None and step.base != step.before:
+            text(f"{target.name}: {path} is as it should be")
+        return
+    link = os.path.realpath(path)
+    behind = f", a link to {link}" if os.path.islink(path) else ""
+    kept = "" if step.before is None else f"; its original is kept in {data}/backups/settings"
+    text(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){kept}")

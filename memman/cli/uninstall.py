@@ -1,0 +1,101 @@
+"""`memman uninstall`: undo what install did; memories and settings of memman stay."""
+
+import os
+
+import click
+
+from memman.cli.install import dry_option, target_option
+from memman.cli.show import complain, text
+from memman.config.launcher import launcher_path
+from memman.config.places import data_dir
+from memman.integrations.installer import locked
+from memman.integrations.manifest import Manifest
+from memman.integrations.target import Target, Wiring
+from memman.integrations.targets import ALL, TARGETS, targets
+from memman.integrations.uninstaller import Undo, entries, leave_folders, plan, undo
+from memman.model.errors import MemmanError
+from memman.scheduler import setup
+
+
+@click.command()
+@target_option
+@dry_option
+@click.option("--checkout", default="", metavar="PATH", help="The checkout of NanoClaw; by default the current folder.")
+def uninstall(names: tuple[str, ...], dry_run: bool, checkout: str) -> int:
+    """Take memman out of the agents and stop its scheduler; what is remembered stays.
+
+    A file that nobody changed since gets its original bytes back; from any other only memman's own entries are taken
+    out. What could not be undone is said, and the exit code says so. With --target only that agent is undone, and the
+    scheduler stays.
+    """
+    data = data_dir()
+    whole = not names or ALL in names
+    picked = targets() if whole else [TARGETS[name] for name in TARGETS if name in names]
+    wiring = Wiring(data, checkout=checkout)
+    if dry_run:
+        return _plan(data, picked, wiring, whole=whole)
+    if not os.path.isdir(data) and not entries(Manifest(data), picked, wiring):
+        text("nothing is installed")
+        return 0
+    with locked(data):
+        code = _undo(data, picked, wiring)
+        if whole:
+            code = _stop(data) or code
+        if whole and not Manifest(data).entries:
+            _remove_launcher(data)
+    kept = f"{data}/backups/settings"
+    text(f"memories and settings stay in {data}")
+    if os.path.isdir(kept):
+        text(f"the originals of files that were changed stay in {kept}")
+    return code
+
+
+def _plan(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) -> int:
+    manifest, code = Manifest(data), 0
+    for entry in entries(manifest, picked, wiring):
+        try:
+            _say(plan(manifest, entry))
+        except MemmanError as error:
+            complain(str(error))
+            code = code or error.exit_code
+    if whole and os.path.exists(launcher_path(data)):
+        text(f"remove the scheduler's units and {launcher_path(data)}")
+    text("nothing was written")
+    return code
+
+
+def _undo(data: str, picked: list[Target], wiring: Wiring) -> int:
+    manifest, code = Manifest(data), 0
+    names = {target.name for target in picked}
+    for entry in entries(manifest, picked, wiring):
+        try:
+            _say(undo(manifest, entry, names))
+        except MemmanError as error:
+            complain(str(error))
+            code = code or error.exit_code
+    leave_folders(manifest)
+    return code
+
+
+def _stop(data: str) -> int:
+    try:
+        for line in setup.uninstall(data):
+            text(f"scheduler: {line}")
+    except MemmanError as error:
+        complain(str(error))
+        return error.exit_code
+    return 0
+
+
+def _say(step: Undo) -> None:
+    if step.verb:
+        text(f"{step.verb} {step.path}" + (f" ({step.said})" if step.said else ""))
+
+
+def _remove_launcher(data: str) -> None:
+    path = launcher_path(data)
+    for remove, what in ((os.unlink, path), (os.rmdir, os.path.dirname(path))):
+        try:
+            remove(what)
+        except OSError:
+            return

@@ -1,0 +1,26 @@
+"""Whether the stores that repositories are bound to, and the active one, are there."""
+
+import os
+from collections.abc import Iterator
+
+from memman.config import stores
+from memman.doctor.finding import Context, Finding, counted, shell, sound, warn
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Look for bindings to stores that are gone."""
+    bound = stores.bindings(context.data)
+    yield from sound(_gone(context.data, bound), f"{counted(len(bound), 'repository').replace('ys', 'ies')} bound")
+
+
+def _gone(data: str, bound: dict[str, str]) -> Iterator[Finding]:
+    for place, store in sorted(bound.items()):
+        if not stores.exists(data, store) and os.path.exists(place):
+            yield warn(
+                f"{place} is bound to store {store!r}, which is not there",
+                shell("memman", "store", "create", store),
+                "or in that repository `memman store bind --unset`",
+            )
+    active = stores.active(data)
+    if active != stores.DEFAULT and not stores.exists(data, active):
+        yield warn(f"the active store {active!r} is not there", shell("memman", "store", "create", active))

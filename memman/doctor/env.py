@@ -1,0 +1,41 @@
+"""Whether the env file says what memman understands."""
+
+import os
+from collections.abc import Iterator
+
+from memman.config.env import env_path, unknown
+from memman.config.keys import KEYS
+from memman.doctor.finding import Context, Finding, counted, fail, ok, shell, sound, warn
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Look for bad values, unknown keys, and variables that somebody may believe to count."""
+    path = env_path(context.data)
+    if os.path.exists(path):
+        says = f"{counted(len(context.settings.said), 'key')} set in {path}"
+        yield from sound((*_faults(context, path), *_unknown(context)), says)
+    else:
+        yield ok("no key is set: everything has its default")
+    yield from _shadows(context)
+
+
+def _faults(context: Context, path: str) -> Iterator[Finding]:
+    for fault in context.settings.faults:
+        key = fault.split(maxsplit=1)[0].rstrip(":")
+        mend = shell("memman", "config", "unset", key) if key in KEYS else shell("chmod", "600", path)
+        yield fail(fault, mend)
+
+
+def _unknown(context: Context) -> Iterator[Finding]:
+    for name in unknown(context.data):
+        yield warn(f"{name[:60]} is no key of memman's", shell("memman", "config", "unset", name))
+
+
+def _shadows(context: Context) -> Iterator[Finding]:
+    """Find variables of the shell that say other than the file: only the file counts."""
+    for name in KEYS:
+        if os.environ.get(name, context.settings[name]) != context.settings[name]:
+            yield warn(
+                f"{name} is set in this shell to something else, which nothing reads",
+                hint=f"`memman config set {name} VALUE` sets it; or unset the variable",
+            )

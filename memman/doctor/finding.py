@@ -1,0 +1,113 @@
+"""What a check is told, and what it answers."""
+
+import os
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from memman.config import stores
+from memman.config.env import Settings
+from memman.config.places import queue_path, store_path
+from memman.model.errors import DamagedFile, NewerSchema
+from memman.store.sqlite.catalogue import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing a check found, in one line.
+
+    `mend` is the shell command that mends it; `hint` is what a person should
+    know or do besides, or where no command can.
+    """
+
+    status: str
+    says: str
+    mend: str = ""
+    hint: str = ""
+
+
+def ok(says: str) -> Finding:
+    """Return that all is well."""
+    return Finding("ok", says)
+
+
+def skipped(says: str) -> Finding:
+    """Return that there was nothing to look at, or no way to."""
+    return Finding("skipped", says)
+
+
+def warn(says: str, mend: str = "", hint: str = "") -> Finding:
+    """Return what works, but should be looked at."""
+    return Finding("warn", says, mend, hint)
+
+
+def fail(says: str, mend: str = "", hint: str = "") -> Finding:
+    """Return what does not work."""
+    return Finding("fail", says, mend, hint)
+
+
+class Context:
+    """What is examined. `billable` allows calls that a provider charges for."""
+
+    def __init__(self, data: str, *, billable: bool = False) -> None:
+        self.data, self.billable = data, billable
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What the env file says, what is wrong in it left out."""
+        return Settings.read(self.data) if os.path.isdir(self.data) else Settings({})
+
+    @cached_property
+    def stores(self) -> list[str]:
+        """The stores that have a database."""
+        return stores.names(self.data)
+
+    def databases(self) -> dict[str, str]:
+        """Return the paths of the queue and of every store that are there, by what a person calls them."""
+        queue = {"queue": queue_path(self.data)} if os.path.exists(queue_path(self.data)) else {}
+        return queue | {f"store {name!r}": store_path(self.data, name) for name in self.stores}
+
+    def in_stores(self, look: Callable[[str, Catalogue], Iterable[Finding]]) -> Iterator[Finding]:
+        """Look into each store; what cannot be opened is left to the checks of schema and integrity."""
+        for name in self.stores:
+            try:
+                with Catalogue.open(store_path(self.data, name)) as catalogue:
+                    yield from look(name, catalogue)
+            except (DamagedFile, NewerSchema) as error:
+                yield skipped(str(error))
+
+
+def sound(found: Iterable[Finding], says: str) -> Iterator[Finding]:
+    """Yield what was found, or that all is well."""
+    some = False
+    for finding in found:
+        some = True
+        yield finding
+    if not some:
+        yield ok(says)
+
+
+def shell(*words: str) -> str:
+    """Write a command for a shell."""
+    return shlex.join(words)
+
+
+def backup(path: str, hint: str) -> str:
+    """Add to a hint the newest copy that an upgrade made of a file before it changed it."""
+    folder, name = os.path.split(path)
+    copies = sorted(other for other in os.listdir(folder) if other.startswith(name + ".schema-"))
+    return f"{hint}; an older copy is kept: {folder}/{copies[-1]}" if copies else hint
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number of things."""
+    return f"{count} {noun}" + "s" * (count != 1)
+
+
+def span(seconds: float) -> str:
+    """Write a length of time in its largest unit."""
+    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"

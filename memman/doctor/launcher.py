@@ -1,0 +1,42 @@
+"""Whether the launcher that hooks and units call is there, and starts this version."""
+
+import os
+from collections.abc import Iterator
+
+from memman import __version__
+from memman.config.launcher import launcher_path, target
+from memman.config.schedule import Schedule
+from memman.doctor.agents import wired
+from memman.doctor.finding import Context, Finding, fail, ok, skipped, warn
+from memman.scheduler.command import ask
+
+_PATIENCE = 10.0  # seconds for a program to print its version
+_INSTALL = "memman install"
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Look at the launcher, and run it."""
+    path = launcher_path(context.data)
+    if not os.path.exists(path) and not Schedule.load(context.data).kind and not wired(context):
+        yield skipped("nothing was installed that would call it")
+        return
+    yield _looked(context.data, path)
+
+
+def _looked(data: str, path: str) -> Finding:
+    if not os.path.exists(path):
+        return fail(f"{path} is not there: hooks and units call it", _INSTALL)
+    if not os.access(path, os.X_OK):
+        return fail(f"{path} is not executable", _INSTALL)
+    program = target(data)
+    if not os.access(program, os.X_OK):
+        return fail(f"{path} starts {program or 'nothing'}, which is not there", _INSTALL)
+    said = _version(path)
+    if said != f"memman {__version__}":
+        return warn(f"{path} starts {program}, which says {said!a}; this is memman {__version__}", _INSTALL)
+    return ok(f"{path} starts {program}")
+
+
+def _version(path: str) -> str:
+    answer = ask(path, "--version", patience=_PATIENCE)
+    return (answer.out or answer.err).strip()[:80]

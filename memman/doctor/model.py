@@ -1,0 +1,32 @@
+"""Whether the model's provider answers."""
+
+from collections.abc import Iterator
+
+from memman import compose
+from memman.doctor.finding import Context, Finding, ok
+from memman.doctor.probe import probed
+from memman.http import Http
+from memman.model.records import Request
+
+_QUESTION = Request(
+    task="answer",
+    role="fast",
+    system="Answer with a JSON object.",
+    user="Say yes.",
+    schema={"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]},
+    payload={},
+    max_tokens=16,
+)
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Look whether the model's provider answers."""
+    record = compose.in_force(context.settings)["llm"]
+    if record["provider"] == "builtin":
+        yield ok("the built-in rules: nothing to reach")
+        return
+
+    async def ask(http: Http) -> None:
+        await compose.llm(context.settings, lambda: http).complete(_QUESTION)
+
+    yield probed(context, "LLM", record | {"model": record["fast"]}, ask)

@@ -1,0 +1,80 @@
+"""Asking a provider whether it is there: a look that costs nothing, or with leave a question that does."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
+from memman.http import Http, Policy, Rejected
+from memman.llm.anthropic import VERSION
+from memman.model.errors import BadReply, MemmanError
+
+# Seconds for one look; a person waits for it.
+PATIENCE = 10.0
+_KEY_STATUS = frozenset({401, 403})
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """What can be looked at for nothing: a path below the endpoint, and how the key is shown."""
+
+    path: str
+    headers: Callable[[str], dict[str, str]]
+
+
+def _bearer(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+_FREE = {
+    "openai": Free("/models", _bearer),
+    "anthropic": Free("/v1/models", lambda key: {"x-api-key": key, "anthropic-version": VERSION}),
+    "voyage": Free("/", lambda _: {}),
+    "ollama": Free("/api/tags", lambda _: {}),
+}
+
+
+def probed(context: Context, family: str, record: dict[str, str], ask: Callable[[Http], Awaitable[None]]) -> Finding:
+    """Look at the provider of a `family` of keys, or where the person allows it, `ask` it."""
+    free, key = _FREE[record["provider"]], context.settings[f"MEMMAN_{family}_API_KEY"]
+    base = record["endpoint"].rstrip("/").removesuffix("/v1" if free.path.startswith("/v1") else "")
+
+    async def look(http: Http) -> None:
+        await http.get(base + free.path, free.headers(key))
+
+    said = f"{record['provider']} {record['model']} at {record['endpoint']}"
+    try:
+        asyncio.run(_with_http(ask if context.billable else look))
+    except Rejected as rejected:
+        return _rejected(family, said, rejected, billable=context.billable)
+    except BadReply as error:
+        return warn(f"{said}: {error}") if context.billable else ok(f"{said} answers")
+    except MemmanError as error:
+        return fail(
+            f"{said}: {error}",
+            _without(family),
+            f"start it, or correct MEMMAN_{family}_ENDPOINT; the command makes do without it",
+        )
+    return ok(f"{said} answers" + ("" if context.billable else ", as far as a free look shows"))
+
+
+async def _with_http(call: Callable[[Http], Awaitable[Any]]) -> None:
+    http = Http(Policy(timeout=PATIENCE, connect_timeout=PATIENCE, tries=1))
+    try:
+        await call(http)
+    finally:
+        await http.close()
+
+
+def _rejected(family: str, said: str, rejected: Rejected, *, billable: bool) -> Finding:
+    name = f"MEMMAN_{family}_API_KEY"
+    if rejected.status in _KEY_STATUS:
+        return fail(f"{said}: {rejected}", shell("memman", "config", "set", name, "-"), "the command reads the new key")
+    if billable:
+        return fail(f"{said}: {rejected}", _without(family), "correct what it names; the command makes do without it")
+    return ok(f"{said} answers, but has nothing to look at for free; --billable asks it")
+
+
+def _without(family: str) -> str:
+    return shell("memman", "config", "set", f"MEMMAN_{family}_PROVIDER", "builtin")

@@ -1,0 +1,35 @@
+"""Whether every memory has its vectors, and no change of the embedder was left unfinished."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from memman.doctor.finding import Context, Finding, counted, shell, skipped, sound, warn
+from memman.govern.embedding import status
+from memman.store.sqlite.catalogue import Catalogue
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Count what the embedders in force have not embedded, store by store."""
+    if not context.stores or context.settings.faults:
+        yield skipped("the env file is at fault" if context.stores else "no store yet")
+        return
+
+    def look(name: str, _: Catalogue) -> Iterable[Finding]:
+        return _missing(status(context.data, name))
+
+    yield from sound(context.in_stores(look), f"every memory of {counted(len(context.stores), 'store')} has its own")
+
+
+def _missing(record: dict[str, Any]) -> Iterator[Finding]:
+    store = record["store"]
+    if record["swap"]:
+        target, left = record["swap"]["target"], record["swap"]["left"]
+        says = f"store {store!r}: the change to {target} is unfinished, {left} memories to go"
+        yield warn(says, "memman embed swap --resume")
+    for made in {row["fingerprint"]: row for row in (record["builtin"], record["configured"])}.values():
+        if made["missing"] > 0:
+            yield warn(
+                f"store {store!r}: {counted(made['missing'], 'memory').replace('memorys', 'memories')}"
+                f" without a vector of {made['fingerprint']}",
+                shell("memman", "--store", store, "embed", "reembed"),
+            )

@@ -1,0 +1,33 @@
+"""Whether a drain would find nothing to do, told without loading what drains."""
+
+import json
+import os
+import time
+from contextlib import closing
+
+from memman.config.places import shown_path
+from memman.config.schedule import silence
+from memman.queue.view import QueueView
+
+# Seconds that may pass without a drain that tidies up, and bytes recall may leave to be counted meanwhile.
+TIDY = 3600
+SHOWN = 16_384
+
+
+def idle(data: str) -> bool:
+    """Silence the bell; whether no note waits and a drain has tidied up not long ago."""
+    silence(data)
+    with closing(QueueView(data)) as queue:
+        return not queue.waiting() and _tidy(queue.meta("last_drain")) and _size(shown_path(data)) < SHOWN
+
+
+def _tidy(last_drain: str) -> bool:
+    passed = time.time() - json.loads(last_drain)["at"] / 1000 if last_drain else TIDY
+    return 0 <= passed < TIDY
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

@@ -1,0 +1,165 @@
+"""The worker's log: one JSON line for what a drain did, no text of any note or memory below level debug.
+
+Only the holder of the drain lock writes. A log that cannot be written is
+given up silently: memory matters more.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
+
+from memman.clock import now_ms
+from memman.config.places import FILE_MODE, make_folder
+from memman.model.errors import (
+    BadConfig,
+    Busy,
+    CannotWrite,
+    DamagedFile,
+    MemmanError,
+    NewerSchema,
+    OldLibrary,
+    ProviderError,
+    SchedulerStopped,
+)
+from memman.model.secrets import redact
+
+if TYPE_CHECKING:
+    from memman.drain.loop import Report
+    from memman.pipeline.plan import Plan
+
+# Each file's size, and how many there are: about two months of steady use.
+LARGEST = 5 * 2**20
+FILES = 3
+LEVELS = ("debug", "info")
+# Errors whose message is made of names, paths and codes; any other may quote a note.
+_PLAIN = (ProviderError, CannotWrite, Busy, BadConfig, DamagedFile, NewerSchema, OldLibrary)
+
+Line = dict[str, Any]
+
+
+def log_path(data: str, number: int = 0) -> str:
+    """Return the path of the log, or with a number of an older part of it."""
+    return f"{data}/logs/worker.jsonl" + (f".{number}" if number else "")
+
+
+class Worklog:
+    """The log, opened for one drain; a context manager that also logs what breaks the drain off."""
+
+    def __init__(self, data: str, largest: int = LARGEST) -> None:
+        self.data, self.largest = data, largest
+        self.level = "info"
+        self._size = 0
+        self._file: BinaryIO | None = None
+        with suppress(OSError, MemmanError):
+            self._open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, SchedulerStopped):
+            self.write("drain failed", **failure(error))
+        self._close()
+
+    def write(self, event: str, level: str = "info", **fields: object) -> None:
+        """Add a line, if there is a log and its level asks for it."""
+        if self._file is None or LEVELS.index(level) < LEVELS.index(self.level):
+            return
+        record = {"at": now_ms(), "level": level, "event": event} | fields
+        line = json.dumps(record, ensure_ascii=False).encode(errors="replace") + b"\n"
+        try:
+            if self._size + len(line) > self.largest:
+                self._rotate()
+            self._size += self._file.write(line)
+        except (OSError, MemmanError):
+            self._close()
+
+    def stage(self, stage: str, plan: "Plan") -> None:
+        """Add at level debug what a stage made of a note, secrets taken out."""
+        if self.level == "debug":
+            from memman.drain.trace import line
+
+            self.write("stage", "debug", note=plan.note.uid, stage=stage, says=redact(line(stage, plan)))
+
+    def along(self, trace: "Callable[[str, Plan], None]") -> "Callable[[str, Plan], None]":
+        """Return what tells both `trace` and the log what a stage made of a note."""
+
+        def both(stage: str, plan: "Plan") -> None:
+            trace(stage, plan)
+            self.stage(stage, plan)
+
+        return both
+
+    def started(self, waiting: int) -> None:
+        """Log that a drain begins."""
+        self.write("drain started", "info" if waiting else "debug", waiting=waiting)
+
+    def ended(self, report: "Report", seconds: float) -> None:
+        """Log what a drain did; that it found nothing to do is worth a line at level debug only."""
+        counts = {name: value for name, value in asdict(report).items() if name != "errors"}
+        self.write("drain ended", "info" if any(counts.values()) else "debug", seconds=seconds, **counts)
+
+    def _open(self) -> None:
+        make_folder(f"{self.data}/logs")
+        flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_CLOEXEC
+        handle = os.open(log_path(self.data), flags, FILE_MODE)
+        self._file = os.fdopen(handle, "ab", buffering=0)
+        os.fchmod(handle, FILE_MODE)
+        self._size = os.fstat(handle).st_size
+
+    def _rotate(self) -> None:
+        self._close()
+        for number in range(FILES - 1, 0, -1):
+            with suppress(FileNotFoundError):
+                os.replace(log_path(self.data, number - 1), log_path(self.data, number))
+        self._open()
+
+    def _close(self) -> None:
+        log, self._file = self._file, None
+        if log is not None:
+            with suppress(OSError):
+                log.close()
+
+
+def failure(error: Exception) -> Line:
+    """Return what may be said of an error: its class and code, and its message where that quotes no note."""
+    said = {"message": redact(str(error))} if isinstance(error, _PLAIN) else {}
+    return {"error": type(error).__name__, "code": getattr(error, "exit_code", None)} | said
+
+
+def spent(before: Mapping[str, Line], after: Mapping[str, Line]) -> Iterator[Line]:
+    """Return what each stage's provider calls came to between two totals of the ledger."""
+    for stage, total in after.items():
+        was = before.get(stage, dict.fromkeys(total, 0))
+        if total["calls"] > was["calls"]:
+            yield {"stage": stage} | {name: total[name] - was[name] for name in total}
+
+
+def lines(data: str, limit: int, since: int | None = None) -> list[Line]:
+    """Return the newest `limit` lines, oldest first; `since` is Unix milliseconds. Torn lines are passed over."""
+    found: list[Line] = []
+    for number in range(FILES):
+        if len(found) >= limit:
+            break
+        found = [line for line in _read(log_path(data, number)) if since is None or line["at"] >= since] + found
+    return found[-limit:]
+
+
+def _read(path: str) -> list[Line]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as log:
+            return [line for line in map(_parsed, log) if line]
+    except OSError:
+        return []
+
+
+def _parsed(text: str) -> Line | None:
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    sound = isinstance(line, dict) and isinstance(line.get("at"), int) and isinstance(line.get("event"), str)
+    return line if sound else None

@@ -1,0 +1,126 @@
+"""The events of an agent, and what memman answers to each: context for the model, or silence."""
+
+from memman.config import stores
+from memman.config.places import data_dir
+from memman.config.repository import repository
+from memman.hot.payload import Payload
+from memman.hot.session import Session
+from memman.hot.wire import quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HOSTS = ("claude-code", "codex", "gemini", "opencode", "openclaw", "nanoclaw")
+# Tool -> the field of its input that says what it is about to do.
+_PLANS = {"Agent": "prompt", "Task": "prompt", "ExitPlanMode": "plan"}
+# Characters of a path or an id that any host would send.
+_LONGEST = 4096
+# A session that starts for one of these reasons has lost what it was shown.
+_LOST = ("compact", "clear")
+
+
+class Call:
+    """One event of one session: what the host says of it, and where its memory is."""
+
+    __slots__ = ("cwd", "data", "here", "host", "payload", "session", "store")
+
+    def __init__(self, host: str, store: str | None) -> None:
+        self.host = host
+        self.payload = Payload.read()
+        self.data = data_dir()
+        cwd = self.payload.text("cwd")
+        self.cwd = cwd if cwd[:1] == "/" and len(cwd) <= _LONGEST else ""
+        self.here = repository(self.cwd) if self.cwd else stores.here()
+        self.store = stores.resolve(self.data, store, self.here)
+        self.session = Session(self.data, host, self.payload.text("session_id")[:_LONGEST])
+
+
+def answer(event: str, host: str, store: str | None) -> str:
+    """Return what to print: JSON, or '' for nothing. Raises anything."""
+    if host not in HOSTS or event not in EVENTS:
+        raise ValueError("there is no such event or host")
+    respond, names = EVENTS[event]
+    call = Call(host, store)
+    context = respond(call)
+    if not context:
+        return ""
+    said = call.payload.text("hook_event_name")
+    name = said if said in names else names[-1 if host == "gemini" else 0]
+    return f'{{"hookSpecificOutput":{{"hookEventName":{quoted(name)},"additionalContext":{quoted(context)}}}}}'
+
+
+def _session_start(call: Call) -> str:
+    from memman.hot.prime import block
+
+    if call.payload.text("source") in _LOST:
+        call.session.shown.clear()
+    text, uids = block(call.data, call.store)
+    call.session.show(uids)
+    call.session.save()
+    return text
+
+
+def _subagent_start(call: Call) -> str:
+    from memman.hot.prime import block
+
+    return block(call.data, call.store)[0]
+
+
+def _user_prompt(call: Call) -> str:
+    from memman.hot.capture import prompted
+    from memman.hot.frame import stripped
+    from memman.hot.remind import reminder
+
+    prompt = stripped(call.payload.text("prompt"))
+    prompted(call, prompt)
+    return reminder(call.data, call.store, prompt, call.session)
+
+
+def _pre_tool(call: Call) -> str:
+    from memman.hot.remind import reminder
+
+    field = _PLANS.get(call.payload.text("tool_name"))
+    said = call.payload.under("tool_input").text(field) if field else ""
+    return reminder(call.data, call.store, said, call.session)
+
+
+def _stop(call: Call) -> str:
+    from memman.hot.capture import turn
+
+    turn(call)
+    return ""
+
+
+def _pre_compact(call: Call) -> str:
+    call.session.shown.clear()
+    call.session.save()
+    return ""
+
+
+def _post_compact(call: Call) -> str:
+    from memman.hot.capture import compact
+
+    compact(call)
+    return _pre_compact(call)
+
+
+def _session_end(call: Call) -> str:
+    """Keep what was shown, for the session may be resumed; its file goes when it is old."""
+    if call.session.prompt:
+        call.session.prompt = ""
+        call.session.save()
+    return ""
+
+
+# Event -> (what answers it, the names hosts have for it: Gemini's own is the last).
+EVENTS: "dict[str, tuple[Callable[[Call], str], tuple[str, ...]]]" = {
+    "session-start": (_session_start, ("SessionStart",)),
+    "user-prompt": (_user_prompt, ("UserPromptSubmit", "BeforeAgent")),
+    "pre-tool": (_pre_tool, ("PreToolUse", "BeforeTool")),
+    "subagent-start": (_subagent_start, ("SubagentStart",)),
+    "stop": (_stop, ("Stop", "AfterAgent")),
+    "pre-compact": (_pre_compact, ("PreCompact", "PreCompress")),
+    "post-compact": (_post_compact, ("PostCompact",)),
+    "session-end": (_session_end, ("SessionEnd",)),
+}

@@ -1,0 +1,66 @@
+"""Codex: hooks in hooks.json, or in config.toml where it already holds hooks; never in both."""
+
+from memman.integrations import hook_block, sources, toml_block
+from memman.integrations.json5 import CannotEdit
+from memman.integrations.target import File, Target, Wiring, laid, text_of, under
+
+NAME = "codex"
+JSON_FORM = "hooks-json"
+TOML_FORM = "codex-toml"
+
+
+def home() -> str:
+    """Return Codex's folder."""
+    return under("CODEX_HOME", "~/.codex")
+
+
+def _json() -> str:
+    return home() + "/hooks.json"
+
+
+def _toml() -> str:
+    return home() + "/config.toml"
+
+
+def in_toml() -> bool:
+    """Whether config.toml holds hooks of others, so that ours have to stand there too. Raises CannotEdit."""
+    try:
+        return bool(toml_block.hooks(toml_block.take(text_of(_toml()) or "")))
+    except CannotEdit as error:
+        raise CannotEdit(f"{_toml()} cannot be read ({error})") from error
+
+
+def _files(wiring: Wiring) -> list[File]:
+    block = sources.block(NAME, "hooks.json", wiring.launcher)
+    what = f"{len(block)} hooks"
+
+    def put_json(text: str | None) -> str | None:
+        if not in_toml():
+            return hook_block.put(text or "", block)
+        return text and hook_block.take(text, None)
+
+    def put_toml(text: str | None) -> str | None:
+        if in_toml():
+            return toml_block.put(text or "", block)
+        return text and toml_block.take(text)
+
+    skill = sources.text("claude-code", "skills/memman/SKILL.md", wiring.launcher)
+    return [
+        File(_json(), JSON_FORM, what, put_json),
+        File(_toml(), TOML_FORM, what, put_toml),
+        laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
+    ]
+
+
+def _notes(_: Wiring) -> list[str]:
+    notes = ["trust the hooks once: start codex, type /hooks and approve those of memman; until then it skips them"]
+    try:
+        features = toml_block.read(text_of(_toml()) or "").get("features")
+    except CannotEdit:
+        return notes
+    if isinstance(features, dict) and any(features.get(key) is False for key in ("hooks", "codex_hooks")):
+        notes.append(f"hooks are switched off by [features] in {_toml()}: set hooks = true")
+    return notes
+
+
+TARGET = Target(NAME, "codex", home, _files, _notes, lambda: [_json(), _toml()])

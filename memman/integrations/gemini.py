@@ -1,0 +1,35 @@
+"""Gemini CLI: hooks in its settings, and the skill that it shares with Codex."""
+
+import os
+
+from memman.integrations import hook_block, sources
+from memman.integrations.target import File, Target, Wiring, laid, look, under
+
+NAME = "gemini"
+
+
+def home() -> str:
+    """Return Gemini CLI's folder."""
+    return os.path.join(under("GEMINI_CLI_HOME", "~"), ".gemini")
+
+
+def _settings() -> str:
+    return home() + "/settings.json"
+
+
+def _files(wiring: Wiring) -> list[File]:
+    block = sources.block(NAME, "hooks.json", wiring.launcher)
+    skill = sources.text("claude-code", "skills/memman/SKILL.md", wiring.launcher)
+    return [
+        File(_settings(), "hooks-json", f"{len(block)} hooks", lambda text: hook_block.put(text or "", block)),
+        laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
+    ]
+
+
+def _notes(_: Wiring) -> list[str]:
+    if look(_settings(), ("hooksConfig", "enabled")) is False:
+        return [f"hooks are switched off by hooksConfig.enabled in {_settings()}: set it to true"]
+    return []
+
+
+TARGET = Target(NAME, "gemini", home, _files, _notes, lambda: [_settings()])

@@ -1,0 +1,117 @@
+"""Wires agents: every file is planned first, then its original put aside, then written."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from filelock import FileLock, Timeout
+
+from memman.config.launcher import launcher_path
+from memman.config.places import FILE_MODE, make_file, make_folder
+from memman.integrations import forms
+from memman.integrations.files import clear_draft, content, decoded, digest, encoded, missing_folders, swap
+from memman.integrations.json5 import CannotEdit
+from memman.integrations.manifest import Entry, Manifest
+from memman.integrations.target import LAID, File, Target
+from memman.model.errors import BadConfig, Busy
+
+_TRIES = 5  # times a file is read again because another program wrote it meanwhile
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is to happen to one file: `before` and `after` are its bytes, `base` those that uninstall brings back."""
+
+    file: File
+    before: bytes | None
+    after: bytes | None
+    base: bytes | None
+
+    @property
+    def verb(self) -> str:
+        """Return the word for it, '' where the file is as it should be."""
+        if self.before == self.after:
+            return ""
+        return "create" if self.before is None else "remove" if self.after is None else "change"
+
+
+def plan(manifest: Manifest, file: File) -> Step:
+    """Work out one file. Raises BadConfig where it cannot be edited."""
+    before = content(file.path)
+    entry = manifest.entries.get(file.path)
+    try:
+        base, source = _base(manifest, entry, file, before)
+        text = file.put(decoded(before))
+        if before not in {encoded(text), source}:
+            text = file.put(decoded(source))
+        forms.check(file.form, text)
+        after = encoded(text)
+    except CannotEdit as error:
+        raise BadConfig(f"{file.path}: {error}; it was left as it is") from error
+    return Step(file, before, after, base)
+
+
+def wire(manifest: Manifest, target: Target, file: File) -> Step:
+    """Bring one file to what it should be. Raises BadConfig, CannotWrite, Busy."""
+    clear_draft(file.path)
+    for _ in range(_TRIES):
+        step = plan(manifest, file)
+        if step.before == step.after == step.base and file.path not in manifest.entries:
+            return step
+        _record(manifest, target, step)
+        if step.before == step.after or swap(file.path, step.before, step.after, program=file.program):
+            return step
+    raise Busy(f"{file.path} is being changed by another program; try again")
+
+
+def _base(
+    manifest: Manifest, entry: Entry | None, file: File, before: bytes | None
+) -> tuple[bytes | None, bytes | None]:
+    """Return the bytes to go back to, and those to start from: as we left it, a file is made anew from its original."""
+    if entry and (entry.known(digest(before)) or file.form == LAID):
+        sound, original = manifest.original(entry)
+        if sound:
+            return original, original
+    if before is None:
+        return None, None
+    if file.form == LAID:
+        return (None if encoded(file.put(None)) == before else before), before
+    text = decoded(before) or ""
+    if entry is None and launcher_path(manifest.data) not in text:
+        return before, before
+    return encoded(forms.take(file.form, text, manifest.text(entry))), before
+
+
+def _record(manifest: Manifest, target: Target, step: Step) -> None:
+    """Put aside what goes, and write down what is about to happen, before it does."""
+    file, before = step.file, digest(step.before)
+    entry = manifest.entries.get(file.path) or Entry(file.path, file.form, [], digest(step.base))
+    if step.base is not None:
+        entry.backup = manifest.keep(file.path, step.base)
+    if step.before is not None and not entry.known(before):
+        manifest.keep(file.path, step.before)
+    same = entry.original == digest(step.base)
+    entry.original, entry.form = digest(step.base), file.form
+    entry.ours = list(dict.fromkeys([*(entry.ours if same else [before]), digest(step.after)]))
+    if target.name not in entry.targets:
+        entry.targets.append(target.name)
+    manifest.entries[file.path] = entry
+    manifest.folders += [folder for folder in missing_folders(file.path) if folder not in manifest.folders]
+    manifest.save()
+
+
+@contextmanager
+def locked(data: str) -> Iterator[None]:
+    """Hold the lock of installing and uninstalling, or raise Busy at once."""
+    path = data + "/install.lock"
+    make_folder(data)
+    make_file(path)
+    lock = FileLock(path, timeout=0, mode=FILE_MODE)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Busy("another install or uninstall is at work") from None
+    try:
+        yield
+    finally:
+        lock.release()

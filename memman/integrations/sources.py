@@ -1,0 +1,66 @@
+"""What install lays down, as it is shipped: packed in the wheel, or beside the package in a checkout."""
+
+import json
+import os
+import shlex
+from typing import Any
+
+import memman
+from memman.integrations.hook_block import Block
+from memman.model.errors import BadConfig
+
+PLACEHOLDER = "__MEMMAN__"
+_PREFIXES = ('"${CLAUDE_PLUGIN_ROOT}/bin/memman"', "memman")
+
+
+def folder(agent: str) -> str:
+    """Return the folder of an agent's sources. Raises BadConfig where this installation has none."""
+    package = os.path.dirname(os.path.abspath(memman.__file__))
+    for place in (f"{package}/share/hooks/{agent}", f"{os.path.dirname(package)}/hooks/{agent}"):
+        if os.path.isdir(place):
+            return place
+    raise _missing(agent)
+
+
+def text(agent: str, name: str, launcher: str) -> str:
+    """Return a shipped file, the launcher's path in its place as a string of JavaScript or JSON."""
+    path, literal = f"{folder(agent)}/{name}", json.dumps(launcher, ensure_ascii=False)
+    try:
+        with open(path, encoding="utf-8", newline="") as source:
+            return source.read().replace(f'"{PLACEHOLDER}"', literal).replace(PLACEHOLDER, literal)
+    except OSError as error:
+        raise _missing(agent) from error
+
+
+def names(agent: str) -> list[str]:
+    """Return an agent's shipped files, relative to their folder."""
+    root = folder(agent)
+    found = (f"{place}/{name}"[len(root) + 1 :] for place, _, files in os.walk(root) for name in files)
+    shipped = sorted(name for name in found if not name.endswith((".pyc", "~")))
+    if not shipped:
+        raise _missing(agent)
+    return shipped
+
+
+def executable(agent: str, name: str) -> bool:
+    """Whether a shipped file is a program."""
+    return os.access(f"{folder(agent)}/{name}", os.X_OK)
+
+
+def block(agent: str, name: str, launcher: str) -> Block:
+    """Return an agent's hooks, with the launcher's path where the source says how memman is called."""
+    hooks: Block = json.loads(text(agent, name, launcher))["hooks"]
+    for groups in hooks.values():
+        for group in groups:
+            for handler in group["hooks"]:
+                handler["command"] = _command(handler["command"], launcher)
+    return hooks
+
+
+def _missing(agent: str) -> BadConfig:
+    return BadConfig(f"this memman was installed without its hooks for {agent}: install it anew")
+
+
+def _command(command: str, launcher: str) -> Any:
+    prefix = next(prefix for prefix in _PREFIXES if command.startswith(prefix + " "))
+    return shlex.quote(launcher) + command.removeprefix(prefix)

@@ -1,0 +1,80 @@
+"""What doctor asks of a target: whether it is installed, what it should look like, and where it differs."""
+
+from memman.config.launcher import target as launched
+from memman.integrations import claude_code, codex, edits, hook_block, toml_block
+from memman.integrations.files import content, decoded
+from memman.integrations.installer import plan
+from memman.integrations.json5 import CannotEdit
+from memman.integrations.manifest import Manifest
+from memman.integrations.target import File, Target, Wiring, text_of
+from memman.integrations.uninstaller import entries
+from memman.model.errors import MemmanError
+
+
+def wiring(data: str) -> Wiring:
+    """Return what the files of a target depend on, for a look at what is there."""
+    return Wiring(data)
+
+
+def expected(target: Target, data: str) -> list[File]:
+    """Return the files of a target, each with the text it should have. Raises MemmanError."""
+    return target.files(wiring(data))
+
+
+def installed(target: Target, data: str) -> bool:
+    """Whether anything of ours stands in the agent's files."""
+    return bool(entries(Manifest(data), [target], wiring(data)))
+
+
+def drift(target: Target, data: str) -> list[str]:
+    """Say how an installed target differs from what this version ships, one line a difference."""
+    wrong = [] if launched(data) else [f"there is no launcher at {wiring(data).launcher}"]
+    try:
+        files = expected(target, data)
+    except (MemmanError, CannotEdit) as error:
+        return [*wrong, str(error)]
+    manifest = Manifest(data)
+    for file in files:
+        try:
+            if plan(manifest, file).verb:
+                wrong.append(f"{file.path} is not as this version ships it ({file.what})")
+        except MemmanError as error:
+            wrong.append(str(error))
+    return wrong + doubles(target)
+
+
+def doubles(target: Target) -> list[str]:
+    """Say where hooks are installed twice, so that each would fire twice."""
+    found = commands(target)
+    if target.name == claude_code.NAME and found and claude_code.plugged():
+        return ["both the plugin and the settings hold memman's hooks: each fires twice"]
+    if target.name == codex.NAME and sum(bool(_commands(path)) for path in target.settings()) > 1:
+        return ["both hooks.json and config.toml hold memman's hooks: each fires twice"]
+    twice = sorted({command for command in found if found.count(command) > 1})
+    return [f"{command!r} stands {found.count(command)} times in the hooks" for command in twice]
+
+
+def commands(target: Target) -> list[str]:
+    """Return memman's hook commands as they stand in the agent's settings."""
+    return [command for path in target.settings() for command in _commands(path)]
+
+
+def _commands(path: str) -> list[str]:
+    text = text_of(path) or ""
+    try:
+        hooks = toml_block.hooks(text) if path.endswith(".toml") else edits.at(text, ("hooks",))
+    except CannotEdit:
+        return []
+    return hook_block.commands(hooks)
+
+
+def unreadable(target: Target) -> list[str]:
+    """Return one line for each settings file of the agent that cannot be parsed."""
+    wrong = []
+    for path in target.settings():
+        try:
+            text = decoded(content(path)) or ""
+            toml_block.read(text) if path.endswith(".toml") else edits.at(text, ())
+        except (CannotEdit, MemmanError) as error:
+            wrong.append(f"{path}: {error}")
+    return wrong

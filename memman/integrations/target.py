@@ -1,0 +1,86 @@
+"""What an agent is to install: where it keeps its settings, and how each of them should read."""
+
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from memman.config.launcher import launcher_path
+from memman.integrations import edits
+from memman.integrations.json5 import CannotEdit
+
+LAID = "laid"
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What the files of a target depend on."""
+
+    data: str
+    conversation_access: bool = False
+    checkout: str = ""
+
+    @property
+    def launcher(self) -> str:
+        """Return the path that hooks call."""
+        return launcher_path(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of a target. `put` gives the text as it should be from the text as it is (None: no file).
+
+    `form` says how our part is taken out again: see forms.py.
+    """
+
+    path: str
+    form: str
+    what: str
+    put: Callable[[str | None], str | None]
+    program: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An agent."""
+
+    name: str
+    program: str
+    home: Callable[[], str]
+    files: Callable[[Wiring], list[File]]
+    notes: Callable[[Wiring], list[str]]
+    settings: Callable[[], list[str]]
+    everywhere: bool = True
+
+    def detected(self) -> bool:
+        """Whether the agent is there: its program is on the PATH, or its folder exists."""
+        return bool(self.program and shutil.which(self.program)) or os.path.isdir(self.home())
+
+
+def laid(path: str, content: str, what: str, *, program: bool = False) -> File:
+    """Return a file that is wholly ours."""
+    return File(path, LAID, what, lambda _: content, program)
+
+
+def under(variable: str, default: str) -> str:
+    """Return the folder that an environment variable names, or the default below the home folder."""
+    return os.path.abspath(os.path.expanduser(os.environ.get(variable) or default))
+
+
+def look(path: str, keys: edits.Path) -> Any:
+    """Return what stands in a JSON settings file, None where nothing does or it cannot be read."""
+    try:
+        return edits.at(text_of(path) or "", keys)
+    except CannotEdit:
+        return None
+
+
+def text_of(path: str) -> str | None:
+    """Return a settings file's text for a look at it, None where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", newline="") as source:
+            return source.read() if stat.S_ISREG(os.fstat(source.fileno()).st_mode) else None
+    except (OSError, UnicodeDecodeError):
+        return None

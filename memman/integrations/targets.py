@@ -1,0 +1,23 @@
+"""The agents there is a target for, in the order they are shown."""
+
+from memman.integrations import claude_code, codex, gemini, nanoclaw, openclaw, opencode
+from memman.integrations.target import Target
+
+TARGETS: dict[str, Target] = {
+    module.NAME: module.TARGET for module in (claude_code, codex, gemini, opencode, openclaw, nanoclaw)
+}
+ALL = "all"
+
+
+def targets() -> list[Target]:
+    """Return every target."""
+    return list(TARGETS.values())
+
+
+def chosen(names: tuple[str, ...]) -> list[Target]:
+    """Return the targets that `names` mean: nothing is what is detected here, NanoClaw never unasked."""
+    if ALL in names:
+        return [target for target in targets() if target.everywhere or target.name in names or target.detected()]
+    if names:
+        return [target for target in targets() if target.name in names]
+    return [target for target in targets() if target.everywhere and target.detected()]

@@ -1,0 +1,65 @@
+"""The turn task: what a user's own words, or a summary of a session, state for good → facts."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memman.llm.builtin.classify import importance
+from memman.llm.builtin.entities import entities
+from memman.llm.builtin.keywords import keywords, summary
+from memman.llm.builtin.markdown import blocks
+from memman.llm.builtin.moment import asking, guessing, passing
+from memman.llm.builtin.split import MAX_CHARS, sentences
+from memman.llm.builtin.standing import Kept, standing
+from memman.model.records import DEFAULT_IMPORTANCE
+
+MAX_FACTS = 8  # of one turn; who says more at once is writing a document
+# How a summary tells what a user wants for good. What they want done is the task.
+_ATTRIBUTED = re.compile(
+    r"\b(?:user|developer)s?(?:'s)? (?:has |had |also |explicitly |clearly |strongly )*(?:prefer(?:s|red|ences?)?"
+    r"|dislikes?|hates?|decided|chose|insist(?:s|ed)?|corrected|settled on|always wants?|never wants?"
+    r"|(?:does not|doesn't) want|wants? (?:all|every|no)\b|(?:asked|told) (?:\w+ ){0,3}?to (?:always|never|stop))\b",
+    re.IGNORECASE,
+)
+
+
+def turn(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer {"facts": [...]}: what the user corrected, preferred or decided, as said; mostly nothing."""
+    own = [_fact(found, "user") for found in _standing(payload["user"])]
+    told = [_fact(found, "agent") for found in _attributed(payload["summary"])]
+    return {"facts": list({fact["text"]: fact for fact in own + told}.values())[:MAX_FACTS]}
+
+
+def _sentences(said: str) -> Iterator[str]:
+    """Yield the sentences short enough to be judged, '' in place of the others."""
+    for block in blocks(said):
+        for sentence in sentences(block.text) if block.kind != "code" else ():
+            yield sentence if len(sentence) <= MAX_CHARS else ""
+
+
+def _standing(said: str) -> Iterator[Kept]:
+    before = ""
+    for sentence in _sentences(said):
+        found = standing(sentence, before)
+        if found:
+            yield found
+        before = sentence
+
+
+def _attributed(summary: str) -> Iterator[Kept]:
+    for sentence in _sentences(summary):
+        found = _ATTRIBUTED.search(sentence)
+        if found and not (asking(sentence) or guessing(sentence) or passing(sentence, found.start(), offered=False)):
+            yield Kept(sentence, "fact")
+
+
+def _fact(found: Kept, speaker: str) -> dict[str, Any]:
+    return {
+        "text": found.text,
+        "category": found.category,
+        "importance": max(DEFAULT_IMPORTANCE, importance(found.text)),
+        "entities": entities(found.text),
+        "keywords": keywords(found.text),
+        "summary": summary(found.text),
+        "speaker": speaker,
+    }

@@ -1,0 +1,124 @@
+"""What an agent's turn or the summary of its session leaves behind. Precision first: mostly nothing."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from memman.model.errors import BadReply, Refused
+from memman.model.records import Fact, Hints, Note, Request
+from memman.pipeline.echo import news
+from memman.pipeline.facts import FIELDS, PATIENCE, fact, grounded, listing
+from memman.pipeline.passing import passing
+from memman.pipeline.plan import Tools
+from memman.pipeline.prompts import digest, prompt, quoted
+from memman.pipeline.replies import listed
+from memman.pipeline.speech import own, prose
+from memman.pipeline.words import stems
+
+# Facts of one turn.
+MAX_FACTS = 8
+# Characters of either side that a model is shown, about 2,000 tokens: own words are seldom more.
+HEARD = 8_000
+# A fact must share this part of its words with two neighbouring sentences of who is said to have said it:
+# a long prompt holds a third of the words of almost anything.
+SAID = 0.5
+# What only the user can say of themselves; who repeats it states a fact about them.
+_OWN_CATEGORIES = frozenset({"preference", "decision"})
+_NO_HINTS = Hints()
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+
+SCHEMA = listing(FIELDS | {"speaker": {"type": "string", "enum": ["user", "agent"]}})
+_SCHEMA_TEXT = json.dumps(SCHEMA)
+
+
+def version(tools: Tools) -> str:
+    """Say what the outcome depends on beside note and model."""
+    return digest(prompt("turn"), _SCHEMA_TEXT, tools.capture)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was said in a turn, pasted and injected text left out. Of a summary there is only that."""
+
+    user: str = ""
+    agent: str = ""
+    summary: str = ""
+
+    @classmethod
+    def of(cls, note: Note) -> "Heard":
+        """Listen to a turn or a summary."""
+        if note.channel == "compact":
+            return cls(summary=prose(note.text)[:HEARD])
+        return cls(own(note.text)[:HEARD], prose(note.reply)[:HEARD])
+
+    def request(self) -> Request:
+        """Put the question."""
+        parts = {"user": self.user, "agent": self.agent, "summary": self.summary}
+        return Request(
+            task="turn",
+            role="fast",
+            system=prompt("turn"),
+            user="\n".join(quoted(tag, text) for tag, text in parts.items() if text),
+            schema=SCHEMA,
+            payload=parts,
+        )
+
+
+async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
+    """Return what is worth keeping of a turn or a summary and was not known before."""
+    heard = Heard.of(note)
+    if tools.capture == "off" or heard == Heard():
+        return ()
+    return await news(tools, note, await _found(tools, note, heard))
+
+
+async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
+    """Ask the model, for corrections only where the rules see one. What it refuses or keeps garbling, they judge."""
+    request = heard.request()
+    ruled = _facts((await tools.rules.complete(request)).data, heard)
+    sparing = tools.capture == "corrections"
+    if sparing and not ruled:
+        return ()
+    try:
+        facts = _facts((await tools.llm.complete(request)).data, heard)
+    except Refused:
+        return ruled
+    except BadReply:
+        if note.deferrals < PATIENCE:
+            raise
+        return ruled
+    # Asked for corrections alone, the model may phrase what the rules found, and add nothing else.
+    return tuple(one for one in facts if not one.source) or ruled if sparing else facts
+
+
+def _facts(data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:
+    found = (_attributed(item, heard) for item in listed(data, "facts", MAX_FACTS))
+    return tuple({one.text.casefold(): one for one in found if one and not passing(one)}.values())
+
+
+def _attributed(item: Mapping[str, Any], heard: Heard) -> Fact | None:
+    """Stamp a fact with who said it, whatever the model claims; None where nobody did."""
+    one = fact(item, _NO_HINTS)
+    if not one.text:
+        return None
+    if item.get("speaker") == "user" and _said(one.text, heard.user):
+        return one
+    if not _said(one.text, f"{heard.user}\n{heard.agent}\n{heard.summary}"):
+        return None
+    return replace(one, source="agent", category="fact" if one.category in _OWN_CATEGORIES else one.category)
+
+
+def _said(text: str, words: str) -> bool:
+    """Whether two neighbouring sentences of `words` bear `text` out."""
+    sentences = [part for part in _SENTENCE_END.split(words) if part.strip()]
+    return any(grounded(text, said, SAID) for said in _windows(sentences))
+
+
+def _windows(sentences: list[str]) -> Iterable[frozenset[str]]:
+    heard = [stems(sentence) for sentence in sentences]
+    yield from heard[:1]
+    for first, second in pairwise(heard):
+        yield first | second

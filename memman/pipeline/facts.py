@@ -1,0 +1,59 @@
+"""What extraction asks a model for, and how its answer becomes facts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from memman.model.records import DEFAULT_IMPORTANCE, Fact, Hints
+from memman.model.vocabulary import CATEGORIES
+from memman.pipeline.replies import clean, lines, names, number
+from memman.pipeline.words import stems
+
+MAX_TEXT = 4_000
+# A fact must share this part of its words with the text it is said to come from.
+GROUNDED = 0.34
+# After so many drains in which the model answered nonsense, the rules take over for this note.
+PATIENCE = 5
+
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+FIELDS: dict[str, Any] = {
+    "text": {"type": "string"},
+    "category": {"type": "string", "enum": list(CATEGORIES)},
+    "importance": {"type": "integer"},
+    "entities": _STRINGS,
+    "keywords": _STRINGS,
+    "summary": {"type": "string"},
+}
+
+
+def listing(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of {"facts": [...]}, each an object of `fields`."""
+    item = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {"facts": {"type": "array", "items": item}},
+        "required": ["facts"],
+        "additionalProperties": False,
+    }
+
+
+def fact(item: Mapping[str, Any], hints: Hints) -> Fact:
+    """Read one fact; what the caller of `remember` hinted wins over the model."""
+    category = item.get("category")
+    return Fact(
+        text=lines(item.get("text"), MAX_TEXT),
+        category=hints.category or (category if category in CATEGORIES else "fact"),
+        importance=hints.importance or int(number(item.get("importance"), 1, 5, DEFAULT_IMPORTANCE)),
+        entities=names((*hints.entities, *_texts(item.get("entities"))), 12, 80),
+        keywords=names(item.get("keywords"), 10, 40),
+        summary=clean(item.get("summary"), 160),
+    )
+
+
+def grounded(text: str, said: frozenset[str], share: float = GROUNDED) -> bool:
+    """Whether `share` of the words of `text` are among the stems `said`."""
+    claimed = stems(text)
+    return not claimed or len(claimed & said) / len(claimed) >= share
+
+
+def _texts(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,60 @@
+"""The files that a service manager reads: where they are shipped, and how they are laid down."""
+
+import os
+
+import memman
+from memman.model.errors import BadConfig, CannotWrite
+
+# They hold no secret, and systemd complains of units that not everybody can read.
+_MODE = 0o644
+_FOLDER_MODE = 0o700
+
+
+def shipped(name: str) -> bytes:
+    """Return a shipped file: packed in the wheel, or beside the package in a checkout."""
+    package = os.path.dirname(os.path.abspath(memman.__file__))
+    for place in (f"{package}/share/{name}", f"{os.path.dirname(package)}/{name}"):
+        if os.path.isfile(place):
+            with open(place, "rb") as source:
+                return source.read()
+    raise BadConfig(f"this memman was installed without {name}: install it anew")
+
+
+def lay(folder: str, texts: dict[str, str]) -> list[str]:
+    """Write those of `texts` that are not there as they should be; return their names. Raises CannotWrite."""
+    changed = [name for name, text in texts.items() if held(f"{folder}/{name}") != text]
+    for name in changed:
+        _write(f"{folder}/{name}", texts[name])
+    return changed
+
+
+def held(path: str) -> str | None:
+    """Return what a file holds, None where there is none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="") as source:
+            return source.read()
+    except OSError:
+        return None
+
+
+def take(path: str) -> bool:
+    """Remove a file; whether there was one."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def _write(path: str, text: str) -> None:
+    draft = f"{path}.{os.getpid()}.new"
+    try:
+        os.makedirs(os.path.dirname(path), _FOLDER_MODE, exist_ok=True)
+        with open(draft, "w", encoding="utf-8", newline="") as target:
+            os.fchmod(target.fileno(), _MODE)
+            target.write(text)
+            target.flush()
+            os.fsync(target.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise CannotWrite(f"{path} could not be written ({error.strerror})") from error

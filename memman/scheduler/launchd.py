@@ -1,0 +1,124 @@
+"""launchd: an agent that drains, started when the bell is touched and at an interval."""
+
+import os
+import plistlib
+import re
+import time
+from typing import Any
+
+from memman.config.launcher import launcher_path, moved
+from memman.config.places import make_folder
+from memman.config.schedule import Schedule, bell_path
+from memman.scheduler.command import Answer, ask, obeyed
+from memman.scheduler.files import lay, shipped, take
+
+KIND = "launchd"
+LABEL = "io.memman.drain"
+_FILE = f"{LABEL}.plist"
+# An agent that is still ending cannot be loaded: how often to try, and the seconds between.
+_TRIES, _PAUSE = 10, 0.3
+_TELLING = re.compile(r"^\t(state|runs|last exit code) = (.*)$", re.MULTILINE)
+
+
+def available() -> bool:
+    """Whether this user's launchd answers."""
+    return _launchctl("print", _domain()).code == 0
+
+
+def folder() -> str:
+    """Return the folder of this user's agents."""
+    return os.path.expanduser("~/Library/LaunchAgents")
+
+
+def rendered(data: str) -> dict[str, str]:
+    """Return what the agent's file must hold."""
+    values = {"@LAUNCHER@": launcher_path(data), "@BELL@": bell_path(data), "@DATA@": data}
+    agent = _filled(plistlib.loads(shipped(f"launchd/{_FILE}")), values)
+    agent["StartInterval"] = Schedule.load(data).interval
+    if moved(data):
+        agent["EnvironmentVariables"] = {"MEMMAN_DATA_DIR": data}
+    return {_FILE: plistlib.dumps(agent, sort_keys=False).decode()}
+
+
+def install(data: str) -> list[str]:
+    """Lay the agent down and load it, unless the scheduler is stopped. Raises NoScheduler."""
+    make_folder(f"{data}/logs")
+    lay(folder(), rendered(data))
+    schedule = Schedule.load(data)
+    (stop if schedule.stopped else start)()
+    return [f"launchd starts a drain when a note comes, and every {schedule.interval} s (agent in {folder()})"]
+
+
+def uninstall() -> list[str]:
+    """Unload and remove the agent."""
+    if not os.path.lexists(f"{folder()}/{_FILE}"):
+        return []
+    _launchctl("bootout", _service())
+    _launchctl("enable", _service())
+    take(f"{folder()}/{_FILE}")
+    return [f"removed the launchd agent from {folder()}"]
+
+
+def start() -> None:
+    """Enable the agent and load it afresh."""
+    _launchctl("bootout", _service())
+    _order("enable", _service())
+    command = ("bootstrap", _domain(), f"{folder()}/{_FILE}")
+    for _ in range(_TRIES - 1):
+        if not _launchctl(*command).code:
+            return
+        time.sleep(_PAUSE)
+    _order(*command)
+
+
+def stop() -> None:
+    """Disable the agent, so that it is not loaded at the next login, and unload it."""
+    _order("disable", _service())
+    _launchctl("bootout", _service())
+
+
+def trigger() -> None:
+    """Start the agent's program."""
+    _order("kickstart", _service())
+
+
+def health() -> dict[str, Any]:
+    """Return what launchd says of the agent."""
+    answer = _launchctl("print", _service())
+    said = dict(_TELLING.findall(answer.out))
+    code = said.get("last exit code", "0")
+    state = "not loaded" if answer.code else said.get("state", "unknown")
+    failed = not code.startswith(("0", "(never"))
+    return {
+        "well": not answer.code and not failed,
+        "units": {LABEL: state + (f", last exit code {code}" if failed else "")},
+        "next_run": None,
+    }
+
+
+def _filled(value: Any, values: dict[str, str]) -> Any:
+    """Replace the placeholders in every string below `value`."""
+    if isinstance(value, dict):
+        return {key: _filled(below, values) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_filled(below, values) for below in value]
+    if isinstance(value, str):
+        for name, text in values.items():
+            value = value.replace(name, text)
+    return value
+
+
+def _domain() -> str:
+    return f"gui/{os.getuid()}"
+
+
+def _service() -> str:
+    return f"{_domain()}/{LABEL}"
+
+
+def _launchctl(*words: str) -> Answer:
+    return ask("launchctl", *words)
+
+
+def _order(*words: str) -> None:
+    obeyed(_launchctl(*words), " ".join(("launchctl", *words)))

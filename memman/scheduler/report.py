@@ -1,0 +1,35 @@
+"""How whoever starts drains is doing."""
+
+import os
+from typing import Any
+
+from memman.config.schedule import Schedule, heartbeat_path, overdue
+from memman.scheduler import serve
+from memman.scheduler.adapter import named
+
+
+def report(data: str) -> dict[str, Any]:
+    """Return kind, state, units, last and next run (Unix milliseconds), and by how many seconds a drain is overdue."""
+    schedule = Schedule.load(data)
+    adapter = named(schedule.kind)
+    health = serve.health(data) if schedule.kind == serve.KIND else adapter.health() if adapter else {}
+    last = last_run(data)
+    expected = last + schedule.interval * 1000 if last and schedule.kind else None
+    return {
+        "kind": schedule.kind,
+        "state": "stopped" if schedule.stopped else "started" if schedule.kind else "not installed",
+        "interval": schedule.interval,
+        "well": health.get("well"),
+        "units": health.get("units", {}),
+        "last_run": last,
+        "next_run": None if schedule.stopped else health.get("next_run") or expected,
+        "overdue_seconds": overdue(data),
+    }
+
+
+def last_run(data: str) -> int | None:
+    """Return when the last drain ended."""
+    try:
+        return os.stat(heartbeat_path(data)).st_mtime_ns // 1_000_000
+    except OSError:
+        return None

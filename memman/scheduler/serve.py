@@ -1,0 +1,156 @@
+"""The loop in the foreground, for containers: it starts a drain when the bell rings and at an interval.
+
+It can be a container's first process: it reaps whatever ends below it, and a
+signal ends it in time. Each drain is a process of its own, so that the loop
+stays as small as it began.
+"""
+
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from memman.config.launcher import program
+from memman.config.places import FILE_MODE, make_file, make_folder
+from memman.config.schedule import Schedule, bell_path, silence
+from memman.model.errors import Busy
+
+KIND = "serve"
+POLL = 0.25  # seconds between two looks at the bell
+# Seconds after it was asked to stop at which a drain is told so, told to give up what is in flight, and killed.
+PRESSURE = ((0.0, signal.SIGTERM), (0.8, signal.SIGTERM), (1.5, signal.SIGKILL))
+_DRAIN = ("scheduler", "drain", "--wait", "--deadline", "240")
+_HEARD = (signal.SIGTERM, signal.SIGINT)
+
+
+def serve(data: str, interval: int | None = None) -> None:
+    """Start drains until SIGTERM or SIGINT comes. Raises Busy where another loop serves this data folder."""
+    with _alone(data, patience=1):  # longer than a look at its health takes
+        schedule = Schedule.load(data)
+        schedule.interval = interval or schedule.interval
+        schedule.kind = schedule.kind or KIND
+        schedule.save(data)
+        with _Wakeup() as wakeup:
+            Loop(data, wakeup).run()
+
+
+def health(data: str) -> dict[str, Any]:
+    """Return whether a loop serves this data folder."""
+    try:
+        with _alone(data):
+            return {"well": False, "units": {"serve": "not running"}}
+    except Busy:
+        return {"well": True, "units": {"serve": "running"}}
+
+
+class Loop:
+    """Looks at the bell, the clock and the children until it is asked to stop."""
+
+    def __init__(self, data: str, wakeup: "_Wakeup") -> None:
+        self.data, self.wakeup = data, wakeup
+        self.command = (program(), *_DRAIN)
+        self.child = 0
+        self.due = 0.0
+        self.warned = False
+
+    def run(self) -> None:
+        """Serve until asked to stop, then end the drain that runs."""
+        while not self.wakeup.asked:
+            self._look()
+            self.wakeup.wait(POLL)
+            self._reap()
+        self._end()
+
+    def _look(self) -> None:
+        schedule = Schedule.load(self.data)
+        if self.child:
+            if schedule.stopped and not self.warned:
+                self.warned = True
+                os.kill(self.child, signal.SIGTERM)
+        elif not schedule.stopped and (time.monotonic() >= self.due or os.path.exists(bell_path(self.data))):
+            self._drain(schedule.interval)
+
+    def _drain(self, interval: int) -> None:
+        # Silenced here too, so that a drain that cannot even start is not started again and again.
+        silence(self.data)
+        self.warned = False
+        # A group of its own: what a terminal sends, we forward.
+        self.due = time.monotonic() + interval
+        try:
+            self.child = os.posix_spawn(self.command[0], self.command, os.environ, setpgroup=0)
+        except OSError as error:  # amid an upgrade; the next time it may be there again
+            sys.stderr.write(f"memman: {self.command[0]} could not be started: {error.strerror}\n")
+
+    def _reap(self) -> None:
+        """Take leave of every process that has ended, ours or one that a first process inherits."""
+        with suppress(ChildProcessError):
+            while ended := os.waitpid(-1, os.WNOHANG)[0]:
+                if ended == self.child:
+                    self.child = 0
+
+    def _end(self) -> None:
+        began = time.monotonic()
+        for after, number in PRESSURE:
+            while self.child and self.wakeup.asked < 2 and time.monotonic() < began + after:  # noqa: PLR2004 - twice
+                self.wakeup.wait(max(0.0, began + after - time.monotonic()))
+                self._reap()
+            if self.child:
+                os.kill(self.child, signal.SIGKILL if self.wakeup.asked > 1 else number)
+        while self.child:
+            self.wakeup.wait(POLL)
+            self._reap()
+
+
+class _Wakeup:
+    """Waits that end at once when a signal comes, and how often we were asked to stop."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __enter__(self) -> Self:
+        self.ours, theirs = os.pipe()
+        for end in (self.ours, theirs):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
+        for number in _HEARD:
+            signal.signal(number, self._ask)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in (*_HEARD, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        theirs = signal.set_wakeup_fd(-1)
+        for end in (self.ours, theirs):
+            os.close(end)
+
+    def wait(self, seconds: float) -> None:
+        """Wait so long, or until a signal comes."""
+        select.select([self.ours], [], [], seconds)
+        with suppress(BlockingIOError):
+            os.read(self.ours, 4096)
+
+    def _ask(self, *_: object) -> None:
+        self.asked += 1
+
+
+@contextmanager
+def _alone(data: str, patience: float = 0) -> Iterator[None]:
+    path = data + "/serve.lock"
+    make_folder(data)
+    make_file(path)
+    lock = FileLock(path, timeout=patience, mode=FILE_MODE)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Busy("another `memman scheduler serve` looks after this data folder") from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,71 @@
+"""Installing and removing what starts drains."""
+
+import shlex
+
+from memman.config.launcher import launcher_path, lay
+from memman.config.schedule import Schedule
+from memman.model.errors import NoScheduler
+from memman.scheduler.adapter import ADAPTERS, Adapter, answering
+
+SERVE = "serve"
+
+
+def plan(data: str) -> list[str]:
+    """Say what `install` would do."""
+    adapter = answering()
+    lines = [f"write the launcher {launcher_path(data)}"]
+    if adapter is None:
+        return lines + _without(data)
+    files = ", ".join(adapter.rendered(data))
+    return [*lines, f"write {files} to {adapter.folder()} and have {adapter.KIND} start drains"]
+
+
+def install(data: str) -> list[str]:
+    """Lay the launcher down and have whoever answers here start drains; return what to tell the user.
+
+    Where nobody answers, the lines say what to do instead, and the schedule
+    names no kind.
+    """
+    lay(data)
+    adapter = answering()
+    if adapter is None:
+        return _without(data)
+    try:
+        return _installed(data, adapter)
+    except NoScheduler as error:
+        return [f"{error}: {_instead(data)}"]
+
+
+def uninstall(data: str) -> list[str]:
+    """Remove whatever starts drains; return what to tell the user. Memory stays as it is."""
+    lines = [line for adapter in ADAPTERS for line in adapter.uninstall()]
+    schedule = Schedule.load(data)
+    if schedule.kind:
+        schedule.kind = ""
+        schedule.save(data)
+    return lines
+
+
+def _installed(data: str, adapter: Adapter) -> list[str]:
+    lines = adapter.install(data)
+    schedule = Schedule.load(data)
+    schedule.kind = adapter.KIND
+    schedule.save(data)
+    if schedule.stopped:
+        lines.append("the scheduler is stopped, and stays so until `memman scheduler start`")
+    return lines
+
+
+def _without(data: str) -> list[str]:
+    if Schedule.load(data).kind == SERVE:
+        return ["drains are started by `memman scheduler serve`"]
+    return [f"neither systemd nor launchd answers here: {_instead(data)}"]
+
+
+def _instead(data: str) -> str:
+    return f"keep `memman scheduler serve` running, or add this line to your crontab: {cron_line(data)}"
+
+
+def cron_line(data: str) -> str:
+    """Return the line for a crontab that drains every minute."""
+    return f"* * * * * {shlex.quote(launcher_path(data))} scheduler drain --wait --deadline 240".replace("%", "\\%")

@@ -1,0 +1,125 @@
+"""Which words of a turn the rules keep, and which of them are the user's own."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from memman.llm.builtin.turn import turn
+from memman.pipeline.speech import LONGEST, own, prose
+
+DATA = Path(__file__).parent.parent / "data"
+NEUTRAL = "neutral"
+
+
+def labelled(name):
+    """Read one labelled set."""
+    return [json.loads(line) for line in (DATA / f"turns_{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def kept(text):
+    """Return what the rules keep of a prompt, as (category, text)."""
+    facts = turn({"user": own(text), "agent": "", "summary": ""})["facts"]
+    return [(fact["category"], fact["text"]) for fact in facts]
+
+
+# The rules were written with the first four sets; the last they have never been fitted to, and must not be.
+@pytest.mark.parametrize(
+    ("name", "stored_at_most", "caught_at_least"),
+    [("a", 0, 20), ("b", 0, 25), ("c", 0, 25), ("d", 0, 22), ("e", 1, 13)],
+)
+def test_labelled_turns_are_told_apart(name, stored_at_most, caught_at_least):
+    """Of neutral turns nothing is kept, of the others what the label names."""
+    turns = labelled(name)
+    stored = [t["text"] for t in turns if t["label"] == NEUTRAL and kept(t["text"])]
+    caught = [t for t in turns if t["label"] != NEUTRAL and t["catch"].lower() in str(kept(t["text"])).lower()]
+    assert len(stored) <= stored_at_most, stored
+    assert len(caught) >= caught_at_least
+
+
+def test_the_sets_have_the_sizes_that_the_thresholds_are_meant_for():
+    """The first set is the one of forty neutral turns and twenty others."""
+    labels = {name: [t["label"] for t in labelled(name)] for name in "abcde"}
+    sizes = [(said.count(NEUTRAL), len(said)) for said in labels.values()]
+    assert sizes == [(40, 60), (40, 65), (40, 65), (40, 65), (30, 50)]
+
+
+PASTED = [
+    ("```\nalways use tabs\n```\nfix it", "fix it"),
+    ("fix it\n```\nalways use tabs", "fix it"),
+    ("~~~py\nnever do this\n~~~\nwhy?", "why?"),
+    ("> I prefer tabs\n\nis that so?", "is that so?"),
+    ("<memman-memory>\nab12cd34 3d user: always use tabs\n</memman-memory>\nrun the tests", "run the tests"),
+    ("<system-reminder>never stop</system-reminder>go on", "go on"),
+    ("ab12cd34 3d user: always use tabs\n\nis this still true?", "is this still true?"),
+    ('Traceback (most recent call last):\n  File "a.py"\nValueError: you must always pass a token', ""),
+    ("src/app.py\nsrc/db.py:12:3\n\nopen these", "open these"),
+    ("2026-03-01T10:00:00 WARN always set NODE_ENV\n\nwhy?", "why?"),
+    ("$ npm test\nnever run this as root\n\nhm", "hm"),
+    ("+never run this\n-always run this\n\nok?", "ok?"),
+    ("here is the mail:\n\nDear all,\n\nI prefer Fridays.\n\nCheers, Ann", "here is the mail:"),
+    ("translate to German: never share your password", "translate to German:"),
+    ("my rules:\n- always use tabs\n- never push", "my rules:\n- always use tabs\n- never push"),
+    ("use <Link> and not <a> from now on", "use <Link> and not <a> from now on"),
+    ("wie geht's?\n\nimmer noch rot", "wie geht's?\n\nimmer noch rot"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "left"), PASTED)
+def test_what_was_pasted_is_not_the_users_word(text, left):
+    """Fences, quotes, frames, logs, traces, diffs, paths and pasted documents are left out; the rest stays."""
+    assert own(text) == left
+
+
+def test_an_agents_message_keeps_its_prose():
+    """Of a reply, code, quotes, tables and lines of recall go, headings and lists stay."""
+    reply = "# Done\n\n- one\n- ab12cd34 3d user: use tabs\n\n> quoted\n\n```\ncode\n```\n| a | b |\n\nIt is 8081."
+    assert prose(reply) == "# Done\n\n- one\n\nIt is 8081."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<a>" * 40_000,
+        "a-b " * 30_000,
+        "`" * 60_000,
+        '"' * 60_000,
+        "no, " * 30_000,
+        "always " * 20_000,
+        "if you " * 20_000,
+        "x=" * 50_000,
+        "we " * 40_000 + "now",
+        "I told you " * 10_000,
+        "\t" * 100_000,
+        "use a " * 20_000 + "everywhere",
+        ("use " + "word " * 60 + ".\n") * 300,
+    ],
+)
+def test_a_hostile_prompt_costs_no_more_than_a_long_one(text):
+    """No pattern runs away over a prompt made for it; nothing beyond the bound is read."""
+    began = time.monotonic()
+    kept(text)
+    prose(text)
+    assert time.monotonic() - began < 20
+    assert len(own(text)) <= LONGEST
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("add a logout button and from now on always run make lint", "from now on always run make lint"),
+        ("Use that in future.", None),
+        ("run `make fmt` first. do that in future", "run `make fmt` first. do that in future"),
+        ("could you please always answer in French?", "always answer in French"),
+        ("don\u2019t use emojis in commit messages", "don't use emojis in commit messages"),
+    ],
+)
+def test_what_is_kept_is_the_clause_in_the_users_own_words(text, expected):
+    """A task around it is cut off, what it leans on is kept with it, and alone it is not kept."""
+    assert [said for _, said in kept(text)] == ([expected] if expected else [])
+
+
+def test_one_turn_leaves_a_bounded_number_of_facts():
+    """Who pastes a hundred rules is not told apart from a document."""
+    assert len(kept("\n".join(f"- never use tool{n} in tests" for n in range(100)))) == 8

@@ -1,0 +1,371 @@
+"""Doctor on its own: where it looks, what it leaves alone, and what it says of what the planted faults do not reach."""
+
+import contextlib
+import hashlib
+import json
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from conftest import rows
+from memman.config.schedule import Schedule
+from memman.doctor import CHECKS, examine, switches
+from memman.doctor.finding import Context
+from memman.doctor.folder import UNSAFE, file_system
+from memman.doctor.trust import fingerprint
+from memman.testing.providers import GARBAGE_BODY, ScriptedProvider, status
+
+
+def doctor(box, *args, code=0):
+    """Run doctor; return its findings."""
+    done = box.memman("doctor", "--json", *args)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return json.loads(done.stdout)["findings"]
+
+
+def found(box, check, **options):
+    """Return (status, what is said) of one check, run in this process."""
+    context = Context(str(box.data), **options)
+    return [(finding.status, finding.says) for _, finding in examine(context, [check])]
+
+
+def tree(folder):
+    """Return every file below a folder with its mode and content."""
+    return {
+        str(path): (path.stat().st_mode, hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "")
+        for path in [folder, *folder.rglob("*")]
+        if not path.name.endswith(("-shm", "-wal"))
+    }
+
+
+@contextlib.contextmanager
+def answering(code, body=b"{}"):
+    """Serve GET requests with one answer; give the address and the paths asked for."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append((self.path, dict(self.headers)))
+            self.send_response(code)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+# --- healthy ---
+
+
+def test_memman_that_was_only_installed_by_pip_is_healthy(box):
+    """Before any set-up and before the first note nothing fails, and nothing is made."""
+    findings = doctor(box)
+    assert {finding["check"] for finding in findings} == set(CHECKS)
+    assert {finding["status"] for finding in findings} == {"ok", "skipped", "warn"}
+    assert [finding["check"] for finding in findings if finding["status"] == "warn"] == ["scheduler"]
+    assert not box.data.exists()
+
+
+def test_notes_and_memories_without_a_scheduler_are_healthy(box):
+    """A few notes that wait, and a store that was drained by hand, are no fault."""
+    box.remember("The heron nests.")
+    doctor(box)
+    box.drain()
+    box.remember("The ibis nests too.")
+    status_of = {finding["check"]: finding["status"] for finding in doctor(box)}
+    assert {status_of[check] for check in ("modes", "schema", "integrity", "queue", "vectors", "drains")} == {"ok"}
+
+
+def test_doctor_changes_nothing(box):
+    """Every file below the home folder is as it was, hooks replayed and all."""
+    box.remember("The heron nests.")
+    box.drain()
+    assert box.memman("install", "--no-wizard", "--target", "claude-code", "--target", "codex").returncode == 0
+    before = tree(box.data.parent)
+    doctor(box)
+    assert tree(box.data.parent) == before
+
+
+def test_checks_are_chosen_by_name(box):
+    """--check narrows to some checks, in doctor's own order; an unknown one is refused."""
+    assert [f["check"] for f in doctor(box, "--check", "queue", "--check", "folder")] == ["folder", "queue"]
+    assert box.memman("doctor", "--check", "moon").returncode == 2
+
+
+def test_people_read_lines(box):
+    """One line a finding, what mends it below, and a verdict at the end."""
+    box.data.mkdir(mode=0o755)
+    done = box.memman("doctor", "--check", "modes")
+    assert done.returncode == 1
+    line, mend, verdict = done.stdout.splitlines()
+    assert line.startswith("FAIL  modes")
+    assert mend.strip() == f"mend: chmod -R go-rwx {box.data}"
+    assert verdict == "1 failed, 0 warnings"
+
+
+# --- broken ground ---
+
+
+def test_a_file_where_the_data_folder_should_be(box):
+    """That is the one failure; the other checks have nothing to look at."""
+    box.data.write_text("in the way")
+    failed = [finding for finding in doctor(box, code=1) if finding["status"] == "fail"]
+    assert [(finding["check"], finding["hint"] != "") for finding in failed] == [("folder", True)]
+
+
+def test_a_check_that_cannot_work_fails_and_the_others_go_on(box):
+    """A folder where the queue should be fails the checks that need it; every check has its say."""
+    (box.data / "queue.db").mkdir(parents=True, mode=0o700)
+    box.data.chmod(0o700)
+    findings = doctor(box, code=1)
+    assert {finding["check"] for finding in findings} == set(CHECKS)
+    assert {f["check"] for f in findings if f["status"] == "fail"} == {"schema", "integrity", "queue", "parked"}
+
+
+def test_a_damaged_store_does_not_hide_another(box):
+    """What one store is told of is not lost because another cannot be opened."""
+    for store in ("a", "b"):
+        box.remember("The heron nests.", store=store)
+    box.drain()
+    path = box.store_path("a")
+    for end in ("-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    path.write_bytes(b"no database" * 1000)
+    rows(box.store_path("b"), "DELETE FROM vector")
+    said = found(box, "vectors")
+    assert [status_ for status_, _ in said] == ["skipped", "warn"]
+    assert "'b'" in said[1][1]
+
+
+def test_the_copy_made_by_an_upgrade_is_named(box):
+    """Where a damaged store has an older copy beside it, the finding says so."""
+    box.remember("The heron nests.")
+    box.drain()
+    copy = box.data / "data/default/memman.db.schema-1.bak"
+    copy.touch(mode=0o600)
+    box.store_path().write_bytes(b"")
+    (finding,) = (f for f in doctor(box, "--check", "integrity", code=1))
+    assert str(copy) in finding["hint"]
+
+
+def test_file_systems_are_read_from_the_mount_table(tmp_path):
+    """The longest mount point above a folder counts, blanks in its name too."""
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        "/dev/sda1 / ext4 rw 0 0\nserver:/x /home nfs4 rw 0 0\n/dev/sdb1 /home/al\\040ice ext4 rw 0 0\n"
+        "9p /mnt/c 9p rw\n"
+    )
+    kinds = {path: file_system(path, str(mounts)) for path in ("/etc", "/home/bob/x", "/home/al ice/y", "/mnt/c/z")}
+    assert kinds == {"/etc": "ext4", "/home/bob/x": "nfs4", "/home/al ice/y": "ext4", "/mnt/c/z": "9p"}
+    assert {"nfs4", "9p", "cifs", "virtiofs"} <= UNSAFE
+    assert file_system("/etc", str(tmp_path / "none")) == ""
+
+
+# --- the schedule ---
+
+
+def test_who_starts_drains(box):
+    """Nobody, somebody by hand, a loop that is not running: each is said as it is."""
+    assert found(box, "scheduler")[0][0] == "warn"
+    box.remember("The heron nests.")
+    box.drain()
+    assert found(box, "scheduler") == [("ok", "a drain ran just now, started by hand or by cron")]
+    Schedule("serve", 60).save(str(box.data))
+    assert found(box, "scheduler") == [("warn", "`memman scheduler serve` does not run here")]
+    assert found(box, "units")[0][0] == "skipped"
+
+
+def test_a_manager_that_does_not_answer_is_a_warning(box):
+    """Units may be sound though systemd is out of reach, as in a `su` session; missing files fail."""
+    box.data.mkdir(mode=0o700)
+    Schedule("systemd", 60).save(str(box.data))
+    environ = box.environ | {"PATH": str(box.data)}
+    done = box.start(box.script, "doctor", "--json", "--check", "units", **environ)
+    findings = json.loads(done.communicate(timeout=60)[0])["findings"]
+    assert {finding["status"] for finding in findings} == {"fail", "warn"}
+    assert all("memman scheduler install" in f["mend"] for f in findings if f["status"] == "fail")
+    assert any("does not answer" in finding["says"] for finding in findings)
+
+
+# --- providers ---
+
+
+@pytest.mark.parametrize(
+    ("provider", "path", "header"),
+    [
+        ("openai", "/v1/models", ("authorization", "Bearer k")),
+        ("anthropic", "/v1/models", ("x-api-key", "k")),
+    ],
+)
+def test_the_model_is_looked_at_for_free(box, provider, path, header):
+    """One GET of the list of models with the key, and no question."""
+    with answering(200, b'{"data": []}') as (url, asked):
+        at = url + "/v1" * (provider == "openai")
+        box.configure(LLM_PROVIDER=provider, LLM_ENDPOINT=at, LLM_API_KEY="k")
+        assert [status_ for status_, _ in found(box, "model")] == ["ok"]
+    ((place, headers),) = asked
+    assert place == path
+    assert {name.lower(): value for name, value in headers.items()}[header[0]] == header[1]
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "expected"),
+    [(404, b"{}", "ok"), (200, b"<html>", "ok"), (401, b"{}", "fail"), (503, b"{}", "fail")],
+)
+def test_what_a_provider_answers_is_weighed(box, code, body, expected):
+    """A server that answers is there, whatever it lists; a rejected key and an ailing server are failures."""
+    with answering(code, body) as (url, _):
+        box.configure(EMBED_PROVIDER="openai", EMBED_ENDPOINT=f"{url}/v1", EMBED_API_KEY="k")
+        assert [status_ for status_, _ in found(box, "embedder")] == [expected]
+
+
+def test_a_question_is_asked_only_with_leave(box):
+    """--billable asks the model and the embedder once each, and sees what a look cannot."""
+    with ScriptedProvider(respond=lambda _: {"yes": True}) as provider:
+        box.use(provider)
+        assert found(box, "model", billable=True)[0][0] == "ok"
+        assert found(box, "embedder", billable=True)[0][0] == "ok"
+        assert provider.calls.total() == 2
+    with ScriptedProvider(script=lambda _: status(404)) as provider:
+        box.use(provider)
+        assert found(box, "model", billable=True)[0][0] == "fail"
+    with ScriptedProvider(script=lambda _: GARBAGE_BODY) as provider:
+        box.use(provider)
+        assert found(box, "model", billable=True)[0][0] == "warn"
+
+
+# --- the env file ---
+
+
+def test_a_variable_of_the_shell_that_nothing_reads_is_named_without_its_value(box, monkeypatch):
+    """Who exports a key and wonders is told that only the env file counts."""
+    box.configure(LLM_API_KEY="one")
+    monkeypatch.setenv("MEMMAN_LLM_API_KEY", "hidden-value")
+    monkeypatch.setenv("MEMMAN_HTTP_TRIES", "3")
+    said = found(box, "env")
+    assert [status_ for status_, _ in said] == ["ok", "warn"]
+    assert "MEMMAN_LLM_API_KEY" in said[1][1]
+    assert "hidden-value" not in str(said)
+
+
+def test_a_line_that_is_no_key_can_be_unset(box):
+    """`config unset` removes what it does not know where the file holds it, and else still asks what was meant."""
+    box.configure(COLOUR="red", HTTP_TRIES=2)
+    assert box.memman("config", "unset", "MEMMAN_COLOUR").stdout == "removed MEMMAN_COLOUR\n"
+    assert (box.data / "env").read_text() == "MEMMAN_HTTP_TRIES=2\n"
+    assert box.memman("config", "unset", "MEMMAN_COLOUR").returncode == 78
+
+
+# --- the agents ---
+
+
+def test_the_fingerprint_of_a_hook_is_codex_own():
+    """What Codex 0.169.0 reported of two hooks as their current hash."""
+    program = "/home/alice/.memman/bin/memman hook"
+    start = {"type": "command", "command": f"{program} session-start --host codex", "timeout": 2}
+    stop = {"type": "command", "command": f"{program} stop --host codex", "timeout": 2}
+    assert fingerprint("session_start", "startup|resume|clear|compact", start) == (
+        "sha256:9e4e06e05e94d15a0f1d685e54394507ff0fba28bfa5c598ae5a36c7a85ad7a8"
+    )
+    assert fingerprint("stop", None, stop) == "sha256:d59a0aaed1e7d26dc6b2808b5b3b450ce414b23a4bb93a90c7ae20aec927f027"
+    assert fingerprint("stop", None, stop | {"statusMessage": "…"}) == ""
+
+
+def wire(box, *targets):
+    """Wire agents."""
+    words = [word for target in targets for word in ("--target", target)]
+    done = box.memman("install", "--no-wizard", *words)
+    assert done.returncode == 0, done.stderr
+
+
+def test_codex_hooks_in_toml_are_looked_up_there(box):
+    """Where config.toml holds hooks of others ours stand there too, and so do their records of trust."""
+    codex = box.data.parent / ".codex"
+    codex.mkdir()
+    (codex / "config.toml").write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "mine"\n')
+    wire(box, "codex")
+    assert "not told to trust" in found(box, "trust")[0][1]
+    with (codex / "config.toml").open("a") as config:
+        for event, group in (("session_start", 0), ("user_prompt_submit", 0), ("subagent_start", 0), ("stop", 1)):
+            config.write(f'[hooks.state."{codex}/config.toml:{event}:{group}:0"]\ntrusted_hash = "sha256:old"\n')
+    assert "changed since approved" in found(box, "trust")[0][1]
+    with (codex / "config.toml").open("a") as config:
+        config.write("enabled = false\n")
+    assert "switched off: stop" in found(box, "trust")[1][1]
+
+
+def test_openclaw_without_sight_of_conversations_is_a_warning(box):
+    """The plugin is wired but mute until the user lets it see conversations."""
+    wire(box, "openclaw")
+    finding = next(f for f in switches.check(Context(str(box.data))) if f.status == "warn")
+    assert "conversations" in finding.says
+    assert os.system(f"{box.script.removesuffix('memman')}{finding.mend} >/dev/null") == 0  # noqa: S605
+    assert found(box, "switches")[0][0] == "ok"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"hooksConfig": {"disabled": ["memman"]}},
+        {"hooksConfig": {"enabled": False}},
+        {"hooks": {"disabled": ["memman"]}},
+    ],
+)
+def test_every_switch_of_gemini_counts(box, settings):
+    """Hooks are off as a whole or by name, in the newer and the older spelling."""
+    wire(box, "gemini")
+    path = box.data.parent / ".gemini/settings.json"
+    held = json.loads(path.read_text())
+    for key, value in settings.items():
+        held[key] = held.get(key, {}) | value
+    path.write_text(json.dumps(held))
+    assert [status_ for status_, _ in found(box, "switches")] == ["warn"]
+
+
+def test_what_an_administrator_switched_off_is_named(tmp_path):
+    """Claude Code's managed settings may forbid hooks; there is nothing to mend but to ask."""
+    path = tmp_path / "managed-settings.json"
+    path.write_text('{"allowManagedHooksOnly": true, "disableAllHooks": false}')
+    (finding,) = switches.managed(str(path))
+    assert (finding.status, finding.mend) == ("warn", "")
+    assert "allowManagedHooksOnly" in finding.says
+    assert list(switches.managed(str(tmp_path / "none"))) == []
+
+
+def test_a_hook_that_hangs_or_prints_nonsense_is_found(box):
+    """Replay bounds each hook and judges what it prints."""
+    wire(box, "gemini")
+    launcher = box.data / "bin/memman"
+    launcher.write_text('#!/bin/sh\necho "not json"\n')
+    assert all(status_ == "fail" and "other than JSON" in says for status_, says in found(box, "replay"))
+    launcher.write_text("#!/bin/sh\nexit 3\n")
+    assert all("exit code 3" in says for _, says in found(box, "replay"))
+    launcher.write_text("#!/bin/sh\nsleep 30\necho late\n")
+    assert "did not end within" in found(box, "replay")[0][1]
+
+
+def test_the_plugin_s_hooks_are_replayed_through_the_launcher(box):
+    """Where a plugin brings the hooks, as in opencode, what it calls is replayed with its own payloads."""
+    wire(box, "opencode")
+    assert found(box, "replay") == [("ok", "3 hooks of opencode")]
+    (box.data / "bin/memman").write_text("#!/bin/sh\nexit 0\n")
+    said = " ".join(says for _, says in found(box, "replay"))
+    assert "session-start hook put nothing in front of the model" in said
+    assert "user-prompt hook did not inject a memory that answers the prompt" in said
+    assert "stop hook queued 0 turns instead of one" in said
+
+
+def test_the_page_on_doctor_names_every_check():
+    """Each check has its row in the docs."""
+    page = (Path(__file__).parents[2] / "docs/doctor.md").read_text()
+    assert [name for name in CHECKS if f"| `{name}` |" not in page] == []

@@ -1,0 +1,443 @@
+"""Doctor finds what is planted, names it, and prints the command that mends it: one wired machine, fault after fault.
+
+The service manager is a stand-in that keeps each unit's state in a file; all
+else is real: the wired settings, the hooks, the databases, the programs.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import apsw
+import pytest
+
+from conftest import SCRUBBED, Box, rows
+from memman.doctor.trust import fingerprint
+
+SYSTEMCTL = """#!/bin/sh
+states=$(dirname "$0")/states
+shift
+verb=$1
+shift
+case $verb in
+show)
+    [ "$1" = --property=Version ] && exit 0
+    for unit in memman-drain.service memman-drain.timer memman-drain.path; do
+        [ -e "$states/$unit" ] && active=active || active=inactive
+        enabled=enabled
+        [ "$unit" = memman-drain.service ] && enabled=static
+        printf 'Id=%s\\nLoadState=loaded\\nActiveState=%s\\n' $unit $active
+        printf 'UnitFileState=%s\\nResult=success\\n\\n' $enabled
+    done
+    ;;
+list-timers) echo '[]' ;;
+restart) for unit; do [ "$unit" = memman-drain.service ] || : > "$states/$unit"; done ;;
+disable) for unit; do rm -f "$states/$unit"; done ;;
+esac
+exit 0
+"""
+KEY = "the-right-key"
+WRITE = 0o644
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A home folder with every agent wired, a scheduler, and one memory."""
+
+    box: Box
+    home: Path
+    provider: str
+
+    def doctor(self, *args: str) -> dict:
+        """Return what doctor says; its exit code has to agree."""
+        done = self.box.memman("doctor", "--json", *args)
+        record = json.loads(done.stdout)
+        assert done.returncode == (0 if record["healthy"] else 1), done.stderr
+        assert record["healthy"] == all(found["status"] != "fail" for found in record["findings"])
+        return record
+
+    def troubles(self, *args: str) -> list[dict]:
+        """Return what doctor fails or warns of."""
+        return [found for found in self.doctor(*args)["findings"] if found["status"] in {"fail", "warn"}]
+
+    def change(self, path: str, old: str, new: str) -> None:
+        """Edit a file below the home folder."""
+        text = (self.home / path).read_text()
+        assert old in text
+        (self.home / path).write_text(text.replace(old, new))
+
+    def run(self, command: str, given: str = "") -> None:
+        """Run a command line in a shell, as a person would; it has to succeed."""
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            env=self.box.environ,
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            input=given,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+class _Models(BaseHTTPRequestHandler):
+    """Lists models to whoever shows the right key."""
+
+    def do_GET(self):
+        """Answer a look at the models."""
+        body = b'{"data": []}'
+        self.send_response(200 if self.headers.get("authorization") == f"Bearer {KEY}" else 401)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+def trust_codex(home: Path) -> None:
+    """Write what Codex writes when its user approves every hook."""
+    hooks = json.loads((home / ".codex/hooks.json").read_text())["hooks"]
+    lines = ['model = "gpt-5"', ""]
+    for event, groups in hooks.items():
+        name = {"SessionStart": "session_start", "Stop": "stop", "SubagentStart": "subagent_start"}.get(event)
+        name = name or {"UserPromptSubmit": "user_prompt_submit", "PostCompact": "post_compact"}[event]
+        trusted = fingerprint(name, groups[0].get("matcher"), groups[0]["hooks"][0])
+        lines += [f'[hooks.state."{home}/.codex/hooks.json:{name}:0:0"]', f'trusted_hash = "{trusted}"', ""]
+    (home / ".codex/config.toml").write_text("\n".join(lines))
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    """Wire everything once; each test leaves the machine as it found it."""
+    home = tmp_path_factory.mktemp("home")
+    tools = home / "tools"
+    (tools / "states").mkdir(parents=True)
+    for name, text in {"systemctl": SYSTEMCTL, "systemd-run": "#!/bin/sh\n", "loginctl": "#!/bin/sh\n"}.items():
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith((*SCRUBBED, "XDG_"))}
+    environ |= {"HOME": str(home), "PATH": f"{tools}:{Path(sys.executable).parent}:/usr/bin:/bin"}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Models)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    box = Box(home / ".memman", environ)
+    made = Machine(box, home, f"http://127.0.0.1:{server.server_port}/v1")
+    targets = [word for name in ("claude-code", "codex", "gemini", "opencode") for word in ("--target", name)]
+    assert box.memman("install", "--no-wizard", *targets).returncode == 0
+    for text in ("We deploy billing on Vercel.", "The heron nests at the river."):
+        assert box.memman("remember", text).returncode == 0
+    assert box.memman("scheduler", "drain").returncode == 0
+    trust_codex(home)
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def usual(machine):
+    """Return what doctor warns of here when nothing is wrong: lingering, where this machine has it off."""
+    found = machine.troubles()
+    assert all("linger" in finding["says"] for finding in found)
+    return found
+
+
+def test_a_fresh_install_is_healthy(machine, usual):
+    """With every agent wired, the scheduler set up and a memory stored, nothing fails and no check is left out."""
+    assert len(usual) <= 1
+    record = machine.doctor()
+    assert record["healthy"]
+    status = {found["check"]: found["status"] for found in record["findings"]}
+    assert {check for check, said in status.items() if said == "skipped"} == set()
+    assert machine.box.memman("doctor").stdout.splitlines()[-1].startswith("healthy")
+
+
+# --- the faults ---
+
+
+def database(path: Path, *statements: str) -> None:
+    """Run statements on a database."""
+    for statement in statements:
+        rows(path, statement)
+
+
+def modes(path: str) -> Callable[[Machine], None]:
+    """Open a file or folder to everybody."""
+    return lambda m: (m.home / path).chmod(0o755 if (m.home / path).is_dir() else WRITE)
+
+
+def setting(line: str) -> Callable[[Machine], None]:
+    """Write the env file by hand."""
+
+    def plant(m: Machine) -> None:
+        path = m.box.data / "env"
+        path.touch(mode=0o600)
+        path.write_text(line.format(provider=m.provider) + "\n")
+
+    return plant
+
+
+def edited(path: str, old: str, new: str) -> Callable[[Machine], None]:
+    """Change a file."""
+    return lambda m: m.change(path, old, new)
+
+
+def gone(path: str) -> Callable[[Machine], None]:
+    """Remove a file."""
+    return lambda m: (m.home / path).unlink()
+
+
+def queue(sql: str) -> Callable[[Machine], None]:
+    """Queue a note and change it."""
+
+    def plant(m: Machine) -> None:
+        assert m.box.memman("remember", "The ibis nests too.").returncode == 0
+        database(m.box.queue_path, sql)
+
+    return plant
+
+
+def store_file(content: bytes) -> Callable[[Machine], None]:
+    """Make a second store and spoil its file."""
+
+    def plant(m: Machine) -> None:
+        assert m.box.memman("store", "create", "second").returncode == 0
+        path = m.box.store_path("second")
+        for end in ("-wal", "-shm"):
+            Path(f"{path}{end}").unlink(missing_ok=True)
+        path.write_bytes(content)
+
+    return plant
+
+
+def spoiled_queue(m: Machine) -> None:
+    """Overwrite the middle of the queue's file."""
+    held = bytearray(m.box.queue_path.read_bytes())
+    held[4096:12288] = b"\xff" * 8192
+    m.box.queue_path.write_bytes(held)
+
+
+def long_log(path: Callable[[Machine], Path]) -> Callable[[Machine], None]:
+    """Leave nine megabytes in a write-ahead log."""
+
+    def plant(m: Machine) -> None:
+        db = apsw.Connection(str(path(m)))
+        db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        db.wal_autocheckpoint(0)
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('filler', ?)", ("x" * 9 * 2**20,))
+        db.execute("DELETE FROM meta WHERE key = 'filler'")
+        db.close()
+
+    return plant
+
+
+def late(m: Machine) -> None:
+    """Let the last drain be a day ago."""
+    for name in ("heartbeat", "schedule"):
+        os.utime(m.box.data / name, (time.time() - 86_400,) * 2)
+
+
+def idle_timer(m: Machine) -> None:
+    """Stop the timer behind memman's back."""
+    (m.home / "tools/states/memman-drain.timer").unlink()
+
+
+def launcher(old: str, new: str) -> Callable[[Machine], None]:
+    """Change the launcher."""
+    return edited(".memman/bin/memman", old, new)
+
+
+def nowhere(m: Machine) -> None:
+    """Let the launcher start a program that is not there."""
+    path = m.box.data / "bin/memman"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join("program=/nowhere/memman" if line.startswith("program=") else line for line in lines))
+
+
+def silent(m: Machine) -> None:
+    """Let the launcher start a program that says it is memman and does nothing."""
+    program = m.home / "tools/hollow"
+    version = m.box.memman("--version").stdout.strip()
+    program.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "{version}"\nexit 0\n')
+    program.chmod(0o755)
+    path = m.box.data / "bin/memman"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(f"program={program}" if line.startswith("program=") else line for line in lines))
+
+
+def json_edit(path: str, change: Callable[[dict], None]) -> Callable[[Machine], None]:
+    """Change a JSON file."""
+
+    def plant(m: Machine) -> None:
+        held = json.loads((m.home / path).read_text())
+        change(held)
+        (m.home / path).write_text(json.dumps(held, indent=2) + "\n")
+
+    return plant
+
+
+def bound(m: Machine) -> None:
+    """Bind a repository to a store that is not there."""
+    repository = m.home / "project/.git"
+    repository.mkdir(parents=True)
+    path = m.box.data / "bindings"
+    path.touch(mode=0o600)
+    path.write_text(f"vanished\t{repository}\n")
+
+
+def no_vectors(m: Machine) -> None:
+    """Lose the vectors of one memory."""
+    for table in ("vector", "code"):
+        database(m.box.store_path(), f"DELETE FROM {table} WHERE memory = 1")
+
+
+def untrusted(m: Machine) -> None:
+    """Forget that a hook of Codex was approved."""
+    m.change(".codex/config.toml", "stop:0:0", "stop:7:0")
+
+
+def plugin(m: Machine) -> None:
+    """Install the plugin beside the hooks in the settings."""
+    (m.home / ".claude/settings.json").write_text(
+        (m.home / ".claude/settings.json")
+        .read_text()
+        .replace("{", '{\n  "enabledPlugins": {"memman@market": true},', 1)
+    )
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault: the check that finds it, how it is planted, a word of what is said, and what the mending needs.
+
+    `mended` is what a person does where the finding gives no command but a
+    step; `after` puts back what the mending rightly left otherwise.
+    """
+
+    check: str
+    plant: Callable[[Machine], None]
+    word: str
+    given: str = ""
+    mended: Callable[[Machine], None] | None = None
+    after: Callable[[Machine], None] | None = None
+
+
+CLAUDE, GEMINI = ".claude/settings.json", ".gemini/settings.json"
+UNITS = ".config/systemd/user"
+OPENAI = "MEMMAN_LLM_PROVIDER=openai\nMEMMAN_LLM_API_KEY=wrong\nMEMMAN_LLM_ENDPOINT="
+FAULTS = {
+    "data folder open": Fault("modes", modes(".memman"), "0755"),
+    "store file open": Fault("modes", modes(".memman/data/default/memman.db"), "0644"),
+    "log folder open": Fault("modes", modes(".memman/logs"), "0755"),
+    "env file open": Fault("env", lambda m: (setting("")(m), modes(".memman/env")(m))[0], "0644"),
+    "bad value": Fault("env", setting("MEMMAN_DRAIN_CONCURRENCY=many"), "MEMMAN_DRAIN_CONCURRENCY"),
+    "unknown key": Fault("env", setting("MEMMAN_COLOUR=red"), "MEMMAN_COLOUR"),
+    "newer schema": Fault(
+        "schema",
+        lambda m: database(m.box.store_path(), "PRAGMA user_version = 99"),
+        "schema 99",
+        mended=lambda m: database(m.box.store_path(), "PRAGMA user_version = 1"),
+    ),
+    "damaged store": Fault("integrity", store_file(b"no database" * 1000), "damaged"),
+    "empty store": Fault("integrity", store_file(b""), "0 bytes"),
+    "damaged queue": Fault("integrity", spoiled_queue, "damaged"),
+    "parked note": Fault(
+        "parked", queue("UPDATE note SET state='parked', error='Odd: x' WHERE state='pending'"), "Odd"
+    ),
+    "old backlog": Fault(
+        "queue", queue("UPDATE note SET queued_at = queued_at - 7200000 WHERE state='pending'"), "hours"
+    ),
+    "very old backlog": Fault(
+        "queue", queue("UPDATE note SET queued_at = queued_at - 200000000 WHERE state='pending'"), "days"
+    ),
+    "long log of the queue": Fault("log-size", long_log(lambda m: m.box.queue_path), "queue"),
+    "long log of a store": Fault("log-size", long_log(lambda m: m.box.store_path()), "default"),
+    "no drain for a day": Fault("drains", late, "no drain"),
+    "stopped": Fault("scheduler", lambda m: m.run("memman scheduler stop"), "stopped"),
+    "unit edited": Fault("units", edited(f"{UNITS}/memman-drain.service", "[Service]", "[Service]\nNice=5"), "ships"),
+    "unit missing": Fault("units", gone(f"{UNITS}/memman-drain.path"), "missing"),
+    "timer idle": Fault("units", idle_timer, "memman-drain.timer inactive"),
+    "launcher missing": Fault("launcher", gone(".memman/bin/memman"), "not there"),
+    "launcher no program": Fault("launcher", lambda m: (m.box.data / "bin/memman").chmod(0o600), "executable"),
+    "launcher to nowhere": Fault("launcher", nowhere, "/nowhere"),
+    "hooks do nothing": Fault("replay", silent, "did not inject", mended=lambda m: m.run("memman install --no-wizard")),
+    "claude hook removed": Fault("agents", json_edit(CLAUDE, lambda held: held["hooks"].pop("Stop")), "claude-code"),
+    "claude hook edited": Fault(
+        "agents", edited(CLAUDE, "user-prompt --host", "user-prompt --store x --host"), "ships"
+    ),
+    "claude hook twice": Fault(
+        "agents", json_edit(CLAUDE, lambda held: held["hooks"]["Stop"].append(held["hooks"]["Stop"][0])), "2 times"
+    ),
+    "claude plugin too": Fault(
+        "agents",
+        plugin,
+        "claude-code",
+        after=lambda m: (
+            json_edit(CLAUDE, lambda held: held.pop("enabledPlugins"))(m),
+            m.run("memman install --target claude-code --no-wizard"),
+        )[0],
+    ),
+    "claude hooks off": Fault(
+        "switches", json_edit(CLAUDE, lambda held: held.update(disableAllHooks=True)), "disableAllHooks"
+    ),
+    "skill edited": Fault("agents", edited(".claude/skills/memman/SKILL.md", "memman", "memwoman"), "SKILL.md"),
+    "opencode plugin edited": Fault("agents", edited(".config/opencode/plugins/memman.js", "memman", "x"), "memman.js"),
+    "codex hook edited": Fault("agents", edited(".codex/hooks.json", '"matcher": "', '"matcher": "x'), "codex"),
+    "codex untrusted": Fault("trust", untrusted, "trust: stop", mended=lambda m: trust_codex(m.home)),
+    "codex hooks off": Fault(
+        "switches", edited(".codex/config.toml", '"gpt-5"\n', '"gpt-5"\n[features]\nhooks = false\n'), "off"
+    ),
+    "gemini hooks off": Fault(
+        "switches", json_edit(GEMINI, lambda held: held.update(hooksConfig={"enabled": False})), "hooksConfig.enabled"
+    ),
+    "gemini settings broken": Fault(
+        "agents",
+        lambda m: (shutil.copy(m.home / GEMINI, m.home / "kept"), (m.home / GEMINI).write_text('{"hooks": {'))[0],
+        "gemini",
+        mended=lambda m: shutil.move(m.home / "kept", m.home / GEMINI),
+    ),
+    "binding to no store": Fault("bindings", bound, "vanished"),
+    "vectors missing": Fault("vectors", no_vectors, "without a vector"),
+    "model unreachable": Fault("model", setting(OPENAI + "http://127.0.0.1:9/v1"), "cannot be reached"),
+    "wrong key": Fault("model", setting(OPENAI + "{provider}"), "401", given=KEY),
+    "embedder unreachable": Fault(
+        "embedder", setting("MEMMAN_EMBED_PROVIDER=ollama\nMEMMAN_EMBED_ENDPOINT=http://127.0.0.1:9"), "ollama"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found_named_and_mended(machine, usual, name):
+    """The check that is there for it fails or warns; its command, run through a shell, leaves nothing to say."""
+    fault = FAULTS[name]
+    fault.plant(machine)
+    found = [finding for finding in machine.troubles("--check", fault.check) if finding not in usual]
+    assert found, f"doctor did not find: {name}"
+    assert any(fault.word in finding["says"] for finding in found)
+    if fault.mended:
+        assert all(finding["hint"] or finding["mend"] for finding in found)
+        fault.mended(machine)
+    else:
+        assert all(finding["mend"] for finding in found)
+        for command in dict.fromkeys(finding["mend"] for finding in found):
+            machine.run(command, fault.given)
+    left = [finding for finding in machine.troubles() if finding not in usual]
+    if fault.after:
+        fault.after(machine)
+    (machine.box.data / "env").unlink(missing_ok=True)
+    assert left == []
+
+
+def test_there_are_faults_of_every_kind():
+    """Most checks have a fault of their own; the others look at what a test cannot spoil."""
+    from memman.doctor import CHECKS
+
+    assert len(FAULTS) >= 20
+    assert set(CHECKS) - {fault.check for fault in FAULTS.values()} == {"folder", "disk", "sqlite", "sqlite-vec"}

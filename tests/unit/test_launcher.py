@@ -1,0 +1,86 @@
+"""The launcher: whatever is behind it, a hook never fails, and everything else is the program's own."""
+
+import os
+import subprocess
+
+import pytest
+
+from memman.config import launcher
+
+WORDS = ("hook", "stop", "--host", "x y")
+
+
+def run(path, *words, **environ):
+    """Run a launcher."""
+    return subprocess.run(
+        [path, *words], env={"PATH": "/usr/bin:/bin"} | environ, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def laid(folder, program):
+    """Lay a launcher for `program` into `folder`."""
+    path = folder / "bin/memman"
+    path.parent.mkdir(parents=True)
+    path.write_text(launcher.text(str(folder), str(program)))
+    path.chmod(0o700)
+    return path
+
+
+@pytest.fixture(name="odd")
+def _odd(tmp_path):
+    """Make a folder with a name full of what a shell makes much of."""
+    folder = tmp_path / "my data $HOME `id` \"q\" 'r' }\\ %h"
+    folder.mkdir()
+    return folder
+
+
+def test_it_starts_the_program_with_its_words_and_folder(odd):
+    """Arguments arrive as they are; the data folder is named unless the caller names another."""
+    program = odd / "program"
+    program.write_text('#!/bin/sh\nprintf "%s|" "$@"; printf "%s" "$MEMMAN_DATA_DIR"; exit 7\n')
+    program.chmod(0o755)
+    path = laid(odd, program)
+    done = run(path, "remember", "a b", "$HOME")
+    assert (done.returncode, done.stdout) == (7, f"remember|a b|$HOME|{odd}")
+    assert run(path, "recall", MEMMAN_DATA_DIR="/other").stdout == "recall|/other"
+    hook = run(path, *WORDS)
+    assert (hook.returncode, hook.stdout) == (0, f"hook|stop|--host|x y|{odd}")
+
+
+@pytest.mark.parametrize("fault", ["missing", "a folder", "not executable", "no interpreter", "killed"])
+def test_a_hook_succeeds_whatever_the_program_is(odd, fault):
+    """A program that is missing or broken costs an agent's turn nothing, and says nothing on standard output."""
+    program = odd / "program"
+    if fault == "a folder":
+        program.mkdir()
+    elif fault != "missing":
+        program.write_text({"killed": "#!/bin/sh\nkill -KILL $$\n"}.get(fault, "#!/nonexistent/python\n"))
+        program.chmod(0o600 if fault == "not executable" else 0o755)
+    path = laid(odd, program)
+    done = run(path, *WORDS)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert run(path, "remember", "x").returncode != 0
+
+
+def test_it_is_written_where_it_is_not_as_it_should_be(box):
+    """Private and executable from the first moment, left alone when it is right, mended when it is not."""
+    data = str(box.data)
+    path = launcher.lay(data)
+    assert os.stat(path).st_mode & 0o777 == 0o700
+    assert launcher.target(data) == launcher.program() == box.script
+    first = os.stat(path).st_ino
+    assert os.stat(launcher.lay(data)).st_ino == first
+    os.chmod(path, 0o600)
+    launcher.lay(data)
+    assert os.access(path, os.X_OK)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("exit 1\n")
+    launcher.lay(data)
+    assert run(path, "--version").returncode == 0
+    assert os.listdir(box.data / "bin") == ["memman"]
+
+
+def test_only_a_moved_folder_is_named(box):
+    """The usual folder follows HOME; another one is written down."""
+    assert "MEMMAN_DATA_DIR" in launcher.text(str(box.data), "/m")
+    assert "MEMMAN_DATA_DIR" not in launcher.text(os.path.expanduser("~/.memman"), "/m")
