@@ -47,8 +47,8 @@ class Turn:
 
     @property
     def whole(self) -> str:
-        """Everything that went to the model."""
-        return "\n".join(request.text for request in self.asked)
+        """Everything that the model was given to answer with."""
+        return "\n".join(request.text for request in self.asked if request.body.get("tools"))
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,9 @@ def _codex_beside(body: Body) -> str:
 
 
 def _gemini_beside(body: Body) -> str:
-    """Return what Gemini CLI adds for BeforeAgent: the part of the user's turn that follows the prompt."""
-    return "\n".join(text for text in _texts(body["contents"][-1]["parts"])[-1:] if text.startswith("<hook_context>"))
+    """Return what Gemini CLI adds for BeforeAgent: a part by itself, while SessionStart's opens the prompt."""
+    texts = _texts(body["contents"][-1]["parts"])
+    return "\n".join(text for text in texts if text.startswith("<hook_context>") and text.endswith("</hook_context>"))
 
 
 def _opencode_beside(body: Body) -> str:
@@ -122,8 +123,9 @@ def _opencode_beside(body: Body) -> str:
 
 
 def _openclaw_beside(body: Body) -> str:
-    """Return what memman's plugin adds in OpenClaw: it stands in the user's message, before the prompt."""
-    return "\n".join(_texts(body["messages"][-1]["content"]))
+    """Return what the user's messages hold in OpenClaw: memman's plugin puts its hits before the prompt."""
+    users = [message for message in body["messages"] if message["role"] == "user"]
+    return "\n".join(text for message in users for text in _texts(message["content"]))
 
 
 def _codex_settings(home: Path, url: str) -> None:

@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -32,19 +32,15 @@ class House:
         assert done.returncode == 0, f"{' '.join(args)}: {done.stderr}"
         return done.stdout
 
-    def each(self, prompts: dict[str, list[str]]) -> dict[tuple[str, str], Turn]:
-        """Have each client asked its prompts one after the other, two clients at a time, the slow ones first."""
+    def each(self, prompts: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Turn]:
+        """Have clients asked their prompts in turn, two clients at a time: the machine may have two cores."""
 
         def asked(name: str) -> list[Turn]:
             return [self.desks[name].ask(prompt) for prompt in prompts[name]]
 
         with ThreadPoolExecutor(2) as pool:
-            turns = pool.map(asked, reversed(prompts))
-            return {
-                (name, turn.prompt): turn
-                for name, all_of_it in zip(reversed(prompts), turns, strict=True)
-                for turn in all_of_it
-            }
+            turns = dict(zip(prompts, pool.map(asked, prompts), strict=True))
+        return {(name, turn.prompt): turn for name in turns for turn in turns[name]}
 
     def wire(self) -> None:
         """Tell the clients of their models, then install as a user does."""

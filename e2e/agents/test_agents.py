@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from clients import CLIENTS, Turn
+from clients import Turn
 from model_server import SAY
 
 from conftest import House
@@ -18,59 +18,58 @@ class Fact:
     mark: str
 
 
+# The slow clients first, so that two at a time end together.
 FACTS = {
-    "claude-code": Fact(
-        "No, we deploy billing with Nomad, never with Kubernetes.", "How do we deploy billing?", "Nomad"
-    ),
-    "codex": Fact(
-        "No, the invoice tests run against Postgres, not against SQLite.",
-        "What do the invoice tests run against?",
-        "Postgres",
-    ),
-    "gemini": Fact(
-        "No, the release notes are written in AsciiDoc, not in Markdown.",
-        "How are the release notes written?",
-        "AsciiDoc",
+    "openclaw": Fact(
+        "No, the metrics dashboards are in Grafana, not in Kibana.", "Where are the metrics dashboards?", "Grafana"
     ),
     "opencode": Fact(
         "No, the staging cluster is in Frankfurt, not in Dublin.", "Where is the staging cluster?", "Frankfurt"
     ),
-    "openclaw": Fact(
-        "No, the metrics dashboards are built with Grafana, not with Kibana.",
-        "What are the metrics dashboards built with?",
-        "Grafana",
+    "gemini": Fact(
+        "No, the release notes are in AsciiDoc, not in Markdown.", "Which format are the release notes in?", "AsciiDoc"
+    ),
+    "codex": Fact(
+        "No, the search index is on Elasticsearch, not on Solr.", "What is the search index on?", "Elasticsearch"
+    ),
+    "claude-code": Fact(
+        "No, we deploy billing with Nomad, never with Kubernetes.", "How do we deploy billing?", "Nomad"
     ),
 }
+PREFERENCE = "I prefer small pull requests over big ones."
 UNRELATED = "Write a haiku about the moon over a quiet lake."
 MARKS = [fact.mark for fact in FACTS.values()]
+NAMES = list(FACTS)
+# A turn of OpenClaw takes 10 s, so it is asked about two of the facts; the others are asked about all of them.
+PAIRS = [(teller, asker) for teller in NAMES for asker in NAMES if asker != "openclaw" or teller in NAMES[:2]]
 
 
 @pytest.fixture(name="told", scope="module")
-def _told(house: House) -> dict[str, Turn]:
-    """Return the turns in which each client was told its correction."""
-    turns = house.each({name: [fact.correction] for name, fact in FACTS.items()})
-    return {name: turn for (name, _), turn in turns.items()}
+def _told(house: House) -> dict[tuple[str, str], Turn]:
+    """Return the turns in which each client was told its correction, and one of them a preference too."""
+    corrections = {name: [fact.correction] for name, fact in FACTS.items()}
+    return house.each(corrections | {"claude-code": [*corrections["claude-code"], PREFERENCE]})
 
 
 @pytest.fixture(name="asked", scope="module")
-def _asked(house: House, told: dict[str, Turn]) -> dict[tuple[str, str], Turn]:
+def _asked(house: House, told: dict[tuple[str, str], Turn]) -> dict[tuple[str, str], Turn]:
     """Return the turns of later sessions, after a drain."""
     assert told
     house.memman("scheduler", "drain")
-    questions = [*(fact.question for fact in FACTS.values()), UNRELATED]
-    return house.each(dict.fromkeys(CLIENTS, questions))
+    return house.each(
+        {asker: [UNRELATED, *(FACTS[teller].question for teller, one in PAIRS if one == asker)] for asker in NAMES}
+    )
 
 
-@pytest.mark.parametrize("name", CLIENTS)
-def test_a_turn_goes_as_it_always_did(told: dict[str, Turn], name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_a_turn_goes_as_it_always_did(told: dict[tuple[str, str], Turn], name: str) -> None:
     """The client succeeds and prints the model's answer; a memory that is empty adds nothing to the prompt."""
-    turn = told[name]
+    turn = told[name, FACTS[name].correction]
     assert (turn.code, SAY in turn.output) == (0, True), turn.errors
-    assert "memman" not in turn.beside.replace(FACTS[name].correction, "")
+    assert "memman" not in turn.beside
 
 
-@pytest.mark.parametrize("asker", CLIENTS)
-@pytest.mark.parametrize("teller", CLIENTS)
+@pytest.mark.parametrize(("teller", "asker"), PAIRS)
 def test_a_correction_stands_beside_the_next_related_prompt(
     asked: dict[tuple[str, str], Turn], teller: str, asker: str
 ) -> None:
@@ -81,24 +80,27 @@ def test_a_correction_stands_beside_the_next_related_prompt(
     assert fact.mark in turn.beside
 
 
-@pytest.mark.parametrize("asker", CLIENTS)
+@pytest.mark.parametrize("asker", NAMES)
 def test_an_unrelated_prompt_carries_nothing(asked: dict[tuple[str, str], Turn], asker: str) -> None:
-    """Beside a prompt that no memory bears on stands nothing of memman's."""
+    """Beside a prompt that no memory bears on stands nothing of memman's, and no correction is anywhere else."""
     turn = asked[asker, UNRELATED]
     assert (turn.code, SAY in turn.output) == (0, True), turn.errors
-    assert turn.beside.count("memman-memory") == 0
-    assert [mark for mark in MARKS if mark in turn.beside] == []
+    assert "memman-memory" not in turn.beside
+    assert [mark for mark in MARKS if mark in turn.whole] == []
 
 
-@pytest.mark.parametrize("asker", CLIENTS)
-def test_a_session_begins_with_the_guide(asked: dict[tuple[str, str], Turn], asker: str) -> None:
-    """What every session begins with is in the request, once."""
-    assert "memman keeps what earlier sessions left" in asked[asker, UNRELATED].whole
+@pytest.mark.parametrize("asker", NAMES)
+def test_a_session_begins_with_the_guide_and_preferences(asked: dict[tuple[str, str], Turn], asker: str) -> None:
+    """What every session begins with is given to the model, whatever the prompt is about."""
+    turn = asked[asker, UNRELATED]
+    assert "memman keeps what earlier sessions left" in turn.whole
+    assert PREFERENCE in turn.whole
 
 
 def test_what_was_recalled_is_not_learned_again(house: House, asked: dict[tuple[str, str], Turn]) -> None:
-    """After all those sessions and another drain there are as many memories as there were corrections."""
+    """After all those sessions and another drain there are as many memories as were told."""
     assert asked
     house.memman("scheduler", "drain")
     listed = house.memman("insights", "list")
-    assert [listed.count(mark) for mark in MARKS] == [1] * len(MARKS), listed
+    assert len(listed.splitlines()) == len(FACTS) + 1, listed
+    assert [mark for mark in MARKS if listed.count(mark) != 1] == [], listed

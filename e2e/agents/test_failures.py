@@ -11,6 +11,9 @@ from model_server import SAY
 
 from conftest import House
 
+NAMES = [*reversed(CLIENTS)]
+# A turn of OpenClaw takes 10 s: its plugin is opencode's in another dress, so it is tried with the worst only.
+SPARED = {"openclaw": ("hangs", "is uninstalled")}
 PROMPT = "Where is the staging cluster?"
 PATIENCE = 15.0  # seconds that a turn may take beyond its usual time; a program that hangs does so for longer
 Breakage = Callable[[House], AbstractContextManager[None]]
@@ -23,8 +26,10 @@ def behaving(script: str) -> Breakage:
     def broken(house: House) -> Iterator[None]:
         whole = house.program.read_bytes()
         house.program.write_text(f"#!/bin/sh\n{script}\n")
-        yield
-        house.program.write_bytes(whole)
+        try:
+            yield
+        finally:
+            house.program.write_bytes(whole)
 
     return broken
 
@@ -36,8 +41,10 @@ def without(place: Callable[[House], Path]) -> Breakage:
     def gone(house: House) -> Iterator[None]:
         folder = place(house)
         os.rename(folder, f"{folder}.away")
-        yield
-        os.rename(f"{folder}.away", folder)
+        try:
+            yield
+        finally:
+            os.rename(f"{folder}.away", folder)
 
     return gone
 
@@ -63,19 +70,20 @@ BREAKAGES: dict[str, Breakage] = {
 @pytest.fixture(name="usual", scope="module")
 def _usual(house: House) -> dict[tuple[str, str], Turn]:
     """Return turns with a memman that works; the first of a client is slow, so it does not count."""
-    house.each({name: [PROMPT] for name in CLIENTS})
-    return house.each({name: [PROMPT] for name in CLIENTS})
+    house.each({name: [PROMPT] for name in NAMES})
+    return house.each({name: [PROMPT] for name in NAMES})
 
 
 @pytest.mark.parametrize("breakage", BREAKAGES)
 def test_a_turn_neither_fails_nor_waits(house: House, usual: dict[tuple[str, str], Turn], breakage: str) -> None:
     """Each client succeeds with the model's answer, in its usual time and a few seconds."""
     with BREAKAGES[breakage](house):
-        turns = house.each({name: [PROMPT] for name in CLIENTS})
+        turns = house.each({name: [PROMPT] for name in NAMES if breakage in SPARED.get(name, BREAKAGES)})
+    if os.environ.get('E_DEBUG'): print({k[0]: (round(t.seconds,1), round(usual[k].seconds,1), t.errors[-300:] ) for k,t in turns.items()}); from clients import left; print(left(house.home))
     for turn in turns.values():
         assert (turn.code, SAY in turn.output) == (0, True), turn.errors
-    slow = {name: f"{turn.seconds:.1f} s, usually {usual[name].seconds:.1f} s" for name, turn in turns.items()}
-    assert [said for name, said in slow.items() if turns[name].seconds > usual[name].seconds + PATIENCE] == []
+    times = {asked: (turn.seconds, usual[asked].seconds) for asked, turn in turns.items()}
+    assert {asked: both for asked, both in times.items() if both[0] > both[1] + PATIENCE} == {}, times
 
 
 def test_it_remembers_again_once_it_is_mended(house: House, usual: dict[tuple[str, str], Turn]) -> None:
@@ -83,5 +91,5 @@ def test_it_remembers_again_once_it_is_mended(house: House, usual: dict[tuple[st
     assert usual
     house.memman("remember", "The staging cluster is in Frankfurt.")
     house.memman("scheduler", "drain")
-    turns = house.each({name: [PROMPT] for name in CLIENTS})
+    turns = house.each({name: [PROMPT] for name in NAMES})
     assert [name for (name, _), turn in turns.items() if "Frankfurt" not in turn.beside] == []

@@ -16,7 +16,7 @@ _WIDTH = max(map(len, CHECKS))
 
 
 @click.command()
-@click.option("--check", "names", multiple=True, type=click.Choice(list(CHECKS)), help="Only this check; repeatable.")
+@click.option("--check", "names", multiple=True, type=click.Choice(CHECKS), help="Only this check; repeatable.")
 @click.option("--billable", is_flag=True, help="Ask the model and the embedder a question that costs a little.")
 @json_option
 def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:

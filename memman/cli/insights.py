@@ -1,4 +1,4 @@
-"""`memman insights`: list and show."""
+"""`memman insights`: list, show and protect."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from memman.model.vocabulary import CATEGORIES, SOURCES
 @click.group(cls=Group)
 @store_option
 def insights() -> None:
-    """List memories, and show everything known about one."""
+    """List memories, show everything known about one, and protect what must stay."""
 
 
 @insights.command("list")
@@ -54,6 +54,23 @@ def show(ids: tuple[str, ...], history: bool, as_json: bool) -> None:
         (_note if record["kind"] == "note" else _memory)(record)
 
 
+@insights.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--undo", is_flag=True, help="Protect them no longer.")
+@json_option
+@store_option
+def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
+    """Keep a drain from retiring memories; `replace` and `forget` still may."""
+    from memman.govern.protect import protect as govern
+
+    records = govern(place(), ids, wanted=not undo)
+    if as_json:
+        as_data(records)
+        return
+    said = "protected no longer" if undo else "protected"
+    table([(said if one["changed"] else f"was {said} already", short(one["id"]), one["text"]) for one in records])
+
+
 def _row(record: dict[str, Any], *, marked: bool) -> tuple[object, ...]:
     mark = (record["status"],) if marked else ()
     shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
@@ -70,6 +87,7 @@ def _memory(record: dict[str, Any]) -> None:
             "summary": record["summary"],
             "status": record["status"],
             "superseded by": record["superseded_by"],
+            "protected": "since " + when(record["protected"]) if record["protected"] else "",
             "category": f"{record['category']}, importance {record['importance']}",
             "entities": ", ".join(record["entities"]),
             "keywords": ", ".join(record["keywords"]),

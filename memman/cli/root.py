@@ -22,7 +22,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "replace": ("replace", "Queue a note that takes the place of a memory"),
     "forget": ("forget", "Retire memories, or with --undo bring them back"),
     "status": ("status", "Show how memory is doing, on one page"),
-    "insights": ("insights", "List memories, and show everything known about one"),
+    "insights": ("insights", "List memories, show everything known about one, and protect what must stay"),
     "graph": ("graph", "Walk along the edges between memories, add one, or rebuild them"),
     "store": ("store", "List, make, choose, bind and remove stores"),
     "config": ("config", "Read and change the configuration"),

@@ -1,74 +1,32 @@
 """Whether everything works, one file a check: what is wrong, and the command that mends it. Changes nothing."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from importlib import import_module
 
-from memman.doctor import (
-    agents,
-    bindings,
-    disk,
-    drains,
-    embedder,
-    env,
-    folder,
-    integrity,
-    launcher,
-    log_size,
-    model,
-    modes,
-    parked,
-    queue,
-    replay,
-    scheduler,
-    schema,
-    sqlite,
-    sqlite_vec,
-    switches,
-    trust,
-    units,
-    vectors,
-)
 from memman.doctor.finding import Context, Finding, fail, skipped
 from memman.model.errors import DamagedFile, MemmanError, NewerSchema, OldLibrary
 
-# Each in the module of its name.
-CHECKS: dict[str, Callable[[Context], Iterable[Finding]]] = {
-    "folder": folder.check,
-    "modes": modes.check,
-    "disk": disk.check,
-    "env": env.check,
-    "sqlite": sqlite.check,
-    "sqlite-vec": sqlite_vec.check,
-    "schema": schema.check,
-    "integrity": integrity.check,
-    "log-size": log_size.check,
-    "queue": queue.check,
-    "parked": parked.check,
-    "vectors": vectors.check,
-    "bindings": bindings.check,
-    "model": model.check,
-    "embedder": embedder.check,
-    "scheduler": scheduler.check,
-    "drains": drains.check,
-    "units": units.check,
-    "launcher": launcher.check,
-    "agents": agents.check,
-    "switches": switches.check,
-    "trust": trust.check,
-    "replay": replay.check,
-}
+# In the order they are made. Each is the function `check` of the module of its name.
+CHECKS = tuple(
+    """
+    folder modes disk env sqlite sqlite-vec schema integrity log-size queue parked vectors bindings model embedder
+    scheduler drains units launcher agents switches trust replay
+    """.split()
+)
 
 
 def examine(context: Context, names: Collection[str] = ()) -> Iterator[tuple[str, Finding]]:
     """Run the checks, or those of `names`, in their order; one that breaks down has failed."""
-    for name, check in CHECKS.items():
+    for name in CHECKS:
         if not names or name in names:
-            for finding in _run(check, context):
+            for finding in _run(name, context):
                 yield name, finding
 
 
-def _run(check: Callable[[Context], Iterable[Finding]], context: Context) -> Iterator[Finding]:
+def _run(name: str, context: Context) -> Iterator[Finding]:
     try:
-        yield from check(context)
+        found: Iterable[Finding] = import_module(f"{__name__}.{name.replace('-', '_')}").check(context)
+        yield from found
     except (DamagedFile, NewerSchema, OldLibrary) as error:
         yield skipped(str(error))  # other checks are there for these
     except MemmanError as error:

@@ -1,11 +1,13 @@
 """Whether the embedder's provider answers."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from memman import compose
 from memman.doctor.finding import Context, Finding, ok
-from memman.doctor.probe import probed
-from memman.http import Http
+
+if TYPE_CHECKING:
+    from memman.http import Http
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -14,8 +16,9 @@ def check(context: Context) -> Iterator[Finding]:
     if record["provider"] == "builtin":
         yield ok(f"built-in, {record['model']}: nothing to reach")
         return
+    from memman.doctor.probe import probed
 
-    async def ask(http: Http) -> None:
+    async def ask(http: "Http") -> None:
         from memman.embed.builtin import BuiltinEmbedder
 
         await compose.embedder(context.settings, lambda: http, BuiltinEmbedder()).embed(["yes"])

@@ -1,12 +1,14 @@
 """Whether the model's provider answers."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from memman import compose
 from memman.doctor.finding import Context, Finding, ok
-from memman.doctor.probe import probed
-from memman.http import Http
 from memman.model.records import Request
+
+if TYPE_CHECKING:
+    from memman.http import Http
 
 _QUESTION = Request(
     task="answer",
@@ -25,8 +27,9 @@ def check(context: Context) -> Iterator[Finding]:
     if record["provider"] == "builtin":
         yield ok("the built-in rules: nothing to reach")
         return
+    from memman.doctor.probe import probed
 
-    async def ask(http: Http) -> None:
+    async def ask(http: "Http") -> None:
         await compose.llm(context.settings, lambda: http).complete(_QUESTION)
 
     yield probed(context, "LLM", record | {"model": record["fast"]}, ask)

@@ -5,6 +5,7 @@ from typing import Any
 
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, looking, reading
+from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue
 
@@ -39,6 +40,7 @@ def _memory(record: dict[str, Any], catalogue: Catalogue, *, history: bool) -> d
     after = catalogue.successors(row)
     extra: dict[str, Any] = {
         "superseded_by": after[0]["uid"] if after else None,
+        "protected": int(catalogue.reader.meta(PROTECTED + record["uid"]) or 0) or None,
         "edges": catalogue.edge_counts(row),
         "provenance": catalogue.receipt(record["note"]),
     }

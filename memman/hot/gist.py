@@ -8,7 +8,7 @@ from memman.hot.bearing import GENERIC
 from memman.model.terms import query_terms, stem
 from memman.store.sqlite.reader import SqliteReader
 
-# Words of a prompt that is looked up as it is, and of a passage at least.
+# Words of a prompt that is looked up as it is, and of a passage at most; of a passage at least.
 SHORT = 40
 _PASSAGE = 12
 # Passages that are looked up.
@@ -30,15 +30,15 @@ def gist(data: str, store: str, prompt: str) -> list[str]:
 
 
 def passages(text: str) -> list[str]:
-    """Split `text` at the ends of sentences and lines; what is too short goes with what follows."""
+    """Split `text` at the ends of sentences and lines; what is short goes with what follows, what is long is cut."""
     for end in ("? ", "! ", "\n"):
         text = text.replace(end, end.rstrip(" ") + ". ")
     found, words = [], []
     for sentence in text.split(". "):
         words += sentence.split()
-        if len(words) >= _PASSAGE:
-            found.append(" ".join(words))
-            words = []
+        while len(words) >= _PASSAGE:
+            found.append(" ".join(words[:SHORT]))
+            words = words[SHORT:]
     return [*found, " ".join(words)]
 
 

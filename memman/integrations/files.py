@@ -72,13 +72,28 @@ def swap(path: str, before: bytes | None, after: bytes | None, *, program: bool 
             return True
         make_folder(os.path.dirname(target))
         draft = _draft(target)
-        _write(draft, after, _standing(target), _PROGRAM_MODE if program else FILE_MODE)
+        try:
+            _write(draft, after, _standing(target), _PROGRAM_MODE if program else FILE_MODE)
+        except OSError:
+            clear_draft(target)
+            raise
         if content(target) != before:
             os.unlink(draft)
             return False
         os.replace(draft, target)
         _sync_folder(target)
     return True
+
+
+def check_writable(path: str) -> None:
+    """Raise CannotWrite where a file, or the folder it is to stand in, is not ours to write."""
+    target = os.path.realpath(path)
+    place = target
+    while not os.path.exists(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    for needed in {place, os.path.dirname(target)}:
+        if os.path.exists(needed) and not os.access(needed, os.W_OK):
+            raise CannotWrite(f"{path} could not be written: {needed} is read-only")
 
 
 def clear_draft(path: str) -> None:

@@ -9,7 +9,16 @@ from filelock import FileLock, Timeout
 from memman.config.launcher import launcher_path
 from memman.config.places import FILE_MODE, make_file, make_folder
 from memman.integrations import forms
-from memman.integrations.files import clear_draft, content, decoded, digest, encoded, missing_folders, swap
+from memman.integrations.files import (
+    check_writable,
+    clear_draft,
+    content,
+    decoded,
+    digest,
+    encoded,
+    missing_folders,
+    swap,
+)
 from memman.integrations.json5 import CannotEdit
 from memman.integrations.manifest import Entry, Manifest
 from memman.integrations.target import LAID, File, Target
@@ -36,7 +45,7 @@ class Step:
 
 
 def plan(manifest: Manifest, file: File) -> Step:
-    """Work out one file. Raises BadConfig where it cannot be edited."""
+    """Work out one file. Raises BadConfig where it cannot be edited, CannotWrite where not written."""
     before = content(file.path)
     entry = manifest.entries.get(file.path)
     try:
@@ -48,6 +57,8 @@ def plan(manifest: Manifest, file: File) -> Step:
         after = encoded(text)
     except CannotEdit as error:
         raise BadConfig(f"{file.path}: {error}; it was left as it is") from error
+    if before != after:
+        check_writable(file.path)
     return Step(file, before, after, base)
 
 

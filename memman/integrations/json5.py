@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 _DEEPEST = 200
@@ -47,6 +48,7 @@ class Item:
     comma: int = -1
 
 
+@lru_cache(maxsize=8)  # an edit looks at the same text several times
 def read(text: str) -> Node | None:
     """Return the one value of a text, None where there is nothing but white space. Raises CannotEdit."""
     reader = _Reader(text)

@@ -8,6 +8,8 @@ IMPORTANCES = ("1", "2", "3", "4", "5")
 
 # Store setting, by note: which memory, and since when, replaces a note that is not stored yet.
 REPLACED = "replaced:"
+# Store setting, by memory: since when a person wants no drain to retire it.
+PROTECTED = "protected:"
 
 # How a note came to the queue: somebody said `remember`, an agent's turn ended, an agent summed up its session.
 CHANNELS = ("note", "turn", "compact")

@@ -5,7 +5,7 @@ from dataclasses import astuple, replace
 
 from memman.embed.codes import int8, sign_code
 from memman.model.records import Draft, Edge, memory_uid
-from memman.model.vocabulary import REPLACED, SOURCES
+from memman.model.vocabulary import PROTECTED, REPLACED, SOURCES
 from memman.pipeline.echo import held
 from memman.pipeline.embed import made_by
 from memman.pipeline.plan import Outcome, Plan, Tools
@@ -57,14 +57,16 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
 def _retire(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
     """Close what the verdicts say is out of date. Where the memory is the newer of the two, the fact gives way.
 
-    What an agent said in a turn does not retire what a more trusted source said.
+    What an agent said in a turn does not retire what a more trusted source said, and nothing but a replacement
+    that somebody asked for retires what is protected.
     """
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     retired = 0
     for verdict in plan.verdicts:
         if verdict.action in {"UPDATE", "DELETE"} and verdict.memory in at:
             old, new = at[verdict.memory], rows[verdict.fact]
-            if _outranked(plan.facts[verdict.fact].source, tools.reader, old):
+            protected = tools.reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces
+            if protected or _outranked(plan.facts[verdict.fact].source, tools.reader, old):
                 continue
             if verdict.memory in newer:
                 old, new = new, old

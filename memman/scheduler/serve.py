@@ -22,7 +22,7 @@ from memman.config.schedule import Schedule, bell_path, silence
 from memman.model.errors import Busy
 
 KIND = "serve"
-POLL = 0.25  # seconds between two looks at the bell
+POLL = 0.1  # seconds between two looks at the bell
 # Seconds after it was asked to stop at which a drain is told so, told to give up what is in flight, and killed.
 PRESSURE = ((0.0, signal.SIGTERM), (0.8, signal.SIGTERM), (1.5, signal.SIGKILL))
 _DRAIN = ("scheduler", "drain", "--wait", "--deadline", "240")

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -78,10 +79,17 @@ def whole(state):
             json.loads(text)
 
 
+@pytest.fixture
+def folder():
+    """Give a folder in memory where there is one: the sweeps write thousands of files to the disk for certain."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as place:  # noqa: S108
+        yield Path(place)
+
+
 @pytest.mark.parametrize("name", FILES)
-def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(tmp_path, name):
+def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name):
     """Each file is as it was or as it is to be, its original is kept before it changes, and both ways out work."""
-    sweep = Sweep(tmp_path, name)
+    sweep = Sweep(folder, name)
     swept = sweep.run([], "install", ["uninstall"], ["install", "uninstall"])
     outcome = theirs(next(states[1] for states in swept[::-1] if len(states) > 2))
     changed = 0
@@ -101,9 +109,9 @@ def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(tmp_path, na
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_an_uninstall_killed_anywhere_is_finished_by_the_next(tmp_path, name):
+def test_an_uninstall_killed_anywhere_is_finished_by_the_next(folder, name):
     """Each file is as installed or as it was; the next uninstall brings all of them back, the next install wires."""
-    sweep = Sweep(tmp_path, name)
+    sweep = Sweep(folder, name)
     swept = sweep.run(["install"], "uninstall", ["uninstall"], ["install", "uninstall"])
     outcome = theirs(next(states[1] for states in swept[::-1] if len(states) > 2))
     folders = {str(path.relative_to(sweep.plain)) for path in sweep.plain.rglob("*")}

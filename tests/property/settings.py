@@ -1,7 +1,9 @@
 """Generated settings files: what people's editors and other programs leave behind."""
 
 import json
+import os
 import random
+import tempfile
 
 FOREIGN = {"type": "command", "command": "/opt/other/bin/notify --quick", "timeout": 7}
 _WORDS = (
@@ -36,6 +38,11 @@ _VALUES = (
 )
 _EVENTS = ("Stop", "SessionStart", "UserPromptSubmit", "PreToolUse", "BeforeAgent", "Notification")
 _SPECIAL = (None, "", "\n", " \r\n\t", "{}", "{ }", "{\n}\n", "\ufeff{}", "\ufeff", "{\r\n}\r\n")
+
+
+def quick_folder() -> tempfile.TemporaryDirectory:
+    """Return a folder in memory where there is one: some tests write thousands of files to the disk for certain."""
+    return tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)  # noqa: S108 - as said
 
 
 def generated(seed: int, *, strict: bool = False) -> str | None:

@@ -3,9 +3,10 @@
 import json
 import os
 import tomllib
+from pathlib import Path
 
 import pytest
-from settings import generated, generated_toml
+from settings import generated, generated_toml, quick_folder
 
 from memman.integrations import edits, hook_block, toml_block
 from memman.integrations.installer import wire
@@ -67,19 +68,21 @@ def plain(text):
 
 
 @pytest.fixture
-def homes(tmp_path, monkeypatch):
+def homes(monkeypatch):
     """Give fresh homes, one a number."""
     for name in list(os.environ):
         if name.startswith(("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCLAW_", "XDG_")):
             monkeypatch.delenv(name)
 
-    def home(number):
-        path = tmp_path / str(number)
-        path.mkdir()
-        monkeypatch.setenv("HOME", str(path))
-        return path
+    with quick_folder() as folder:
 
-    return home
+        def home(number):
+            path = Path(folder, str(number))
+            path.mkdir()
+            monkeypatch.setenv("HOME", str(path))
+            return path
+
+        yield home
 
 
 @pytest.mark.parametrize("name", PLACES)

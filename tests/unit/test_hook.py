@@ -16,7 +16,7 @@ from memman.hot.bearing import bearing
 from memman.hot.capture import FIRST, LAST, command, ends
 from memman.hot.events import HOSTS
 from memman.hot.frame import INJECTED, harmless, stripped
-from memman.hot.gist import gist, passages
+from memman.hot.gist import SHORT, gist, passages
 from memman.hot.session import session_path
 from memman.queue.notes import Queue
 
@@ -350,15 +350,18 @@ def broken(box, what):
         (box.data / "sessions").write_text("a file")
     elif what == "newer":
         box.store("PRAGMA user_version = 99")
+    elif what == "shut":
+        box.data.chmod(0)
 
 
-@pytest.mark.parametrize("what", ["folder", "store", "queue", "sessions", "newer"])
+@pytest.mark.parametrize("what", ["folder", "store", "queue", "sessions", "newer", "shut"])
 @pytest.mark.parametrize("host", ["claude-code", "gemini"])
 def test_whatever_is_broken_the_turn_goes_on(box, what, host):
     """With any file damaged every event is answered as its host expects, and with 0."""
     broken(box, what)
     for event in ("session-start", "user-prompt", "stop", "post-compact", "session-end"):
         context(box, event, host, payload(prompt=ASKED, response="Done.", compact_summary="Done."))
+    box.data.chmod(0o700)
 
 
 def test_a_wrong_setting_costs_no_turn(stored):
@@ -507,11 +510,12 @@ def test_nothing_bears_on_a_prompt_without_telling_words(stored):
 
 
 def test_passages_hold_every_word_of_a_prompt():
-    """Splitting loses nothing, keeps the order, and makes no passage of a few words but the last."""
+    """Splitting loses nothing, keeps the order, and makes no passage of too many words, nor of a few but the last."""
     prompt = "One. Two three! " + "Is this a line?\n" * 5 + "- a list\n- of things\n" + "and more words. " * 20
     found = passages(prompt)
     assert " ".join(found).replace(".", "").split() == prompt.replace(".", "").split()
-    assert all(len(passage.split()) >= 12 for passage in found[:-1])
+    assert all(12 <= len(passage.split()) <= SHORT for passage in found[:-1])
+    assert [len(passage.split()) for passage in passages("word " * 100)] == [40, 40, 20, 0]
     assert passages("") == [""]
 
 

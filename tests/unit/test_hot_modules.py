@@ -137,7 +137,9 @@ def test_a_hook_loads_exactly_its_own_modules(box, event):
     box.remember("We deploy billing to Fly.io.", category="decision")
     box.drain()
     question = '"where do we deploy billing?"'
-    payload = f'{{"session_id": "s", "prompt": {question}, "tool_name": "Task", "tool_input": {{"prompt": {question}}}}}'
+    payload = (
+        f'{{"session_id": "s", "prompt": {question}, "tool_name": "Task", "tool_input": {{"prompt": {question}}}}}'
+    )
     out, modules = hook_loaded(box, event, payload)
     assert ("Fly.io" in out) == (event in {"user-prompt", "pre-tool", "session-start"})
     pinned(modules - {"_json"}, HOOKS[event])

@@ -178,6 +178,20 @@ def test_what_is_not_utf8_or_no_file_is_refused(box, home):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_what_is_read_only_is_refused_in_the_plan(box, home):
+    """A read-only file or folder is named before anything is written, by a dry run too, and stays as it is."""
+    settings(home).write_text("{}")
+    for place in (settings(home), settings(home).parent):
+        place.chmod(0o500)
+        for args in (["--dry-run"], []):
+            done = box.memman("install", "--no-wizard", "--target", "claude-code", *args)
+            assert f"{place} is read-only" in refused(done, 74)[0]
+        place.chmod(0o700)
+    assert settings(home).read_text() == "{}"
+    assert not (home / ".claude/skills").exists()
+
+
 def test_a_link_is_written_through_and_the_mode_stays(box, home):
     """Settings that are a link into another folder stay one, and mode and owner of the real file stay."""
     real = home / "dotfiles/claude.json"

@@ -1,5 +1,6 @@
 """Who may drain and when: the schedule file, the bell, the heartbeat, and what is refused while stopped."""
 
+import json
 import os
 import time
 
@@ -210,3 +211,39 @@ def test_a_schedule_that_cannot_be_read_is_the_usual_one(box, text):
     read = Schedule.load(str(box.data))
     assert (read.kind, read.interval, read.stopped) == ("", 60, False)
     assert box.memman("remember", "The heron nests.").returncode == 0
+
+
+def test_debug_and_logs(box):
+    """`debug on` is a setting that `debug off` takes back; `logs` shows what drains did, without any note's text."""
+    box.remember("The heron nests by the river.")
+    assert box.memman("scheduler", "debug", "on").returncode == 0
+    assert "MEMMAN_LOG_LEVEL=debug" in (box.data / "env").read_text()
+    assert box.memman("scheduler", "debug", "off").returncode == 0
+    assert "MEMMAN_LOG_LEVEL" not in (box.data / "env").read_text()
+    assert box.memman("scheduler", "debug", "perhaps").returncode == 2
+    box.drain()
+    logs = box.memman("scheduler", "logs").stdout
+    assert "drain ended" in logs
+    assert "heron" not in logs
+    assert box.memman("log", "worker").stdout == logs
+
+
+def test_status_says_what_waits(box):
+    """Queue depth, the oldest note's age, parked notes, the provider and the money of today are on the page."""
+    box.remember("The heron nests by the river.")
+    record = json.loads(box.memman("scheduler", "status", "--json").stdout)
+    assert (record["kind"], record["state"], record["units"]) == ("", "not installed", {})
+    assert record["queue"]["states"]["pending"] == 1
+    assert (record["last_run"], record["next_run"], record["overdue_seconds"]) == (None, None, None)
+    assert record["spend"]["usd"] == 0
+    shown = box.memman("scheduler", "status").stdout
+    for words in ("not installed", "never", "1 notes", "0 notes", "well", "0.0000 USD"):
+        assert words in shown
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "86401", "soon", "1.5"])
+def test_an_interval_that_cannot_be_is_refused(box, seconds):
+    """One line, and the interval stays."""
+    done = box.memman("scheduler", "interval", "--", seconds)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert box.memman("scheduler", "interval").stdout == "60\n"

@@ -90,8 +90,9 @@ def test_stop_outlives_a_reboot_and_start_undoes_it(box, launchctl, plist):
     assert launchctl.calls() == [f"bootout {SERVICE}", f"enable {SERVICE}", f"bootstrap {DOMAIN} {plist}"]
 
 
-def test_an_agent_that_is_still_ending_is_waited_for(box, launchctl, standin):
-    """bootstrap is tried again for a while; where launchd goes on refusing, that is one line."""
+@pytest.mark.usefixtures("launchctl")
+def test_an_agent_that_is_still_ending_is_waited_for(box, standin):
+    """An agent is loaded again and again for a while; where launchd goes on refusing, that is one line."""
     box.memman("scheduler", "install")
     flaky = standin("launchctl", '[ "$1" != bootstrap ] || [ $(grep -c bootstrap "$0.log") -gt 2 ] || exit 5')
     flaky.calls()

@@ -17,8 +17,10 @@ _MOMENT = re.compile(
 )
 _HERE = cues("here above below this_(?:one|way) current")
 _GUESS = cues(
-    """maybe perhaps might not_sure wonder(?:ing)? i_guess what_if suppose let's_say hypothetically imagine probably
-    should_(?:we|i) shall_(?:we|i) could_(?:we|i) thinking_(?:of|about) considering would_it someday at_some_point""",
+    r"""maybe perhaps might not_sure wonder(?:ing)? i_guess what_if suppose let's_say hypothetically imagine probably
+    should_(?:we|i) shall_(?:we|i) could_(?:we|i) thinking_(?:of|about) considering would_it someday at_some_point
+    (?:will|may|might|could)_(?:\w+_){0,8}in_(?:the_)?future in_(?:the_)?future,?_(?:this|the|more|it|we_may)
+    we_may you_may (?:once|if|when|after|until|unless)_we(?:'ve|'re)?""",
 )
 _ADVISED = re.compile(r"\b(?:if|when|whenever) (?:you(?:'re| are) )?(?:in doubt|unsure|not sure)", re.IGNORECASE)
 _REPORTED = re.compile(
@@ -69,6 +71,8 @@ _LED = re.compile(rf"(?:please |and |now |then |ok |can you |could you )*{_TASK}
 _PURPOSE = re.compile(
     r"\b(?:so|check|ensure|because|if|whether|why|that|where|when|while|until|unless|as)\s*$", re.IGNORECASE
 )
+# A case that somebody other than the agent brings about.
+_CASE = re.compile(r"(?:if|when|while|where|unless)\b(?! (?:you|in doubt|unsure|something|anything)\b)", re.IGNORECASE)
 _LOOKED_AT = 80  # characters of a clause in which its object stands
 
 
@@ -111,7 +115,7 @@ def tasked(lead: str) -> bool:
 def passing(text: str, at: int, *, offered: bool = True) -> bool:
     """Whether the clause at `at` is of the moment, reported, part of a task, or, if `offered`, a choice of what was."""
     lead, clause = text[:at], text[at:]
-    if any(shape.search(lead) for shape in (_PURPOSE, _REPORTED)):
+    if _PURPOSE.search(lead) or _REPORTED.search(lead) or _CASE.match(lead):
         return True
     if any(shape.search(clause) for shape in (_MOMENT, _ASSIGNED, _PLANNED)):
         return True

@@ -36,7 +36,8 @@ _OPENING = choice("no+ nope nah wrong(?:_\\w+)? not_quite incorrect actually cor
 _MARK = (
     rf"^(?:ok |sorry,? |hm+,? |well,? )*(?:{_OPENING}|you(?:'re| are) wrong"
     r"|(?:that|this|it)(?:'s| is) (?:wrong|not right|incorrect|not correct|outdated|not true))"
-    r"(?:[,.:;!\u2014\u2013-]+\s*|\s+)(?:(?:no|actually|it's|that's)[,:]?\s+)?"
+    r"(?:[,.:;!\u2014\u2013-]+\s*|\s+(?=(?:the|we|our|it|its|that|this|use|not|actually|i|you|my|all|everything|run)\b))"
+    r"(?:(?:no|actually|it's|that's)[,:]?\s+)?"
 )
 _DONE_WITH = choice("use run deploy build test lint host log format cache store write bundle track monitor manage are")
 _ENDS = {"MARK": _MARK, "NEW": rf"(?P<new>{NAME})", "OLD": rf"(?P<old>{NAME})", "WITH": _DONE_WITH}
@@ -56,7 +57,7 @@ _NAMED = tuple(
             "preference",
             r"""
             {MARK}(?:please_)?(?:use|run|we_use|we_are_using|we're_using|it's|with)_{NEW}(?=$|[,.;!]|_(?:not|please|for|in)\b)
-            \b(?:use|using|with|on|in|to|is|are|prefer|want)_{NEW}(?:_\w+)?,?_(?:and_)?not_(?:in_|on_|with_|to_|use_)?{OLD}
+            \b(?:use|using|with|on|in|to|is|are|prefer|want)_{NEW}(?:_\w+){0,3},?_(?:and_)?not_(?:in_|on_|with_|to_|use_)?{OLD}
             {AT}(?:please_|we_)?(?:use|prefer|want)_{NEW}(?:_\w+)?_(?:instead_of|rather_than|over)_{OLD}(?=$|[,.;!]|_\w+)
             ^{NEW},?_(?:and_)?not_{OLD}[.!]*$
             ^(?:it's_)?not_{OLD},?_(?:but_|please_|we_|it's_)?(?:use_|using_|on_|with_)?{NEW}

@@ -57,11 +57,12 @@ _LANGUAGE = choice(
     ukrainian turkish greek hungarian romanian japanese chinese korean hindi arabic hebrew british american""",
 )
 _FUTURE = choice(
-    r"""from_now_on(?:wards)? from_here_on going_forward moving_forward henceforth for_future_reference
-    in_(?:the_)?future for_the_future as_a_rule starting_(?:today|now) for_next_time every_(?:single_)?time[.!]*$
+    r"""from_now_on(?:wards)?(?!,?_(?:the|it|this|they)\b.*\bwill\b) from_here_on going_forward moving_forward
+    henceforth in_(?:the_)?future(?=$|[.,!;:]|_(?:please|use|always|never|don'?t|do_not)\b) for_future_reference
+    for_the_future as_a_rule(?!_of) starting_(?:today|now) for_next_time every_(?:single_)?time[.!]*$
     at_all_times under_any_circumstances under_no_circumstances no_matter_what whatever_you_do without_exception""",
 )
-_RULE = choice("rule convention policy standard guideline style must habit")
+_RULE = choice("rule convention policy standard guideline guide style must habit")
 # A clause begins here: the sentence does, a mark ends the one before, or a word that carries nothing opens it.
 _FILLERS = choice(
     """and but also please pls plz just ok okay no nope nah wait hmm+ well again btw by_the_way hey sorry actually
@@ -72,7 +73,10 @@ _IN = r"\b(?P<at>)"
 WE = r"(?:we|we all|our team|the (?:\w+ )?team|everyone|everybody)"
 NAME = r"[`'\"]?[\w@][\w@./+#\-]*[`'\"]?(?: [\d.]+)?"
 # An object that is this one thing, not things of its kind.
-_THIS = r"(?!(?:the|this|that|it|them|a|an|my|any_of|yet|anything_yet|those|these)\b)[`'\"\w@]"
+_THIS = (
+    r"(?!(?:the|this|that|it|them|a|an|my|any_of|yet|anything_yet|those|these|directly|in|for|as|when|if|on|to|with)\b)"
+    r"[`'\"\w@]"
+)
 _ANSWERS = choice("answers? replies responses? explanations? summaries summary commits? commit_messages? prs?")
 _SHORT = choice("short brief small concise terse simple minimal to_the_point under below atomic focused tiny")
 
@@ -120,7 +124,7 @@ SHAPES = (
         {IN}you_(?:(?:must|should|shall|can|may|have_to|need_to|are_to)_)?(?:always|never)(?:_must|_should)?_{DO}\b
         {IN}(?:sure|remember|try|want|need|expect|told|like|ask)(?:_you)?_to_(?:always|never)_{DO}\b
         {IN}sure_(?:that_)?you_(?:always|never)_{DO}\b
-        {AT}{WE}_(?:always|never)_{DO}\b
+        {AT}(?:{WE}|let'?s)_(?:always|never)_{DO}\b
         ^(?:when|whenever|if|before|after|once)_you_.{1,60}?[\s,](?:always|never)_{DO}\b
         ^(?:when|whenever)_you_(?:write|add|create|make|name|generate|refactor|document|edit|change|touch|commit|fix)\b
         {IN}I(?:'d|_would)?(?:_\w+ly|_much|_really)?_prefer\b(?!(?:_it)?_if_you_(?!did|don|do_not|never|always|used|kept))
@@ -143,7 +147,7 @@ SHAPES = (
         {IN}(?:when|whenever|if)_(?:you(?:'re|_are)_)?(?:in_doubt|unsure|not_sure),?_(?:\w+_)?ask
         {IN}if_(?:something|anything|a_\w+|it)_(?:is|looks|seems)_(?:unclear|ambiguous|unknown),?_(?:\w+_){0,3}ask
         {IN}(?:{DO}_(?:[\w`'/.\-]+_){1,6})?(?:every(?:_single)?|each|any)_time_(?:before_)?you\b
-        {IN}(?:run|use|write|add|update|execute)_(?:[\w`'/.\-]+_){1,6}(?:before|after|for|with|on)_(?:every|each|any)_\w+
+        {IN}(?:run|use|add|execute)_(?:[\w`'/.\-]+_){1,6}(?:before|after|for|on)_(?:every|each)_(?!of\b|time\b)\w+
         {IN}I(?:'ve|_have)?(?:_already|_just)?_(?:told|asked)_you(?:_\w+){0,2}?_(?:not_)?to_{DO}\b
         {AT}(?:all_|every_|each_|our_|new_)*{OURS}_(?:must|should|always|never|need_to|have_to|has_to|go_in|are_written)\b
         {IN}(?:in|for|across|throughout)_(?:this|our|the_whole)_{WHOLE},?_(?:we|please|always|never|use|only|you)\b
@@ -153,6 +157,8 @@ SHAPES = (
         ^{STYLE}_(?:only|everywhere|throughout)
         {AT}(?:skip|drop|omit|leave_out|spare_me)_.{1,40}_your_{ANSWERS}\b
         {AT}(?:all|every|any)_(?:new_)?(?:\w+_)?{CODE}_(?:must|should|needs?_to|ha(?:s|ve)_to|gets?|goes?)_{THIS}
+        {IN}my_(?:name|time_?zone|pronouns|editor|shell|keyboard|keyboard_layout|terminal)_(?:is|are)\b
+        {AT}call_me_\w
         {IN}I(?:'m|_am)_(?:on|using|running|a)_(?:a_)?{DESK}\b
         {IN}I_(?:use|run|work_(?:on|with|in))_{DESK}\b
         """,
@@ -188,7 +194,7 @@ SHAPES = (
         {IN}{WE}(?:'re|_are)(?:_now)?_(?:going_with|sticking_with|staying_(?:on|with)|standardi[sz]ing_on|dropping)\b
         {IN}{WE}(?:'re|_are)(?:_now)?_(?:moving|switching|migrating)_(?:to|off|away_from)_{THIS}
         {IN}{WE}(?:'re|_are|'ve|_have)_(?:no_longer|stopped|quit)_(?:on|in|with|\w+ing)\b
-        {AT}{WE}_(?:no_longer|don'?t|do_not|only)(?:_now)?_(?:use|support|target|run|deploy|ship|allow|accept)\b
+        {AT}{WE}_(?:no_longer|don'?t|do_not|only)(?:_now)?_(?:use|support|target|run|deploy|ship)\b
         {IN}as_of_(?:today|now|this_\w+|last_\w+|next_\w+|\w+day)\b
         ^(?:heads?[-_]up|fyi|for_your_information|just_so_you_know|good_to_know)[,:]?_.{0,40}\b(?:we|our|now|no_longer)\b
         """,
@@ -200,6 +206,7 @@ SHAPES = (
         ^(?:please_|and_|also_|ok(?:ay)?,?_|but_)*(?P<at>)(?:always_)?(?:remember|keep_in_mind|bear_in_mind)(?:_that\b|:|,)_?\w
         ^(?:please_|and_|also_|but_)*(?P<at>)(?:don'?t_forget|never_forget|for_the_record|memori[sz]e)(?:_that\b|:|,)_?\w
         ^(?:please_|and_|also_|but_)*(?P<at>)(?:note_(?:for_later|to_self)|make_a_note|take_note)(?:_that\b|:|,)_?\w
+        {IN}the_(?:correct|right|proper|actual)_(?:\w+_){0,2}(?:command|name|url|path|port|spelling|branch|host)_is\b
         {IN}(?:it|that|her_name|his_name|the_name)(?:'s|_is)_(?:spelled|spelt)_\w
         """,
     ),

@@ -64,7 +64,7 @@ def _ordered(text: str, bare: str, before: str) -> Kept | None:
 def _kept(clause: str, category: str, before: str = "") -> Kept | None:
     clause = _REMINDER.sub("", clause, count=1) if _REMINDER.match(clause) else clause
     clause = clause.strip(" ,;:-\u2014\u2013(")
-    empty = leaning(clause) or not [word for word in map(str.lower, words(clause)) if word not in _FRAME]
+    empty = leaning(clause) or not ("`" in clause or set(map(str.lower, words(clause))) - _FRAME)
     if empty and (not before or asking(before) or guessing(before)):
         return None
     return Kept(f"{before} {clause}" if empty else clause, category)

@@ -8,6 +8,7 @@ import apsw
 
 from memman.model.records import Draft, Edge, Fingerprint, Note
 from memman.model.terms import index_terms
+from memman.model.vocabulary import PROTECTED
 from memman.store.sqlite.reader import LISTED, ROW, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -93,6 +94,16 @@ class SqliteUnit:
         self.index([memory, *self._neighbours(memory)])
         self._move(memory, "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)")
         self._log(at, "restore", before["uid"], "", before, self._state(memory))
+        return True
+
+    def protect(self, memory: int, at: int, *, wanted: bool) -> bool:
+        """Let no drain retire `memory`, or let it again; False when that is so already."""
+        uid = self._state(memory)["uid"]
+        found = self.db.execute("SELECT 1 FROM meta WHERE key = ?", (PROTECTED + uid,)).get
+        if bool(found) == wanted:
+            return False
+        self.set_meta(PROTECTED + uid, str(at) if wanted else None)
+        self._log(at, "protect" if wanted else "unprotect", uid, "", None, None)
         return True
 
     def link(self, edges: Iterable[Edge]) -> None:

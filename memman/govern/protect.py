@@ -1,0 +1,27 @@
+"""Memories that a person wants kept: no drain retires them, whatever it concludes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from memman.clock import now_ms
+from memman.config.schedule import refuse_stopped
+from memman.govern.ids import all_named
+from memman.govern.stores import Chosen, looking, writing
+from memman.model.errors import UnknownId
+
+
+def protect(place: Chosen, parts: Sequence[str], *, wanted: bool = True) -> list[dict[str, Any]]:
+    """Protect the memories that the ids name, or with `wanted` false no longer; return a record for each."""
+    refuse_stopped(place.data, "insights protect")
+    with looking(place) as (catalogue, queue):
+        found = all_named(parts, catalogue, queue, place.name)
+    waiting = next((one.note for one in found if one.note), None)
+    if waiting:
+        raise UnknownId(f"{waiting[-8:]} is a note that waits: it can be protected once it is drained")
+    rows = [memory for one in found for memory in one.memories]
+    now = now_ms()
+    with writing(place) as store:
+        with store.unit() as unit:
+            done = {memory: unit.protect(memory, now, wanted=wanted) for memory in rows}
+        memories = store.reader.rows(rows)
+        return [{"id": memories[row][1], "text": memories[row][3], "changed": changed} for row, changed in done.items()]
