@@ -8,6 +8,7 @@ are real servers on loopback.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -29,6 +30,7 @@ NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
 PATIENCE = 60.0
+MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,21 @@ class Box:
 
     # --- the verbs ---
 
-    def memman(self, *args: str, **popen: object) -> subprocess.CompletedProcess[str]:
+    def memman(self, *args: str, before: tuple[str, ...] = (), **popen: object) -> subprocess.CompletedProcess[str]:
         """Run the installed `memman` to its end."""
         given = {"capture_output": True, "text": True, "timeout": PATIENCE, "stdin": subprocess.DEVNULL}
         given |= {"cwd": self.data.parent} | popen
         if "input" in popen:
             del given["stdin"]
-        return subprocess.run([self.script, *args], env=self.environ, check=False, **given)
+        return subprocess.run([*before, self.script, *args], env=self.environ, check=False, **given)
+
+    def mortal(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run `memman` as somebody whom permissions bind: root is not."""
+        if os.geteuid():
+            return self.memman(*args)
+        if not shutil.which(MORTAL[0]):
+            pytest.skip("root needs setpriv to be bound by permissions")
+        return self.memman(*args, before=MORTAL)
 
     @property
     def script(self) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from memman.config.keys import KEYS
 from memman.hot.guide import ABOUT
-from memman.hot.verbs import AGENT_VERBS
 from memman.model import errors
+from memman.model.verbs import AGENT_VERBS
 from memman.pipeline import PIPELINE
 
 HERE = Path(__file__).parents[1]

@@ -57,7 +57,7 @@ def _path() -> str:
         return registry.clients()
     except registry.Unavailable as why:
         said = f"not tried with {', '.join(CLIENTS)}: {why}"
-        if os.environ.get("MEMMAN_E2E_ALL"):
+        if os.environ.get("MEMMAN_NOTHING_SKIPPED"):
             pytest.fail(said)
         pytest.skip(said)
 

@@ -79,7 +79,6 @@ def test_a_turn_neither_fails_nor_waits(house: House, usual: dict[tuple[str, str
     """Each client succeeds with the model's answer, in its usual time and a few seconds."""
     with BREAKAGES[breakage](house):
         turns = house.each({name: [PROMPT] for name in NAMES if breakage in SPARED.get(name, BREAKAGES)})
-    if os.environ.get('E_DEBUG'): print({k[0]: (round(t.seconds,1), round(usual[k].seconds,1), t.errors[-300:] ) for k,t in turns.items()}); from clients import left; print(left(house.home))
     for turn in turns.values():
         assert (turn.code, SAY in turn.output) == (0, True), turn.errors
     times = {asked: (turn.seconds, usual[asked].seconds) for asked, turn in turns.items()}

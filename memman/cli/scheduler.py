@@ -87,6 +87,7 @@ def serve(seconds: int | None) -> None:
 
 @scheduler.command()
 @json_option
+@store_option
 def status(as_json: bool) -> None:
     """Show who starts drains, how they are, and what waits for them."""
     from memman import compose

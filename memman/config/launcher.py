@@ -27,7 +27,10 @@ def moved(data: str) -> bool:
 
 
 def text(data: str, target: str) -> str:
-    """Return what the launcher holds. A hook must never fail an agent's turn, so for `hook` it always succeeds."""
+    """Return what the launcher holds. A hook must never fail an agent's turn, so for `hook` it always succeeds.
+
+    An agent that ends a late hook ends the program behind it too: otherwise some wait for its output to close.
+    """
     folder = f': "${{MEMMAN_DATA_DIR:={_inner(data)}}}"\nexport MEMMAN_DATA_DIR\n' if moved(data) else ""
     return (
         "#!/bin/sh\n"
@@ -35,7 +38,11 @@ def text(data: str, target: str) -> str:
         f"{folder}"
         f"program={shlex.quote(target)}\n"
         'if [ "$1" = hook ]; then\n'
-        '    [ -f "$program" ] && [ -x "$program" ] && "$program" "$@"\n'
+        '    [ -f "$program" ] && [ -x "$program" ] || exit 0\n'
+        "    exec 3<&0\n"
+        '    "$program" "$@" <&3 3<&- &\n'
+        '    trap "kill -KILL $!" TERM INT HUP\n'
+        "    wait $!\n"
         "    exit 0\n"
         "fi\n"
         'exec "$program" "$@"\n'

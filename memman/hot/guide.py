@@ -1,6 +1,6 @@
 """The guide: what an agent is told about memman, as facts and not as orders."""
 
-from memman.hot.verbs import AGENT_VERBS
+from memman.model.verbs import AGENT_VERBS
 
 ABOUT = """\
 memman keeps what earlier sessions left behind: corrections, preferences, decisions, findings. Before each prompt \

@@ -4,11 +4,12 @@ import os
 
 from memman.integrations import edits, hook_block, sources
 from memman.integrations.target import File, Target, Wiring, laid, look, under
+from memman.model.verbs import AGENT_VERBS
 
 NAME = "claude-code"
 FORM = "claude-settings"
-VERBS = ("recall", "remember", "replace", "forget", "status")  # those that the agent is told of, and no more
-PERMISSIONS = tuple(f"Bash(memman {verb}:*)" for verb in VERBS)
+# Those that the agent is told of, and no more.
+PERMISSIONS = tuple(f"Bash(memman {verb}:*)" for verb in AGENT_VERBS)
 _ALLOW = ("permissions", "allow")
 _PLUGIN = "memman@"
 

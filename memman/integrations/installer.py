@@ -24,7 +24,7 @@ from memman.integrations.manifest import Entry, Manifest
 from memman.integrations.target import LAID, File, Target
 from memman.model.errors import BadConfig, Busy
 
-_TRIES = 5  # times a file is read again because another program wrote it meanwhile
+TRIES = 5  # times a file is read again because another program wrote it meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def plan(manifest: Manifest, file: File) -> Step:
 def wire(manifest: Manifest, target: Target, file: File) -> Step:
     """Bring one file to what it should be. Raises BadConfig, CannotWrite, Busy."""
     clear_draft(file.path)
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         step = plan(manifest, file)
         if step.before == step.after == step.base and file.path not in manifest.entries:
             return step
@@ -97,8 +97,7 @@ def _record(manifest: Manifest, target: Target, step: Step) -> None:
     """Put aside what goes, and write down what is about to happen, before it does."""
     file, before = step.file, digest(step.before)
     entry = manifest.entries.get(file.path) or Entry(file.path, file.form, [], digest(step.base))
-    if step.base is not None:
-        entry.backup = manifest.keep(file.path, step.base)
+    entry.backup = "" if step.base is None else manifest.keep(file.path, step.base)
     if step.before is not None and not entry.known(before):
         manifest.keep(file.path, step.before)
     same = entry.original == digest(step.base)

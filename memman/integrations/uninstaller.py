@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from memman.integrations import forms
 from memman.integrations.files import clear_draft, content, decoded, digest, encoded, swap
+from memman.integrations.installer import TRIES
 from memman.integrations.json5 import CannotEdit
 from memman.integrations.manifest import Entry, Manifest
 from memman.integrations.target import LAID, File, Target, Wiring
 from memman.model.errors import BadConfig, Busy, MemmanError
-
-_TRIES = 5  # times a file is read again because another program wrote it meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def undo(manifest: Manifest, entry: Entry, names: set[str]) -> Undo:
         manifest.save()
         return Undo(entry.path, None, None)
     clear_draft(entry.path)
-    for _ in range(_TRIES):
+    for _ in range(TRIES):
         step = plan(manifest, entry)
         if step.saved is not None:
             manifest.keep(entry.path, step.saved)

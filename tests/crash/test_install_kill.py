@@ -47,7 +47,7 @@ class Sweep:
         environ = {key: value for key, value in os.environ.items() if not key.startswith(scrubbed)}
         ran = subprocess.run(
             [sys.executable, Path(__file__).parent / "install_sweep.py", self.plain, homes, *map(json.dumps, lines)],
-            env=environ | {"HOME": str(self.folder)},
+            env=environ | {"HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder / "no service manager")},
             capture_output=True,
             timeout=300,
             check=False,

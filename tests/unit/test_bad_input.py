@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 
 import pytest
@@ -24,7 +23,6 @@ USAGE, ID, STORE, CONFIG = UsageError.exit_code, UnknownId.exit_code, UnknownSto
 DAMAGED, NEWER, WRITE = DamagedFile.exit_code, NewerSchema.exit_code, CannotWrite.exit_code
 BROKEN_PIPE = 141
 # Keeps root from reading and writing what its permissions forbid.
-MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 # Command line -> exit code, what the one line on standard error says.
 TYPED = [
@@ -232,9 +230,9 @@ def test_looking_creates_nothing(box, args):
 def test_a_read_only_data_folder_is_named(kept, args):
     """Writing to a read-only data folder gives one line; looking still works."""
     _chmod(kept.data, 0o500, 0o400)
-    assert_one_line(_mortal(kept, *args), WRITE, str(kept.data))
-    assert "Vercel" in _mortal(kept, "recall", "where do we deploy").stdout
-    assert "2 current" in _mortal(kept, "status").stdout
+    assert_one_line(kept.mortal(*args), WRITE, str(kept.data))
+    assert "Vercel" in kept.mortal("recall", "where do we deploy").stdout
+    assert "2 current" in kept.mortal("status").stdout
 
 
 @pytest.mark.parametrize("args", ANY_VERBS, ids=" ".join)
@@ -242,7 +240,7 @@ def test_a_closed_data_folder_is_named(kept, args):
     """A data folder that may not be looked into is an error, not an empty memory."""
     kept.data.chmod(0)
     try:
-        assert_one_line(_mortal(kept, *args), WRITE, str(kept.data))
+        assert_one_line(kept.mortal(*args), WRITE, str(kept.data))
     finally:
         kept.data.chmod(0o700)
 
@@ -251,7 +249,7 @@ def test_a_closed_data_folder_is_named(kept, args):
 def test_an_unreadable_queue_is_named(kept, args):
     """A queue.db that may not be opened gives one line."""
     kept.queue_path.chmod(0)
-    assert_one_line(_mortal(kept, *args), WRITE, "queue.db")
+    assert_one_line(kept.mortal(*args), WRITE, "queue.db")
 
 
 def test_a_configuration_others_can_read_is_refused(kept):
@@ -375,20 +373,3 @@ def _chmod(folder, folders, files):
         for name in names:
             os.chmod(f"{place}/{name}", files)
         os.chmod(place, folders)
-
-
-def _mortal(box, *args):
-    """Run memman as somebody whom permissions bind."""
-    if os.geteuid():
-        return box.memman(*args)
-    if not shutil.which(MORTAL[0]):
-        pytest.skip("root needs setpriv to be bound by permissions")
-    return subprocess.run(
-        [*MORTAL, box.script, *args],
-        env=box.environ,
-        cwd=box.data.parent,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )

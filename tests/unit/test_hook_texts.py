@@ -9,7 +9,7 @@ import pytest
 from memman.cli.root import VERBS, root
 from memman.hot.guide import guide
 from memman.hot.prime import block
-from memman.hot.verbs import AGENT_VERBS
+from memman.model.verbs import AGENT_VERBS
 from memman.recall.render import tokens
 
 SKILL = (Path(__file__).parents[2] / "hooks/claude-code/skills/memman/SKILL.md").read_text()

@@ -101,7 +101,7 @@ CAPTURE = frozenset(
 REMIND = RECALL | CAPTURE | frozenset("memman.hot.bearing memman.hot.gist memman.hot.remind".split())
 PRIME = frozenset(
     """
-    memman.hot.frame memman.hot.guide memman.hot.prime memman.hot.verbs memman.model memman.model.vocabulary
+    memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs memman.model.vocabulary
     memman.recall memman.recall.anchors memman.recall.gate memman.recall.hit memman.recall.intent memman.recall.order
     memman.recall.render memman.recall.succession memman.recall.walk memman.embed memman.embed.static
     memman.model.terms memman.sqlite memman.store memman.store.sqlite memman.store.sqlite.reader

@@ -8,8 +8,7 @@ import tomllib
 
 import pytest
 
-from memman.hot.verbs import AGENT_VERBS
-from memman.integrations import claude_code
+from memman.model.verbs import AGENT_VERBS
 
 AGENTS = ("claude-code", "codex", "gemini", "opencode", "openclaw")
 
@@ -178,14 +177,13 @@ def test_what_is_not_utf8_or_no_file_is_refused(box, home):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_what_is_read_only_is_refused_in_the_plan(box, home):
     """A read-only file or folder is named before anything is written, by a dry run too, and stays as it is."""
     settings(home).write_text("{}")
     for place in (settings(home), settings(home).parent):
         place.chmod(0o500)
         for args in (["--dry-run"], []):
-            done = box.memman("install", "--no-wizard", "--target", "claude-code", *args)
+            done = box.mortal("install", "--no-wizard", "--target", "claude-code", *args)
             assert f"{place} is read-only" in refused(done, 74)[0]
         place.chmod(0o700)
     assert settings(home).read_text() == "{}"
@@ -257,7 +255,6 @@ def test_permissions_are_verbs(box, home):
     install(box, "--target", "claude-code")
     allowed = json.loads(settings(home).read_text())["permissions"]["allow"]
     assert sorted(allowed) == sorted(f"Bash(memman {verb}:*)" for verb in AGENT_VERBS)
-    assert sorted(claude_code.VERBS) == sorted(AGENT_VERBS)
     settings(home).write_text(settings(home).read_text().replace("{", '{"model": "x",', 1))
     assert "changed since" in uninstall(box)
     assert json.loads(settings(home).read_text()) == {"model": "x", "permissions": {"allow": [mine]}}

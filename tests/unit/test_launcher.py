@@ -84,3 +84,18 @@ def test_only_a_moved_folder_is_named(box):
     """The usual folder follows HOME; another one is written down."""
     assert "MEMMAN_DATA_DIR" in launcher.text(str(box.data), "/m")
     assert "MEMMAN_DATA_DIR" not in launcher.text(os.path.expanduser("~/.memman"), "/m")
+
+
+def test_an_agent_that_ends_a_late_hook_ends_the_program_too(odd):
+    """After SIGTERM to the launcher nobody holds its output open, and standard input did reach the program."""
+    program = odd / "program"
+    program.write_text("#!/bin/sh\nread line; echo $line; exec sleep 60\n")
+    program.chmod(0o755)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([laid(odd, program), *WORDS], stdin=pipe, stdout=pipe, text=True) as hook:
+        hook.stdin.write("a prompt\n")
+        hook.stdin.flush()
+        assert hook.stdout.readline() == "a prompt\n"
+        hook.terminate()
+        assert hook.stdout.read() == ""
+        assert hook.wait(30) == 0
