@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORK ?= bench/out
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports unit e2e bench crash docs clean
+.PHONY: help setup demo test lint types imports unit e2e e2e-agents bench crash docs clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ unit: setup
 
 e2e: setup ## The installed wheel by subprocess: demo questions, scripted providers
 	$(BIN)/pytest e2e
+
+e2e-agents: setup ## The real clients from npm, wired by `memman install`, against a loopback model
+	$(BIN)/pytest e2e/agents
 
 bench: setup ## Figures of speed and size, as JSON and a table (QUICK=1 for the short form)
 	$(BIN)/python -m bench.speed --work $(WORK) --json $(WORK)/speed.json $(if $(QUICK),--quick)

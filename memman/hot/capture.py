@@ -45,8 +45,8 @@ def ends(text: str, first: int, last: int) -> str:
 
 
 def prompted(call: "Call", prompt: str) -> None:
-    """Keep the prompt for the end of its turn: not every host says it again."""
-    if prompt and wanted(call.data):
+    """Keep the prompt for the end of its turn: not every host says it again. A sub-agent's is not the user's."""
+    if prompt and not call.payload.text("agent_id") and wanted(call.data):
         call.session.prompt = kept(prompt)
         call.session.save()
 
@@ -54,7 +54,7 @@ def prompted(call: "Call", prompt: str) -> None:
 def turn(call: "Call") -> None:
     """Queue the user's prompt with the agent's last message; a prompt is taken once."""
     session, payload = call.session, call.payload
-    if payload.flag("stop_hook_active") or not wanted(call.data):
+    if payload.flag("stop_hook_active") or payload.text("agent_id") or not wanted(call.data):
         return
     text = kept(payload.text("prompt")) or session.prompt
     if text and not command(text):

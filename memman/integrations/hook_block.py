@@ -9,8 +9,9 @@ from memman.integrations.edits import append, at, hollow, remove
 
 Block = dict[str, list[dict[str, Any]]]
 _SHAPE = ("memman", "hook", "--host")
-# Gemini CLI takes the error of a shell that finds no launcher for a refusal of the prompt: it may not see it.
-_SILENT = "2>/dev/null"
+# What stands around it for Gemini CLI, which ends only the shell of a late hook, and takes the error of a shell that
+# finds no launcher for a refusal of the prompt.
+_ADDED = ("exec", "2>/dev/null")
 _KEY = "hooks"
 
 
@@ -20,8 +21,7 @@ def ours(command: object) -> bool:
         words = shlex.split(command) if isinstance(command, str) else []
     except ValueError:
         return False
-    if words[-1:] == [_SILENT]:
-        words.pop()
+    words = [word for word in words if word not in _ADDED]
     return len(words) == 5 and (os.path.basename(words[0]), words[1], words[3]) == _SHAPE  # noqa: PLR2004 - two more
 
 

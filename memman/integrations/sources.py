@@ -10,6 +10,8 @@ from memman.integrations.hook_block import Block
 from memman.model.errors import BadConfig
 
 PLACEHOLDER = "__MEMMAN__"
+# Before a command whose shell the agent ends when it is late: then it ends the launcher.
+EXEC = "exec "
 _PREFIXES = ('"${CLAUDE_PLUGIN_ROOT}/bin/memman"', "memman")
 
 
@@ -62,5 +64,6 @@ def _missing(agent: str) -> BadConfig:
 
 
 def _command(command: str, launcher: str) -> Any:
-    prefix = next(prefix for prefix in _PREFIXES if command.startswith(prefix + " "))
-    return shlex.quote(launcher) + command.removeprefix(prefix)
+    words = command.removeprefix(EXEC)
+    prefix = next(prefix for prefix in _PREFIXES if words.startswith(prefix + " "))
+    return command[: len(command) - len(words)] + shlex.quote(launcher) + words.removeprefix(prefix)

@@ -231,6 +231,16 @@ def test_a_turn_is_queued_with_the_prompt_that_began_it(stored, host):
     assert queued(stored) == [note]
 
 
+def test_what_a_sub_agent_was_told_is_not_what_the_user_said(box):
+    """A prompt and a stop of a sub-agent, which has its parent's session, leave the user's turn as it is."""
+    told = {"agent_id": "a-1", "agent_type": "default"}
+    context(box, "user-prompt", "codex", payload(prompt="No, use pnpm here."))
+    context(box, "user-prompt", "codex", payload(prompt="Always use yarn.", **told))
+    hook(box, "stop", "codex", payload(last_assistant_message="I will.", **told))
+    hook(box, "stop", "codex", payload(last_assistant_message="Done."))
+    assert queued(box) == [("turn", "No, use pnpm here.", "Done.", "user", "codex", "s-1", "default")]
+
+
 @pytest.mark.parametrize("field", ["prompt_response", "last_assistant_message", "response"])
 def test_a_turn_is_queued_with_the_prompt_in_the_payload(box, field):
     """Where the host says the prompt again, no earlier event is needed."""
