@@ -16,7 +16,8 @@ from memman.drain.lock import drain_lock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memman.drain.loop import Limits, Report
+    from memman.drain.loop import Limits
+    from memman.drain.report import Report
     from memman.drain.runner import Watch
     from memman.drain.worklog import Worklog
     from memman.embed import Embedder

@@ -14,7 +14,7 @@ from memman.config.schedule import beat, refuse_stopped
 
 if TYPE_CHECKING:
     from memman.cli.progress import Progress
-    from memman.drain.loop import Report
+    from memman.drain.report import Report
     from memman.pipeline.plan import Plan
     from memman.queue.notes import Queue
 

@@ -1,15 +1,14 @@
 """`memman scheduler`: who starts drains, and the queue they work on."""
 
-from typing import Any
-
 import click
 
 from memman.cli.drain import drain
 from memman.cli.group import Group
 from memman.cli.log import worker
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import json_option, store_option
 from memman.cli.queue import queue
-from memman.cli.show import ago, as_data, complain, pairs, text, when
+from memman.cli.show import as_data, pairs, text
+from memman.cli.status import everything, scheduled
 from memman.config.places import data_dir
 
 _NOBODY = 69
@@ -90,24 +89,15 @@ def serve(seconds: int | None) -> None:
 @store_option
 def status(as_json: bool) -> None:
     """Show who starts drains, how they are, and what waits for them."""
-    from memman import compose
-    from memman.config.env import Settings
-    from memman.govern import status as govern
-    from memman.scheduler.report import report
-
-    where = place()
-    settings = Settings.read(where.data)
-    for fault in settings.faults:
-        complain(fault)
-    whole = govern.status(where, settings, compose.in_force(settings))
-    record = report(where.data) | {name: whole[name] for name in ("queue", "breaker", "last_drain", "spend")}
+    whole = everything()
+    record = whole["scheduler"] | {name: whole[name] for name in ("queue", "breaker", "last_drain", "spend")}
     if as_json:
         as_data(record)
         return
     states, oldest = record["queue"]["states"], record["queue"]["oldest_seconds"]
     pairs(
         {
-            **lines(record),
+            **scheduled(record),
             "waiting": f"{states['pending'] + states['running']} notes" + (f", oldest {oldest} s" if oldest else ""),
             "parked": f"{states['parked']} notes",
             "provider": f"unwell: {record['breaker']}" if record["breaker"] else "well",
@@ -124,19 +114,6 @@ def debug(mode: str) -> None:
 
     change(data_dir(), "MEMMAN_LOG_LEVEL", "debug" if mode == "on" else None)
     text(f"debug is {mode}: `memman scheduler logs` shows what drains write")
-
-
-def lines(record: dict[str, Any]) -> dict[str, str]:
-    """Return what to print of how whoever starts drains is doing."""
-    late, last, soon = record["overdue_seconds"], record["last_run"], record["next_run"]
-    started = f"{record['state']}, every {record['interval']} s by {record['kind']}"
-    return {
-        "scheduler": started if record["kind"] else record["state"],
-        "units": "; ".join(f"{name} {state}" for name, state in record["units"].items()),
-        "last run": "never" if last is None else f"{when(last)} ({ago(last)})",
-        "next run": when(soon),
-        "drain overdue": "" if late is None else f"the last one ended {late} s ago: `memman doctor` says more",
-    }
 
 
 def _say(told: list[str]) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 import click
 
 from memman.cli.options import json_option, place, store_option
-from memman.cli.scheduler import lines
-from memman.cli.show import ago, as_data, complain, counted, pairs, size
+from memman.cli.show import ago, as_data, complain, counted, pairs, size, when
 
 
 @click.command()
@@ -14,6 +13,15 @@ from memman.cli.show import ago, as_data, complain, counted, pairs, size
 @store_option
 def status(as_json: bool) -> None:
     """Show how memory is doing, on one page."""
+    record = everything()
+    if as_json:
+        as_data(record)
+    else:
+        pairs(_lines(record))
+
+
+def everything() -> dict[str, Any]:
+    """Return how memory and whoever starts drains are doing; what is wrong with the env file is complained of."""
     from memman import compose
     from memman.config.env import Settings
     from memman.govern import status as govern
@@ -23,11 +31,20 @@ def status(as_json: bool) -> None:
     settings = Settings.read(where.data)
     for fault in settings.faults:
         complain(fault)
-    record = govern.status(where, settings, compose.in_force(settings)) | {"scheduler": report(where.data)}
-    if as_json:
-        as_data(record)
-    else:
-        pairs(_lines(record))
+    return govern.status(where, settings, compose.in_force(settings)) | {"scheduler": report(where.data)}
+
+
+def scheduled(record: dict[str, Any]) -> dict[str, str]:
+    """Return what to print of how whoever starts drains is doing."""
+    late, last, soon = record["overdue_seconds"], record["last_run"], record["next_run"]
+    started = f"{record['state']}, every {record['interval']} s by {record['kind']}"
+    return {
+        "scheduler": started if record["kind"] else record["state"],
+        "units": "; ".join(f"{name} {state}" for name, state in record["units"].items()),
+        "last run": "never" if last is None else f"{when(last)} ({ago(last)})",
+        "next run": when(soon),
+        "drain overdue": "" if late is None else f"the last one ended {late} s ago: `memman doctor` says more",
+    }
 
 
 def _lines(record: dict[str, Any]) -> dict[str, str]:
@@ -44,7 +61,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "model": _model(providers["llm"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
-        **lines(record["scheduler"]),
+        **scheduled(record["scheduler"]),
         "last drain": _drain(record["last_drain"]),
         "spent today": _spend(record["spend"]),
         "budget a day": ", ".join(f"{limit:g} {name}" for name, limit in budget.items()) or "none",

@@ -1,7 +1,10 @@
-"""The drain lock: one drain at a time on this machine, whoever starts it."""
+"""Locks that keep a second one from starting: one drain at a time on this machine, whoever starts it.
+
+The kernel frees a lock when its process ends, however it ends.
+"""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from filelock import FileLock, Timeout
 
@@ -11,12 +14,9 @@ from memman.sqlite import Guard
 
 
 @contextmanager
-def drain_lock(data: str, patience: float = 0) -> Iterator[None]:
-    """Hold drain.lock, or raise Busy after `patience` seconds, -1 for never.
-
-    The kernel frees it when the process ends, however it ends.
-    """
-    path = data + "/drain.lock"
+def alone(data: str, name: str, busy: str, patience: float = 0) -> Iterator[None]:
+    """Hold the lock file `name`, or raise Busy saying `busy` after `patience` seconds, -1 for never."""
+    path = f"{data}/{name}"
     with Guard(path):
         make_folder(data)
         make_file(path)
@@ -24,8 +24,13 @@ def drain_lock(data: str, patience: float = 0) -> Iterator[None]:
         try:
             lock.acquire()
         except Timeout:
-            raise Busy("another drain is at work; it will take these notes along") from None
+            raise Busy(busy) from None
     try:
         yield
     finally:
         lock.release()
+
+
+def drain_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:
+    """Hold drain.lock, or raise Busy after `patience` seconds, -1 for never."""
+    return alone(data, "drain.lock", "another drain is at work; it will take these notes along", patience)

@@ -4,16 +4,17 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import apsw
 
 from memman.drain.health import Health
 from memman.drain.lane import Flight, Lane
+from memman.drain.report import Report
 from memman.drain.retry import consequence
 from memman.drain.runner import Stopped, Watch, fly
 from memman.drain.worklog import failure
-from memman.model.errors import CannotWrite, MemmanError, StoreError
+from memman.model.errors import MemmanError
 from memman.model.records import Note
 from memman.pipeline.plan import Outcome, Tools
 from memman.queue.journal import Journal
@@ -23,49 +24,6 @@ from memman.store.protocols import Store
 
 # Seconds past its deadline in which a drain may finish the calls it has begun.
 GRACE = 5.0
-
-
-@dataclass(slots=True)
-class Report:
-    """What one drain did, in notes but for `added` and `superseded`, which count memories.
-
-    `exit_code` is that of the first store or disk that could not be used.
-    """
-
-    done: int = 0
-    added: int = 0
-    superseded: int = 0
-    known: int = 0
-    deferred: int = 0
-    failed: int = 0
-    parked: int = 0
-    rescued: int = 0
-    stopped: str = ""
-    exit_code: int = 0
-    errors: list[str] = field(default_factory=list)
-
-    def landed(self, outcome: Outcome) -> None:
-        """Count one note that went through."""
-        self.done += 1
-        self.added += len(outcome.added)
-        self.superseded += outcome.superseded
-        self.known += outcome.known
-
-    def add(self, later: "Report") -> None:
-        """Count in what a later pass of the same drain did."""
-        for name in ("done", "added", "superseded", "known", "deferred", "failed", "parked", "rescued"):
-            setattr(self, name, getattr(self, name) + getattr(later, name))
-        self.stopped = later.stopped
-        self.exit_code = self.exit_code or later.exit_code
-        self.errors += [line for line in later.errors if line not in self.errors]
-
-    def trouble(self, error: Exception) -> None:
-        """Keep the line of an error, each once."""
-        line = str(error) if isinstance(error, MemmanError) else f"{type(error).__name__}: {error}"
-        if line not in self.errors:
-            self.errors.append(line)
-        if isinstance(error, StoreError | CannotWrite):
-            self.exit_code = self.exit_code or error.exit_code
 
 
 @dataclass(frozen=True, slots=True)

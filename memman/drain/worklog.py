@@ -27,7 +27,7 @@ from memman.model.errors import (
 from memman.model.secrets import redact
 
 if TYPE_CHECKING:
-    from memman.drain.loop import Report
+    from memman.drain.report import Report
     from memman.pipeline.plan import Plan
 
 # Each file's size, and how many there are: about two months of steady use.

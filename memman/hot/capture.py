@@ -2,11 +2,12 @@
 
 from memman.config.schedule import refuse_stopped
 from memman.hot.frame import stripped
+from memman.hot.prompt import command, ends
 from memman.hot.screen import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.hot.events import Call
+    from memman.hot.call import Call
 
 # Bytes kept of a text: of its beginning, and of its end.
 FIRST, LAST = 12_288, 4_096
@@ -36,14 +37,6 @@ def kept(text: str) -> str:
     return ends(screened(ends(stripped(text), 2 * FIRST, 2 * LAST)), FIRST, LAST)
 
 
-def ends(text: str, first: int, last: int) -> str:
-    """Return the first and the last bytes of a text that is longer than both."""
-    raw = text.encode()
-    if len(raw) <= first + last:
-        return text
-    return f"{raw[:first].decode(errors='ignore')}\n…\n{raw[-last:].decode(errors='ignore')}"
-
-
 def prompted(call: "Call", prompt: str) -> None:
     """Keep the prompt for the end of its turn: not every host says it again. A sub-agent's is not the user's."""
     if prompt and not call.payload.text("agent_id") and wanted(call.data):
@@ -70,12 +63,6 @@ def compact(call: "Call") -> None:
     summary = call.payload.text("compact_summary", "summary")
     if wanted(call.data) and (text := kept(summary)):
         _queue(call, "compact", text, "agent")
-
-
-def command(prompt: str) -> bool:
-    """Whether a prompt is a command to the agent's own program: /clear, and not /etc/hosts."""
-    first = prompt.split(maxsplit=1)[:1]
-    return bool(first) and first[0][0] == "/" and "/" not in first[0][1:]
 
 
 def _queue(call: "Call", channel: str, text: str, source: str, **more: str) -> None:

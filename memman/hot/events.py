@@ -1,10 +1,6 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
-from memman.config import stores
-from memman.config.places import data_dir
-from memman.config.repository import repository
-from memman.hot.payload import Payload
-from memman.hot.session import Session
+from memman.hot.call import Call
 from memman.hot.wire import quoted
 
 TYPE_CHECKING = False
@@ -14,26 +10,8 @@ if TYPE_CHECKING:
 HOSTS = ("claude-code", "codex", "gemini", "opencode", "openclaw", "nanoclaw")
 # Tool -> the field of its input that says what it is about to do.
 _PLANS = {"Agent": "prompt", "Task": "prompt", "ExitPlanMode": "plan"}
-# Characters of a path or an id that any host would send.
-_LONGEST = 4096
 # A session that starts for one of these reasons has lost what it was shown.
 _LOST = ("compact", "clear")
-
-
-class Call:
-    """One event of one session: what the host says of it, and where its memory is."""
-
-    __slots__ = ("cwd", "data", "here", "host", "payload", "session", "store")
-
-    def __init__(self, host: str, store: str | None) -> None:
-        self.host = host
-        self.payload = Payload.read()
-        self.data = data_dir()
-        cwd = self.payload.text("cwd")
-        self.cwd = cwd if cwd[:1] == "/" and len(cwd) <= _LONGEST else ""
-        self.here = repository(self.cwd) if self.cwd else stores.here()
-        self.store = stores.resolve(self.data, store, self.here)
-        self.session = Session(self.data, host, self.payload.text("session_id")[:_LONGEST])
 
 
 def answer(event: str, host: str, store: str | None) -> str:

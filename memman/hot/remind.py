@@ -3,9 +3,9 @@
 import time
 
 from memman.hot.bearing import bearing, telling
-from memman.hot.capture import command, ends
 from memman.hot.frame import framed, harmless
 from memman.hot.gist import gist
+from memman.hot.prompt import command, ends
 from memman.hot.recall import found
 from memman.recall.render import line, tokens
 from memman.store.filters import Filters

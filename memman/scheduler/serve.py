@@ -10,15 +10,12 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Self
 
-from filelock import FileLock, Timeout
-
 from memman.config.launcher import program
-from memman.config.places import FILE_MODE, make_file, make_folder
 from memman.config.schedule import Schedule, bell_path, silence
+from memman.drain.lock import alone
 from memman.model.errors import Busy
 
 KIND = "serve"
@@ -140,17 +137,5 @@ class _Wakeup:
         self.asked += 1
 
 
-@contextmanager
-def _alone(data: str, patience: float = 0) -> Iterator[None]:
-    path = data + "/serve.lock"
-    make_folder(data)
-    make_file(path)
-    lock = FileLock(path, timeout=patience, mode=FILE_MODE)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise Busy("another `memman scheduler serve` looks after this data folder") from None
-    try:
-        yield
-    finally:
-        lock.release()
+def _alone(data: str, patience: float = 0) -> AbstractContextManager[None]:
+    return alone(data, "serve.lock", "another `memman scheduler serve` looks after this data folder", patience)

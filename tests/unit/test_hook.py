@@ -13,10 +13,11 @@ from hook_calls import context, hook
 from conftest import wait_until
 from memman.drain.maintenance import drop_sessions
 from memman.hot.bearing import bearing
-from memman.hot.capture import FIRST, LAST, command, ends
+from memman.hot.capture import FIRST, LAST
 from memman.hot.events import HOSTS
 from memman.hot.frame import INJECTED, harmless, stripped
 from memman.hot.gist import SHORT, gist, passages
+from memman.hot.prompt import command, ends
 from memman.hot.session import session_path
 from memman.queue.notes import Queue
 

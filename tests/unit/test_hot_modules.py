@@ -89,16 +89,18 @@ def test_recall_loads_exactly_its_own_modules(box, options):
 HOOK = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
-    memman.hot memman.hot.events memman.hot.hook memman.hot.payload memman.hot.session memman.hot.wire
+    memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.payload memman.hot.session memman.hot.wire
     """.split()
 )
 CAPTURE = frozenset(
     """
-    memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.screen
+    memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt memman.hot.screen
     memman.model memman.model.secret_words
     """.split()
 )
-REMIND = RECALL | CAPTURE | frozenset("memman.hot.bearing memman.hot.gist memman.hot.remind".split())
+REMIND = RECALL | frozenset(
+    "memman.hot.bearing memman.hot.frame memman.hot.gist memman.hot.prompt memman.hot.remind".split()
+)
 PRIME = frozenset(
     """
     memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs memman.model.vocabulary
@@ -109,7 +111,7 @@ PRIME = frozenset(
     """.split()
 )
 HOOKS = {
-    "user-prompt": HOOK | REMIND,
+    "user-prompt": HOOK | REMIND | CAPTURE,
     "pre-tool": HOOK | REMIND,
     "session-start": HOOK | PRIME,
     "stop": HOOK | CAPTURE | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},

@@ -1,0 +1,49 @@
+"""What one drain did, counted as it goes."""
+
+from dataclasses import dataclass, field
+
+from memman.model.errors import CannotWrite, MemmanError, StoreError
+from memman.pipeline.plan import Outcome
+
+
+@dataclass(slots=True)
+class Report:
+    """What one drain did, in notes but for `added` and `superseded`, which count memories.
+
+    `exit_code` is that of the first store or disk that could not be used.
+    """
+
+    done: int = 0
+    added: int = 0
+    superseded: int = 0
+    known: int = 0
+    deferred: int = 0
+    failed: int = 0
+    parked: int = 0
+    rescued: int = 0
+    stopped: str = ""
+    exit_code: int = 0
+    errors: list[str] = field(default_factory=list)
+
+    def landed(self, outcome: Outcome) -> None:
+        """Count one note that went through."""
+        self.done += 1
+        self.added += len(outcome.added)
+        self.superseded += outcome.superseded
+        self.known += outcome.known
+
+    def add(self, later: "Report") -> None:
+        """Count in what a later pass of the same drain did."""
+        for name in ("done", "added", "superseded", "known", "deferred", "failed", "parked", "rescued"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.stopped = later.stopped
+        self.exit_code = self.exit_code or later.exit_code
+        self.errors += [line for line in later.errors if line not in self.errors]
+
+    def trouble(self, error: Exception) -> None:
+        """Keep the line of an error, each once."""
+        line = str(error) if isinstance(error, MemmanError) else f"{type(error).__name__}: {error}"
+        if line not in self.errors:
+            self.errors.append(line)
+        if isinstance(error, StoreError | CannotWrite):
+            self.exit_code = self.exit_code or error.exit_code

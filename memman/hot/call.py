@@ -1,0 +1,26 @@
+"""One event of an agent, as its host tells it."""
+
+from memman.config import stores
+from memman.config.places import data_dir
+from memman.config.repository import repository
+from memman.hot.payload import Payload
+from memman.hot.session import Session
+
+# Characters of a path or an id that any host would send.
+_LONGEST = 4096
+
+
+class Call:
+    """One event of one session: what the host says of it, and where its memory is."""
+
+    __slots__ = ("cwd", "data", "here", "host", "payload", "session", "store")
+
+    def __init__(self, host: str, store: str | None) -> None:
+        self.host = host
+        self.payload = Payload.read()
+        self.data = data_dir()
+        cwd = self.payload.text("cwd")
+        self.cwd = cwd if cwd[:1] == "/" and len(cwd) <= _LONGEST else ""
+        self.here = repository(self.cwd) if self.cwd else stores.here()
+        self.store = stores.resolve(self.data, store, self.here)
+        self.session = Session(self.data, host, self.payload.text("session_id")[:_LONGEST])
