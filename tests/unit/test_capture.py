@@ -24,10 +24,10 @@ def kept(text):
     return [(fact["category"], fact["text"]) for fact in facts]
 
 
-# The rules were written with the first four sets; the last they have never been fitted to, and must not be.
+# The rules were written with the sets before h, which they have never been fitted to, and must not be.
 @pytest.mark.parametrize(
     ("name", "stored_at_most", "caught_at_least"),
-    [("a", 0, 20), ("b", 0, 25), ("c", 0, 25), ("d", 0, 22), ("e", 1, 13)],
+    [("a", 0, 20), ("b", 0, 25), ("c", 0, 25), ("d", 0, 23), ("e", 0, 19), ("f", 0, 40), ("g", 0, 40), ("h", 0, 8)],
 )
 def test_labelled_turns_are_told_apart(name, stored_at_most, caught_at_least):
     """Of neutral turns nothing is kept, of the others what the label names."""
@@ -40,9 +40,9 @@ def test_labelled_turns_are_told_apart(name, stored_at_most, caught_at_least):
 
 def test_the_sets_have_the_sizes_that_the_thresholds_are_meant_for():
     """The first set is the one of forty neutral turns and twenty others."""
-    labels = {name: [t["label"] for t in labelled(name)] for name in "abcde"}
+    labels = {name: [t["label"] for t in labelled(name)] for name in "abcdefgh"}
     sizes = [(said.count(NEUTRAL), len(said)) for said in labels.values()]
-    assert sizes == [(40, 60), (40, 65), (40, 65), (40, 65), (30, 50)]
+    assert sizes == [(40, 60), (40, 65), (40, 65), (40, 65), (30, 50), (60, 100), (60, 100), (40, 60)]
 
 
 PASTED = [
@@ -94,6 +94,9 @@ def test_an_agents_message_keeps_its_prose():
         "\t" * 100_000,
         "use a " * 20_000 + "everywhere",
         ("use " + "word " * 60 + ".\n") * 300,
+        "our new " * 8_000,
+        "how many times " * 4_000,
+        ("all " * 60 + "is ,\n") * 300,
     ],
 )
 def test_a_hostile_prompt_costs_no_more_than_a_long_one(text):
@@ -110,6 +113,15 @@ def test_a_hostile_prompt_costs_no_more_than_a_long_one(text):
     [
         ("add a logout button and from now on always run make lint", "from now on always run make lint"),
         ("Use that in future.", None),
+        ("in this repo we never use default exports, can you fix it?", "in this repo we never use default exports"),
+        ("We use tabs here. Is that right?", None),
+        ("a blog post says: never store tokens in cookies", None),
+        ("Wrong chip. The board has an STM32H7.", "The board has an STM32H7."),
+        ("How often do I have to say it? Run the formatter first.", "Run the formatter first."),
+        ("fix it so it never retries", None),
+        ("we use polars, so no new pandas code please", "we use polars, so no new pandas code please"),
+        ("nobody clicks around in the console", "nobody clicks around in the console"),
+        ("add a hook which makes sure nobody commits to main", None),
         ("run `make fmt` first. do that in future", "run `make fmt` first. do that in future"),
         ("could you please always answer in French?", "always answer in French"),
         ("don\u2019t use emojis in commit messages", "don't use emojis in commit messages"),
@@ -123,3 +135,12 @@ def test_what_is_kept_is_the_clause_in_the_users_own_words(text, expected):
 def test_one_turn_leaves_a_bounded_number_of_facts():
     """Who pastes a hundred rules is not told apart from a document."""
     assert len(kept("\n".join(f"- never use tool{n} in tests" for n in range(100)))) == 8
+
+
+@pytest.mark.parametrize("filling", [10, 500, 2_000])
+def test_of_a_long_prompt_both_ends_are_judged(filling):
+    """What stands first and last is kept, however much is said between."""
+    talk = "The page reads the list. " * filling
+    said = f"Always run make lint before committing. {talk}From now on answer in French."
+    assert [text for _, text in kept(said[:LONGEST])][:1] == ["Always run make lint before committing."]
+    assert ("French" in str(kept(said))) == (len(said) <= LONGEST)

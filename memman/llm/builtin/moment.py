@@ -29,14 +29,27 @@ _REPORTED = re.compile(
     r"|report(?:s|ed)|argues?|thinks?|believes?)\b",
     re.IGNORECASE,
 )
+_SOURCE = cues(
+    """blog post article docs documentation readme book guide slack stack_overflow reviewer wiki tutorial thread tweet
+    datasheet manual spec ticket issue comment mail email customer client reads""",
+)
 _TROUBLE = cues(
-    r"""fails? failed failing errors? broke broken breaks? crash(?:es|ed|ing)? bugs? stack_?trace not_working stuck
-    doesn't_work does_not_work isn't_working is_not_working stopped_working exception hangs? too_much too_many
-    weird still can't_(?:find|see|run|connect)""",
+    r"""fails? failed failing errors? broke broken breaks? crash(?:es|ed|ing)?
+    (?<!every_)(?<!each_)(?<!any_)bugs?(?!_?fix) stack_?trace not_working stuck doesn't_work does_not_work
+    isn't_working is_not_working stopped_working exception hangs? too_much too_many weird still
+    can't_(?:find|see|run|connect)""",
+)
+# Somebody states something and then asks for something in one breath.
+_TAIL = re.compile(r"(?:,|;| so| and)+ (?:please )?(?:can|could|would|will) (?:you|u)\b[^?]*\?$", re.IGNORECASE)
+_DOUBT = re.compile(
+    r"(?:or|and|but|so|hmm*|ok)?[, ]*(?:(?:is|was|does|do|would|should|are|did) (?:that|this|it|we"
+    r"|you (?:agree|think))\b|or not|what do you|what's your|thoughts|agreed?\b|true\b|any (?:opinion|thoughts))",
+    re.IGNORECASE,
 )
 _ASKING = re.compile(
     r"(?:(?:and|but|so|ok|hey|hi|well|also|please)[, ]+)*"
-    r"(?:what(?!ever)|why|how|when (?!you)|where|which|who|whose|does|did|do (?:we|you|i|they)|is|are|was|were|has"
+    r"(?:what(?!ever)|why|how(?! (?:many times|often)\b)|when (?!you)"
+    r"|where|which|who|whose|does|did|do (?:we|you|i|they)|is|are|was|were|has"
     r"|have (?:you|we)|can (?:i|we|it)|should|shall|isn't|aren't|doesn't"
     r"|didn't|don't (?:we|you|they|i)|won't|any idea)\b",
     re.IGNORECASE,
@@ -50,7 +63,7 @@ _ONE = r"(?:one|version|option|approach|solution|variant|layout|idea|way|thing)"
 _WHICH = choice("first second third last latter former other old new current previous original simple simpler")
 # Taking one of what was offered.
 _CHOSEN = re.compile(
-    r"\b(?:prefer|like|love|want|rather|hate|with|use|keep|chose|chosen|picked|agreed on|have)(?: to)?"
+    r"\b(?:prefer|like|love|want|rather|hate|with|use|keep(?! that in mind)|chose|chosen|picked|agreed on|have)(?: to)?"
     r"(?: have| use| go with| keep| do)? (?:it|that|this|these|those|them|so|yours|option|variant|approach|plan|version"
     rf"|(?:the|your) (?:{_WHICH}|\w+er|\w+ {_ONE}|{_ONE}))\b",
     re.IGNORECASE,
@@ -69,8 +82,11 @@ _TASK = choice(
 )
 _LED = re.compile(rf"(?:please |and |now |then |ok |can you |could you )*{_TASK}\b", re.IGNORECASE)
 _PURPOSE = re.compile(
-    r"\b(?:so|check|ensure|because|if|whether|why|that|where|when|while|until|unless|as)\s*$", re.IGNORECASE
+    r"\b(?:check|ensure|because|if|whether|why|what|how|who|which|that|where|when|while|until|unless|as"
+    r"|makes sure|ensures)\s*$",
+    re.IGNORECASE,
 )
+_SO = re.compile(rf"(?:please |and |now |then |ok |can you |could you )*(?:{_TASK}|{DO})\b.*[^,] so\s*$", re.IGNORECASE)
 # A case that somebody other than the agent brings about.
 _CASE = re.compile(r"(?:if|when|while|where|unless)\b(?! (?:you|in doubt|unsure|something|anything)\b)", re.IGNORECASE)
 _LOOKED_AT = 80  # characters of a clause in which its object stands
@@ -80,6 +96,17 @@ def polite(text: str) -> str:
     """Turn "could you please always …?" into the order it is."""
     asked = _POLITE.match(text)
     return text[asked.end() :].rstrip("?! ") if asked else text
+
+
+def stated(text: str) -> str:
+    """Leave out what is asked at the end of a sentence that states something first: "we use tabs, can you …?"."""
+    asked = text.endswith("?") and _TAIL.search(text)
+    return text[: asked.start()] if asked else text
+
+
+def doubted(after: str) -> bool:
+    """Whether a sentence asks what to think of the one before it."""
+    return after.endswith("?") and bool(_DOUBT.match(after))
 
 
 def asking(text: str) -> bool:
@@ -115,7 +142,9 @@ def tasked(lead: str) -> bool:
 def passing(text: str, at: int, *, offered: bool = True) -> bool:
     """Whether the clause at `at` is of the moment, reported, part of a task, or, if `offered`, a choice of what was."""
     lead, clause = text[:at], text[at:]
-    if _PURPOSE.search(lead) or _REPORTED.search(lead) or _CASE.match(lead):
+    if lead.rstrip().endswith(":") and _SOURCE.search(lead):
+        return True
+    if _PURPOSE.search(lead) or _SO.match(lead) or _REPORTED.search(lead) or _CASE.match(lead):
         return True
     if any(shape.search(clause) for shape in (_MOMENT, _ASSIGNED, _PLANNED)):
         return True

@@ -19,7 +19,7 @@ _SHOWN = wordset(
     """button result output response value status error page icon text label header title heading answer test tests
     count total length width height colour color size padding margin font image logo link menu row column cell line
     return message spinner modal dialog background border input field checkbox list order sum layout problem issue bug
-    code function it this that what there id item expected""",
+    code function file files folder it this that what there id item expected""",
 )
 # Nobody settles on one of these for good.
 _CONSTRUCTS = wordset(
@@ -33,10 +33,13 @@ _CONSTRUCTS = wordset(
 )
 _PASSING_CLASSES = frozenset("colour theme gate health boolean switch manner timing duty tier".split())
 _OPENING = choice("no+ nope nah wrong(?:_\\w+)? not_quite incorrect actually correction wait")
-_MARK = (
+_DENIAL = (
     rf"^(?:ok |sorry,? |hm+,? |well,? )*(?:{_OPENING}|you(?:'re| are) wrong"
     r"|(?:that|this|it)(?:'s| is) (?:wrong|not right|incorrect|not correct|outdated|not true))"
-    r"(?:[,.:;!\u2014\u2013-]+\s*|\s+(?=(?:the|we|our|it|its|that|this|use|not|actually|i|you|my|all|everything|run)\b))"
+)
+_MARK = (
+    _DENIAL + r"(?:[,.:;!\u2014\u2013-]+\s*|\s+(?=(?:the|we|our|it|its|that|this|use|not|actually|i|you|my|all"
+    r"|everything|run)\b))"
     r"(?:(?:no|actually|it's|that's)[,:]?\s+)?"
 )
 _DONE_WITH = choice("use run deploy build test lint host log format cache store write bundle track monitor manage are")
@@ -60,6 +63,7 @@ _NAMED = tuple(
             \b(?:use|using|with|on|in|to|is|are|prefer|want)_{NEW}(?:_\w+){0,3},?_(?:and_)?not_(?:in_|on_|with_|to_|use_)?{OLD}
             {AT}(?:please_|we_)?(?:use|prefer|want)_{NEW}(?:_\w+)?_(?:instead_of|rather_than|over)_{OLD}(?=$|[,.;!]|_\w+)
             ^{NEW},?_(?:and_)?not_{OLD}[.!]*$
+            \b(?:isn'?t|is_not|aren'?t|are_not|'s_not|not_on|not_in|not_using)_(?:on_|in_|using_|called_)?{OLD}(?:_\w+){0,3}?[,;.]_(?:it'?s|it_is|they'?re|we'?re|we_are|we_use)_(?:on_|in_|using_|called_)?{NEW}
             ^(?:it's_)?not_{OLD},?_(?:but_|please_|we_|it's_)?(?:use_|using_|on_|with_)?{NEW}
             """,
         ),
@@ -75,9 +79,12 @@ _NAMED = tuple(
     for line in table.strip().splitlines()
 )
 _CORRECTED = re.compile(rf"{_MARK}(?P<claim>.+)", re.IGNORECASE)
-_CONTRASTED = re.compile(r", not \w")
+_DENIED = re.compile(_DENIAL + r"(?: \w+){0,3}[.!\s]*", re.IGNORECASE)
+_CONTRASTED = re.compile(r", (?:and )?not \w|\b(?:is|are|in|on|it's|its) \S+ (?:and )?not \w")
 _OUR = re.compile(rf"\b(?:{WE}(?:'ve|'re)?|our|us)\b", re.IGNORECASE)
-_LASTING = re.compile(r"\b(?:is|are|use|run|on|deploy|host|store|keep|call|target|support)\b", re.IGNORECASE)
+_LASTING = re.compile(
+    r"\b(?:is|are|use|run|on|deploy|host|store|keep|call|target|support|has|have|needs?)\b", re.IGNORECASE
+)
 _NOW = cues("now no_longer any_?more instead not since from_(?:today|this)_\\w+ as_of")
 _BORDER = re.compile(r"[;\u2014\u2013]\s|\s-\s|,\s(?:and|but|so)\s")
 _SUBJECT_END = re.compile(r"\b(?:is|are|was|should|must|comes?)\b|:")
@@ -96,7 +103,7 @@ def named(text: str) -> Told | None:
         return None
     for category, shape in _NAMED:
         found = shape.search(text)
-        if not found or _shown(text[: found.start("new")]) or passing(text, found.start()):
+        if not found or shown(text[: found.start("new")]) or passing(text, found.start()):
             continue
         ends = [found[name] for name in ("new", "old") if name in shape.groupindex and found[name]]
         if not any(end.strip("`'\"").lower() in _CONSTRUCTS for end in ends) and any(map(_settled, ends)):
@@ -104,16 +111,17 @@ def named(text: str) -> Told | None:
     return None
 
 
-def corrected(text: str) -> Told | None:
-    """Read "no, the port is 8081": a value given to something that lasts."""
-    marked = _CORRECTED.match(text)
+def corrected(text: str, before: str = "") -> Told | None:
+    """Read "no, the port is 8081": a value given to something that lasts. The "no" may be the sentence `before`."""
+    denied = bool(_DENIED.fullmatch(before))
+    marked = _CORRECTED.match(f"no, {text}" if denied else text)
     claim = marked["claim"] if marked else text if _CONTRASTED.search(text) else ""
-    if not claim or passing(text, 0) or trouble(claim) or here(claim) or _shown(claim):
+    if not claim or passing(text, 0) or trouble(claim) or here(claim) or shown(claim):
         return None
     read = sentence(plain(claim))
     about, value = attribute(read) or (frozenset(), ())
     lasts = not about.isdisjoint(ATTRIBUTES) or any(map(_telling, value))
-    ours = marked and _OUR.search(claim) and _LASTING.search(claim) and any(map(_telling, read.words[1:]))
+    ours = marked and (denied or _OUR.search(claim)) and _LASTING.search(claim) and any(map(_telling, read.words[1:]))
     return Told(0, "fact") if lasts or ours or (marked and _swapped(claim)) else None
 
 
@@ -139,7 +147,7 @@ def _clause(text: str, at: int) -> int:
     return max((mark.end() for mark in _BORDER.finditer(text, 0, at)), default=0)
 
 
-def _shown(claim: str) -> bool:
+def shown(claim: str) -> bool:
     """Whether the subject of a claim is what a page or a program shows."""
     subject = _SUBJECT_END.split(claim, maxsplit=1)[0]
     return not _SHOWN.isdisjoint(re.findall(r"[a-z]+", subject.lower()))

@@ -5,6 +5,7 @@ of the sentence begins there.
 """
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memman.llm.builtin.patterns import choice
@@ -65,7 +66,7 @@ _FUTURE = choice(
 _RULE = choice("rule convention policy standard guideline guide style must habit")
 # A clause begins here: the sentence does, a mark ends the one before, or a word that carries nothing opens it.
 _FILLERS = choice(
-    """and but also please pls plz just ok okay no nope nah wait hmm+ well again btw by_the_way hey sorry actually
+    """and but so also please pls plz just ok okay no nope nah wait hmm+ well again btw by_the_way hey sorry actually
     really kindly thanks next_time in_general generally usually normally whatever_you_do""",
 )
 _AT = rf"(?:^|[;:,(\u2014\u2013]\s+|\s-+\s+|\b{_FILLERS}[,.:!]*\s+)(?P<at>)"
@@ -85,13 +86,45 @@ _WORDS = {"AT": _AT, "IN": _IN, "DO": DO, "DOING": DOING, "OURS": _OURS, "WHOLE"
           "SHORT": _SHORT, "CODE": _CODE, "DESK": _DESK}  # fmt: skip
 
 
+_CLAUSE = re.compile(_AT.replace("_", " "), re.IGNORECASE)
+
+
 class Shape(NamedTuple):
-    """A shape of sentence and what it says. A weak one gives way to words like "here"; a strong one may lean back."""
+    """A shape of sentence and what it says.
+
+    A wary one gives way to trouble, a weak one to words like "here" too; a strong one may lean back.
+    """
 
     category: str
     pattern: re.Pattern[str]
     weak: bool
     strong: bool
+    wary: bool = False
+    leading: bool = False  # begins where a clause does
+
+    def places(self, text: str, clauses: Sequence[int]) -> Iterator[int]:
+        """Yield where what `text` says begins, for each time the shape is found; `clauses` are where clauses begin."""
+        if self.leading:
+            yield from (at for at in clauses if self.pattern.match(text, at))
+            return
+        named = "at" in self.pattern.groupindex
+        yield from (found.start("at") if named else 0 for found in self.pattern.finditer(text))
+
+
+def openings(shapes: Iterable[Shape]) -> re.Pattern[str]:
+    """Join the shapes that begin with a clause, to ask for all of them at once."""
+    return re.compile("|".join(f"(?:{one.pattern.pattern})" for one in shapes if one.leading), re.IGNORECASE)
+
+
+def clauses(text: str, opening: re.Pattern[str]) -> list[int]:
+    """Find where those clauses of a sentence begin that `opening` opens."""
+    return [at for at in sorted({mark.end() for mark in _CLAUSE.finditer(text)}) if opening.match(text, at)]
+
+
+def shape(category: str, line: str, *, weak: bool = False, strong: bool = False, wary: bool = False) -> Shape:
+    """Read one line of a table."""
+    bare = line.removeprefix("{AT}")
+    return Shape(category, filled(bare), weak, strong, wary, leading=bare != line)
 
 
 def filled(line: str) -> re.Pattern[str]:
@@ -101,7 +134,8 @@ def filled(line: str) -> re.Pattern[str]:
 
 
 def _shapes(category: str, table: str, *, weak: bool = False, strong: bool = False) -> tuple[Shape, ...]:
-    return tuple(Shape(category, filled(line.strip()), weak, strong) for line in table.strip().splitlines())
+    lines = map(str.strip, table.strip().splitlines())
+    return tuple(shape(category, line, weak=weak, strong=strong, wary=weak) for line in lines)
 
 
 SHAPES = (
@@ -120,14 +154,14 @@ SHAPES = (
     *_shapes(
         "preference",
         r"""
-        {AT}(?:please_)?(?:you_)?(?:always|never(?:_ever)?|don'?t_ever|do_not_ever|only_ever)(?:_must)?_{DO}\b
+        {AT}(?:please_)?(?:you_)?(?:do_)?(?:always|never(?:_ever)?|don'?t_ever|do_not_ever|only_ever)(?:_must)?_{DO}\b
         {IN}you_(?:(?:must|should|shall|can|may|have_to|need_to|are_to)_)?(?:always|never)(?:_must|_should)?_{DO}\b
         {IN}(?:sure|remember|try|want|need|expect|told|like|ask)(?:_you)?_to_(?:always|never)_{DO}\b
         {IN}sure_(?:that_)?you_(?:always|never)_{DO}\b
         {AT}(?:{WE}|let'?s)_(?:always|never)_{DO}\b
         ^(?:when|whenever|if|before|after|once)_you_.{1,60}?[\s,](?:always|never)_{DO}\b
         ^(?:when|whenever)_you_(?:write|add|create|make|name|generate|refactor|document|edit|change|touch|commit|fix)\b
-        {IN}I(?:'d|_would)?(?:_\w+ly|_much|_really)?_prefer\b(?!(?:_it)?_if_you_(?!did|don|do_not|never|always|used|kept))
+        {IN}I(?:'d|_would)?(?:_\w+ly|_much|_really)?_prefer\b(?!_if_(?:the|this|that)\b)(?!(?:_it)?_if_you_(?!did|don|do_not|never|always|used|kept))
         {IN}I(?:'d|_would)_(?:much_|really_)?rather_(?:you|we|have|see|use|keep|not)\b
         {IN}I(?:'d|_would)_like_(?:(?:all|every|my|our|your|the)_)?{OURS}_
         {IN}I_(?:\w+ly_|just_)?(?:like|love)_(?!(?:to|it|that|this|the|how|what|where|your?|an?|when)\b)

@@ -2,17 +2,19 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import accumulate, pairwise
 from typing import Any
 
 from memman.llm.builtin.classify import importance
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.keywords import keywords, summary
 from memman.llm.builtin.markdown import blocks
-from memman.llm.builtin.moment import asking, guessing, passing
+from memman.llm.builtin.moment import asking, doubted, guessing, passing
 from memman.llm.builtin.split import MAX_CHARS, sentences
 from memman.llm.builtin.standing import Kept, standing
 from memman.model.records import DEFAULT_IMPORTANCE
 
+_JUDGED = 4_000  # characters from either end of what was said; a longer one is a document
 MAX_FACTS = 8  # of one turn; who says more at once is writing a document
 # How a summary tells what a user wants for good. What they want done is the task.
 _ATTRIBUTED = re.compile(
@@ -37,11 +39,17 @@ def _sentences(said: str) -> Iterator[str]:
             yield sentence if len(sentence) <= MAX_CHARS else ""
 
 
+def _outer(said: list[str]) -> list[str]:
+    """Leave out the middle of what is too long to be judged."""
+    upto = list(accumulate(map(len, said)))
+    return [one if end <= _JUDGED or upto[-1] - end < _JUDGED else "" for one, end in zip(said, upto, strict=True)]
+
+
 def _standing(said: str) -> Iterator[Kept]:
     before = ""
-    for sentence in _sentences(said):
+    for sentence, after in pairwise((*_outer(list(_sentences(said))), "")):
         found = standing(sentence, before)
-        if found:
+        if found and not doubted(after):
             yield found
         before = sentence
 
