@@ -76,7 +76,7 @@ async def fill(store: SqliteStore, first: int, memories: int) -> int:
             for sample in samples:
                 made = note(first, sample)
                 first += 1
-                tools = Tools(rules, rules, local, local, store.reader, lambda at=made.queued_at: at, joined)
+                tools = Tools(rules, rules, local, local, store.reader, lambda at=made.queued_at: at, store=joined)
                 await _through(tools, Plan(made))
         store.maintain()
     await local.close()

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from bench import corpus, process, targets
+from bench import corpus, process, stores, targets
 from bench.measures import MEASURES
 from bench.targets import Figure, Target
 
@@ -125,3 +125,12 @@ def test_a_target_is_met_only_when_every_limit_is_kept():
 def test_measures_cover_every_group_of_rows():
     """Each part of the bench can be run alone by its name."""
     assert set(MEASURES) == {"starts", "hooks", "throughput", "slow", "calls", "disk"}
+
+
+def test_a_store_is_filled_through_the_product_and_kept(tmp_path):
+    """A store of the size that was asked for is made by the pipeline's own stages, and found the next time."""
+    made = stores.build(str(tmp_path), [40])
+    assert stores.known(str(tmp_path), 40)
+    stores.place(str(tmp_path), 40, str(tmp_path / "data"))
+    assert made[40] == stores.build(str(tmp_path), [40])[40]
+    assert (tmp_path / "data/data/default/memman.db").stat().st_size > 0
