@@ -19,6 +19,7 @@ from memman.config.places import queue_path
 # A log of this size is what a queue has when nothing was drained for a long while.
 LOG_BYTES = 8 * 1024 * 1024
 ASKED = 24
+LONG_WORDS = 380
 # Notes from this number on are in no store.
 UNSEEN = 1_000_000
 SLOW_SECONDS = 1.5
@@ -124,12 +125,19 @@ def hooks(bench: Bench) -> dict[str, Figure]:
         return {}
     user, data = bench.machines[""], bench.data("hooks", size)
     asked = corpus.selective(ASKED)
+    long = [_long(question, n) for n, question in enumerate(asked)]
     cases: dict[str, Case] = {
         "recall": ([[user.memman, "recall", question] for question in asked], user.env(data)),
         "hook": (
             [[user.memman, "hook", "user-prompt", "--host", "codex"]],
             user.env(data),
-            _payloads(data, asked, rounds),
+            _payloads(data, "payload", asked, rounds),
+        ),
+        "recall-long": ([[user.memman, "recall", prompt] for prompt in long], user.env(data)),
+        "hook-long": (
+            [[user.memman, "hook", "user-prompt", "--host", "codex"]],
+            user.env(data),
+            _payloads(data, "long", long, rounds),
         ),
     }
     bench.say(f"answering {rounds} prompts")
@@ -140,16 +148,27 @@ def hooks(bench: Bench) -> dict[str, Figure]:
         "hook-prompt": Figure(hook.wall / timings["recall"].wall, peak=hook.peak),
         "hook-prompt-wall": Figure(hook.wall, peak=hook.peak),
         "hook-prompt-last": Figure(hook.last / hook.wall),
+        "hook-prompt-long": Figure(
+            timings["hook-long"].wall / timings["recall-long"].wall, peak=timings["hook-long"].peak
+        ),
     }
 
 
-def _payloads(data: str, asked: Sequence[str], rounds: int) -> list[str]:
+def _long(question: str, n: int) -> str:
+    """Write a prompt of some 380 words around a question, every other one without it."""
+    texts = [sample.text for sample in corpus.notes(UNSEEN + 100 * n, 100)]
+    half = LONG_WORDS // 2
+    words = " ".join(texts).split()
+    return " ".join([*words[:half], *(f"{question}?".split() if n % 2 else ()), *words[half:LONG_WORDS]])
+
+
+def _payloads(data: str, name: str, asked: Sequence[str], rounds: int) -> list[str]:
     """Write a payload for each run, each of another session, so that all of them have something to show."""
     paths = []
     for n in range(rounds + process.WARM_UP):
-        paths.append(f"{data}/payload-{n}.json")
+        paths.append(f"{data}/{name}-{n}.json")
         with open(paths[-1], "w", encoding="utf-8") as out:
-            json.dump({"session_id": f"bench-{n}", "cwd": "/", "prompt": asked[n % len(asked)]}, out)
+            json.dump({"session_id": f"{name}-{n}", "cwd": "/", "prompt": asked[n % len(asked)]}, out)
     return paths
 
 

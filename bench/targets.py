@@ -82,6 +82,7 @@ TARGETS: tuple[Target, ...] = (
     Target("hook-prompt", "hook user-prompt, 10k memories, against recall of the same words", "x", most=1.3),
     # Of peers 76 to 290 ms were measured.
     Target("hook-prompt-wall", "hook user-prompt, 10k memories", "ms"),
+    Target("hook-prompt-long", "hook user-prompt, prompts of 380 words, against recall of the same", "x", most=1.3),
     Target("hook-prompt-last", "its 99th percentile of 200 runs, against the median", "x", most=3),
     Target("drain-zero", "drain, provider without latency", "notes/s", "6 falling to 0.3", least=150),
     Target("drain-growth", "cost of a note at 100k stored against 1k", "x", "about 20 x", most=1.5),

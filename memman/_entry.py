@@ -51,9 +51,19 @@ def _run(args: list[str]) -> int:
         code = hook(rest[1:], store)
     if code is not None:
         return code
+    if verb == "scheduler" and "serve" in rest:
+        _heed()
     from memman.cli import run
 
     return run(args)
+
+
+def _heed() -> None:
+    """Let a signal end us from the start: to a container's first process it would mean nothing otherwise."""
+    import signal
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
 
 
 def _report(error: Exception) -> int:

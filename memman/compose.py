@@ -283,7 +283,11 @@ async def _drain(
         if waiting:
             # Loaded before the first note is claimed: a drain that dies over its imports has tried no note.
             workshop.providers()
-        report = await work.run()
+        beating = asyncio.create_task(_beat(data))
+        try:
+            report = await work.run()
+        finally:
+            beating.cancel()
         _keep(queue, report, began)
         for calls in spent(before, ledger.totals()):
             log.write("provider calls", **calls)
@@ -296,6 +300,13 @@ async def _drain(
             loop.remove_signal_handler(number)
     log.ended(report, (now_ms() - began) / 1000)
     return report
+
+
+async def _beat(data: str) -> None:
+    """Let the heart beat while notes are worked on, however long that takes."""
+    while True:
+        beat(data)
+        await asyncio.sleep(1)
 
 
 def _keep(queue: "Queue", report: "Report", began: int) -> None:

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import json
 import math
-import re
 import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
@@ -49,8 +48,18 @@ if find_spec("sniffio") is None:
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 DETAIL_CHARS = 2000
 
-# Words only, so that neither a key nor a piece of a note passes for a code.
-_CODE = re.compile(r"[a-z]{1,20}(?:_[a-z]{1,20}){0,4}")
+# What providers call their errors. Nothing else is repeated: it might be a piece of a key or of a note.
+_CODES = frozenset(
+    """
+    api_error authentication_error billing_error content_filter content_policy_violation context_length_exceeded
+    credit_balance_too_low insufficient_quota
+    internal_error invalid_api_key invalid_argument invalid_organization invalid_request invalid_request_error
+    invalid_type invalid_value missing_required_parameter model_not_found model_not_supported not_found
+    not_found_error organization_not_found overloaded_error permission_denied permission_error rate_limit_error
+    rate_limit_exceeded request_too_large server_error string_above_max_length timeout_error unknown_parameter
+    unsupported_parameter unsupported_value
+    """.split()
+)
 _jitter = SystemRandom().uniform
 
 
@@ -258,7 +267,7 @@ def _status(answered: int, fault: JsonObject) -> int:
 
 
 def _is_code(value: object) -> bool:
-    return isinstance(value, str) and _CODE.fullmatch(value) is not None
+    return isinstance(value, str) and value in _CODES
 
 
 def _seconds(retry_after: str) -> float:

@@ -5,7 +5,7 @@ import sys
 
 import apsw
 
-from memman.config.places import make_file, make_folder
+from memman.config.places import check_regular, make_file, make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 OLDEST_LIBRARY = (3, 51, 3)
 # Longer than any transaction of ours; a drain's longest is a migration.
 WAIT_MS = 10_000
+# What SQLite opens: the file, and by these endings what it keeps beside it.
+COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 
 def _check_library() -> None:
@@ -28,6 +30,12 @@ def _check_library() -> None:
         raise OldLibrary(
             f"SQLite {apsw.sqlite_lib_version()} can corrupt a WAL database: upgrade apsw to 3.51.3 or newer"
         )
+
+
+def _check_regular(path: str) -> None:
+    """Raise CannotWrite where SQLite would come upon something that it might wait for."""
+    for end in COMPANIONS:
+        check_regular(path + end)
 
 
 def translated(error: Exception, path: str) -> "MemmanError":
@@ -113,6 +121,7 @@ def open_writer(path: str, *, synchronous: str = "FULL") -> apsw.Connection:
     _check_library()
     make_folder(path.rpartition("/")[0])
     make_file(path)
+    _check_regular(path)
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(WAIT_MS)
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -135,6 +144,7 @@ def there(path: str) -> bool:
 def open_reader(path: str) -> apsw.Connection:
     """Open `path` read-only; on a medium nobody can write to, also without a log."""
     _check_library()
+    _check_regular(path)
     try:
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         db.set_busy_timeout(WAIT_MS)

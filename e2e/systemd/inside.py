@@ -7,6 +7,7 @@ import json
 import os
 import pwd
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -27,7 +28,7 @@ class User:
     """An ordinary user with a service manager of their own, also while nobody is logged in."""
 
     def __init__(self, name: str, **environ: str) -> None:
-        if not Path(f"/home/{name}").exists():
+        if name not in {entry.pw_name for entry in pwd.getpwall()}:
             run("useradd", "--create-home", name)
             run("loginctl", "enable-linger", name)
         self.entry = pwd.getpwnam(name)
@@ -79,6 +80,14 @@ class User:
         states = json.loads(self.memman("scheduler", "status", "--json"))["queue"]["states"]
         return int(states["pending"] + states["running"] + states["parked"])
 
+    def journal(self) -> list[str]:
+        """Return what this user's units and their manager said since this boot."""
+        return run("journalctl", "--boot", "--output=cat", f"_UID={self.entry.pw_uid}").splitlines()
+
+    def starts(self) -> int:
+        """Count the starts of a drain since this boot."""
+        return sum(f"Starting {SERVICE}" in line for line in self.journal())
+
     def remembers(self, word: str) -> float:
         """Remember a note with `word` and return the seconds until it is recalled as stored."""
         self.memman("remember", f"The heron keeps its eggs in box {word}.")
@@ -119,8 +128,7 @@ def say(line: str) -> None:
 def unfailed(user: User) -> None:
     """Assert that no unit of memman is or was in the failed state since this boot."""
     assert not user.systemctl("list-units", "--failed", "--plain", "--no-legend", "memman*")
-    journal = run("journalctl", "--boot", "--output=cat", f"_UID={user.entry.pw_uid}")
-    failed = [line for line in journal.splitlines() if "memman-drain" in line and "ailed" in line]
+    failed = [line for line in user.journal() if "memman-drain" in line and "ailed" in line]
     assert not failed, failed
 
 
@@ -211,8 +219,7 @@ def lacks_its_program() -> None:
     launcher.rename(f"{launcher}.away")
     user.memman("remember", "The weir was painted green.")
     time.sleep(2)
-    journal = run("journalctl", "--boot", "--output=cat", f"_UID={user.entry.pw_uid}")
-    tries = sum("Failed to start memman-drain" in line for line in journal.splitlines())
+    tries = sum("Failed to start memman-drain" in line for line in user.journal())
     say(f"without its program the service failed {tries} times in 2 s")
     assert 1 <= tries <= 3
     Path(f"{launcher}.away").rename(launcher)
@@ -262,6 +269,139 @@ def needs_no_namespaces() -> None:
     say(said.rstrip())
     say(f"without namespaces a note was stored after {alice.remembers('foxtrot'):.2f} s")
     unfailed(alice)
+
+
+def has_namespaces() -> None:
+    """Install where namespaces can be made."""
+    erin = User("erin")
+    assert "without its" not in erin.memman(*INSTALL)
+    erin.remembers("hotel")
+    unfailed(erin)
+
+
+def loses_namespaces() -> None:
+    """See that drains run without the sandbox when namespaces are gone after a boot, and nothing spins or gives up."""
+    erin = User("erin")
+    until("the first tick has passed", lambda: erin.starts() > 0)
+    before = erin.starts()
+    took = erin.remembers("india")
+    time.sleep(5)
+    starts = erin.starts() - before
+    say(f"namespaces gone, a note was stored after {took:.2f} s, {starts} starts in 5 s")
+    assert starts <= 3
+    assert {erin.shown(unit, "ActiveState") for unit in (PATH, TIMER)} == {"active"}
+    assert "its sandbox cannot be made" in erin.memman("scheduler", "status")
+    assert erin.try_(PROGRAM, "doctor").returncode == 1
+
+
+def finds_them_again() -> None:
+    """See that the sandbox is back with the namespaces."""
+    erin = User("erin")
+    erin.remembers("juliett")
+    until("the drain has ended", lambda: erin.shown(SERVICE, "ActiveState") == "inactive")
+    assert erin.shown(SERVICE, "Result") == "success"
+
+
+def stuck_bells() -> None:
+    """See that a bell that cannot be silenced makes nothing spin or give up, and all is well once it can be."""
+    user = User("frank")
+    user.memman(*INSTALL)
+    user.remembers("kilo")
+    data = Path(user.environ["HOME"], ".memman")
+    for stick, loosen in (
+        (f"mkdir -p {data}/doorbell/in", f"rm -r {data}/doorbell"),
+        (f"touch {data}/doorbell && chmod 500 {data}", f"chmod 700 {data}"),
+    ):
+        before = user.starts()
+        user.run("sh", "-c", stick)
+        time.sleep(4)
+        starts = user.starts() - before
+        say(f"`{stick}`: {starts} starts in 4 s")
+        assert 2 <= starts <= 5
+        assert user.shown(PATH, "ActiveState") == "active"
+        user.run("sh", "-c", loosen)
+        user.remembers("lima")
+
+
+def follows_links() -> None:
+    """See that a data folder with links into other places is drained, sandbox or not."""
+    user = User("grace")
+    home = user.environ["HOME"]
+    user.memman("remember", "The lock is shut on Mondays.")
+    user.run("sh", "-c", f"mkdir -p {home}/big/data {home}/more && ln -s {home}/big/data {home}/.memman/data")
+    user.run("sh", "-c", f"ln -s {home}/more {home}/big/data/default")
+    user.memman(*INSTALL)
+    user.remembers("mike")
+    assert Path(home, "more/memman.db").exists()
+    unfailed(user)
+
+
+def stops_amid_a_call() -> None:
+    """See that `scheduler stop` ends a drain whose provider hangs, without a failure, and the note stays."""
+    user = User("heidi")
+    user.memman(*INSTALL)
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        deaf.settimeout(PATIENCE)
+        user.memman("config", "set", "llm_endpoint", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+        user.memman("remember", "The lock is shut on Mondays.")
+        with deaf.accept()[0]:
+            began = time.monotonic()
+            user.memman("scheduler", "stop")
+            until("the drain has ended", lambda: user.shown(SERVICE, "ActiveState") in {"inactive", "failed"})
+            say(f"a drain amid a call was gone {time.monotonic() - began:.1f} s after `stop`")
+    assert time.monotonic() - began < 5
+    assert user.shown(SERVICE, "Result") == "success"
+    assert user.waiting() == 1
+    user.memman("config", "unset", "llm_endpoint")
+    user.memman("scheduler", "start")
+    until("the note is drained", lambda: user.waiting() == 0)
+    unfailed(user)
+
+
+def two_folders() -> None:
+    """See that one data folder's verbs leave the units of another alone, and install takes over with a word."""
+    one, two = User("ivan"), User("ivan", MEMMAN_DATA_DIR="/home/ivan/second")
+    one.memman(*INSTALL)
+    assert "/home/ivan/.memman" in two.memman("scheduler", "install")
+    two.remembers("november")
+    assert "of another data folder" in one.memman("scheduler", "status")
+    assert "left alone" in one.memman("scheduler", "stop")
+    assert "left alone" in one.memman("scheduler", "uninstall")
+    assert {two.shown(unit, "ActiveState") for unit in (PATH, TIMER)} == {"active"}
+    two.remembers("oscar")
+
+
+def another_config_home() -> None:
+    """See that XDG_CONFIG_HOME of a shell, which the manager does not know of, is no matter."""
+    user = User("judy", XDG_CONFIG_HOME="/home/judy/elsewhere")
+    user.memman(*INSTALL)
+    user.remembers("papa")
+    user.memman(*UNINSTALL)
+    assert not Path("/home/judy/elsewhere").exists()
+    assert not Path("/home/judy/.config/systemd").exists()
+
+
+def files_are_gone() -> None:
+    """See that uninstall unloads units whose files somebody removed."""
+    user = User("kim")
+    user.memman(*INSTALL)
+    user.remembers("quebec")
+    user.run("sh", "-c", "rm -r ~/.config/systemd/user/memman*")
+    assert user.shown(PATH, "ActiveState") == "active"
+    say(user.memman(*UNINSTALL).rstrip())
+    assert not user.systemctl("list-units", "--all", "--plain", "--no-legend", "memman*")
+    assert not list(Path("/home/kim/.config").rglob("*memman*"))
+
+
+def enables_lingering() -> None:
+    """See that lingering that install enabled is said, and that it stays is said at the end."""
+    run("systemctl", "start", "user@0.service")
+    root = User("root")
+    Path("/var/lib/systemd/linger/root").unlink(missing_ok=True)
+    said = root.memman("scheduler", "install")
+    assert "lingering was enabled" in said, said
+    assert "lingering was enabled" not in root.memman("scheduler", "install")
+    assert "stays: `loginctl disable-linger root`" in root.memman("scheduler", "uninstall")
 
 
 if __name__ == "__main__":

@@ -22,14 +22,18 @@ def lacking() -> str:
     return ", ".join(f"{program} is missing" for program in NEEDED if not shutil.which(program))
 
 
-def boots(bin: Path, *parts: str, bare: bool = False) -> None:  # noqa: A002 - the fixture's name
-    """Boot the box once for each of `parts` and run them inside; print what they say."""
+def boots(bin: Path, *parts: str) -> None:  # noqa: A002 - the fixture's name
+    """Boot the box once for each of `parts`, without namespaces where it begins with `bare:`, and run them inside."""
     if reason := lacking():
         pytest.skip(reason)
     python = os.path.realpath(sys.executable)
-    inside = [shlex.join((python, str(HERE / "inside.py"), str(bin.parent), *part.split())) for part in parts]
+    inside = []
+    for part in parts:
+        words = part.removeprefix("bare:").split()
+        line = shlex.join((python, str(HERE / "inside.py"), str(bin.parent), *words))
+        inside.append(line if part.split() == words else f"bare:{line}")
     # Told to end in time, the box takes down what it put up.
-    command = ["timeout", "--kill-after=30", "200", HERE / "box", *(["--bare"] if bare else []), *inside]
+    command = ["timeout", "--kill-after=30", "200", HERE / "box", *inside]
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300
     )
@@ -44,9 +48,14 @@ def test_it_runs_by_itself(bin: Path) -> None:  # noqa: A002 - the same
 
 def test_odd_folders_and_a_missing_program(bin: Path) -> None:  # noqa: A002 - the same
     """Odd paths survive the units' own syntax, and a program that is gone makes nothing spin."""
-    boots(bin, "takes_any_folder lacks_its_program")
+    boots(bin, "takes_any_folder lacks_its_program stuck_bells follows_links")
 
 
 def test_it_runs_without_namespaces(bin: Path) -> None:  # noqa: A002 - the same
-    """Where no user namespaces can be made, drains still run."""
-    boots(bin, "needs_no_namespaces", bare=True)
+    """Where no user namespaces can be made, drains still run, also where they could be when memman was installed."""
+    boots(bin, "bare:needs_no_namespaces", "has_namespaces", "bare:loses_namespaces", "finds_them_again")
+
+
+def test_it_ends_when_told_and_leaves_nothing(bin: Path) -> None:  # noqa: A002 - the same
+    """A hanging call keeps nobody waiting; units of two folders do not get mixed up; no unit outlives its files."""
+    boots(bin, "stops_amid_a_call two_folders another_config_home files_are_gone enables_lingering")

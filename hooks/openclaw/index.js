@@ -72,13 +72,16 @@ const lastReply = (messages) =>
 
 const prompts = new Map()
 
+/** Names what a prompt and its reply have in common: some versions number no runs. */
+const turn = ({ runId, sessionId }) => runId ?? sessionId
+
 const send = (event, ctx, fields) => hook(event, { session_id: ctx.sessionId, cwd: ctx.workspaceDir, ...fields })
 
 // OpenClaw keeps nothing of the context in the session's history, so each turn is given all that it needs.
 const before = async (event, ctx) => {
   if (!typed(ctx)) return
   const prompt = event.currentUserMessage ?? event.prompt
-  prompts.set(ctx.runId, prompt)
+  prompts.set(turn(ctx), prompt)
   if (prompts.size > RUNS_KEPT) prompts.delete(prompts.keys().next().value)
   const block = await send("session-start", ctx, { source: "clear" })
   const hits = prompt && (await send("user-prompt", ctx, { prompt }))
@@ -86,8 +89,8 @@ const before = async (event, ctx) => {
 }
 
 const after = async (event, ctx) => {
-  const prompt = prompts.get(ctx.runId)
-  prompts.delete(ctx.runId)
+  const prompt = prompts.get(turn(ctx))
+  prompts.delete(turn(ctx))
   const reply = lastReply(event.messages)
   if (prompt && reply) await send("stop", ctx, { prompt, last_assistant_message: reply })
 }

@@ -7,6 +7,8 @@ const LIMIT_MS = 1500
 // How long a memman that did not answer in time is left alone.
 const REST_MS = 60_000
 const SESSIONS_KEPT = 200
+// Characters of the prompts of one turn, the newest.
+const PROMPT_KEPT = 65_536
 const TITLE = /^You are a title generator/
 
 let restUntil = 0
@@ -100,9 +102,10 @@ export const Memman = async ({ directory }) => {
 
     "chat.message": async ({ sessionID }, { message, parts }) => {
       const here = session(sessionID)
-      here.prompt = spoken(parts)
+      const prompt = spoken(parts)
+      here.prompt = [here.prompt, prompt].filter(Boolean).join("\n\n").slice(-PROMPT_KEPT)
       await here.start
-      const hits = here.prompt && (await send("user-prompt", sessionID, { prompt: here.prompt }))
+      const hits = prompt && (await send("user-prompt", sessionID, { prompt }))
       if (hits) here.hits.set(message.id, hits)
     },
 

@@ -8,6 +8,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, place, store_option
 from memman.cli.progress import bar
 from memman.cli.show import as_data, pairs, text
+from memman.config.schedule import refuse_stopped
 from memman.model.errors import UsageError
 
 PROVIDERS = ("builtin", "openai", "voyage", "ollama")
@@ -43,6 +44,7 @@ def reembed() -> None:
     from memman.govern.stores import expected
 
     where = expected(place())
+    refuse_stopped(where.data, "embed reembed")
     with bar("embedding") as progress:
         count = govern.reembed(where.data, where.name, progress)
     text(f"embedded {count} memories of store {where.name!r}")
@@ -62,6 +64,7 @@ def swap(provider: str | None, model: str, endpoint: str, dimension: int | None,
     from memman.govern import embedding as govern
 
     data = place().data
+    refuse_stopped(data, "embed swap")
     if abort:
         text(govern.abort(data))
         return

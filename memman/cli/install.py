@@ -6,17 +6,18 @@ import sys
 import click
 
 from memman.cli.show import complain, text
-from memman.cli.wizard import asked, from_shell, shown
+from memman.cli.wizard import asked, fault, from_shell, shown
 from memman.config.env import change_all
 from memman.config.launcher import lay
 from memman.config.places import data_dir
 from memman.doctor.folder import UNSAFE, file_system
-from memman.integrations import openclaw
+from memman.integrations import nanoclaw, openclaw
 from memman.integrations.installer import Step, locked, plan, wire
 from memman.integrations.manifest import Manifest
+from memman.integrations.state import strangers
 from memman.integrations.target import File, Target, Wiring
 from memman.integrations.targets import ALL, TARGETS, chosen
-from memman.model.errors import MemmanError
+from memman.model.errors import BadConfig, MemmanError
 from memman.scheduler import setup
 
 target_option = click.option(
@@ -42,6 +43,8 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     read is left as it is, the rest is done, and the exit code says so.
     """
     data, targets = data_dir(), chosen(names)
+    if nanoclaw.TARGET in targets:
+        nanoclaw.root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run)
     settings = from_shell(data)
     if asks:
@@ -80,12 +83,16 @@ class _Work:
         self.told += lines
 
     def plan(self, targets: list[Target], wiring: Wiring, settings: dict[str, str]) -> list[tuple[Target, File]]:
-        """Print what is to happen; return the files that can be worked on."""
+        """Print what is to happen, and drop the settings that are wrong; return the files that can be worked on."""
         manifest, planned = Manifest(self.data), []
         if (kind := file_system(self.data)) in UNSAFE:
             complain(f"{self.data} lies on {kind}, where databases get damaged: set MEMMAN_DATA_DIR to a local folder")
-        for name, value in settings.items():
-            text(f"settings: {name}={shown(name, value)}")
+        for name, value in list(settings.items()):
+            if wrong := fault(name, value):
+                self.wrong(BadConfig(wrong))
+                del settings[name]
+            else:
+                text(f"settings: {name}={shown(name, value)}")
         for target in targets:
             try:
                 steps = [plan(manifest, file) for file in target.files(wiring)]
@@ -95,6 +102,8 @@ class _Work:
             for step in steps:
                 planned.append((target, step.file))
                 _say(target, step, self.data)
+            for command in strangers(target):
+                text(f"{target.name}: {command!r} in its hooks calls memman too, and is left: take it out by hand")
         self.tell(setup.plan(self.data))
         if not targets:
             text("no agent was found here; `memman install --target NAME` wires one all the same")
@@ -135,4 +144,5 @@ def _say(target: Target, step: Step, data: str) -> None:
     link = os.path.realpath(path)
     behind = f", a link to {link}" if os.path.islink(path) else ""
     kept = "" if step.before is None else f"; its original is kept in {data}/backups/settings"
-    text(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){kept}")
+    instead = f"; it worked for {', '.join(step.replaced)} and no longer does" if step.replaced else ""
+    text(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){instead}{kept}")

@@ -23,11 +23,11 @@ def scheduler() -> None:
 @scheduler.command()
 def install() -> int:
     """Have systemd or launchd start drains: when a note comes, and at an interval."""
-    from memman.config.schedule import Schedule
     from memman.scheduler import setup
 
-    _say(setup.install(data_dir()))
-    return 0 if Schedule.load(data_dir()).kind else _NOBODY
+    lines, done = setup.attempt(data_dir())
+    _say(lines)
+    return 0 if done else _NOBODY
 
 
 @scheduler.command()

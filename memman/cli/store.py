@@ -8,6 +8,7 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import complete_store, json_option, place, store_option
 from memman.cli.show import as_data, size, table, text
+from memman.config.schedule import refuse_stopped
 from memman.model.errors import UsageError
 
 named = click.argument("name", metavar="NAME", shell_complete=complete_store)
@@ -81,6 +82,7 @@ def remove(name: str, yes: bool) -> None:
     from memman.govern import stores as govern
 
     data = place().data
+    refuse_stopped(data, "store remove")
     with drain_lock(data):
         at_stake = govern.stakes(data, name)
         if not yes:

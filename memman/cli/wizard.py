@@ -8,6 +8,7 @@ import click
 from memman.cli.config import masked
 from memman.config.env import Settings
 from memman.config.keys import KEYS
+from memman.model.errors import BadConfig
 
 _PROVIDERS = {
     "none": ("", "no model: the built-in rules and vectors, nothing leaves this machine"),
@@ -37,8 +38,19 @@ def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
     answers = {_PROVIDER: _PROVIDERS[choice][0]}
     if choice == "openai":
         answers[_ENDPOINT] = click.prompt("Base address", value_proc=_valid(_ENDPOINT), err=True)
-    key = click.prompt("Key (not shown)", hide_input=True, default="", show_default=False, err=True).strip()
+    key = click.prompt(
+        "Key (not shown)", hide_input=True, default="", show_default=False, value_proc=_valid(_KEY), err=True
+    )
     return answers | ({_KEY: key} if key else {})
+
+
+def fault(name: str, value: str) -> str:
+    """Return what is wrong with a setting, '' for nothing."""
+    try:
+        Settings({}).replaced({name: value})
+    except BadConfig as error:
+        return str(error)
+    return ""
 
 
 def shown(name: str, value: str) -> str:
@@ -48,7 +60,7 @@ def shown(name: str, value: str) -> str:
 
 def _valid(name: str) -> Callable[[str], str]:
     def check(value: str) -> str:
-        if wrong := KEYS[name].check(value.strip()):
+        if wrong := fault(name, value.strip()):
             raise click.UsageError(wrong)
         return value.strip()
 

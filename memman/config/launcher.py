@@ -29,7 +29,8 @@ def moved(data: str) -> bool:
 def text(data: str, target: str) -> str:
     """Return what the launcher holds. A hook must never fail an agent's turn, so for `hook` it always succeeds.
 
-    An agent that ends a late hook ends the program behind it too: otherwise some wait for its output to close.
+    An agent that ends a late hook ends the program behind it too: otherwise some wait for its output to close. Gemini
+    CLI takes an empty output for a fault.
     """
     folder = f': "${{MEMMAN_DATA_DIR:={_inner(data)}}}"\nexport MEMMAN_DATA_DIR\n' if moved(data) else ""
     return (
@@ -38,7 +39,10 @@ def text(data: str, target: str) -> str:
         f"{folder}"
         f"program={shlex.quote(target)}\n"
         'if [ "$1" = hook ]; then\n'
-        '    [ -f "$program" ] && [ -x "$program" ] || exit 0\n'
+        '    if ! [ -f "$program" ] || ! [ -x "$program" ]; then\n'
+        '        case "$*" in *--host?gemini*) echo "{}" ;; esac\n'
+        "        exit 0\n"
+        "    fi\n"
         "    exec 3<&0\n"
         '    "$program" "$@" <&3 3<&- &\n'
         '    trap "kill -KILL $!" TERM INT HUP\n'

@@ -1,6 +1,8 @@
 """Paths below the data folder, and folders and files made private from the start. Safe on the hot path."""
 
 import os
+from errno import EINVAL
+from stat import S_ISREG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,9 +75,9 @@ def make_file(path: str) -> None:
 
 
 def write_file(path: str, text: str) -> None:
-    """Replace a small file atomically and durably, mode 0600. Raises CannotWrite."""
+    """Replace a small file atomically and durably, mode 0600; of a link, what it leads to. Raises CannotWrite."""
     try:
-        swap_file(path, text, durable=True)
+        swap_file(os.path.realpath(path), text, durable=True)
     except OSError as error:
         _cannot(path, "written", error)
 
@@ -95,10 +97,34 @@ def swap_file(path: str, text: str, *, durable: bool) -> None:
     os.replace(draft, path)
 
 
+def open_file(path: str, flags: int) -> int:
+    """Open a regular file, private where this makes it; whatever else stands there is not waited for. Raises OSError.
+
+    Fits `open` as its `opener`.
+    """
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
+    if not S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(EINVAL, "it is no regular file", path)
+    return handle
+
+
+def check_regular(path: str) -> None:
+    """Raise CannotWrite where there is something at `path` that is no regular file: to open it may wait for ever."""
+    try:
+        regular = S_ISREG(os.stat(path).st_mode)
+    except OSError:  # who opens it says so
+        return
+    if not regular:
+        from memman.model.errors import CannotWrite
+
+        raise CannotWrite(f"{path} is no regular file: move it away")
+
+
 def read_file(path: str) -> str:
     """Return a small text file's content, or '' where there is none. Raises CannotWrite where it may not be read."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as source:
+        with open(path, encoding="utf-8", errors="replace", opener=open_file) as source:
             return source.read()
     except (FileNotFoundError, NotADirectoryError):
         return ""

@@ -4,15 +4,26 @@ import os
 import stat
 
 _MAX_DEPTH = 64
+# Letters of a commit: SHA-1 and SHA-256.
+_HASHES = (40, 64)
+# Bytes read of a file; packed-refs has a line of some 100 for each branch and tag.
+_MOST, _MOST_REFS = 65_536, 4_194_304
 
 
-def _text(path: str) -> str:
-    """Return a git file's content, '' where it cannot be had, whatever the reason: memory does not depend on it."""
+def _text(path: str, most: int = _MOST) -> str:
+    """Return a git file's beginning, '' where it cannot be had, whatever the reason: memory does not depend on it."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as source:
-            return source.read()
+        # Without O_NONBLOCK a named pipe would be waited for.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):
         return ""
+    try:
+        regular = stat.S_ISREG(os.fstat(handle).st_mode)
+        return os.read(handle, most).decode(errors="replace") if regular else ""
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
 
 
 class Repository:
@@ -34,15 +45,13 @@ class Repository:
         """The commit checked out, or '' before the first one."""
         head = _text(self.git + "/HEAD").strip()
         if not head.startswith("ref: "):
-            return head
+            return _commit(head)
         name = head[5:]
         for folder in (self.git, self.common):
-            if found := _text(f"{folder}/{name}").strip():
+            if found := _commit(_text(f"{folder}/{name}").strip()):
                 return found
-        for line in _text(self.common + "/packed-refs").splitlines():
-            if line.endswith(" " + name):
-                return line[:40]
-        return ""
+        before, found, _ = _text(self.common + "/packed-refs", _MOST_REFS).partition(f" {name}\n")
+        return _commit(before[before.rfind("\n") + 1 :]) if found else ""
 
     @property
     def name(self) -> str:
@@ -55,6 +64,11 @@ class Repository:
             elif inside and text.startswith("url"):
                 return _address(text.partition("=")[2].strip())
         return self.common.removesuffix("/.git")
+
+
+def _commit(text: str) -> str:
+    """Return a commit's hash, '' for anything else that a file may hold."""
+    return text if len(text) in _HASHES and not text.strip("0123456789abcdef") else ""
 
 
 def _address(url: str) -> str:

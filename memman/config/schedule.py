@@ -11,6 +11,7 @@ import time
 from memman.config.places import make_file, read_file, write_file
 
 INTERVAL = 60  # seconds between two drains that nobody rang for
+LONGEST = 86_400  # seconds that the interval may be
 MISSED = 3  # intervals without a drain that are worth a word
 KINDS = ("systemd", "launchd", "serve")
 
@@ -26,35 +27,47 @@ def bell_path(data: str) -> str:
 
 
 def heartbeat_path(data: str) -> str:
-    """Return the path of the empty file whose modification time is when the last drain ended."""
+    """Return the path of the empty file whose modification time is when a drain last got on or ended."""
     return data + "/heartbeat"
 
 
 class Schedule:
-    """What the schedule file says. `kind` is one of KINDS, or '' where nothing was installed."""
+    """What the schedule file says. `kind` is one of KINDS, or '' where nothing was installed.
 
-    __slots__ = ("interval", "kind", "stopped")
+    `lingering` is whether installing it is what lets the user's units outlive a logout.
+    """
 
-    def __init__(self, kind: str = "", interval: int = INTERVAL, *, stopped: bool = False) -> None:
+    __slots__ = ("interval", "kind", "lingering", "stopped")
+
+    def __init__(
+        self, kind: str = "", interval: int = INTERVAL, *, stopped: bool = False, lingering: bool = False
+    ) -> None:
         self.kind = kind
         self.interval = interval
         self.stopped = stopped
+        self.lingering = lingering
 
     @classmethod
     def load(cls, data: str) -> "Schedule":
         """Read the file; what is not there, or not readable as it should be, has its default."""
         said = dict(line.split("=", 1) for line in read_file(schedule_path(data)).splitlines() if "=" in line)
-        interval = said.get("interval", "")
         return cls(
             said.get("kind", ""),
-            int(interval) if interval.isascii() and interval.isdigit() else INTERVAL,
+            _interval(said.get("interval", "")),
             stopped=said.get("state") == "stopped",
+            lingering=said.get("lingering") == "ours",
         )
 
     def save(self, data: str) -> None:
         """Write the file. Raises CannotWrite."""
         state = "stopped" if self.stopped else "started"
-        write_file(schedule_path(data), f"kind={self.kind}\ninterval={self.interval}\nstate={state}\n")
+        ours = "lingering=ours\n" if self.lingering else ""
+        write_file(schedule_path(data), f"kind={self.kind}\ninterval={self.interval}\nstate={state}\n{ours}")
+
+
+def _interval(said: str) -> int:
+    whole = said.isascii() and said.isdigit() and len(said) <= len(str(LONGEST))
+    return int(said) if whole and 1 <= int(said) <= LONGEST else INTERVAL
 
 
 def refuse_stopped(data: str, verb: str) -> None:
@@ -74,16 +87,18 @@ def ring(data: str) -> None:
 
 
 def silence(data: str) -> bool:
-    """Stop the bell; whether it rang."""
-    try:
-        os.unlink(bell_path(data))
-    except OSError:
-        return False
-    return True
+    """Stop the bell, be it an empty folder; whether it rang and could be stopped."""
+    for remove in (os.unlink, os.rmdir):
+        try:
+            remove(bell_path(data))
+        except OSError:
+            continue
+        return True
+    return False
 
 
 def beat(data: str) -> None:
-    """Record that a drain has ended just now. May fail silently."""
+    """Record that a drain gets on, or has ended, just now. May fail silently."""
     try:
         make_file(heartbeat_path(data))
         os.utime(heartbeat_path(data))
@@ -92,18 +107,20 @@ def beat(data: str) -> None:
 
 
 def overdue(data: str) -> int | None:
-    """Return the seconds since the last drain (or the installation) where that is more than MISSED intervals.
+    """Return the seconds since a drain last got on (or the installation) where that is more than MISSED intervals.
 
     None where drains are on time, stopped, or nobody was set up to start them.
+    What was before the clock was set back tells nothing.
     """
     schedule = Schedule.load(data)
     if not schedule.kind or schedule.stopped:
         return None
-    times = []
+    now, times = time.time(), []
     for path in (heartbeat_path(data), schedule_path(data)):
         try:
             times.append(os.stat(path).st_mtime)
         except OSError:
             continue
-    passed = int(time.time() - max(times)) if times else 0
+    times = [then for then in times if then <= now + schedule.interval]
+    passed = int(now - max(times)) if times else 0
     return passed if passed > MISSED * schedule.interval else None

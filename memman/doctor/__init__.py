@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterable, Iterator
 from importlib import import_module
 
 from memman.doctor.finding import Context, Finding, fail, skipped
-from memman.model.errors import DamagedFile, MemmanError, NewerSchema, OldLibrary
+from memman.doctor.trace import untouched
+from memman.model.errors import CannotWrite, DamagedFile, MemmanError, NewerSchema, OldLibrary
 
 # In the order they are made. Each is the function `check` of the module of its name.
 CHECKS = tuple(
     """
-    folder modes disk env sqlite sqlite-vec schema integrity log-size queue parked vectors bindings model embedder
+    folder files modes disk env sqlite sqlite-vec schema integrity log-size queue parked vectors bindings model embedder
     scheduler drains units launcher agents switches trust replay
     """.split()
 )
@@ -17,10 +18,11 @@ CHECKS = tuple(
 
 def examine(context: Context, names: Collection[str] = ()) -> Iterator[tuple[str, Finding]]:
     """Run the checks, or those of `names`, in their order; one that breaks down has failed."""
-    for name in CHECKS:
-        if not names or name in names:
-            for finding in _run(name, context):
-                yield name, finding
+    with untouched(context.databases().values()):
+        for name in CHECKS:
+            if not names or name in names:
+                for finding in _run(name, context):
+                    yield name, finding
 
 
 def _run(name: str, context: Context) -> Iterator[Finding]:
@@ -29,6 +31,9 @@ def _run(name: str, context: Context) -> Iterator[Finding]:
         yield from found
     except (DamagedFile, NewerSchema, OldLibrary) as error:
         yield skipped(str(error))  # other checks are there for these
+    except CannotWrite as error:
+        known = any(path in str(error) for path in context.amiss)  # the check of files says so
+        yield (skipped if known else fail)(str(error))
     except MemmanError as error:
         yield fail(str(error))
     except Exception as error:  # noqa: BLE001 - whatever is broken, the other checks go on

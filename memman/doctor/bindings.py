@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from memman.config import stores
-from memman.doctor.finding import Context, Finding, counted, shell, sound, warn
+from memman.doctor.finding import Context, Finding, counted, fail, shell, sound, warn
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -22,5 +22,8 @@ def _gone(data: str, bound: dict[str, str]) -> Iterator[Finding]:
                 "or in that repository `memman store bind --unset`",
             )
     active = stores.active(data)
-    if active != stores.DEFAULT and not stores.exists(data, active):
+    if not stores.valid_name(active):
+        says = f"the active store is {active[:60]!a}, which is no name of a store: no note is taken"
+        yield fail(says, shell("rm", f"{data}/active"))
+    elif active != stores.DEFAULT and not stores.exists(data, active):
         yield warn(f"the active store {active!r} is not there", shell("memman", "store", "create", active))

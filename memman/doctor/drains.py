@@ -1,24 +1,77 @@
-"""Whether drains come to their end, on time."""
+"""Whether drains come to their end, on time and without failing."""
 
+import json
+import os
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
-from memman.config.schedule import overdue
-from memman.doctor.finding import Context, Finding, fail, ok, skipped, span, warn
+from memman.config.schedule import heartbeat_path, overdue, schedule_path
+from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
+from memman.doctor.layout import links
+from memman.drain.worklog import Line, lines
+from memman.queue.view import QueueView
 from memman.scheduler.report import last_run
 
 # Seconds by which a drain may be late, after a night's sleep of the machine for one, before that is a failure.
 _LATE = 3600
+# Seconds by which a clock may have been set back before the files' times are of no use.
+_AHEAD = 120
+# Lines of the log in which the newest failure is looked for.
+_LINES = 200
+_DRAIN = "memman scheduler drain"
+_MORE = "`memman scheduler status` and `memman log worker` tell more"
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Look when the last drain ended."""
-    late, last = overdue(context.data), last_run(context.data)
+    """Look when the last drain ended, and how."""
+    data = context.data
+    late, last = overdue(data), last_run(data)
+    troubles = [*_ahead(data), *_failing(data, last or 0)]
+    yield from troubles
     if late is not None:
-        says = f"no drain for {span(late)}"
-        hint = "`memman scheduler status` and `memman log worker` tell more"
-        yield (fail if late > _LATE else warn)(says, "memman scheduler drain", hint)
+        yield (fail if late > _LATE else warn)(f"no drain for {span(late)}", _DRAIN, _MORE)
+    elif troubles:
+        return
     elif last is None:
         yield skipped("no drain has run yet")
     else:
         yield ok(f"the last drain ended {span(max(0.0, time.time() - last / 1000))} ago")
+
+
+def _ahead(data: str) -> Iterator[Finding]:
+    """Find times that have yet to come: until then no drain would be missed."""
+    for path, mend in ((heartbeat_path(data), f"rm {{}} && {_DRAIN}"), (schedule_path(data), "touch {}")):
+        ahead = os.stat(path).st_mtime - time.time() if os.path.exists(path) else 0
+        if ahead > _AHEAD:
+            says = f"{path} is dated {span(ahead)} ahead: until then nobody sees that drains are missing"
+            yield warn(says, mend.format(shell(path)))
+
+
+def _failing(data: str, last: int) -> Iterator[Finding]:
+    """Find that the newest drain was broken off, or ended with an error, whoever started it."""
+    told = lines(data, _LINES)
+    broken = [line for line in told if line["event"] == "drain failed" and line["at"] > last]
+    code = _last_code(data)
+    if not broken and not code:
+        return
+    newest = broken[-1] if broken else next((line for line in reversed(told) if line.get("code") == code), {})
+    hint = f"{_MORE}; the drain itself says what is to be done"
+    outside = links(data)
+    if outside:
+        hint = f"{outside[0]} leads out of the data folder, where systemd lets no drain write: bring it back; {_MORE}"
+    yield fail(f"the last drain failed: {_named(newest) or f'exit code {code}'}", _DRAIN, hint)
+
+
+def _named(line: Line) -> str:
+    return ": ".join(str(line[key]) for key in ("error", "message") if line.get(key))[:300]
+
+
+def _last_code(data: str) -> int:
+    """Return the exit code of the last drain that came to its end."""
+    with closing(QueueView(data)) as queue:
+        kept = queue.meta("last_drain")
+    try:
+        return int(json.loads(kept)["exit_code"]) if kept else 0
+    except (ValueError, TypeError, LookupError):
+        return 0

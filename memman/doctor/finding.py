@@ -9,7 +9,9 @@ from functools import cached_property
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.places import queue_path, store_path
+from memman.doctor.layout import amiss
 from memman.model.errors import DamagedFile, NewerSchema
+from memman.sqlite import COMPANIONS
 from memman.store.sqlite.catalogue import Catalogue
 
 
@@ -60,13 +62,22 @@ class Context:
 
     @cached_property
     def stores(self) -> list[str]:
-        """The stores that have a database."""
-        return stores.names(self.data)
+        """The stores that have a database which can be opened."""
+        return [name for name in stores.names(self.data) if not self._spoilt(store_path(self.data, name))]
+
+    @cached_property
+    def amiss(self) -> dict[str, str]:
+        """What in the data folder is not of the kind it must be, by its path."""
+        return amiss(self.data)
 
     def databases(self) -> dict[str, str]:
-        """Return the paths of the queue and of every store that are there, by what a person calls them."""
-        queue = {"queue": queue_path(self.data)} if os.path.exists(queue_path(self.data)) else {}
+        """Return the paths of the queue and of every store that can be opened, by what a person calls them."""
+        path = queue_path(self.data)
+        queue = {"queue": path} if os.path.exists(path) and not self._spoilt(path) else {}
         return queue | {f"store {name!r}": store_path(self.data, name) for name in self.stores}
+
+    def _spoilt(self, path: str) -> bool:
+        return any(path + end in self.amiss for end in COMPANIONS)
 
     def in_stores(self, look: Callable[[str, Catalogue], Iterable[Finding]]) -> Iterator[Finding]:
         """Look into each store; what cannot be opened is left to the checks of schema and integrity."""

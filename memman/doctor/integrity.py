@@ -1,16 +1,17 @@
 """Whether the queue and every store are sound databases."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 import apsw
 
 from memman.doctor.finding import Context, Finding, backup, counted, fail, shell, skipped, sound
 from memman.model.errors import DamagedFile, MemmanError
-from memman.sqlite import Guard, open_reader
+from memman.queue.schema import STEPS as QUEUE
+from memman.sqlite import COMPANIONS, Guard, open_reader, upgrade
+from memman.store.sqlite.schema import STEPS as STORE
 
-_COMPANIONS = ("", "-wal", "-shm")
 _KEEP = "keep what is moved aside: it may still be read"
 
 
@@ -30,7 +31,7 @@ def _look(data: str, what: str, path: str) -> Iterator[Finding]:
         return
     try:
         with Guard(path), closing(open_reader(path)) as db:
-            says = _complaints(db)
+            says = _complaints(db) or _lacks(db, QUEUE if what == "queue" else STORE)
     except MemmanError as error:
         if not isinstance(error, DamagedFile):
             yield fail(str(error))
@@ -45,6 +46,20 @@ def _complaints(db: apsw.Connection) -> str:
     return "" if said == ["ok"] else " ".join("; ".join(said).split())[:200]
 
 
+def _lacks(db: apsw.Connection, steps: Sequence[str]) -> str:
+    """Name the tables that a file of this schema must have and has not; an older one is upgraded on its next use."""
+    if db.execute("PRAGMA user_version").get != len(steps):
+        return ""
+    with closing(apsw.Connection(":memory:")) as model:
+        upgrade(model, ":memory:", steps)
+        lost = sorted(_tables(model) - _tables(db))
+    return f"it lacks {', '.join(lost)}" if lost else ""
+
+
+def _tables(db: apsw.Connection) -> set[str]:
+    return {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
 def _held(path: str) -> bool:
     return os.path.exists(path) and os.path.getsize(path) > 0
 
@@ -54,5 +69,5 @@ def _aside(data: str, what: str, path: str) -> str:
     if what != "queue":
         return shell("memman", "store", "remove", path.split("/")[-2], "--yes")
     target = f"{data}/removed/queue-{int(os.stat(path).st_mtime)}"
-    moved = [path + end for end in _COMPANIONS if os.path.exists(path + end)]
+    moved = [path + end for end in COMPANIONS if os.path.exists(path + end)]
     return f"{shell('mkdir', '-p', '-m', '700', data + '/removed', target)} && {shell('mv', *moved, target)}"

@@ -4,13 +4,14 @@ import os
 from collections.abc import Iterator
 
 from memman import __version__
-from memman.config.launcher import launcher_path, target
+from memman.config.launcher import launcher_path, target, text
+from memman.config.places import read_file
 from memman.config.schedule import Schedule
 from memman.doctor.agents import wired
 from memman.doctor.finding import Context, Finding, fail, ok, skipped, warn
 from memman.scheduler.command import ask
 
-_PATIENCE = 10.0  # seconds for a program to print its version
+_PATIENCE = 4.0  # seconds for a program to print its version
 _INSTALL = "memman install"
 
 
@@ -20,6 +21,9 @@ def check(context: Context) -> Iterator[Finding]:
     if not os.path.exists(path) and not Schedule.load(context.data).kind and not wired(context):
         yield skipped("nothing was installed that would call it")
         return
+    if path in context.amiss:
+        yield skipped(f"{path} {context.amiss[path]}")
+        return
     yield _looked(context.data, path)
 
 
@@ -28,13 +32,23 @@ def _looked(data: str, path: str) -> Finding:
         return fail(f"{path} is not there: hooks and units call it", _INSTALL)
     if not os.access(path, os.X_OK):
         return fail(f"{path} is not executable", _INSTALL)
-    program = target(data)
+    program = _target(data)
     if not os.access(program, os.X_OK):
         return fail(f"{path} starts {program or 'nothing'}, which is not there", _INSTALL)
+    if read_file(path) != text(data, program):
+        return fail(f"{path} is not as this version writes it", _INSTALL)
     said = _version(path)
     if said != f"memman {__version__}":
         return warn(f"{path} starts {program}, which says {said!a}; this is memman {__version__}", _INSTALL)
     return ok(f"{path} starts {program}")
+
+
+def _target(data: str) -> str:
+    """Return the program that the launcher starts, '' where that cannot be read."""
+    try:
+        return target(data)
+    except ValueError:  # a quote that does not end
+        return ""
 
 
 def _version(path: str) -> str:

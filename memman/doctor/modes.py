@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator
 
 from memman.doctor.finding import Context, Finding, counted, fail, shell, skipped, sound
+from memman.doctor.layout import entries
 
 _OTHERS = 0o077
 
@@ -14,7 +15,7 @@ def check(context: Context) -> Iterator[Finding]:
     if not os.path.isdir(context.data):
         yield skipped("no data folder yet")
         return
-    found = dict(_entries(context.data))
+    found = {path: info for path, info in entries(context.data) if _weighed(info.st_mode)}
     yield from sound(_problems(context.data, found), f"{counted(len(found), 'file')} and folders, all private")
 
 
@@ -31,15 +32,6 @@ def _problems(data: str, found: dict[str, os.stat_result]) -> Iterator[Finding]:
         yield fail(f"{foreign[0]}{more} belongs to another user", owner)
 
 
-def _entries(data: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Return every folder and plain file; a file that goes meanwhile is none, nor is what a link leads to."""
-    yield data, os.stat(data)
-    for folder, folders, files in os.walk(data):
-        for name in (*folders, *files):
-            path = f"{folder}/{name}"
-            try:
-                info = os.lstat(path)
-            except FileNotFoundError:
-                continue
-            if stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode):
-                yield path, info
+def _weighed(mode: int) -> bool:
+    """Whether the modes are of a folder or plain file: what a link leads to is none of ours."""
+    return stat.S_ISDIR(mode) or stat.S_ISREG(mode)

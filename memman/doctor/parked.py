@@ -16,9 +16,10 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _parked(notes: list[dict[str, object]]) -> Iterator[Finding]:
     if notes:
-        kind = str(notes[0]["error"]).partition(":")[0]
+        kind = str(notes[0]["error"] or "").partition(":")[0]
+        over = f", the newest over: {kind}" if kind else ""
         yield warn(
-            f"{counted(len(notes), 'note')} given up on after five attempts, the newest over: {kind}",
+            f"{counted(len(notes), 'note')} given up on after five attempts{over}",
             "memman scheduler queue retry --all",
             "`memman scheduler queue failed` shows them",
         )

@@ -1,9 +1,11 @@
 """Whether the service manager's files are as this version ships them, and its units at work."""
 
+import os
 from collections.abc import Iterator
 
 from memman.config.schedule import Schedule
 from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn
+from memman.doctor.manager import overrides
 from memman.scheduler import systemd
 from memman.scheduler.adapter import Adapter, named
 from memman.scheduler.files import held
@@ -23,13 +25,17 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _files(data: str, adapter: Adapter) -> Iterator[Finding]:
-    for name, text in adapter.rendered(data).items():
+    texts = adapter.rendered(data)
+    for name, text in texts.items():
         path = f"{adapter.folder()}/{name}"
         found = held(path)
         if found is None:
             yield fail(f"{path} is missing", _INSTALL)
         elif found != text:
             yield fail(f"{path} is not as this version ships it", _INSTALL)
+    surplus = f"{adapter.folder()}/{systemd.SANDBOX}"
+    if adapter.KIND == systemd.KIND and systemd.SANDBOX not in texts and os.path.lexists(surplus):
+        yield fail(f"{surplus} asks for a sandbox that cannot be made here: no drain starts", _INSTALL)
 
 
 def _health(adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
@@ -39,6 +45,9 @@ def _health(adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
     health = adapter.health()
     if not health["well"] and not stopped:
         states = ", ".join(f"{name} {state}" for name, state in health["units"].items())
-        yield fail(f"{adapter.KIND}: {states}", "memman scheduler start && memman scheduler trigger")
-    if adapter.KIND == systemd.KIND and not systemd.lingers():
+        yield fail(f"{adapter.KIND}: {states}", f"{_INSTALL} && memman scheduler trigger")
+    if adapter.KIND != systemd.KIND:
+        return
+    yield from overrides(stopped=stopped)
+    if not systemd.lingers():
         yield warn("units stop when you log out: lingering is off", "loginctl enable-linger")

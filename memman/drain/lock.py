@@ -3,12 +3,14 @@
 The kernel frees a lock when its process ends, however it ends.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from fcntl import LOCK_NB, LOCK_SH, flock
 
 from filelock import FileLock, Timeout
 
-from memman.config.places import FILE_MODE, make_file, make_folder
+from memman.config.places import FILE_MODE, make_file, make_folder, open_file
 from memman.model.errors import Busy
 from memman.sqlite import Guard
 
@@ -29,6 +31,21 @@ def alone(data: str, name: str, busy: str, patience: float = 0) -> Iterator[None
         yield
     finally:
         lock.release()
+
+
+def held(data: str, name: str) -> bool:
+    """Whether somebody holds the lock file `name`; makes none."""
+    try:
+        handle = open_file(f"{data}/{name}", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        flock(handle, LOCK_SH | LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def drain_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:

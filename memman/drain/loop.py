@@ -24,6 +24,8 @@ from memman.store.protocols import Store
 
 # Seconds past its deadline in which a drain may finish the calls it has begun.
 GRACE = 5.0
+# Seconds that notes in flight have to come to their next stage boundary once somebody asked the drain to end.
+NOTICE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,11 @@ class Drain:
         self.stop_reason = self.stop_reason or reason
 
     def interrupt(self, reason: str) -> None:
-        """Stop because somebody asked; asked again, give up what is in flight amid its calls."""
+        """Stop because somebody asked: NOTICE later, or asked again, give up what is in flight amid its calls."""
         if self.stop_reason:
             self._abandon()
+        else:
+            asyncio.get_running_loop().call_later(NOTICE, self._abandon)
         self.stop(reason)
 
     def _abandon(self) -> None:

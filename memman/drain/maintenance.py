@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from memman.config.places import sessions_path, shown_path
+from memman.config.places import open_file, sessions_path, shown_path
 from memman.config.stores import exists, valid_name
 from memman.drain.backfill import renew
 from memman.embed import Embedder
@@ -46,7 +46,7 @@ def taken_shown(data: str) -> dict[str, Counter[str]]:
     with suppress(OSError):
         os.replace(path, taken)
     uses: dict[str, Counter[str]] = {}
-    with suppress(OSError), open(taken, encoding="ascii", errors="replace") as lines:
+    with suppress(OSError), open(taken, encoding="ascii", errors="replace", opener=open_file) as lines:
         for line in lines:
             _, store, *uids = (*line.split(), "", "")
             # A line may be half-written: the disk was full, or the power went.

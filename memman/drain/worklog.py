@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from memman.clock import now_ms
-from memman.config.places import FILE_MODE, make_folder
+from memman.config.places import FILE_MODE, make_folder, open_file
 from memman.model.errors import (
     BadConfig,
     Busy,
@@ -73,7 +73,10 @@ class Worklog:
         try:
             if self._size + len(line) > self.largest:
                 self._rotate()
-            self._size += self._file.write(line)
+            written = self._file.write(line)
+            self._size += written
+            if written < len(line):  # the disk is full: the next drain begins a line of its own
+                self._close()
         except (OSError, MemmanError):
             self._close()
 
@@ -104,11 +107,12 @@ class Worklog:
 
     def _open(self) -> None:
         make_folder(f"{self.data}/logs")
-        flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_CLOEXEC
-        handle = os.open(log_path(self.data), flags, FILE_MODE)
+        handle = open_file(log_path(self.data), os.O_CREAT | os.O_APPEND | os.O_RDWR)
         self._file = os.fdopen(handle, "ab", buffering=0)
         os.fchmod(handle, FILE_MODE)
         self._size = os.fstat(handle).st_size
+        if self._size and os.pread(handle, 1, self._size - 1) != b"\n":  # a line torn by a crash or a full disk
+            self._size += self._file.write(b"\n")
 
     def _rotate(self) -> None:
         self._close()
@@ -150,7 +154,7 @@ def lines(data: str, limit: int, since: int | None = None) -> list[Line]:
 
 def _read(path: str) -> list[Line]:
     try:
-        with open(path, encoding="utf-8", errors="replace") as log:
+        with open(path, encoding="utf-8", errors="replace", opener=open_file) as log:
             return [line for line in map(_parsed, log) if line]
     except OSError:
         return []

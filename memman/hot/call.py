@@ -6,7 +6,7 @@ from memman.config.repository import repository
 from memman.hot.payload import Payload
 from memman.hot.session import Session
 
-# Characters of a path or an id that any host would send.
+# Characters of a path that any host would send.
 _LONGEST = 4096
 
 
@@ -23,4 +23,4 @@ class Call:
         self.cwd = cwd if cwd[:1] == "/" and len(cwd) <= _LONGEST else ""
         self.here = repository(self.cwd) if self.cwd else stores.here()
         self.store = stores.resolve(self.data, store, self.here)
-        self.session = Session(self.data, host, self.payload.text("session_id")[:_LONGEST])
+        self.session = Session(self.data, host, self.payload.text("session_id"))

@@ -1,6 +1,7 @@
 """What a turn leaves behind: one note, which the drain judges. No model is asked, nothing waits for anything."""
 
-from memman.config.schedule import refuse_stopped
+from memman.config.places import open_file
+from memman.config.schedule import Schedule
 from memman.hot.frame import stripped
 from memman.hot.prompt import command, ends
 from memman.hot.screen import screened
@@ -16,10 +17,12 @@ _SHOWN = 64
 
 
 def wanted(data: str) -> bool:
-    """Whether turns are to be kept: not where the env file says MEMMAN_CAPTURE=off, or may not be read."""
+    """Whether turns are to be kept: not while the scheduler is stopped, nor where the env file says off or is shut."""
+    if Schedule.load(data).stopped:
+        return False
     said = ""
     try:
-        with open(data + "/env", encoding="utf-8", errors="replace") as lines:
+        with open(data + "/env", encoding="utf-8", errors="replace", opener=open_file) as lines:
             for line in lines:
                 name, _, value = line.partition("=")
                 if name.strip() == "MEMMAN_CAPTURE":
@@ -38,24 +41,37 @@ def kept(text: str) -> str:
 
 
 def prompted(call: "Call", prompt: str) -> None:
-    """Keep the prompt for the end of its turn: not every host says it again. A sub-agent's is not the user's."""
-    if prompt and not call.payload.text("agent_id") and wanted(call.data):
-        call.session.prompt = kept(prompt)
-        call.session.save()
+    """Keep the prompt for the end of its turn, after those that the turn had already; of too many the newest.
+
+    Not every host says it again. A sub-agent's is not the user's.
+    """
+    if not prompt or command(prompt) or call.payload.text("agent_id"):
+        return
+    text = kept(prompt) if wanted(call.data) else ""
+    with call.session as session:
+        session.prompt = _joined(session.prompt, text) if text else ""
+
+
+def _joined(before: str, text: str) -> str:
+    """Put what was said after what was said before, unless it stands there: some hosts tell a prompt twice."""
+    if text in before:
+        return before
+    return ends(f"{before}\n\n{text}", 0, FIRST + LAST).strip() if before else text
 
 
 def turn(call: "Call") -> None:
-    """Queue the user's prompt with the agent's last message; a prompt is taken once."""
-    session, payload = call.session, call.payload
-    if payload.flag("stop_hook_active") or payload.text("agent_id") or not wanted(call.data):
+    """Queue the user's prompts with the agent's last message; a prompt is taken once, and not before it is queued."""
+    payload = call.payload
+    if payload.flag("stop_hook_active") or payload.text("agent_id"):
         return
-    text = kept(payload.text("prompt")) or session.prompt
-    if text and not command(text):
-        reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))
-        _queue(call, "turn", text, "user", reply=reply, shown=" ".join([*session.shown][-_SHOWN:]))
-    if session.prompt:
+    keep = wanted(call.data)
+    with call.session as session:
+        said = kept(payload.text("prompt"))
+        text = session.prompt if said in session.prompt else said
+        if keep and text and not command(text):
+            reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))
+            _queue(call, "turn", text, "user", reply=reply, shown=" ".join([*session.shown][-_SHOWN:]))
         session.prompt = ""
-        session.save()
 
 
 def compact(call: "Call") -> None:
@@ -66,11 +82,9 @@ def compact(call: "Call") -> None:
 
 
 def _queue(call: "Call", channel: str, text: str, source: str, **more: str) -> None:
-    """Append the note. Raises SchedulerStopped."""
     from memman.hot.provenance import stamp
     from memman.queue.append import append
 
-    refuse_stopped(call.data, "remember")
     stamped = stamp("", call.here) | {"agent": call.host, "session": call.session.id, "source": source}
     stamped["cwd"] = call.cwd or stamped["cwd"]
     note: dict[str, str | int | None] = {name: screened(said) for name, said in stamped.items()}

@@ -31,11 +31,11 @@ def answer(event: str, host: str, store: str | None) -> str:
 def _session_start(call: Call) -> str:
     from memman.hot.prime import block
 
-    if call.payload.text("source") in _LOST:
-        call.session.shown.clear()
     text, uids = block(call.data, call.store)
-    call.session.show(uids)
-    call.session.save()
+    with call.session as session:
+        if call.payload.text("source") in _LOST:
+            session.shown.clear()
+        session.show(uids)
     return text
 
 
@@ -71,23 +71,23 @@ def _stop(call: Call) -> str:
 
 
 def _pre_compact(call: Call) -> str:
-    call.session.shown.clear()
-    call.session.save()
+    with call.session as session:
+        session.shown.clear()
     return ""
 
 
 def _post_compact(call: Call) -> str:
+    """Leave what was shown as it is: some hosts have begun the session anew by now."""
     from memman.hot.capture import compact
 
     compact(call)
-    return _pre_compact(call)
+    return ""
 
 
 def _session_end(call: Call) -> str:
     """Keep what was shown, for the session may be resumed; its file goes when it is old."""
-    if call.session.prompt:
-        call.session.prompt = ""
-        call.session.save()
+    with call.session as session:
+        session.prompt = ""
     return ""
 
 

@@ -13,6 +13,14 @@ INJECTED = (
     *("command-name", "command-message", "command-args", "bash-input", "bash-stdout", "bash-stderr"),
     *("ide_opened_file", "ide_selection", "environment_context", "user_instructions"),
 )
+# What Unicode lets a reader ignore and Python still calls printable; it would hide a tag's name.
+_IGNORED = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, *range(0xFE00, 0xFE10), 0xFFA0)
+_SELECTORS = range(0xE0100, 0xE01F0)
+# Wide and small angle brackets, which a reader takes for plain ones.
+_PLAIN = dict.fromkeys((*_IGNORED, *_SELECTORS), "") | dict.fromkeys((0xFE64, 0xFF1C), "<")
+_PLAIN |= dict.fromkeys((0xFE65, 0xFF1E), ">")
+# What makes a tag of a `<` before it.
+_TAG_SIGNS = frozenset("/!?|")
 
 
 def framed(head: str, lines: "Iterable[str]") -> str:
@@ -21,10 +29,23 @@ def framed(head: str, lines: "Iterable[str]") -> str:
 
 
 def harmless(text: str) -> str:
-    """Return a line in which no frame is opened or closed."""
-    if "<" in text and any(name in text.lower() for name in INJECTED):
+    """Return a line in which no tag is opened or closed, nor one hidden; `a < b` stays."""
+    if not text.isascii():
+        text = text.translate(_PLAIN)
+    if "<" not in text:
+        return text
+    if any(name in text.lower() for name in INJECTED):
         return text.replace("<", "[").replace(">", "]")
-    return text
+    before, _, rest = text.partition("<")
+    closed = ">" in rest
+    return before + "".join([_bracketed(after, closed=closed) for after in rest.split("<")])
+
+
+def _bracketed(after: str, *, closed: bool) -> str:
+    """Return what follows a `<` with that before it, or in brackets where it looks like a tag."""
+    if after.lstrip()[:1] in _TAG_SIGNS or (closed and after[:1].isalpha()):
+        return "[" + after.replace(">", "]", 1)
+    return "<" + after
 
 
 def stripped(text: str) -> str:

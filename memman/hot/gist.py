@@ -1,52 +1,81 @@
-"""What a long prompt is about, as far as the store can tell: the passages in which it names what is known.
+"""What a long prompt is about, as far as the store can tell: its questions, and where it names what is known.
 
 A question that stands amid a long text is lost when the whole is looked up.
 """
 
-from memman.config.places import store_path
 from memman.hot.bearing import GENERIC
 from memman.model.terms import query_terms, stem
-from memman.store.sqlite.reader import SqliteReader
 
-# Words of a prompt that is looked up as it is, and of a passage at most; of a passage at least.
-SHORT = 40
-_PASSAGE = 12
-# Passages that are looked up.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memman.store.sqlite.reader import SqliteReader
+
+# Words and characters of a prompt that is looked up as it is.
+SHORT, LONGEST = 40, 400
+# Words of a passage, at least and at most, and the characters at which a word is cut.
+_LEAST, _MOST = 12, 24
+_LONGEST_WORD = 80
+# Passages that are looked up, and different words that they are chosen by.
 MOST = 2
+_WORDS = 64
 _ENOUGH = 200
+_ENDS = ("? ", "! ", "\n", "\uff1f", "\u3002")
 
 
-def gist(data: str, store: str, prompt: str) -> list[str]:
-    """Return what to look up: a short prompt itself, or else its most telling passages."""
-    if len(prompt.split()) <= SHORT:
+def gist(reader: "SqliteReader | None", prompt: str) -> list[str]:
+    """Return what to look up: a short prompt itself, or else its most telling question and passage."""
+    if len(prompt) <= LONGEST and len(prompt.split()) <= SHORT:
         return [prompt]
-    reader = SqliteReader.open(store_path(data, store))
+    split = passages(prompt)
     if reader is None:
-        return [prompt]
-    weights = [(_weight(reader, passage), passage) for passage in passages(prompt)]
-    reader.close()
-    weights.sort(key=lambda pair: -pair[0])
-    return [passage for weight, passage in weights[:MOST] if weight]
+        return [passage[:LONGEST] for passage in split[:MOST]]
+    weighed = _weighed(reader, split)
+    asked = [passage for passage in weighed if question(passage)][:1]
+    return [*asked, *(passage for passage in weighed if passage not in asked)][:MOST]
 
 
 def passages(text: str) -> list[str]:
-    """Split `text` at the ends of sentences and lines; what is short goes with what follows, what is long is cut."""
-    for end in ("? ", "! ", "\n"):
-        text = text.replace(end, end.rstrip(" ") + ". ")
+    """Split `text` at the ends of sentences and lines; what is short goes with what follows, what is long is cut.
+
+    A question ends its passage, however short.
+    """
+    for end in _ENDS:
+        text = text.replace(end, end.strip() + ". ")
     found, words = [], []
     for sentence in text.split(". "):
-        words += sentence.split()
-        while len(words) >= _PASSAGE:
-            found.append(" ".join(words[:SHORT]))
-            words = words[SHORT:]
+        for word in sentence.split():
+            words += [word[at : at + _LONGEST_WORD] for at in range(0, len(word), _LONGEST_WORD)]
+        while len(words) >= _LEAST or (words and question(words[-1])):
+            found.append(" ".join(words[:_MOST]))
+            words = words[_MOST:]
     return [*found, " ".join(words)]
 
 
-def _weight(reader: SqliteReader, passage: str) -> float:
-    """Add up how rare in the store the words are that tell something; those it does not hold weigh nothing."""
-    weight = 0.0
-    for term in query_terms(passage):
-        if not term.isdigit() and stem(term) not in GENERIC:
-            held = reader.frequency(term, _ENOUGH)
-            weight += 1 / held.bit_length() if held else 0.0
-    return weight
+def question(passage: str) -> bool:
+    """Whether a passage ends as a question."""
+    return passage.endswith(("?", "\uff1f"))
+
+
+def _weighed(reader: "SqliteReader", split: list[str]) -> list[str]:
+    """Return the passages that hold a word of the store, those with the rarest first.
+
+    Words are counted until there were enough of them: of questions first, then
+    from both ends of the text to its middle.
+    """
+    last = len(split) - 1
+    order = sorted(range(len(split)), key=lambda n: (not question(split[n]), min(n, last - n)))
+    counts: dict[str, int] = {}
+    weights: dict[str, float] = {}
+    for passage in (split[n][:LONGEST] for n in order):
+        weight = 0.0
+        for term in query_terms(passage):
+            if term not in counts and len(counts) < _WORDS and _tells(term):
+                counts[term] = reader.frequency(term, _ENOUGH)
+            if held := counts.get(term):
+                weight += 1 / held.bit_length()
+        weights[passage] = weight
+    return sorted(filter(weights.get, weights), key=lambda passage: -weights[passage])
+
+
+def _tells(term: str) -> bool:
+    return len(term) > 1 and not term.isdigit() and stem(term) not in GENERIC

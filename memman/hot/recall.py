@@ -5,17 +5,13 @@ import sys
 import time
 
 from memman.config import stores
-from memman.config.places import FILE_MODE, check_folder, data_dir, queue_path, shown_path, store_path
+from memman.config.places import FILE_MODE, data_dir, open_file, shown_path
 from memman.config.schedule import overdue
-from memman.embed.static import StaticTable
+from memman.hot.found import found
 from memman.hot.grammar import RECALL, choice, parse, refuse, said
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
-from memman.recall import search
-from memman.recall.pending import pending, waiting
-from memman.recall.render import lines
-from memman.sqlite import Guard
+from memman.recall.render import age, lines
 from memman.store.filters import Filters
-from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,44 +55,9 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     sys.stdout.flush()
     late = overdue(data)
     if late is not None:
-        sys.stderr.write(f"memman: no drain for {late // 60} min: `memman doctor` says why\n")
+        sys.stderr.write(f"memman: no drain for {age(0, late * 1000)}: `memman doctor` says why\n")
     _note_shown(data, store, hits, now)
     return 0
-
-
-def found(
-    data: str, store: str, query: str, filters: Filters, limit: int, intent: str | None, *, named: bool = False
-) -> "list[Hit]":
-    """Return the hits among what is stored and what still waits. A `named` store must exist."""
-    # The queue is read first: a note drained in between is then seen twice, and never not at all.
-    notes = waiting(queue_path(data), store)
-    # What waits to be replaced counts as history already.
-    gone = set() if filters.past else {note[7] for note in notes if note[7]}
-    notes = [note for note in notes if note[0] not in gone]
-    path = store_path(data, store)
-    with Guard(path):
-        reader = SqliteReader.open(path)
-        if reader is None:
-            check_folder(data)
-            if named and not notes:
-                from memman.model.errors import UnknownStore
-
-                raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
-            return pending(notes, query, filters)[:limit]
-        replaced = reader.located(gone)
-        hits = [hit for hit in search(reader, StaticTable(), query, filters, limit, intent) if hit.id not in replaced]
-        fresh = [hit for hit in pending(notes, query, filters) if not reader.has_receipt(hit.row[2])]
-        reader.close()
-    return _merged(hits, fresh)[:limit]
-
-
-def _merged(hits: "list[Hit]", fresh: "list[Hit]") -> "list[Hit]":
-    """Put each waiting note before the first stored hit that it outscores; stored hits keep their order."""
-    merged = list(hits)
-    for note in reversed(fresh):
-        place = next((n for n, hit in enumerate(merged) if note.score >= hit.score), len(merged))
-        merged.insert(place, note)
-    return merged
 
 
 def _query(words: "Sequence[str]") -> str:
@@ -140,7 +101,7 @@ def _note_shown(data: str, store: str, hits: "list[Hit]", now: int) -> None:
     if not uids:
         return
     try:
-        handle = os.open(shown_path(data), os.O_APPEND | os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
+        handle = open_file(shown_path(data), os.O_APPEND | os.O_CREAT | os.O_WRONLY)
         status = os.fstat(handle)
         if status.st_mode & 0o777 != FILE_MODE:  # a fresh file, under a narrow umask
             os.fchmod(handle, FILE_MODE)

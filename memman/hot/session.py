@@ -1,40 +1,76 @@
-"""What hooks know about one session of an agent: which memories it was shown, and its last prompt."""
+"""What hooks know about one session of an agent: which memories it was shown, and the prompts of its turn."""
 
-from memman.config.places import sessions_path, swap_file
+import os
+import time
+from fcntl import LOCK_EX, LOCK_NB, flock
+
+from memman.config.places import make_file, make_folder, open_file, sessions_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Self
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST_NAME = 64
+# Characters of an id that any host would send; of a longer one the digest is kept.
+_LONGEST_ID = 4096
 # Memories remembered as shown, the newest.
 _MOST_SHOWN = 512
+# How often a session that another hook holds is asked for, and the seconds between.
+_TRIES, _PAUSE = 50, 0.005
 
 
-def session_path(data: str, host: str, session: str) -> str:
-    """Return the path of a session's file; for an id that is not a plain name a digest stands in it."""
-    if len(session) > _LONGEST_NAME or not _PLAIN.issuperset(session):
-        from hashlib import blake2b
+def session_name(session: str) -> str:
+    """Return what a session's file is called by; for an id that is not a plain name a digest of it."""
+    if len(session) <= _LONGEST_NAME and _PLAIN.issuperset(session):
+        return session
+    from hashlib import blake2b
 
-        session = blake2b(session.encode(), digest_size=16).hexdigest()
-    return f"{sessions_path(data)}/{host}-{session}"
+    return blake2b(session.encode(), digest_size=16).hexdigest()
 
 
 class Session:
-    """One session; without an id it knows nothing and keeps nothing.
+    """One session, in `with`: read when that begins, written when it ends, and no other hook's in between.
 
-    In its file the first line holds the uids that were shown, oldest first, and
-    the rest is the prompt.
+    Without an id it knows nothing and keeps nothing. In its file the first line
+    holds the uids that were shown, oldest first, and the rest is the prompt. A
+    file that cannot be read, written or had in time is done without, for what
+    was found is worth more than the record of it.
     """
 
-    __slots__ = ("id", "path", "prompt", "shown")
+    __slots__ = ("_file", "_said", "id", "path", "prompt", "shown")
 
     def __init__(self, data: str, host: str, session: str) -> None:
-        self.id = session
-        self.path = session_path(data, host, session) if session else ""
-        shown, _, self.prompt = _content(self.path).partition("\n")
-        self.shown = dict.fromkeys(shown.split())
+        name = session_name(session) if session else ""
+        self.id = session if len(session) <= _LONGEST_ID else name
+        self.path = f"{sessions_path(data)}/{host}-{name}" if name else ""
+        self.shown: dict[str, None] = {}
+        self.prompt = self._said = ""
+        self._file = -1
+
+    def __enter__(self) -> "Self":
+        if self.path:
+            self._file = _held(self.path)
+        if self._file >= 0:
+            with open(self._file, encoding="utf-8", errors="replace", closefd=False) as source:
+                self._said = source.read()
+            shown, _, self.prompt = self._said.partition("\n")
+            self.shown = dict.fromkeys(shown.split())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file < 0:
+            return
+        says = f"{' '.join([*self.shown][-_MOST_SHOWN:])}\n{self.prompt}"
+        try:
+            if says != self._said:
+                os.ftruncate(self._file, 0)
+                os.pwrite(self._file, says.encode(), 0)
+        except OSError:
+            pass
+        os.close(self._file)
+        self._file = -1
 
     def show(self, uids: "Iterable[str]") -> None:
         """Record that the session was shown these memories."""
@@ -42,19 +78,22 @@ class Session:
             self.shown.pop(uid, None)
             self.shown[uid] = None
 
-    def save(self) -> None:
-        """Write the file; may fail silently, for what was found is worth more than the record of it."""
-        if not self.path:
-            return
-        try:
-            swap_file(self.path, f"{' '.join([*self.shown][-_MOST_SHOWN:])}\n{self.prompt}", durable=False)
-        except OSError:
-            return
 
-
-def _content(path: str) -> str:
+def _held(path: str) -> int:
+    """Open a session's file, made where it is missing, and hold it; -1 where that cannot be."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as source:
-            return source.read()
+        make_folder(os.path.dirname(path))
+        make_file(path)
+        file = open_file(path, os.O_RDWR)
     except OSError:
-        return ""
+        return -1
+    for _ in range(_TRIES):
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+            continue
+        except OSError:
+            pass
+        break
+    return file

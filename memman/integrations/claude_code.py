@@ -56,9 +56,14 @@ def _put(text: str, block: hook_block.Block) -> str:
     return text
 
 
-def take(text: str, original: str | None) -> str:
-    """Take our hooks and permissions out of the settings, but not those that were in `original`."""
-    text = hook_block.take(text, original)
+def take(text: str, original: str | None, launcher: str = "") -> str:
+    """Take our hooks and permissions out of the settings, but not those that were in `original`.
+
+    With a `launcher` only hooks that call it go; where others stay the permissions do too.
+    """
+    text = hook_block.take(text, original, launcher)
+    if hook_block.commands(edits.at(text, ("hooks",))):
+        return text
     had = edits.listed(original, _ALLOW)
     for number, permission in reversed(list(enumerate(edits.listed(text, _ALLOW)))):
         if permission in PERMISSIONS and permission not in had:

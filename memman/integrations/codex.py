@@ -25,7 +25,7 @@ def _toml() -> str:
 def in_toml() -> bool:
     """Whether config.toml holds hooks of others, so that ours have to stand there too. Raises CannotEdit."""
     try:
-        return bool(toml_block.hooks(toml_block.take(text_of(_toml()) or "")))
+        return any(toml_block.hooks(toml_block.take(text_of(_toml()) or "")).values())
     except CannotEdit as error:
         raise CannotEdit(f"{_toml()} cannot be read ({error})") from error
 

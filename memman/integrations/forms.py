@@ -1,28 +1,37 @@
 """How our part of a file is taken out again, by the form that the manifest remembers."""
 
+import re
 from collections.abc import Callable
 
 from memman.integrations import claude_code, codex, edits, hook_block, openclaw, toml_block
 from memman.integrations.json5 import read
 from memman.integrations.target import LAID
 
-# (the text as it is, the text before us, None where that is not known) -> the text without our part
-_TAKES: dict[str, Callable[[str, str | None], str]] = {
+# (the text as it is, the text before us, None where that is not known, the launcher) -> the text without our part
+_TAKES: dict[str, Callable[[str, str | None, str], str]] = {
     claude_code.FORM: claude_code.take,
     codex.JSON_FORM: hook_block.take,
-    codex.TOML_FORM: lambda text, _: toml_block.take(text),
-    openclaw.FORM: openclaw.take,
+    codex.TOML_FORM: lambda text, _, launcher: toml_block.take(text, launcher),
+    openclaw.FORM: lambda text, original, _: openclaw.take(text, original),
 }
+_HOOKS: dict[str, Callable[[str], object]] = {
+    claude_code.FORM: lambda text: edits.at(text, ("hooks",)),
+    codex.JSON_FORM: lambda text: edits.at(text, ("hooks",)),
+    codex.TOML_FORM: toml_block.hooks,
+}
+# How a file that is laid down whole names the launcher.
+_NAMED = re.compile(r'"(/[^"\\\n]*/bin/memman)"')
 
 
-def take(form: str, text: str, original: str | None) -> str | None:
+def take(form: str, text: str, original: str | None, launcher: str = "") -> str | None:
     """Return a text without our part, None where nothing of anybody else is left. Raises CannotEdit.
 
-    `original` is the text before us: '' where there was no file, None where that is not known.
+    `original` is the text before us: '' where there was no file, None where that is not known. With a `launcher` only
+    hooks that call it are ours.
     """
     if form == LAID or form not in _TAKES:
         return None
-    left = _TAKES[form](text, original)
+    left = _TAKES[form](text, original, launcher)
     return None if not original and left != text and _bare(form, left) else left
 
 
@@ -32,9 +41,22 @@ def check(form: str, text: str | None) -> None:
         toml_block.read(text) if form == codex.TOML_FORM else read(text)
 
 
-def holds(form: str, text: str, launcher: str) -> bool:
-    """Whether a text has a part of ours, by the launcher that it names."""
-    return launcher in text or (form == openclaw.FORM and openclaw.entered(text))
+def called(form: str, text: str) -> list[str]:
+    """Return every memman that a text calls, as install writes it. Raises CannotEdit."""
+    if form == LAID:
+        return _NAMED.findall(text)
+    hooks = _HOOKS[form](text) if form in _HOOKS else {}
+    return list(dict.fromkeys(map(hook_block.program, hook_block.commands(hooks))))
+
+
+def names(form: str, text: str, launcher: str) -> bool:
+    """Whether a text names the launcher. Raises CannotEdit."""
+    return launcher in text or launcher in called(form, text)
+
+
+def anonymous(form: str, text: str) -> bool:
+    """Whether a text has a part that some memman made, and does not say which."""
+    return form == openclaw.FORM and openclaw.entered(text)
 
 
 def _bare(form: str, text: str) -> bool:

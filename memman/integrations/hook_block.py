@@ -1,8 +1,9 @@
 """Our entries among the hooks of a settings file: `{"hooks": {EVENT: [{"matcher": …, "hooks": [HANDLER, …]}, …]}}`."""
 
 import os
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from memman.integrations.edits import append, at, hollow, remove
@@ -13,21 +14,52 @@ _SHAPE = ("memman", "hook", "--host")
 # finds no launcher for a refusal of the prompt.
 _ADDED = ("exec", "2>/dev/null")
 _KEY = "hooks"
+EVENTS = (
+    "session-start",
+    "user-prompt",
+    "pre-tool",
+    "subagent-start",
+    "stop",
+    "pre-compact",
+    "post-compact",
+    "session-end",
+)
+_BETWEEN_WORDS = re.compile(r"[\s'\"`();|&<>=]+")
 
 
-def ours(command: object) -> bool:
-    """Whether a hook's command is a call of memman's hook program, wherever that is."""
+def program(command: object) -> str:
+    """Return the memman that a hook's command calls as install writes it, wherever that is; '' for other commands."""
     try:
         words = shlex.split(command) if isinstance(command, str) else []
     except ValueError:
-        return False
+        return ""
     words = [word for word in words if word not in _ADDED]
-    return len(words) == 5 and (os.path.basename(words[0]), words[1], words[3]) == _SHAPE  # noqa: PLR2004 - two more
+    plain = len(words) == 5 and (os.path.basename(words[0]), words[1], words[3]) == _SHAPE  # noqa: PLR2004 - two more
+    return words[0] if plain else ""
+
+
+def ours(command: object, launcher: str = "") -> bool:
+    """Whether a hook's command calls `launcher`, or where none is named any memman, as install writes it."""
+    called = program(command)
+    return bool(called) and (not launcher or os.path.realpath(called) == os.path.realpath(launcher))
+
+
+def event(command: object) -> str:
+    """Return the event that a hook's command hands to some memman, however it is written; '' for other commands."""
+    words = _BETWEEN_WORDS.split(command) if isinstance(command, str) else []
+    if "hook" not in words or not any(os.path.basename(word) == "memman" for word in words):
+        return ""
+    return next((word for word in words if word in EVENTS), "")
 
 
 def commands(hooks: object) -> list[str]:
-    """Return our commands among the hooks of a parsed settings file."""
-    return [handler["command"] for *_, handler in _handlers(hooks)]
+    """Return the commands, among the hooks of a parsed settings file, that call some memman as install writes it."""
+    return [command for command in calls(hooks) if ours(command)]
+
+
+def calls(hooks: object) -> list[str]:
+    """Return the commands among the hooks of a parsed settings file that call some memman, however written."""
+    return [handler["command"] for *_, handler in _handlers(hooks, event)]
 
 
 def put(text: str, block: Block) -> str:
@@ -35,17 +67,17 @@ def put(text: str, block: Block) -> str:
     if groups(at(text, (_KEY,))) == block:
         return text
     text = take(text, None)
-    for event, wanted in block.items():
+    for name, wanted in block.items():
         for group in wanted:
-            text = append(text, (_KEY, event), group)
+            text = append(text, (_KEY, name), group)
     return text
 
 
-def take(text: str, original: str | None) -> str:
-    """Take our entries out, and what they leave empty unless it was there in `original`."""
-    while place := next(_handlers(at(text, (_KEY,))), None):
-        event, group, index, _ = place
-        path = (_KEY, event, group, _KEY, index)
+def take(text: str, original: str | None, launcher: str = "") -> str:
+    """Take out our entries, with a `launcher` those that call it, and what they leave empty unless it was so before."""
+    while place := next(_handlers(at(text, (_KEY,)), lambda command: ours(command, launcher)), None):
+        name, group, index, _ = place
+        path = (_KEY, name, group, _KEY, index)
         text = remove(text, path)
         if at(text, path[:-1]) == []:
             text = prune(remove(text, path[:3]), path[:2], original)
@@ -62,15 +94,15 @@ def prune(text: str, path: tuple[str | int, ...], original: str | None) -> str:
 def groups(hooks: object) -> Block:
     """Return the groups with entries of ours among the hooks of a parsed settings file."""
     found: dict[str, dict[int, Any]] = {}
-    for event, group, _, _ in _handlers(hooks):
-        found.setdefault(event, {})[group] = hooks[event][group]  # type: ignore[index]
-    return {event: list(held.values()) for event, held in found.items()}
+    for name, group, _, _ in _handlers(hooks, ours):
+        found.setdefault(name, {})[group] = hooks[name][group]  # type: ignore[index]
+    return {name: list(held.values()) for name, held in found.items()}
 
 
-def _handlers(hooks: object) -> Iterator[tuple[str, int, int, dict[str, Any]]]:
-    for event, held in hooks.items() if isinstance(hooks, dict) else ():
+def _handlers(hooks: object, meant: Callable[[object], object]) -> Iterator[tuple[str, int, int, dict[str, Any]]]:
+    for name, held in hooks.items() if isinstance(hooks, dict) else ():
         for number, group in enumerate(held if isinstance(held, list) else ()):
             handlers = group.get(_KEY) if isinstance(group, dict) else None
             for index, handler in enumerate(handlers if isinstance(handlers, list) else ()):
-                if isinstance(handler, dict) and ours(handler.get("command")):
-                    yield event, number, index, handler
+                if isinstance(handler, dict) and meant(handler.get("command")):
+                    yield name, number, index, handler

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from filelock import FileLock, Timeout
 
 from memman.config.launcher import launcher_path
 from memman.config.places import FILE_MODE, make_file, make_folder
-from memman.integrations import forms
+from memman.integrations import forms, rivals
 from memman.integrations.files import (
     check_writable,
     clear_draft,
@@ -29,12 +29,18 @@ TRIES = 5  # times a file is read again because another program wrote it meanwhi
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to happen to one file: `before` and `after` are its bytes, `base` those that uninstall brings back."""
+    """What is to happen to one file: `before` and `after` are its bytes, `base` those that uninstall brings back.
+
+    `replaced` are other memmans that the file calls now, and will not call then; `rival` is the data folder of the one
+    that laid it down.
+    """
 
     file: File
     before: bytes | None
     after: bytes | None
     base: bytes | None
+    replaced: list[str] = field(default_factory=list)
+    rival: str = ""
 
     @property
     def verb(self) -> str:
@@ -49,7 +55,9 @@ def plan(manifest: Manifest, file: File) -> Step:
     before = content(file.path)
     entry = manifest.entries.get(file.path)
     try:
-        base, source = _base(manifest, entry, file, before)
+        others = rivals.called(manifest, file.form, before)
+        rival = rivals.before(manifest, file.path, others)
+        base, source = _base(manifest, entry, file, before, rival=bool(rival))
         text = file.put(decoded(before))
         if before not in {encoded(text), source}:
             text = file.put(decoded(source))
@@ -59,7 +67,7 @@ def plan(manifest: Manifest, file: File) -> Step:
         raise BadConfig(f"{file.path}: {error}; it was left as it is") from error
     if before != after:
         check_writable(file.path)
-    return Step(file, before, after, base)
+    return Step(file, before, after, base, others if before != after else [], rival)
 
 
 def wire(manifest: Manifest, target: Target, file: File) -> Step:
@@ -67,7 +75,7 @@ def wire(manifest: Manifest, target: Target, file: File) -> Step:
     clear_draft(file.path)
     for _ in range(TRIES):
         step = plan(manifest, file)
-        if step.before == step.after == step.base and file.path not in manifest.entries:
+        if step.before == step.after == step.base and file.path not in manifest.entries and not step.rival:
             return step
         _record(manifest, target, step)
         if step.before == step.after or swap(file.path, step.before, step.after, program=file.program):
@@ -76,7 +84,7 @@ def wire(manifest: Manifest, target: Target, file: File) -> Step:
 
 
 def _base(
-    manifest: Manifest, entry: Entry | None, file: File, before: bytes | None
+    manifest: Manifest, entry: Entry | None, file: File, before: bytes | None, *, rival: bool
 ) -> tuple[bytes | None, bytes | None]:
     """Return the bytes to go back to, and those to start from: as we left it, a file is made anew from its original."""
     if entry and (entry.known(digest(before)) or file.form == LAID):
@@ -86,21 +94,22 @@ def _base(
     if before is None:
         return None, None
     if file.form == LAID:
-        return (None if encoded(file.put(None)) == before else before), before
+        return (before if rival or encoded(file.put(None)) != before else None), before
     text = decoded(before) or ""
     if entry is None and launcher_path(manifest.data) not in text:
         return before, before
-    return encoded(forms.take(file.form, text, manifest.text(entry))), before
+    return encoded(forms.take(file.form, text, manifest.text(entry), launcher_path(manifest.data))), before
 
 
 def _record(manifest: Manifest, target: Target, step: Step) -> None:
     """Put aside what goes, and write down what is about to happen, before it does."""
     file, before = step.file, digest(step.before)
-    entry = manifest.entries.get(file.path) or Entry(file.path, file.form, [], digest(step.base))
+    entry = manifest.entries.get(file.path) or Entry(file.path, file.form, [], digest(step.base), rival=step.rival)
     entry.backup = "" if step.base is None else manifest.keep(file.path, step.base)
     if step.before is not None and not entry.known(before):
         manifest.keep(file.path, step.before)
     same = entry.original == digest(step.base)
+    entry.rival = entry.rival if same else step.rival
     entry.original, entry.form = digest(step.base), file.form
     entry.ours = list(dict.fromkeys([*(entry.ours if same else [before]), digest(step.after)]))
     if target.name not in entry.targets:

@@ -29,6 +29,8 @@ class Entry:
     original: str = ""
     backup: str = ""
     ours: list[str] = field(default_factory=list)
+    # The data folder of another memman, where the original was its work.
+    rival: str = ""
 
     def known(self, fingerprint: str) -> bool:
         """Whether the file is as we found it or as we left it."""

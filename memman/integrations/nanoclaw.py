@@ -26,13 +26,19 @@ def home() -> str:
     return here if is_checkout(here) else ""
 
 
+def root(checkout: str) -> str:
+    """Return the checkout that is meant, by default the current folder. Raises UsageError where it is none."""
+    place = os.path.abspath(checkout or os.getcwd())
+    if not is_checkout(place):
+        raise UsageError(f"{place} is no checkout of NanoClaw: name one with --checkout PATH")
+    return place
+
+
 def _files(wiring: Wiring) -> list[File]:
-    root = os.path.abspath(wiring.checkout or os.getcwd())
-    if not is_checkout(root):
-        raise UsageError(f"{root} is no checkout of NanoClaw: name one with --checkout PATH")
+    place = root(wiring.checkout)
     return [
         laid(
-            f"{root}/{_SKILL}/{name}",
+            f"{place}/{_SKILL}/{name}",
             sources.text(NAME, name, "memman"),
             "the skill",
             program=sources.executable(NAME, name),

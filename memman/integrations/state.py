@@ -45,27 +45,43 @@ def drift(target: Target, data: str) -> list[str]:
 
 def doubles(target: Target) -> list[str]:
     """Say where hooks are installed twice, so that each would fire twice."""
-    found = commands(target)
+    found = _calls(target)
     if target.name == claude_code.NAME and found and claude_code.plugged():
         return ["both the plugin and the settings hold memman's hooks: each fires twice"]
-    if target.name == codex.NAME and sum(bool(_commands(path)) for path in target.settings()) > 1:
+    if target.name == codex.NAME and sum(any(map(hook_block.ours, _in(path))) for path in target.settings()) > 1:
         return ["both hooks.json and config.toml hold memman's hooks: each fires twice"]
-    twice = sorted({command for command in found if found.count(command) > 1})
-    return [f"{command!r} stands {found.count(command)} times in the hooks" for command in twice]
+    by_event: dict[str, list[str]] = {}
+    for command in found:
+        by_event.setdefault(hook_block.event(command), []).append(command)
+    return [_fires(event, same) for event, same in by_event.items() if len(same) > 1]
+
+
+def strangers(target: Target) -> list[str]:
+    """Return the commands in the agent's hooks that call memman otherwise than install writes it, so that it leaves."""
+    return [command for command in _calls(target) if not hook_block.ours(command)]
 
 
 def commands(target: Target) -> list[str]:
     """Return memman's hook commands as they stand in the agent's settings."""
-    return [command for path in target.settings() for command in _commands(path)]
+    return [command for command in _calls(target) if hook_block.ours(command)]
 
 
-def _commands(path: str) -> list[str]:
+def _calls(target: Target) -> list[str]:
+    return [command for path in target.settings() for command in _in(path)]
+
+
+def _in(path: str) -> list[str]:
     text = text_of(path) or ""
     try:
-        hooks = toml_block.hooks(text) if path.endswith(".toml") else edits.at(text, ("hooks",))
+        return hook_block.calls(toml_block.hooks(text) if path.endswith(".toml") else edits.at(text, ("hooks",)))
     except CannotEdit:
         return []
-    return hook_block.commands(hooks)
+
+
+def _fires(event: str, same: list[str]) -> str:
+    foreign = ", ".join(sorted({repr(command) for command in same if not hook_block.ours(command)}))
+    step = f": take {foreign} out by hand" if foreign else f": {same[0]!r}"
+    return f"the {event} hook stands {len(same)} times in the hooks{step}"
 
 
 def unreadable(target: Target) -> list[str]:

@@ -60,13 +60,17 @@ class Target:
 
 
 def laid(path: str, content: str, what: str, *, program: bool = False) -> File:
-    """Return a file that is wholly ours."""
-    return File(path, LAID, what, lambda _: content, program)
+    """Return a file that is wholly ours: one, by however many links agents reach it."""
+    return File(os.path.realpath(path), LAID, what, lambda _: content, program)
 
 
 def under(variable: str, default: str) -> str:
-    """Return the folder that an environment variable names, or the default below the home folder."""
-    return os.path.abspath(os.path.expanduser(os.environ.get(variable) or default))
+    """Return the folder that an environment variable names, or the default below the home folder.
+
+    A relative one would mean another folder wherever the agent runs: it names none.
+    """
+    named = os.path.expanduser(os.environ.get(variable, ""))
+    return os.path.abspath(named if os.path.isabs(named) else os.path.expanduser(default))
 
 
 def look(path: str, keys: edits.Path) -> Any:

@@ -17,7 +17,7 @@ def targets() -> list[Target]:
 def chosen(names: tuple[str, ...]) -> list[Target]:
     """Return the targets that `names` mean: nothing is what is detected here, NanoClaw never unasked."""
     if ALL in names:
-        return [target for target in targets() if target.everywhere or target.name in names or target.detected()]
+        return [target for target in targets() if target.everywhere or target.name in names]
     if names:
         return [target for target in targets() if target.name in names]
     return [target for target in targets() if target.everywhere and target.detected()]

@@ -44,23 +44,27 @@ def put(text: str, block: Block) -> str:
     return new
 
 
-def take(text: str) -> str:
-    """Take our tables and comments out. Raises CannotEdit where that would change anything else."""
-    if not commands(hooks(text)):
+def take(text: str, launcher: str = "") -> str:
+    """Take out our tables and comments, with a `launcher` those that call it.
+
+    Raises CannotEdit where that would change anything else.
+    """
+    called = commands(hooks(text))
+    if not any(ours(command, launcher) for command in called):
         return text
     starts = [0, *(found.start() for found in _HEADER.finditer(text)), len(text)]
     parts = [text[a:b] for a, b in pairwise(starts)]
-    kept = "".join(_comments(part) if gone else part for part, gone in zip(parts, _gone(parts), strict=True))
-    kept = _unmarked(kept)
-    if _without(read(kept)) != _without(read(text)):
+    kept = "".join(_comments(part) if gone else part for part, gone in zip(parts, _gone(parts, launcher), strict=True))
+    kept = _unmarked(kept) if all(ours(command, launcher) for command in called) else kept
+    if _without(read(kept), launcher) != _without(read(text), launcher):
         raise CannotEdit("our hooks stand among others in one table; take them out by hand")
     return kept
 
 
-def _gone(parts: list[str]) -> list[bool]:
+def _gone(parts: list[str], launcher: str) -> list[bool]:
     """Tell which parts are ours: a table of handlers with our command, and the group it is alone in."""
     kinds = [_kind(part) for part in parts]
-    gone = [kind == "handler" and _command_ours(part) for kind, part in zip(kinds, parts, strict=True)]
+    gone = [kind == "handler" and _command_ours(part, launcher) for kind, part in zip(kinds, parts, strict=True)]
     for number, kind in enumerate(kinds):
         if kind == "group":
             rest = kinds[number + 1 :]
@@ -75,9 +79,9 @@ def _kind(part: str) -> str:
     return "" if not found else "handler" if found[1] else "group"
 
 
-def _command_ours(part: str) -> bool:
+def _command_ours(part: str, launcher: str) -> bool:
     try:
-        return bool(commands(tomllib.loads("[[hooks.X]]\n[[hooks.X.hooks]]\n" + part.partition("\n")[2])["hooks"]))
+        return ours(tomllib.loads(part.partition("\n")[2]).get("command"), launcher)
     except tomllib.TOMLDecodeError:
         return False
 
@@ -101,25 +105,25 @@ def _unmarked(text: str) -> str:
     return "".join(kept)
 
 
-def _without(parsed: dict[str, Any]) -> dict[str, Any]:
+def _without(parsed: dict[str, Any], launcher: str = "") -> dict[str, Any]:
     """Return what is not ours."""
     table = parsed.get("hooks")
     if not isinstance(table, dict):
         return parsed
-    left = {event: _others(groups) if isinstance(groups, list) else groups for event, groups in table.items()}
+    left = {event: _others(groups, launcher) if isinstance(groups, list) else groups for event, groups in table.items()}
     left = {event: groups for event, groups in left.items() if groups != [] or table[event] == []}
     rest = {key: value for key, value in parsed.items() if key != "hooks"}
     return rest | {"hooks": left} if left else rest
 
 
-def _others(groups: list[Any]) -> list[Any]:
+def _others(groups: list[Any], launcher: str) -> list[Any]:
     bare = []
     for group in groups:
         handlers = group.get("hooks") if isinstance(group, dict) else None
         if not isinstance(handlers, list):
             bare.append(group)
             continue
-        left = [handler for handler in handlers if not (isinstance(handler, dict) and ours(handler.get("command")))]
+        left = [hook for hook in handlers if not (isinstance(hook, dict) and ours(hook.get("command"), launcher))]
         if left or not handlers:
             bare.append(group | {"hooks": left})
     return bare

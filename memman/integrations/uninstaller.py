@@ -1,15 +1,19 @@
 """Undoes what install did: the original bytes where nobody else wrote since, else only our part is taken out."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 
-from memman.integrations import forms
+from memman.config.launcher import launcher_path
+from memman.integrations import forms, rivals
 from memman.integrations.files import clear_draft, content, decoded, digest, encoded, swap
 from memman.integrations.installer import TRIES
 from memman.integrations.json5 import CannotEdit
 from memman.integrations.manifest import Entry, Manifest
 from memman.integrations.target import LAID, File, Target, Wiring
 from memman.model.errors import BadConfig, Busy, MemmanError
+
+_OWN = ("memman", "add-memman")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,7 @@ class Undo:
     def verb(self) -> str:
         """Return the word for it, '' where nothing is to be done."""
         if self.before == self.after:
-            return ""
+            return "leave" if self.said else ""
         return "remove" if self.after is None else "restore" if not self.said else "change"
 
 
@@ -34,11 +38,12 @@ def entries(manifest: Manifest, targets: list[Target], wiring: Wiring) -> list[E
     """Return what there is to undo for `targets`, the last made first; what the manifest lost is looked for."""
     names = {target.name for target in targets}
     known = [entry for entry in manifest.entries.values() if names & set(entry.targets)]
+    files = [(target, file) for target in targets for file in _files(target, wiring)]
+    alone = not any(rivals.calls(manifest, file.form, file.path) for _, file in files)
     lost = [
         Entry(file.path, file.form, [target.name])
-        for target in targets
-        for file in _files(target, wiring)
-        if file.path not in manifest.entries and _is_ours(file, wiring)
+        for target, file in files
+        if file.path not in manifest.entries and _is_ours(file, wiring, alone=alone)
     ]
     return known[::-1] + lost[::-1]
 
@@ -47,18 +52,37 @@ def plan(manifest: Manifest, entry: Entry) -> Undo:
     """Work out how one file is undone. Raises BadConfig where it cannot be."""
     before = content(entry.path)
     recorded = manifest.entries.get(entry.path)
-    sound, original = manifest.original(recorded) if recorded else (False, None)
+    try:
+        sound, original = rivals.original(manifest, recorded) if recorded else (False, None)
+        if holder := before and rivals.holder(manifest, entry):
+            return _ceded(manifest, entry, before, holder)
+    except CannotEdit as error:
+        raise _left(entry, error) from error
     if before is None or (sound and entry.known(digest(before))):
         return Undo(entry.path, before, None if before is None else original)
     if entry.form == LAID:
         said = "it was changed since it was laid down; that version is kept among the backups" if recorded else ""
         return Undo(entry.path, before, original, saved=before, said=said)
     try:
-        left = encoded(forms.take(entry.form, decoded(before) or "", manifest.text(recorded)))
+        first = (decoded(original) or "") if sound else None
+        left = encoded(forms.take(entry.form, decoded(before) or "", first, launcher_path(manifest.data)))
     except CannotEdit as error:
-        raise BadConfig(f"{entry.path}: {error}; it was left as it is, take memman's entries out by hand") from error
+        raise _left(entry, error) from error
     kept = f"; the original is in {entry.backup}" if entry.backup else ""
     return Undo(entry.path, before, left, said=f"changed since: only memman's entries are taken out{kept}")
+
+
+def _ceded(manifest: Manifest, entry: Entry, before: bytes, holder: str) -> Undo:
+    """Work out a file that works for another memman by now: only what calls ours goes. Raises CannotEdit."""
+    text, launcher = decoded(before) or "", launcher_path(manifest.data)
+    if entry.form == LAID or forms.called(entry.form, text) == rivals.called(manifest, entry.form, before):
+        return Undo(entry.path, before, before, said=f"it works for {holder} now")
+    left = encoded(forms.take(entry.form, text, None, launcher))
+    return Undo(entry.path, before, left, said=f"only what calls {launcher} is taken out; what calls {holder} stays")
+
+
+def _left(entry: Entry, error: CannotEdit) -> BadConfig:
+    return BadConfig(f"{entry.path}: {error}; it was left as it is, take memman's entries out by hand")
 
 
 def undo(manifest: Manifest, entry: Entry, names: set[str]) -> Undo:
@@ -74,6 +98,8 @@ def undo(manifest: Manifest, entry: Entry, names: set[str]) -> Undo:
         if step.saved is not None:
             manifest.keep(entry.path, step.saved)
         if step.before == step.after or swap(entry.path, step.before, step.after):
+            if step.before is not None and step.after is None:
+                _leave_own(os.path.dirname(entry.path))
             manifest.entries.pop(entry.path, None)
             manifest.save()
             return step
@@ -92,6 +118,13 @@ def leave_folders(manifest: Manifest) -> None:
     manifest.save()
 
 
+def _leave_own(folder: str) -> None:
+    """Remove a folder that has our name, where nothing is left in it."""
+    if os.path.basename(folder) in _OWN:
+        with suppress(OSError):
+            os.rmdir(folder)
+
+
 def _files(target: Target, wiring: Wiring) -> list[File]:
     try:
         return target.files(wiring)
@@ -99,13 +132,16 @@ def _files(target: Target, wiring: Wiring) -> list[File]:
         return []
 
 
-def _is_ours(file: File, wiring: Wiring) -> bool:
+def _is_ours(file: File, wiring: Wiring, *, alone: bool) -> bool:
+    """Whether a file is our work: it names our launcher, or where no other memman is about could be of any."""
     try:
         text = decoded(content(file.path))
         if text is None:
             return False
+        named = forms.names(file.form, text, wiring.launcher)
         if file.form == LAID:
-            return text == file.put(None) or wiring.launcher in text
-        return forms.holds(file.form, text, wiring.launcher) and forms.take(file.form, text, None) != text
+            return named or (alone and text == file.put(None))
+        holds = named or (alone and forms.anonymous(file.form, text))
+        return holds and forms.take(file.form, text, None, wiring.launcher) != text
     except (CannotEdit, MemmanError):
         return False

@@ -23,11 +23,19 @@ WORDS = (
     "discord", "telegram", "bot",
     "://",
     "password", "passwd", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key", "auth", "bearer",
-    "credential", "client_secret", "passphrase", "accountkey",
+    "credential", "passphrase", "accountkey", "api key", "access key", "accesskey", "access-key",
+    "passwort", "kennwort", "mot de passe", "contrase", "senha",
+    "pass=", "pass:", "pass =", "pass :", 'pass"', "pass'", "--pass", "pw=", "pw:", "pw =", "pw :", 'pw"', "pw'",
+    "aws", "cookie", "curl", "--user",
 )  # fmt: skip
+# Characters that take no room: soft hyphen, joiners, direction marks, variation selectors, the byte order mark.
+HIDDEN = (
+    "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
+)
 
 
 def suspicious(text: str) -> bool:
-    """Whether `text` holds any word that a rule looks for."""
+    """Whether `text` holds any word that a rule looks for, or what may split one."""
     lowered = text.lower()
-    return any(word in lowered for word in WORDS)
+    return any(word in lowered for word in WORDS) or (not text.isascii() and any(mark in text for mark in HIDDEN))

@@ -1,120 +1,43 @@
-"""The secret rules: what must never reach disk or a provider, each with an example it must and must not catch.
-
-The classes follow the public gitleaks rule set; patterns are our own. Matches
-become typed markers such as `[redacted:aws-access-key]`.
-"""
+"""Taking secrets out of a text: what the rules find becomes typed markers such as `[redacted:aws-access-key]`."""
 
 import re
-from functools import partial
-from math import log2
 
-_END = r"(?![A-Za-z0-9_-])"
-_START = r"(?<![A-Za-z0-9_-])"
+from memman.model.secret_rules import RULES, Rule
+from memman.model.secret_words import HIDDEN
 
-
-class Rule:
-    """One class of secret.
-
-    `words` decide whether the pattern is tried at all; `caught` and `spared`
-    are examples; `entropy` is the least Shannon entropy, in bits a character,
-    of a real one.
-    """
-
-    __slots__ = ("caught", "entropy", "name", "pattern", "spared", "words")
-
-    def __init__(self, name: str, words: str, pattern: str, caught: str, spared: str, entropy: float = 0.0) -> None:
-        self.name, self.words, self.pattern = name, words.split("|"), pattern
-        self.caught, self.spared, self.entropy = caught, spared, entropy
-
-
-def _token(name: str, words: str, body: str, caught: str, spared: str, entropy: float = 2.5) -> Rule:
-    return Rule(name, "|".join(words.split()), f"{_START}(?P<secret>{body}){_END}", caught, spared, entropy)
-
-
-# Examples are put together from two pieces so that no scanner takes this file for a leak.
-_X = "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
-_HEX = "3f9a1c7e5b2d8046af13c95e7b0d2846"
-RULES: tuple[Rule, ...] = (
-    _token("aws-access-key", "akia asia abia acca", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}", "AKIA" + "Q7RZ5XKT2MNWVP4D", "AKIA_TEMPLATE"),
-    _token("gcp-api-key", "aiza", r"AIza[\w-]{35}", "AIza" + _X[:35], "AIzaShort"),
-    _token("google-oauth-token", "ya29.", r"ya29\.[\w-]{30,}", "ya29." + _X, "ya29.x"),
-    _token("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,}", "ghp_" + _X, "ghp_example"),
-    _token("github-fine-grained-token", "github_pat_", r"github_pat_\w{60,}", "github_pat_" + _X + _X, "github_pat_short"),
-    _token("gitlab-token", "glpat- gldt- glrt-", r"gl(?:pat|dt|rt)-[\w-]{20,}", "glpat-" + _X[:20], "glpat-x"),
-    _token("anthropic-key", "sk-", r"sk-ant-[\w-]{24,}", "sk-ant-api03-" + _X, "sk-ant-short"),
-    _token("openrouter-key", "sk-", r"sk-or-v1-[0-9a-f]{48,}", "sk-or-v1-" + _HEX + _HEX, "sk-or-v1-abc"),
-    _token("openai-key", "sk-", r"sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{32,}", "sk-proj-" + _X, "sk-learn is a package", 3.5),
-    _token("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_", r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}", "sk_live_" + _X[:24], "sk_live_key"),
-    _token("stripe-webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{24,}", "whsec_" + _X, "whsec_x"),
-    _token("voyage-key", "pa-", r"pa-[A-Za-z0-9_-]{40,}", "pa-" + _X + _X[:10], "pa-system", 3.5),
-    _token("huggingface-token", "hf_", r"hf_[A-Za-z]{34}", "hf_" + "ZkvQtLwRbXyNcHdPfGjMsUaZkvQtLwRbXy", "hf_hub_download"),
-    _token("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37}", "r8_" + _X + "a", "r8_x"),
-    _token("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,}", "gsk_" + _X + _X[:10], "gsk_x"),
-    _token("xai-key", "xai-", r"xai-[A-Za-z0-9]{40,}", "xai-" + _X + _X[:10], "xai-grok"),
-    _token("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{32,}", "pplx-" + _X, "pplx-api"),
-    _token("tavily-key", "tvly-", r"tvly-[\w-]{20,}", "tvly-" + _X[:24], "tvly-dev"),
-    _token("nvidia-key", "nvapi-", r"nvapi-[\w-]{40,}", "nvapi-" + _X + _X[:10], "nvapi-x"),
-    _token("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxe-", r"xox[bparse]-[\w-]{10,}", "xoxb-" + "1234567890-" + _X[:12], "xoxb-x"),
-    _token("slack-app-token", "xapp-", r"xapp-\d-[\w-]{20,}", "xapp-1-" + _X, "xapp-x"),
-    _token("slack-webhook", "hooks.slack.com", r"https://hooks\.slack\.com/(?:services|workflows)/[\w/+-]{20,}", "https://hooks.slack.com/services/" + "T0AB12CD3/B0EF45GH6/" + _X[:24], "https://hooks.slack.com/docs"),
-    _token("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}", "npm_" + _X, "npm_config_registry"),
-    _token("pypi-token", "pypi-ageichlwas5vcmc", r"pypi-AgEIcHlwaS5vcmc[\w-]{40,}", "pypi-AgEIcHlwaS5vcmc" + _X + _X, "pypi-server"),
-    _token("rubygems-key", "rubygems_", r"rubygems_[0-9a-f]{48}", "rubygems_" + _HEX + _HEX[:16], "rubygems_mirror"),
-    _token("docker-token", "dckr_pat_", r"dckr_pat_[\w-]{20,}", "dckr_pat_" + _X[:27], "dckr_pat_x"),
-    _token("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[0-9a-f]{64}", "dop_v1_" + _HEX + _HEX, "dop_v1_x"),
-    _token("shopify-token", "shpat_ shpss_ shppa_ shpca_", r"shp(?:at|ss|pa|ca)_[0-9a-fA-F]{32}", "shpat_" + _HEX, "shpat_x"),
-    _token("sendgrid-key", "sg.", r"SG\.[\w-]{16,}\.[\w-]{32,}", "SG." + _X[:22] + "." + _X + _X[:9], "SG.com is a site"),
-    _token("mailgun-key", "key-", r"key-[0-9a-f]{32}", "key-" + _HEX, "key-value store"),
-    _token("square-token", "sq0 eaaa", r"(?:sq0(?:atp|csp)-[\w-]{22,}|EAAA[\w-]{60})", "sq0atp-" + _X[:22], "sq0 x"),
-    _token("vault-token", "hvs. hvb.", r"hv[sb]\.[\w-]{24,}", "hvs." + _X, "hvs.x"),
-    _token("age-key", "age-secret-key-", r"AGE-SECRET-KEY-1[0-9A-Z]{58}", "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE", "AGE-SECRET-KEY-x"),
-    _token("linear-key", "lin_api_", r"lin_api_[A-Za-z0-9]{32,}", "lin_api_" + _X, "lin_api_x"),
-    _token("notion-token", "ntn_ secret_", r"(?:ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})", "ntn_" + _X + _X[:12], "secret_name"),
-    _token("pulumi-token", "pul-", r"pul-[0-9a-f]{40}", "pul-" + _HEX + _HEX[:8], "pul-x"),
-    _token("terraform-token", "atlasv1", r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}", _X[:14] + ".atlasv1." + _X + _X, "x.atlasv1.y"),
-    _token("netlify-token", "nfp_", r"nfp_[A-Za-z0-9]{36,}", "nfp_" + _X, "nfp_x"),
-    _token("vercel-token", "vercel_", r"vercel_[a-z]+_[A-Za-z0-9]{24,}", "vercel_blob_" + _X[:26], "vercel_env"),
-    _token("fly-token", "fo1_ fly", r"(?:fo1_[\w-]{43}|FlyV1 fm\d_[\w+/=,-]{60,})", "fo1_" + _X + _X[:7], "fly deploy"),
-    _token("sentry-token", "sntrys_", r"sntrys_[\w+/=-]{60,}", "sntrys_" + _X + _X, "sntrys_x"),
-    _token("databricks-token", "dapi", r"dapi[0-9a-f]{32}", "dapi" + _HEX, "dapi-v2"),
-    _token("discord-token", "discord bot token", r"[MNO][A-Za-z\d_-]{23,25}\.[\w-]{6}\.[\w-]{27,38}", "discord M" + _X[:24] + "." + _X[:6] + "." + _X[:30], "a.b.c", 3.5),
-    _token("telegram-token", "telegram bot token", r"\d{8,10}:AA[\w-]{32,34}", "telegram bot 123456789:AA" + _X[:33], "12:AA"),
-    _token("json-web-token", "eyj", r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}", "eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + _X, "eyJhbGciOiJIUzI1NiJ9"),
-    Rule("private-key", "private key", r"(?P<secret>-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z))", "-----BEGIN RSA PRIVATE KEY-----\n" + _X + "\n-----END RSA PRIVATE KEY-----", "the private key is on the server"),
-    Rule("url-password", "://", r"://[^\s/:@'\"]{0,64}:(?P<secret>[^\s/@'\"]{3,128})@", "postgres://app:" + "hunter2x@db.internal/app", "http://localhost:8080/@me"),
-    Rule("azure-storage-key", "accountkey", r"(?i)AccountKey=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})", "AccountKey=" + _X + _X + "==", "AccountKey=<key>"),
-    Rule("bearer-token", "bearer|auth", r"(?i)\b(?:bearer|authorization:\s*(?:basic|token))\s+(?P<secret>[A-Za-z0-9._~+/=-]{20,})", "Authorization: Bearer " + _X, "bearer of bad news", 3.0),
-    Rule(
-        "generic-secret",
-        "password|passwd|pwd|secret|token|apikey|api_key|api-key|access_key|auth|credential|passphrase",
-        r"(?i)(?:password|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key|auth(?:[_-]?key)?|credential)s?(?:[_-]?\w{0,20})?[\"'`]?\s{0,3}(?:=|:|:=|=>| is )\s{0,3}[\"'`]?(?P<secret>(?=[^\s\"'`]*[0-9])(?=[^\s\"'`]*[A-Za-z])[^\s\"'`,;<>(){}\[\]$]{8,200}[^\s\"'`]{0,200})",
-        "DB_PASSWORD=" + "c0rrect-h0rse-battery", "password: see 1Password", 2.8,
-    ),
-)  # fmt: skip
-
-_PRIVATE = r"(?i)<private\b[^>]*>[\s\S]*?(?:</private\s*>|\Z)"
-
-
-def entropy(text: str) -> float:
-    """Return the Shannon entropy of `text`, in bits a character."""
-    shares = [text.count(char) / len(text) for char in set(text)]
-    return -sum(share * log2(share) for share in shares)
+_PRIVATE = r"(?i)<private\b[^<>]*+>[\s\S]*?(?:</private\s*+>|\Z)"
+# Between visible ASCII nothing invisible has a purpose, but to split a token.
+_SPLIT = f"(?<=[!-~])[{HIDDEN}]++(?=[!-~])"
+# What a bounded pattern took whole may go on.
+_BOUND = 120
+_REST = r"[^\s\"'`]*+"
 
 
 def redact(text: str) -> str:
     """Replace every secret by its typed marker, and drop `<private>…</private>`."""
+    if not text.isascii():
+        text = re.sub(_SPLIT, "", text)
     lowered = text.lower()
     if "<private" in lowered:
         text = re.sub(_PRIVATE, "[private]", text)
     for rule in RULES:
         if any(word in lowered for word in rule.words):
-            text = re.sub(rule.pattern, partial(_marked, rule), text)
+            text = _swept(rule, text)
     return text
 
 
-def _marked(rule: Rule, match: re.Match[str]) -> str:
-    whole, secret = match.group(), match.group("secret")
-    if secret.startswith("[redacted:") or entropy(secret) < rule.entropy:
-        return whole
-    start = match.start("secret") - match.start()
-    return f"{whole[:start]}[redacted:{rule.name}]{whole[start + len(secret) :]}"
+def _swept(rule: Rule, text: str) -> str:
+    """Replace what one rule finds; within what turns out to be none the search goes on."""
+    pattern = re.compile(rule.pattern, re.ASCII)
+    kept: list[str] = []
+    done = at = 0
+    while match := pattern.search(text, at):
+        start, end = match.span("secret")
+        if not rule.likely(match):
+            at = max(start, match.start() + 1)
+            continue
+        if end - start >= _BOUND and (rest := re.compile(_REST).match(text, end)):
+            end = rest.end()
+        kept += (text[done:start], f"[redacted:{rule.name}]")
+        done = at = end
+    return "".join((*kept, text[done:]))

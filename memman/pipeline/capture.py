@@ -15,7 +15,7 @@ from memman.pipeline.passing import passing
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
-from memman.pipeline.speech import own, prose
+from memman.pipeline.speech import continued, own, prose
 from memman.pipeline.words import stems
 
 # Facts of one turn.
@@ -41,7 +41,7 @@ def version(tools: Tools) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What was said in a turn, pasted and injected text left out. Of a summary there is only that."""
+    """What was said in a turn, pasted and injected text left out. Of a compaction there is only the summary."""
 
     user: str = ""
     agent: str = ""
@@ -52,7 +52,8 @@ class Heard:
         """Listen to a turn or a summary."""
         if note.channel == "compact":
             return cls(summary=prose(note.text)[:HEARD])
-        return cls(own(note.text)[:HEARD], prose(note.reply)[:HEARD])
+        said, summary = continued(note.text)
+        return cls(own(said)[:HEARD], prose(note.reply)[:HEARD], prose(summary)[:HEARD])
 
     def request(self) -> Request:
         """Put the question."""

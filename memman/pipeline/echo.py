@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from memman.model.records import Fact, Note, Request
-from memman.model.terms import stem
-from memman.pipeline.candidates import lexical
+from memman.model.terms import STOPWORDS, stem, words
+from memman.pipeline.candidates import lexical, nearest
 from memman.pipeline.plan import Tools
 from memman.pipeline.words import stems
 from memman.store.protocols import Reader
@@ -14,6 +14,12 @@ from memman.store.protocols import Reader
 SAME = 0.6
 # Several memories together say it from here on.
 TOGETHER = 0.8
+# A wish is known from this cosine of the telling words on, or from the lower one if it also holds this part of a
+# memory's telling words. Of 52 rephrased facts, 44 of them wishes, 45 are known so; of 102 others on the same
+# subjects 2 more than by their words alone.
+ALIKE = 0.68
+AKIN = 0.5
+MOST = 0.65
 # Stored memories that an agent's fact is compared with, best match first.
 _NEAREST = 8
 _TEXT = 3  # column of a row
@@ -25,6 +31,14 @@ _FRAME = frozenset(
         ask decide decided agreed note remember memory recall recalled noted mentioned earlier""".split(),
     )
 )
+# How an agent tells what its user wants.
+_WISH = re.compile(r"\b(?:user|developer|team|must|should|always|never|prefer\w*)\b", re.IGNORECASE)
+_AGAINST = re.compile(
+    r"n['\u2019]t\b|\b(?:no|not|never|none|nor|neither|cannot|without|avoid\w*|dislike\w*|hate\w*|forbid\w*|stop\w*"
+    r"|rather|instead|over|than)\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+")
 # By these words a user changes what is known; who repeats it does not need them.
 _CHANGING = re.compile(
     r"^(?:no|nope|wrong|actually)\b|\b(?:instead|not|never|no longer|any ?more|back to|back on|from now on|now|wrong"
@@ -43,17 +57,44 @@ async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, .
 
 
 async def _known(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
-    same = [text for text in shown if _covers([text], fact.text) >= SAME]
     if not fact.source:
+        same = [text for text in shown if _covers([text], fact.text) >= SAME]
         return bool(same) and not await _changes(tools, fact, same)
-    return bool(same) or _covers(shown, fact.text) >= TOGETHER or held(tools.reader, fact) is not None
+    if any(_says([text], fact.text, SAME) for text in shown) or _says(shown, fact.text, TOGETHER):
+        return True
+    return held(tools.reader, fact) is not None or await _rephrased(tools, fact, shown)
 
 
 def held(reader: Reader, fact: Fact) -> int | None:
     """Return the stored memory that says what an agent's fact says, one that is out of date too."""
     found = [memory for memory, _ in lexical(reader, fact.text)[:_NEAREST]] if fact.source else []
     rows = reader.rows(found)
-    return next((memory for memory in found if _covers([rows[memory][_TEXT]], fact.text) >= SAME), None)
+    return next((memory for memory in found if _says([rows[memory][_TEXT]], fact.text, SAME)), None)
+
+
+async def _rephrased(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
+    """Whether a wish that an agent reports is known in other words."""
+    if not _WISH.search(fact.text):
+        return False
+    reader = tools.reader
+    vector = (await tools.local.embed([fact.text])).vectors[0]
+    near = nearest(reader, tools.local.fingerprint, vector, _NEAREST)
+    worded = [memory for memory, _ in lexical(reader, fact.text)[:_NEAREST]]
+    texts = [*shown, *(str(row[_TEXT]) for row in reader.rows({*near, *worded}).values())]
+    wished, *known = (await tools.local.embed([_telling(text) for text in (fact.text, *texts)])).vectors
+    return any(_alike(text, fact.text, float(wished @ other)) for text, other in zip(texts, known, strict=True))
+
+
+def _alike(text: str, wish: str, cosine: float) -> bool:
+    """Whether `wish` is `text` in other words: no number is new, and both forbid or neither does."""
+    if not _numbers(wish) <= _numbers(text) or bool(_AGAINST.search(wish)) != bool(_AGAINST.search(text)):
+        return False
+    return cosine >= ALIKE or (cosine >= AKIN and _covers([wish], text) >= MOST)
+
+
+def _telling(text: str) -> str:
+    """Leave out the words that say who wants a thing."""
+    return " ".join(word for word in words(text) if not (word.lower() in STOPWORDS or stem(word.lower()) in _FRAME))
 
 
 async def _changes(tools: Tools, fact: Fact, same: Sequence[str]) -> bool:
@@ -68,6 +109,15 @@ async def _changes(tools: Tools, fact: Fact, same: Sequence[str]) -> bool:
     request = Request("reconcile", "slow", "", "", {}, {"facts": [asked], "memories": memories})
     verdicts = (await tools.rules.complete(request)).data["verdicts"]
     return any(verdict["action"] != "NONE" for verdict in verdicts)
+
+
+def _says(texts: Sequence[str], text: str, share: float) -> bool:
+    """Whether `texts` hold `share` of the telling words of `text`, and all of its numbers."""
+    return _covers(texts, text) >= share and _numbers(text) <= _numbers(" ".join(texts))
+
+
+def _numbers(text: str) -> set[str]:
+    return set(_NUMBER.findall(text))
 
 
 def _covers(texts: Sequence[str], text: str) -> float:

@@ -4,7 +4,7 @@ import re
 
 from memman.model.records import Fact
 
-_ORDER = re.compile(
+ORDER = re.compile(
     r"""(?:(?:please|can\ you|could\ you|would\ you|now|and|then|also|next|first|ok|okay|yes|no|just
         |go\ ahead\ and|let'?s
         |i(?:\ want|'d\ like|\ would\ like)\ you\ to
@@ -39,5 +39,5 @@ def passing(fact: Fact) -> bool:
     if text.endswith("?"):
         return True
     if fact.source:
-        return bool(_PROGRESS.match(text) or _ORDER.match(text))
-    return bool(_ORDER.match(text)) and not _LASTING.search(text)
+        return bool(_PROGRESS.match(text) or ORDER.match(text))
+    return bool(ORDER.match(text)) and not _LASTING.search(text)

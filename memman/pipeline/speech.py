@@ -3,47 +3,24 @@
 import re
 from collections.abc import Iterator
 
+from memman.pipeline.pasted import announces, command, foreign, machine, told, voices
+
 # Characters of a message that are looked at: a long prompt is long by what was pasted into it.
 LONGEST = 24_000
 # Characters; a longer last paragraph after something pasted belongs to it.
 _CLOSING = 400
 
+# How the summary begins that a host puts before a model as if its user had written it, once a session is too long.
+_CONTINUED = re.compile(
+    r"^(?:This session is being continued from a previous conversation|Another language model started to solve this)",
+    re.MULTILINE,
+)
+# What a host puts in place of what was attached.
+_ATTACHED = re.compile(r"\[(?:Image|Pasted text) #\d+[^\]\n]{0,40}\]\s*")
 _TAG = re.compile(r"<([A-Za-z][\w.:-]*)\b[^<>\n]{0,400}>")
 _FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
-# How a line begins that a machine or an editor wrote: quotes, prompts, hits of recall, diffs, logs, traces, code.
-_MACHINE = re.compile(
-    r"""\s*(?:
-      >|\$\s|%\s|>>>|\u276f|\#|//|/\*|<!--|\||\^+\s*$|-->|[{}\[\]]|"[\w.\-]+"\s*:
-    | [0-9a-f]{8}\s(?:\d+[ydhms]|now)\s[\w\s,()]{1,60}:\s
-    | diff\s--git|index\s[0-9a-f]{6,}|@@\s|[+\-]{3}\s|[+\-](?![\-+*\s])\S
-    | \d{4}-\d\d-\d\d[T\s]\d\d:|\[?\d\d:\d\d:\d\d|\[\d
-    | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|FAIL|FAILED|PASS|PASSED)\b[:\s\]]
-    | (?:[Ee]rror(?:\[\w+\])?|[Ww]arning|help|hint|fatal|panic|Caused\sby|E)\b(?::\s|!|\s{2,})
-    | npm\s(?:ERR!|WARN|error|warn)\b|Traceback\s\(|File\s"|(?:\w+\.)*\w*(?:Error|Exception)\b:
-    | \d+\s*\|
-    | (?:[\w.@~\-]*/)+[\w.@\-]*(?::\d+)*\s*$
-    | (?:import|from|package|using|\#include)\s[\w."'<>{},*\s]+;?\s*$
-    | (?:export\s|async\s|public\s|private\s|static\s)*(?:def|class|function|func|fn|const|var|interface|struct)\s\w
-    | [\w.\[\]"']+\s*(?::\s*\w+\s*)?[+\-|]?=\s?\S
-    )
-    | \s+at\s\S+\s?[(\w]
-    | (?:\s{4}|\t)\s*(?![-*+•]\s|\d+[.)]\s)\S""",
-    re.VERBOSE,
-)
 # Lines of an agent's message that are not its own.
 _ECHOED = re.compile(r"\s*(?:>|\||(?:[-*]\s+)?[0-9a-f]{8}\s(?:\d+[ydhms]|now)\s[\w\s,()]{1,60}:\s)")
-_PASTED = re.compile(
-    r"""\b(?:logs?|outputs?|errors?|trace|traceback|stack|readme|docs?|documentation|files?|diff|patch|comments?
-    |messages?|issue|ticket|specs?|config|response|code|snippet|function|class|page|article|e-?mail|mail|review|reviewer
-    |description|changelog|contents?|text|says|said|wrote|writes|got|getting|gives|see|sees|prints?|this|that|below
-    |following|query|json|ya?ml|xml|html|script|prompt|guidelines?|guide|contributing|\w+\.md|examples?|transcript
-    |customer|colleague|boss|client|user|team|deploy|ci)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_OWN_LIST = re.compile(
-    r"\b(?:rules?|preferences?|conventions?|remember|from now on|notes?|reminders?|things?|please follow)\b",
-    re.IGNORECASE,
-)
 _PAYLOAD = re.compile(
     r"(?:please |can you |could you )?(?:translate|summari[sz]e|proof-?read|rephrase|reword|paraphrase|rewrite"
     r"|fix the (?:grammar|wording|spelling|typos?)|spell-?check|polish|shorten)\b[^:\n]{0,80}:",
@@ -53,14 +30,21 @@ _PAYLOAD = re.compile(
 _ADDRESS = re.compile(
     r"""(?:please|pls|plz|can|could|would|what|why|how|where|which|any|fix|help|does|did|is|are|tell|also|btw
     |by\ the\ way|anyway|ok|okay|thanks|thank|make\ (?:this|these|it|that)|open\ a|review|let'?s|shorten|translate
-    |summari[sz]e|explain|convert|implement|refactor|i\ (?:want|need|think|guess)|i'?d)\b""",
+    |summari[sz]e|explain|convert|implement|refactor|i\ (?:want|need|think|guess)|i'?d|and|but|so|now|no|nope|hm+
+    |that(?:'?s|\ is))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 
 
+def continued(text: str) -> tuple[str, str]:
+    """Split a prompt into what its author wrote and the agent's summary of the session before."""
+    found = _CONTINUED.search(text)
+    return (text[: found.start()], text[found.start() :]) if found else (text, "")
+
+
 def own(text: str) -> str:
     """Return what the author of `text` said in their own words, paragraph by paragraph."""
-    return "\n\n".join(_said(_unframed(text[:LONGEST])))
+    return "\n\n".join(_said(_ATTACHED.sub("", _unframed(text[:LONGEST]))))
 
 
 def prose(text: str) -> str:
@@ -89,6 +73,7 @@ def _unframed(text: str) -> str:
 def _said(text: str) -> Iterator[str]:
     """Yield the paragraphs that the author wrote."""
     paragraphs = list(_paragraphs(text))
+    others = voices([line for lines, _ in paragraphs for line in lines])
     pasted = False
     for n, (lines, fenced) in enumerate(paragraphs):
         if fenced:
@@ -97,7 +82,7 @@ def _said(text: str) -> Iterator[str]:
         last = n == len(paragraphs) - 1
         if pasted and not (last and _addressed(lines)):
             continue
-        kept, pasted = _typed(lines)
+        kept, pasted = _typed(lines, others)
         if kept:
             yield "\n".join(kept)
 
@@ -128,24 +113,19 @@ def _addressed(lines: list[str]) -> bool:
     return bool(_ADDRESS.match(lines[0].strip())) and sum(map(len, lines)) <= _CLOSING
 
 
-def _typed(lines: list[str]) -> tuple[list[str], bool]:
+def _typed(lines: list[str], others: frozenset[str]) -> tuple[list[str], bool]:
     """Return a paragraph's own lines, and whether what follows is pasted."""
     kept: list[str] = []
     for line in lines:
-        if line.lstrip().startswith(("# ", "##")):
-            return kept, True  # a document begins
-        if _machine(line):
-            return kept, False  # what follows it in one paragraph is of its kind
-        payload = _PAYLOAD.match(line.strip())
-        if payload:
-            return [*kept, payload[0]], True
-        kept.append(line)
-        if line.rstrip().endswith(":") and _PASTED.search(line) and not _OWN_LIST.search(line):
+        if line in others or foreign(line):
             return kept, True
+        if machine(line):
+            return kept, False  # what follows it in one paragraph is of its kind
+        cut, teller = _PAYLOAD.match(line.strip()), told(line)
+        if cut or teller:
+            return [*kept, cut[0] if cut else teller], bool(cut)
+        kept.append(line)
+        announced = announces(line, "".join(lines[1:2]) if line is lines[0] else "")
+        if announced or command(line):
+            return kept, announced or line is lines[-1]
     return kept, False
-
-
-def _machine(line: str) -> bool:
-    ended = line.rstrip()
-    code = ended.endswith((";", "{", "}", "=>")) and any(mark in ended for mark in "(){}=")
-    return code or bool(_MACHINE.match(line))

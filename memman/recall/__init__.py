@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 
 
 def search(
-    reader: "SqliteReader", table: "StaticTable", query: str, filters: "Filters", limit: int, intent: str | None = None
+    reader: "SqliteReader",
+    table: "StaticTable",
+    query: str,
+    filters: "Filters",
+    limit: int,
+    intent: str | None = None,
+    close: int = CLOSE,
 ) -> "list[Hit]":
-    """Return at most `limit` hits for `query`, in the order its intent asks for."""
+    """Return at most `limit` hits for `query`, in the order its intent asks for; only the best `close` are weighed."""
     intent = intent or guess(query)
-    hits = anchors(reader, table, query, filters)[:CLOSE]
+    hits = anchors(reader, table, query, filters)[:close]
     hits = current(reader, hits, filters)
     hits = walk(reader, hits, filters, intent)
     hits = gated(reader, hits, query, limit)

@@ -1,12 +1,14 @@
 """What starts drains on a machine, and which of them answers here."""
 
+import os
 from typing import Any, Protocol
 
+from memman.config.launcher import launcher_path
 from memman.scheduler import launchd, systemd
 
 
 class Adapter(Protocol):
-    """A service manager of the user's. Raises NoScheduler where it refuses an order."""
+    """A service manager of the user's. Raises NoScheduler where it refuses an order or does not answer."""
 
     KIND: str
 
@@ -19,11 +21,14 @@ class Adapter(Protocol):
     def rendered(self, data: str) -> dict[str, str]:
         """Return what its files must hold, by their names below the folder."""
 
+    def owner(self) -> str:
+        """Return the launcher that the files which are there call, '' where there are none."""
+
     def install(self, data: str) -> list[str]:
         """Lay down its files and load them; return what to tell the user."""
 
-    def uninstall(self) -> list[str]:
-        """Unload and remove its files; return what to tell the user, nothing where there were none."""
+    def uninstall(self, data: str) -> list[str]:
+        """Unload and remove its files; return what to tell the user, nothing where there was nothing."""
 
     def start(self) -> None:
         """Let drains be started, now and after every boot."""
@@ -49,3 +54,14 @@ def answering() -> Adapter | None:
 def named(kind: str) -> Adapter | None:
     """Return the one that a schedule names."""
     return next((adapter for adapter in ADAPTERS if kind == adapter.KIND), None)
+
+
+def elsewhere(adapter: Adapter, data: str) -> str:
+    """Return the launcher of another data folder that the adapter's files call, '' where they do not."""
+    owner = adapter.owner()
+    return owner if owner and os.path.realpath(owner) != os.path.realpath(launcher_path(data)) else ""
+
+
+def left_alone(adapter: Adapter, owner: str) -> str:
+    """Say why nothing is done to an adapter's files."""
+    return f"{adapter.KIND} starts drains by {owner}, of another data folder, and was left alone"

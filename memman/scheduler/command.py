@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memman.model.errors import NoScheduler
 
-_PATIENCE = 30.0  # seconds; a service manager that takes longer is not there
+_PATIENCE = 5.0  # seconds; a service manager that takes longer does not answer
 _MISSING = 127
 
 
@@ -20,7 +20,7 @@ class Answer(NamedTuple):
 
 
 def ask(*command: str, environ: Mapping[str, str] | None = None, patience: float = _PATIENCE) -> Answer:
-    """Run a command and return its answer; a code above 126 where it is missing or does not come to an end."""
+    """Run a command and return its answer, code 127 where it is missing. Raises NoScheduler where it takes too long."""
     try:
         done = subprocess.run(  # noqa: S603 - the programs are constants, the arguments no shell's
             command,
@@ -32,7 +32,9 @@ def ask(*command: str, environ: Mapping[str, str] | None = None, patience: float
             check=False,
             env={**os.environ, "LC_ALL": "C", **(environ or {})},
         )
-    except (OSError, subprocess.SubprocessError) as error:
+    except subprocess.TimeoutExpired:
+        raise NoScheduler(f"`{' '.join(command[:3])}` does not answer") from None
+    except OSError as error:
         return Answer(_MISSING, "", str(error))
     return Answer(done.returncode, done.stdout, done.stderr)
 

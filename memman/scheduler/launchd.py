@@ -4,13 +4,15 @@ import os
 import plistlib
 import re
 import time
+from contextlib import suppress
 from typing import Any
+from xml.parsers.expat import ExpatError
 
 from memman.config.launcher import launcher_path, moved
-from memman.config.places import make_folder
 from memman.config.schedule import Schedule, bell_path
+from memman.model.errors import NoScheduler
 from memman.scheduler.command import Answer, ask, obeyed
-from memman.scheduler.files import lay, shipped, take
+from memman.scheduler.files import held, lay, shipped, take
 
 KIND = "launchd"
 LABEL = "io.memman.drain"
@@ -22,7 +24,10 @@ _TELLING = re.compile(r"^\t(state|runs|last exit code) = (.*)$", re.MULTILINE)
 
 def available() -> bool:
     """Whether this user's launchd answers."""
-    return _launchctl("print", _domain()).code == 0
+    try:
+        return _launchctl("print", _domain()).code == 0
+    except NoScheduler:
+        return False
 
 
 def folder() -> str:
@@ -32,7 +37,7 @@ def folder() -> str:
 
 def rendered(data: str) -> dict[str, str]:
     """Return what the agent's file must hold."""
-    values = {"@LAUNCHER@": launcher_path(data), "@BELL@": bell_path(data), "@DATA@": data}
+    values = {"@LAUNCHER@": launcher_path(data), "@BELL@": bell_path(data)}
     agent = _filled(plistlib.loads(shipped(f"launchd/{_FILE}")), values)
     agent["StartInterval"] = Schedule.load(data).interval
     if moved(data):
@@ -40,23 +45,32 @@ def rendered(data: str) -> dict[str, str]:
     return {_FILE: plistlib.dumps(agent, sort_keys=False).decode()}
 
 
+def owner() -> str:
+    """Return the launcher that the agent which is there calls, '' where there is none."""
+    try:
+        return str(plistlib.loads((held(f"{folder()}/{_FILE}") or "").encode())["ProgramArguments"][0])
+    except (ValueError, LookupError, TypeError, ExpatError):
+        return ""
+
+
 def install(data: str) -> list[str]:
     """Lay the agent down and load it, unless the scheduler is stopped. Raises NoScheduler."""
-    make_folder(f"{data}/logs")
     lay(folder(), rendered(data))
     schedule = Schedule.load(data)
     (stop if schedule.stopped else start)()
     return [f"launchd starts a drain when a note comes, and every {schedule.interval} s (agent in {folder()})"]
 
 
-def uninstall() -> list[str]:
-    """Unload and remove the agent."""
-    if not os.path.lexists(f"{folder()}/{_FILE}"):
+def uninstall(data: str) -> list[str]:
+    """Unload and remove the agent; unload it also where its file is gone already."""
+    here = os.path.lexists(f"{folder()}/{_FILE}")
+    if not here and Schedule.load(data).kind != KIND:
         return []
-    _launchctl("bootout", _service())
-    _launchctl("enable", _service())
+    with suppress(NoScheduler):
+        _launchctl("bootout", _service())
+        _launchctl("enable", _service())
     take(f"{folder()}/{_FILE}")
-    return [f"removed the launchd agent from {folder()}"]
+    return [f"removed the launchd agent from {folder()}" if here else "unloaded the launchd agent, whose file was gone"]
 
 
 def start() -> None:

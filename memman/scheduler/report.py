@@ -4,15 +4,15 @@ import os
 from typing import Any
 
 from memman.config.schedule import Schedule, heartbeat_path, overdue
+from memman.model.errors import NoScheduler
 from memman.scheduler import serve
-from memman.scheduler.adapter import named
+from memman.scheduler.adapter import elsewhere, named
 
 
 def report(data: str) -> dict[str, Any]:
     """Return kind, state, units, last and next run (Unix milliseconds), and by how many seconds a drain is overdue."""
     schedule = Schedule.load(data)
-    adapter = named(schedule.kind)
-    health = serve.health(data) if schedule.kind == serve.KIND else adapter.health() if adapter else {}
+    health = serve.health(data) if schedule.kind == serve.KIND else _health(data, schedule.kind)
     last = last_run(data)
     expected = last + schedule.interval * 1000 if last and schedule.kind else None
     return {
@@ -28,8 +28,20 @@ def report(data: str) -> dict[str, Any]:
 
 
 def last_run(data: str) -> int | None:
-    """Return when the last drain ended."""
+    """Return when a drain last got on or ended."""
     try:
         return os.stat(heartbeat_path(data)).st_mtime_ns // 1_000_000
     except OSError:
         return None
+
+
+def _health(data: str, kind: str) -> dict[str, Any]:
+    adapter = named(kind)
+    if adapter is None:
+        return {}
+    try:
+        if owner := elsewhere(adapter, data):
+            return {"well": False, "units": {kind: f"starts drains of another data folder, by {owner}"}}
+        return adapter.health()
+    except NoScheduler:
+        return {"well": False, "units": {kind: "does not answer"}}

@@ -16,25 +16,32 @@ from typing import Any, Self
 from memman.config.launcher import program
 from memman.config.schedule import Schedule, bell_path, silence
 from memman.drain.lock import alone
-from memman.model.errors import Busy
+from memman.model.errors import Busy, MemmanError
+from memman.scheduler.state import changing
 
 KIND = "serve"
 POLL = 0.1  # seconds between two looks at the bell
+REST = 1.0  # seconds after which a bell that cannot be silenced is heard again
 # Seconds after it was asked to stop at which a drain is told so, told to give up what is in flight, and killed.
 PRESSURE = ((0.0, signal.SIGTERM), (0.8, signal.SIGTERM), (1.5, signal.SIGKILL))
 _DRAIN = ("scheduler", "drain", "--wait", "--deadline", "240")
+_LOCK = "serve.lock"
 _HEARD = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(data: str, interval: int | None = None) -> None:
-    """Start drains until SIGTERM or SIGINT comes. Raises Busy where another loop serves this data folder."""
-    with _alone(data, patience=1):  # longer than a look at its health takes
-        schedule = Schedule.load(data)
-        schedule.interval = interval or schedule.interval
-        schedule.kind = schedule.kind or KIND
-        schedule.save(data)
-        with _Wakeup() as wakeup:
-            Loop(data, wakeup).run()
+    """Start drains until SIGTERM or SIGINT comes, also in a data folder that is made anew meanwhile.
+
+    Raises Busy where another loop serves it.
+    """
+    with _Wakeup() as wakeup:
+        while not wakeup.asked:
+            with _alone(data, patience=1):  # longer than a look at its health takes
+                with changing(data) as schedule:
+                    schedule.interval = interval or schedule.interval
+                    schedule.kind = schedule.kind or KIND
+                    schedule.save(data)
+                Loop(data, wakeup).run()
 
 
 def health(data: str) -> dict[str, Any]:
@@ -47,35 +54,54 @@ def health(data: str) -> dict[str, Any]:
 
 
 class Loop:
-    """Looks at the bell, the clock and the children until it is asked to stop."""
+    """Looks at the bell, the clock and the children until it is asked to stop, or its lock is not there any more."""
 
     def __init__(self, data: str, wakeup: "_Wakeup") -> None:
         self.data, self.wakeup = data, wakeup
         self.command = (program(), *_DRAIN)
         self.child = 0
-        self.due = 0.0
+        self.due = self.deaf = 0.0
         self.warned = False
+        self.lock = _lock(data)
+        self.trouble = ""
 
     def run(self) -> None:
-        """Serve until asked to stop, then end the drain that runs."""
-        while not self.wakeup.asked:
-            self._look()
-            self.wakeup.wait(POLL)
-            self._reap()
-        self._end()
+        """Serve until the end, then end the drain that runs."""
+        try:
+            while not self.wakeup.asked and _lock(self.data) == self.lock:
+                self._look()
+                self.wakeup.wait(POLL)
+                self._reap()
+        finally:
+            self._end()
+
+    def _schedule(self) -> Schedule:
+        """Read the schedule; where it cannot be read, say so once, and go on as usual."""
+        try:
+            schedule, trouble = Schedule.load(self.data), ""
+        except MemmanError as error:
+            schedule, trouble = Schedule(), str(error)
+        if trouble and not self.trouble:
+            sys.stderr.write(f"memman: {trouble}\n")
+        self.trouble = trouble
+        return schedule
+
+    def _rings(self) -> bool:
+        return time.monotonic() >= self.deaf and os.path.lexists(bell_path(self.data))
 
     def _look(self) -> None:
-        schedule = Schedule.load(self.data)
+        schedule = self._schedule()
         if self.child:
             if schedule.stopped and not self.warned:
                 self.warned = True
                 os.kill(self.child, signal.SIGTERM)
-        elif not schedule.stopped and (time.monotonic() >= self.due or os.path.exists(bell_path(self.data))):
+        elif not schedule.stopped and (time.monotonic() >= self.due or self._rings()):
             self._drain(schedule.interval)
 
     def _drain(self, interval: int) -> None:
         # Silenced here too, so that a drain that cannot even start is not started again and again.
         silence(self.data)
+        self.deaf = time.monotonic() + REST if os.path.lexists(bell_path(self.data)) else 0.0
         self.warned = False
         # A group of its own: what a terminal sends, we forward.
         self.due = time.monotonic() + interval
@@ -137,5 +163,14 @@ class _Wakeup:
         self.asked += 1
 
 
+def _lock(data: str) -> tuple[int, int] | None:
+    """Return which file the lock is, None where there is none."""
+    try:
+        status = os.stat(f"{data}/{_LOCK}")
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def _alone(data: str, patience: float = 0) -> AbstractContextManager[None]:
-    return alone(data, "serve.lock", "another `memman scheduler serve` looks after this data folder", patience)
+    return alone(data, _LOCK, "another `memman scheduler serve` looks after this data folder", patience)

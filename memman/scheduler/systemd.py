@@ -3,32 +3,61 @@
 import json
 import os
 import pwd
+import re
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from memman.config.launcher import launcher_path, moved
 from memman.config.schedule import Schedule, bell_path
-from memman.model.errors import UsageError
+from memman.model.errors import NoScheduler, UsageError
 from memman.scheduler.command import Answer, ask, obeyed
-from memman.scheduler.files import lay, shipped, take
+from memman.scheduler.files import held, lay, shipped, take
 
 KIND = "systemd"
 SERVICE = "memman-drain.service"
+# What drains instead where the sandbox cannot be made any more: the same service without it.
+BARE = "memman-drain-bare.service"
 STARTERS = ("memman-drain.timer", "memman-drain.path")
 SANDBOX = f"{SERVICE}.d/sandbox.conf"
-_FILES = (SERVICE, *STARTERS, SANDBOX)
-_SHOWN = ("Id", "LoadState", "ActiveState", "UnitFileState", "Result")
+_PLAIN = (SERVICE, BARE, *STARTERS)
+_FILES = (*_PLAIN, SANDBOX)
+# Where `enable` links the starters; the links outlive files that somebody removed.
+_LINKS = ("timers.target.wants/memman-drain.timer", "paths.target.wants/memman-drain.path")
+_SHOWN = ("LoadState", "ActiveState", "UnitFileState", "Result", "ExecMainStatus")
+# Exit codes of systemd's own, where it could not make a sandbox.
+_NO_SANDBOX = {"217", "226"}
+_FALLBACK = {SERVICE: f"OnFailure={BARE}\n"}
+# Systems older than systemd 251 do not say how the other failed: the drain is tried once more then.
+_CONDITION = {BARE: """ExecCondition=:/bin/sh -c 'case "${MONITOR_EXIT_STATUS:-217}" in 2??) ;; *) exit 1; esac'\n"""}
+_CALLED = re.compile(r'^ExecStart=:/bin/sh "(.*/bin/memman)" ', re.MULTILINE)
 _LINGER = "/var/lib/systemd/linger/"
 
 
 def available() -> bool:
     """Whether this user's service manager answers."""
-    return _systemctl("show", "--property=Version").code == 0
+    try:
+        return _systemctl("show", "--property=Version").code == 0
+    except NoScheduler:
+        return False
 
 
 def folder() -> str:
-    """Return the folder of this user's own units."""
-    chosen = os.environ.get("XDG_CONFIG_HOME", "")
-    return (chosen if os.path.isabs(chosen) else os.path.expanduser("~/.config")) + "/systemd/user"
+    """Return the folder of this user's own units: where they are, or else where the manager looks for them.
+
+    That has to be below the home folder: another home's manager is not ours. What the shell's
+    XDG_CONFIG_HOME says, the manager may never have heard of.
+    """
+    if os.path.lexists(f"{_usual()}/{SERVICE}"):
+        return _usual()
+    home = os.path.expanduser("~/")
+    looked = _systemctl("show", "--property=UnitPath", "--value").out.split()
+    own = (path.removesuffix(".control") for path in looked if path.endswith("/systemd/user.control"))
+    return next((path for path in own if path.startswith(home)), _usual())
+
+
+def _usual() -> str:
+    return os.path.expanduser("~/.config/systemd/user")
 
 
 def rendered(data: str) -> dict[str, str]:
@@ -36,45 +65,99 @@ def rendered(data: str) -> dict[str, str]:
     values = {
         "@LAUNCHER@": quoted(launcher_path(data)),
         "@BELL@": quoted(bell_path(data)),
-        "@DATA@": quoted("-" + data),
+        "@DATA@": " ".join(quoted("-" + path) for path in _written(data)),
         "@WATCHED@": escaped(bell_path(data)),
         "@INTERVAL@": str(Schedule.load(data).interval),
         "@ENVIRONMENT@\n": f"Environment={quoted('MEMMAN_DATA_DIR=' + data)}\n" if moved(data) else "",
     }
-    names = _FILES if sandboxes() else (SERVICE, *STARTERS)
-    return {name: _filled(shipped(f"systemd/{name}").decode(), values) for name in names}
+    return {name: _filled(_template(name), values) for name in (_FILES if sandboxes() else _PLAIN)}
+
+
+def _template(name: str) -> str:
+    text = shipped(f"systemd/{SERVICE if name == BARE else name}").decode()
+    own = {"@FALLBACK@\n": _FALLBACK.get(name, ""), "@CONDITION@\n": _CONDITION.get(name, "")}
+    return _filled(text, own)
+
+
+def _written(data: str) -> list[str]:
+    """Return the folders that a drain writes to: the data folder, and where links in it lead."""
+    led = set()
+    for folder_ in (data, f"{data}/data"):
+        with suppress(OSError), os.scandir(folder_) as entries:
+            led |= {os.path.realpath(entry) for entry in entries if entry.is_symlink() and entry.is_dir()}
+    return [data, *sorted(led)]
+
+
+def owner() -> str:
+    """Return the launcher that the units which are there call, '' where there are none."""
+    found = _CALLED.search(held(f"{folder()}/{SERVICE}") or "")
+    return re.sub(r"\\(.)|%(%)", r"\1\2", found[1]) if found else ""
 
 
 def install(data: str) -> list[str]:
-    """Lay the units down, load them, and start them unless the scheduler is stopped. Raises NoScheduler."""
-    texts = rendered(data)
-    lay(folder(), texts)
+    """Lay the units down, load them, and start them unless the scheduler is stopped.
+
+    Raises NoScheduler, and leaves no file behind that was not there before.
+    """
+    place, texts = folder(), rendered(data)
+    fresh = [name for name in texts if not os.path.lexists(f"{place}/{name}")]
+    lay(place, texts)
     if SANDBOX not in texts:
-        _unbox()
-    _order("daemon-reload")
+        _take(place, [SANDBOX])
     schedule = Schedule.load(data)
-    (stop if schedule.stopped else start)()
-    lines = [f"systemd starts a drain when a note comes, and every {schedule.interval} s (units in {folder()})"]
+    try:
+        _order("daemon-reload")
+        (stop if schedule.stopped else start)()
+    except NoScheduler:
+        _take(place, fresh)
+        raise
+    lines = [f"systemd starts a drain when a note comes, and every {schedule.interval} s (units in {place})"]
     if SANDBOX not in texts:
         lines.append("no user namespaces here: the drain runs without its file-system sandbox")
+    return lines + _lingering(data)
+
+
+def _lingering(data: str) -> list[str]:
+    if lingers():
+        return []
     if not linger():
-        lines.append("drains end when you log out: ask an administrator for `loginctl enable-linger " + _user() + "`")
+        return [f"drains end when you log out: ask an administrator for `loginctl enable-linger {_user()}`"]
+    schedule = Schedule.load(data)
+    schedule.lingering = True
+    schedule.save(data)
+    return [f"drains go on when you log out: lingering was enabled (`loginctl disable-linger {_user()}` undoes that)"]
+
+
+def uninstall(data: str) -> list[str]:
+    """Stop and remove the units; stop them also where their files are gone already."""
+    schedule, place, silent = Schedule.load(data), _usual(), False
+    try:
+        place = folder()
+    except NoScheduler:
+        silent = True
+    here = [name for name in _FILES if os.path.lexists(f"{place}/{name}")]
+    if not here and schedule.kind != KIND:
+        return []
+    orders = (("disable", "--now", *STARTERS), ("stop", *STARTERS, SERVICE, BARE))
+    silent = silent or not _told(*orders)
+    _take(place, [*here, *_LINKS])
+    silent = silent or not _told(("daemon-reload",), ("reset-failed", SERVICE, BARE, *STARTERS))
+    lines = [f"removed the systemd units from {place}" if here else "unloaded the systemd units, whose files were gone"]
+    if silent:
+        lines.append("systemd does not answer: it may go on with them until it is started anew")
+    if schedule.lingering and lingers():
+        lines.append(f"lingering, which install enabled, stays: `loginctl disable-linger {_user()}` undoes that")
     return lines
 
 
-def uninstall() -> list[str]:
-    """Stop and remove the units."""
-    here = [name for name in _FILES if os.path.lexists(f"{folder()}/{name}")]
-    if not here:
-        return []
-    _systemctl("disable", "--now", *STARTERS)
-    _systemctl("stop", SERVICE)
-    for name in here:
-        take(f"{folder()}/{name}")
-    _unbox()
-    _systemctl("daemon-reload")
-    _systemctl("reset-failed", SERVICE, *STARTERS)
-    return [f"removed the systemd units from {folder()}"]
+def _told(*orders: tuple[str, ...]) -> bool:
+    """Give orders whose failure is no matter; whether the manager answers."""
+    try:
+        for order in orders:
+            _systemctl(*order)
+    except NoScheduler:
+        return False
+    return True
 
 
 def start() -> None:
@@ -86,7 +169,7 @@ def start() -> None:
 def stop() -> None:
     """Disable the timer and the path unit, and ask a running drain to end."""
     _order("disable", "--now", *STARTERS)
-    _order("stop", "--no-block", SERVICE)
+    _order("stop", "--no-block", SERVICE, BARE)
 
 
 def trigger() -> None:
@@ -96,17 +179,31 @@ def trigger() -> None:
 
 def health() -> dict[str, Any]:
     """Return the state of each unit and when the timer fires next."""
-    shown = _systemctl("show", *(f"--property={name}" for name in _SHOWN), SERVICE, *STARTERS)
-    blocks = [dict(line.split("=", 1) for line in block.splitlines()) for block in shown.out.strip().split("\n\n")]
-    units = {block["Id"]: _state(block) for block in blocks if "Id" in block}
+    units = {unit: _state(shown) for unit, shown in properties(*_SHOWN).items()}
     well = units.get(SERVICE, "not found") in {"inactive", "activating"}
     well = well and all(units.get(name) == "active, enabled" for name in STARTERS)
     return {"well": well, "units": units, "next_run": _next()}
 
 
+def properties(*names: str) -> dict[str, dict[str, str]]:
+    """Return some properties of each unit as the manager has them."""
+    shown = _systemctl("show", *(f"--property={name}" for name in ("Id", *names)), SERVICE, *STARTERS)
+    parts = shown.out.strip().split("\n\n")
+    blocks = [dict(line.split("=", 1) for line in part.splitlines() if "=" in line) for part in parts]
+    return {block["Id"]: block for block in blocks if "Id" in block}
+
+
+def enabled() -> dict[str, str]:
+    """Return whether each starter is enabled, masked or what else, as the disk has it."""
+    said = _systemctl("is-enabled", *STARTERS).out.split()
+    return dict(zip(STARTERS, said, strict=False))
+
+
 def linger() -> bool:
     """Let this user's units run while nobody is logged in; whether they may."""
-    return lingers() or (ask("loginctl", "--no-ask-password", "enable-linger", _user()).code == 0 and lingers())
+    with suppress(NoScheduler):
+        ask("loginctl", "--no-ask-password", "enable-linger", _user())
+    return lingers()
 
 
 def lingers() -> bool:
@@ -140,12 +237,13 @@ def _filled(text: str, values: dict[str, str]) -> str:
     return text
 
 
-def _unbox() -> None:
-    take(f"{folder()}/{SANDBOX}")
-    try:
-        os.rmdir(os.path.dirname(f"{folder()}/{SANDBOX}"))
-    except OSError:  # there is none, or it holds a drop-in of the user's own
-        return
+def _take(place: str, names: Sequence[str]) -> None:
+    """Remove files below `place`, and the folders that are empty then: they hold nothing of the user's."""
+    for name in names:
+        take(f"{place}/{name}")
+    for path in (*(os.path.dirname(f"{place}/{name}") for name in names), place, os.path.dirname(place)):
+        with suppress(OSError):
+            os.rmdir(path)
 
 
 def _state(shown: dict[str, str]) -> str:
@@ -154,6 +252,8 @@ def _state(shown: dict[str, str]) -> str:
         return shown.get("LoadState", "unknown").replace("-", " ")
     words = [shown.get("ActiveState", ""), shown.get("UnitFileState", "").replace("static", "")]
     ails = shown.get("Result", "success").replace("success", "")
+    if ails and shown.get("ExecMainStatus") in _NO_SANDBOX:
+        ails = "its sandbox cannot be made any more: drains run without"
     return ", ".join(filter(None, (*words, ails)))
 
 
@@ -161,7 +261,7 @@ def _next() -> int | None:
     try:
         timers = json.loads(_systemctl("list-timers", "--all", "--output=json", STARTERS[0]).out)
         return int(timers[0]["next"]) // 1000 or None
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, OverflowError):
         return None
 
 

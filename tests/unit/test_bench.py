@@ -17,6 +17,7 @@ ROWS = {
     "recall-100k-selective": {"bare": 7, "mib": 80},
     "recall-100k-common": {"bare": 7, "mib": 80},
     "hook-prompt": {"most": 1.3},
+    "hook-prompt-long": {"most": 1.3},
     "hook-prompt-last": {"most": 3},
     "drain-zero": {"least": 150},
     "drain-growth": {"most": 1.5},

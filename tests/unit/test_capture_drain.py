@@ -189,6 +189,36 @@ def test_what_a_user_pasted_is_not_their_preference(box):
     assert not any(said in body for said in ("use tabs", "never use npm", "prefer vim", "always log"))
 
 
+def test_a_session_that_goes_on_begins_with_the_agents_words(box):
+    """What a host writes as the user's prompt after a compaction is the agent's word, and no preference."""
+    summary = """This session is being continued from a previous conversation that ran out of context.
+
+The user always wants Elixir. From now on all modules are named Acme."""
+    assert kept(box, summary, "Go on.") == [("The user always wants Elixir.", "fact", "agent")]
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_a_summary_in_other_words_teaches_nothing(box, shown):
+    """Stored wishes, shown to the session or not, that a compaction rephrases stay as they are."""
+    wishes = {
+        "I prefer tabs over spaces in Go files.": "The user prefers that Go code is indented using tab characters"
+        " instead of spaces.",
+        "Never push directly to main.": "The user never wants anyone pushing straight to the main branch.",
+        "Always run make lint before committing.": "The user wants all commits preceded by running the linter"
+        " (make lint).",
+        "I don't want emojis in docs.": "The user does not want emoji characters in any documentation.",
+    }
+    for text in wishes:
+        box.remember(text, category="preference")
+    box.drain()
+    uids = box.store("SELECT uid FROM memory") if shown else ()
+    for n, rephrased in enumerate(wishes.values()):
+        compact(box, rephrased, uids[n : n + 1])
+    compact(box, "The user prefers answers in French.")
+    box.drain()
+    assert [text for text, *_ in memories(box)] == [*wishes, "The user prefers answers in French."]
+
+
 def test_an_agents_word_retires_nothing_of_the_users(box):
     """A fact from a reply that contradicts a user's memory stands beside it."""
 

@@ -12,10 +12,11 @@ import pytest
 
 from conftest import rows
 from memman.config.schedule import Schedule
-from memman.doctor import CHECKS, examine, switches
+from memman.doctor import CHECKS, examine, manager, switches
 from memman.doctor.finding import Context
 from memman.doctor.folder import UNSAFE, file_system
 from memman.doctor.trust import fingerprint
+from memman.drain.lock import alone
 from memman.testing.providers import GARBAGE_BODY, ScriptedProvider, status
 
 
@@ -124,12 +125,61 @@ def test_a_file_where_the_data_folder_should_be(box):
 
 
 def test_a_check_that_cannot_work_fails_and_the_others_go_on(box):
-    """A folder where the queue should be fails the checks that need it; every check has its say."""
+    """A folder where the queue should be fails one check and is left alone by those that need it; all have a say."""
     (box.data / "queue.db").mkdir(parents=True, mode=0o700)
     box.data.chmod(0o700)
     findings = doctor(box, code=1)
     assert {finding["check"] for finding in findings} == set(CHECKS)
-    assert {f["check"] for f in findings if f["status"] == "fail"} == {"schema", "integrity", "queue", "parked"}
+    assert {f["check"] for f in findings if f["status"] == "fail"} == {"files"}
+    assert {f["status"] for f in findings if f["check"] in {"queue", "parked", "drains"}} == {"skipped"}
+
+
+def test_a_file_that_its_owner_may_not_read_is_named_once(box):
+    """The finding gives the mode and the command, and the checks that need the file are left out."""
+    box.remember("The heron nests.")
+    (box.data / "schedule").touch(mode=0o000)
+    done = box.mortal("doctor", "--json")
+    failed = [finding for finding in json.loads(done.stdout)["findings"] if finding["status"] == "fail"]
+    assert [finding["check"] for finding in failed] == ["files"]
+    assert os.system(failed[0]["mend"]) == 0  # noqa: S605
+    assert box.mortal("doctor").returncode == 0
+
+
+def test_databases_are_left_without_the_files_that_looking_makes(box):
+    """A store that came from elsewhere without its log is looked into and has none afterwards; others keep theirs."""
+    for store in ("a", "b"):
+        box.remember("The heron nests.", store=store)
+    box.drain()
+    for end in ("-wal", "-shm"):
+        box.store_path("a").with_name(f"memman.db{end}").unlink(missing_ok=True)
+    before = {path: path.stat().st_mtime_ns for path in box.data.rglob("*.db*")}
+    doctor(box)
+    assert {path: path.stat().st_mtime_ns for path in box.data.rglob("*.db*") if path.suffix != ".db-shm"} == {
+        path: then for path, then in before.items() if path.suffix != ".db-shm"
+    }
+
+
+def test_a_loop_that_serves_is_seen_without_a_trace(box):
+    """Whether `serve` runs is told from its lock, which doctor neither makes nor keeps."""
+    box.remember("The heron nests.")
+    Schedule("serve", 60).save(str(box.data))
+    assert found(box, "scheduler")[0][0] == "warn"
+    assert not (box.data / "serve.lock").exists()
+    with alone(str(box.data), "serve.lock", "busy"):
+        assert found(box, "scheduler") == [("ok", "`memman scheduler serve` runs")]
+
+
+def test_a_link_out_of_the_folder_is_named_where_drains_fail(box, tmp_path):
+    """A sandboxed drain cannot write there; while drains succeed nothing is said of it."""
+    box.remember("The heron nests.")
+    box.drain()
+    (tmp_path / "far").mkdir(mode=0o700)
+    (box.data / "sessions").symlink_to(tmp_path / "far")
+    assert [status_ for status_, _ in found(box, "drains")] == ["ok"]
+    box.queue("UPDATE meta SET value = json_set(value, '$.exit_code', 74) WHERE key = 'last_drain'")
+    (finding,) = (finding for _, finding in examine(Context(str(box.data)), ["drains"]))
+    assert (finding.status, "exit code 74" in finding.says) == ("fail", True)
+    assert finding.hint.startswith(f"{box.data}/sessions leads out")
 
 
 def test_a_damaged_store_does_not_hide_another(box):
@@ -195,6 +245,24 @@ def test_a_manager_that_does_not_answer_is_a_warning(box):
     assert {finding["status"] for finding in findings} == {"fail", "warn"}
     assert all("memman scheduler install" in f["mend"] for f in findings if f["status"] == "fail")
     assert any("does not answer" in finding["says"] for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("text", "overridden"),
+    [
+        ("[Service]\nExecStart=\nExecStart=/bin/true\n", "ExecStart"),
+        ("[Timer]\nOnCalendar=2040-01-01\n", "OnCalendar"),
+        ("[Service]\nEnvironment=MEMMAN_DATA_DIR=/elsewhere\n", "Environment"),
+        ("[Unit]\nConditionPathExists=/nowhere\n", "ConditionPathExists"),
+        ("[Service]\nNice=5\nEnvironment=HTTPS_PROXY=http://proxy\n[Unit]\nOnFailure=tell.service\n", ""),
+        ("# ExecStart=/bin/true\n[Service]\nTimeoutStopFailureMode=abort\n", ""),
+    ],
+)
+def test_only_what_changes_when_and_what_a_unit_starts_is_an_override(tmp_path, text, overridden):
+    """A person's own niceness, proxy or alarm beside our units is theirs; so are a distribution's."""
+    (tmp_path / "mine.conf").write_text(text)
+    assert manager.overridden(str(tmp_path / "mine.conf")) == overridden
+    assert manager.overridden(str(tmp_path / "none.conf")) == ""
 
 
 # --- providers ---
@@ -352,6 +420,16 @@ def test_a_hook_that_hangs_or_prints_nonsense_is_found(box):
     assert all("exit code 3" in says for _, says in found(box, "replay"))
     launcher.write_text("#!/bin/sh\nsleep 30\necho late\n")
     assert "did not end within" in found(box, "replay")[0][1]
+
+
+def test_nothing_is_replayed_after_a_hook_that_hangs(box):
+    """However many agents are wired, two tries of one hook are all that doctor waits for, and it says so."""
+    wire(box, "claude-code", "codex", "gemini")
+    (box.data / "bin/memman").write_text("#!/bin/sh\nsleep 30\n")
+    hanging, rest = found(box, "replay")
+    assert (hanging[0], "session-start hook did not end within" in hanging[1]) == ("fail", True)
+    assert (rest[0], "not replayed" in rest[1]) == ("skipped", True)
+    assert found(box, "launcher")[0][0] == "fail"
 
 
 def test_the_plugin_s_hooks_are_replayed_through_the_launcher(box):

@@ -31,6 +31,9 @@ case $verb in
 show)
     [ "$1" = --property=Version ] && exit 0
     for unit in memman-drain.service memman-drain.timer memman-drain.path; do
+        printf 'FragmentPath=%s/.config/systemd/user/%s\\n' "$HOME" $unit
+        printf 'DropInPaths=%s\\n' "$(echo "$HOME/.config/systemd/user/$unit.d"/*.conf)"
+        [ -e "$states/unread" ] && echo NeedDaemonReload=yes
         [ -e "$states/$unit" ] && active=active || active=inactive
         enabled=enabled
         [ "$unit" = memman-drain.service ] && enabled=static
@@ -39,6 +42,10 @@ show)
     done
     ;;
 list-timers) echo '[]' ;;
+is-enabled) for unit; do [ -e "$states/$unit.said" ] && cat "$states/$unit.said" || echo enabled; done ;;
+daemon-reload) rm -f "$states/unread" ;;
+unmask) for unit; do rm -f "$states/$unit.said"; done ;;
+enable) for unit; do rm -f "$states/$unit.said"; done ;;
 restart) for unit; do [ "$unit" = memman-drain.service ] || : > "$states/$unit"; done ;;
 disable) for unit; do rm -f "$states/$unit"; done ;;
 esac
@@ -219,7 +226,8 @@ def store_file(content: bytes) -> Callable[[Machine], None]:
 
 
 def spoiled_queue(m: Machine) -> None:
-    """Overwrite the middle of the queue's file."""
+    """Overwrite the middle of the queue's file, which a drain has filled."""
+    m.run("memman remember 'The egret nests as well.' && memman scheduler drain")
     held = bytearray(m.box.queue_path.read_bytes())
     held[4096:12288] = b"\xff" * 8192
     m.box.queue_path.write_bytes(held)
@@ -248,6 +256,100 @@ def late(m: Machine) -> None:
 def idle_timer(m: Machine) -> None:
     """Stop the timer behind memman's back."""
     (m.home / "tools/states/memman-drain.timer").unlink()
+
+
+def pipe(path: str) -> Callable[[Machine], None]:
+    """Put a named pipe in a file's place."""
+
+    def plant(m: Machine) -> None:
+        (m.box.data / path).parent.mkdir(mode=0o700, exist_ok=True)
+        (m.box.data / path).unlink(missing_ok=True)
+        os.mkfifo(m.box.data / path, 0o600)
+
+    return plant
+
+
+def folder(path: str) -> Callable[[Machine], None]:
+    """Put a folder in a file's place."""
+
+    def plant(m: Machine) -> None:
+        (m.box.data / path).unlink(missing_ok=True)
+        (m.box.data / path).mkdir(mode=0o700)
+
+    return plant
+
+
+def written(path: str, text: str) -> Callable[[Machine], None]:
+    """Write a file of the data folder, in place of whatever is there."""
+
+    def plant(m: Machine) -> None:
+        place = m.box.data / path
+        if place.is_dir():
+            shutil.rmtree(place)
+        place.touch(mode=0o600)
+        place.write_text(text)
+
+    return plant
+
+
+def linked(m: Machine) -> None:
+    """Put a link that leads nowhere in a file's place."""
+    (m.box.data / "doorbell").symlink_to(m.home / "nowhere")
+
+
+def second(plant: Callable[[Machine], None]) -> Callable[[Machine], None]:
+    """Make a second store before a fault is planted."""
+    return lambda m: (m.run("memman store create second"), plant(m))[1]
+
+
+def dropin(unit: str, text: str) -> Callable[[Machine], None]:
+    """Lay a drop-in beside a unit."""
+
+    def plant(m: Machine) -> None:
+        place = m.home / f"{UNITS}/memman-drain.{unit}.d"
+        place.mkdir(exist_ok=True)
+        (place / "mine.conf").write_text(text)
+
+    return plant
+
+
+def state(name: str, text: str = "") -> Callable[[Machine], None]:
+    """Have the service manager say something else."""
+    return lambda m: (m.home / "tools/states" / name).write_text(text)
+
+
+def boxless(m: Machine) -> None:
+    """Let the service manager lose what it takes to build a sandbox, whose file is still there."""
+    (m.home / "tools/systemd-run").write_text("#!/bin/sh\nexit 1\n")
+
+
+def boxed(m: Machine) -> None:
+    """Give it back."""
+    (m.home / "tools/systemd-run").write_text("#!/bin/sh\n")
+    m.run("memman scheduler install")
+
+
+def failing(m: Machine) -> None:
+    """Let a drain be broken off over a value that is then put right."""
+    setting("MEMMAN_DRAIN_CONCURRENCY=many")(m)
+    assert m.box.memman("scheduler", "drain").returncode == 78
+    (m.box.data / "env").unlink()
+
+
+def ill(m: Machine) -> None:
+    """Let the last drain have ended with an error of the disk."""
+    assert m.box.memman("scheduler", "drain").returncode == 0
+    database(m.box.queue_path, "UPDATE meta SET value = json_set(value, '$.exit_code', 74) WHERE key = 'last_drain'")
+
+
+def early(name: str) -> Callable[[Machine], None]:
+    """Date a file two days ahead."""
+    return lambda m: os.utime(m.box.data / name, (time.time() + 2 * 86_400,) * 2)
+
+
+def swallowing(m: Machine) -> None:
+    """Let the launcher do nothing when a drain is asked for."""
+    m.change(".memman/bin/memman", "exec ", '[ "$1" = scheduler ] && exit 0\nexec ')
 
 
 def launcher(old: str, new: str) -> Callable[[Machine], None]:
@@ -329,6 +431,8 @@ class Fault:
     after: Callable[[Machine], None] | None = None
 
 
+FILES = ("env", "schedule", "active", "bindings", "shown.log", "drain.lock", "heartbeat", "doorbell")
+MORE = ("queue.db", "queue.db-journal", "logs/worker.jsonl", "bin/memman", "shown.log.taken")
 CLAUDE, GEMINI = ".claude/settings.json", ".gemini/settings.json"
 UNITS = ".config/systemd/user"
 OPENAI = "MEMMAN_LLM_PROVIDER=openai\nMEMMAN_LLM_API_KEY=wrong\nMEMMAN_LLM_ENDPOINT="
@@ -336,6 +440,19 @@ FAULTS = {
     "data folder open": Fault("modes", modes(".memman"), "0755"),
     "store file open": Fault("modes", modes(".memman/data/default/memman.db"), "0644"),
     "log folder open": Fault("modes", modes(".memman/logs"), "0755"),
+    "folder instead of a log": Fault("files", folder("logs/worker.jsonl"), "is a folder and should be a file"),
+    "file instead of the logs": Fault("files", written("logs", ""), "is a file and should be a folder"),
+    "file instead of a store": Fault("files", written("data/second", "x"), "is a file and should be a folder"),
+    "link to nowhere": Fault("files", linked, "leads nowhere"),
+    "pipe that is nobody's": Fault("files", pipe("sessions.pipe"), "is a named pipe"),
+    "pipe instead of a store": Fault(
+        "files",
+        second(pipe("data/second/memman.db")),
+        "named pipe",
+        after=lambda m: shutil.rmtree(m.box.data / "data/second"),
+    ),
+    **{f"folder instead of {name}": Fault("files", folder(name), name) for name in FILES},
+    **{f"pipe instead of {name}": Fault("files", pipe(name), name) for name in (*FILES, *MORE)},
     "env file open": Fault("env", lambda m: (setting("")(m), modes(".memman/env")(m))[0], "0644"),
     "bad value": Fault("env", setting("MEMMAN_DRAIN_CONCURRENCY=many"), "MEMMAN_DRAIN_CONCURRENCY"),
     "unknown key": Fault("env", setting("MEMMAN_COLOUR=red"), "MEMMAN_COLOUR"),
@@ -347,9 +464,15 @@ FAULTS = {
     ),
     "damaged store": Fault("integrity", store_file(b"no database" * 1000), "damaged"),
     "empty store": Fault("integrity", store_file(b""), "0 bytes"),
+    "table missing": Fault(
+        "integrity", second(lambda m: database(m.box.store_path("second"), "DROP TABLE edge")), "lacks edge"
+    ),
     "damaged queue": Fault("integrity", spoiled_queue, "damaged"),
     "parked note": Fault(
         "parked", queue("UPDATE note SET state='parked', error='Odd: x' WHERE state='pending'"), "Odd"
+    ),
+    "parked note without a word": Fault(
+        "parked", queue("UPDATE note SET state='parked', error='' WHERE state='pending'"), "five attempts"
     ),
     "old backlog": Fault(
         "queue", queue("UPDATE note SET queued_at = queued_at - 7200000 WHERE state='pending'"), "hours"
@@ -360,10 +483,27 @@ FAULTS = {
     "long log of the queue": Fault("log-size", long_log(lambda m: m.box.queue_path), "queue"),
     "long log of a store": Fault("log-size", long_log(lambda m: m.box.store_path()), "default"),
     "no drain for a day": Fault("drains", late, "no drain"),
+    "heartbeat of tomorrow": Fault("drains", early("heartbeat"), "ahead"),
+    "schedule of tomorrow": Fault("drains", early("schedule"), "ahead"),
+    "drain broken off": Fault("drains", failing, "BadConfig"),
+    "drain ended with an error": Fault("drains", ill, "exit code 74"),
+    "schedule of nobody": Fault("scheduler", written("schedule", "kind=foo\ninterval=abc\n"), "foo"),
+    "schedule lost": Fault("scheduler", gone(".memman/schedule"), "does not say that systemd"),
     "stopped": Fault("scheduler", lambda m: m.run("memman scheduler stop"), "stopped"),
     "unit edited": Fault("units", edited(f"{UNITS}/memman-drain.service", "[Service]", "[Service]\nNice=5"), "ships"),
     "unit missing": Fault("units", gone(f"{UNITS}/memman-drain.path"), "missing"),
     "timer idle": Fault("units", idle_timer, "memman-drain.timer inactive"),
+    "service overridden": Fault(
+        "units", dropin("service", "[Service]\nExecStart=\nExecStart=/bin/true\n"), "ExecStart"
+    ),
+    "timer overridden": Fault("units", dropin("timer", "[Timer]\nOnUnitInactiveSec=1d\n"), "OnUnitInactiveSec"),
+    "unit not read again": Fault("units", state("unread"), "has not read"),
+    "unit masked till the next boot": Fault(
+        "units", state("memman-drain.path.said", "masked-runtime\n"), "masked-runtime"
+    ),
+    "unit off after the next boot": Fault("units", state("memman-drain.timer.said", "disabled\n"), "disabled"),
+    "sandbox that cannot be made": Fault("units", boxless, "sandbox", after=boxed),
+    "launcher swallows drains": Fault("launcher", swallowing, "writes it"),
     "launcher missing": Fault("launcher", gone(".memman/bin/memman"), "not there"),
     "launcher no program": Fault("launcher", lambda m: (m.box.data / "bin/memman").chmod(0o600), "executable"),
     "launcher to nowhere": Fault("launcher", nowhere, "/nowhere"),
@@ -403,6 +543,7 @@ FAULTS = {
         "gemini",
         mended=lambda m: shutil.move(m.home / "kept", m.home / GEMINI),
     ),
+    "active store unheard of": Fault("bindings", written("active", "../../etc\n"), "no name of a store"),
     "binding to no store": Fault("bindings", bound, "vanished"),
     "vectors missing": Fault("vectors", no_vectors, "without a vector"),
     "model unreachable": Fault("model", setting(OPENAI + "http://127.0.0.1:9/v1"), "cannot be reached"),

@@ -6,7 +6,9 @@ import sys
 import pytest
 
 # What apsw and the interpreter bring along; a version of Python may need fewer of them, none may need more.
-BESIDE = frozenset("_collections _operator apsw collections collections.abc itertools keyword operator reprlib".split())
+BESIDE = frozenset(
+    "_collections _operator errno apsw collections collections.abc itertools keyword operator reprlib".split()
+)
 COMMON = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.schedule
@@ -22,7 +24,7 @@ REMEMBER = COMMON | frozenset(
 )
 RECALL = COMMON | frozenset(
     """
-    memman.embed memman.embed.static memman.hot.recall memman.model.terms
+    memman.embed memman.embed.static memman.hot.found memman.hot.recall memman.model.terms
     memman.recall memman.recall.anchors memman.recall.gate memman.recall.hit memman.recall.intent
     memman.recall.order memman.recall.pending memman.recall.render memman.recall.succession memman.recall.walk
     memman.store memman.store.filters memman.store.sqlite memman.store.sqlite.reader memman.store.sqlite.schema
@@ -98,7 +100,7 @@ CAPTURE = frozenset(
     memman.model memman.model.secret_words
     """.split()
 )
-REMIND = RECALL | frozenset(
+REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
     "memman.hot.bearing memman.hot.frame memman.hot.gist memman.hot.prompt memman.hot.remind".split()
 )
 PRIME = frozenset(
@@ -144,4 +146,4 @@ def test_a_hook_loads_exactly_its_own_modules(box, event):
     )
     out, modules = hook_loaded(box, event, payload)
     assert ("Fly.io" in out) == (event in {"user-prompt", "pre-tool", "session-start"})
-    pinned(modules - {"_json"}, HOOKS[event])
+    pinned(modules - {"_json", "fcntl"}, HOOKS[event])

@@ -310,6 +310,28 @@ def test_codex_hooks_in_a_shape_that_cannot_be_added_to_are_refused(box, home):
         assert not (home / ".codex/hooks.json").exists()
 
 
+@pytest.mark.parametrize("text", ["[hooks]\nStop = []\n", "[hooks]\n", "hooks = {}\n", "[hooks.state.x]\na = 1\n"])
+def test_codex_events_without_hooks_are_no_hooks(box, home, text):
+    """Where config.toml has a place for hooks and none in it, ours go to hooks.json and it keeps its bytes."""
+    (home / ".codex").mkdir()
+    (home / ".codex/config.toml").write_text(text)
+    install(box, "--target", "codex")
+    assert json.loads((home / ".codex/hooks.json").read_text())["hooks"]["Stop"]
+    assert (home / ".codex/config.toml").read_text() == text
+
+
+def test_relative_folders_in_variables_name_none(box, home):
+    """A variable that holds a relative path is passed over: nothing is written into the current folder."""
+    names = ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCLAW_STATE_DIR")
+    box.environ.update(dict.fromkeys((*names, "OPENCLAW_CONFIG_PATH"), "rel"))
+    install(box, "--target", "all")
+    assert not (home / "rel").exists()
+    assert (home / ".config/opencode/plugins/memman.js").exists()
+    assert (home / ".claude/settings.json").exists()
+    uninstall(box)
+    assert files(home) == {}
+
+
 def test_the_shared_skill_stays_while_somebody_needs_it(box, home):
     """Codex and Gemini read one skill: it goes with the last of them."""
     skill = home / ".agents/skills/memman/SKILL.md"
@@ -359,8 +381,12 @@ def test_nanoclaw_is_only_wired_where_asked_for(box, home):
     (checkout / "container").mkdir(parents=True)
     (checkout / "container/Dockerfile").touch()
     (checkout / "package.json").write_text('{"name": "nanoclaw"}')
-    assert "no checkout" in refused(box.memman("install", "--no-wizard", "--target", "nanoclaw"), 2)[0]
+    done = box.memman("install", "--no-wizard", "--target", "nanoclaw", "--target", "codex")
+    assert "no checkout" in refused(done, 2)[0]
+    assert done.stdout == ""
+    assert not box.data.exists()
     assert "nanoclaw:" not in install(box, cwd=checkout)
+    assert "nanoclaw:" not in install(box, "--target", "all", "--dry-run", cwd=checkout)
     install(box, "--target", "nanoclaw", "--checkout", str(checkout))
     skill = checkout / ".claude/skills/add-memman"
     assert (skill / "SKILL.md").exists()
@@ -382,6 +408,16 @@ def test_shell_variables_are_copied_once(box):
     box.environ["MEMMAN_BUDGET_USD"] = "3\nMEMMAN_LLM_ENDPOINT=http://evil"
     assert "newline" in refused(box.memman("install", "--no-wizard"), 78)[0]
     assert (box.data / "env").read_text() == env
+
+
+@pytest.mark.usefixtures("home")
+def test_one_wrong_setting_keeps_no_other_out(box):
+    """A variable of the shell that is not acceptable is named, by a dry run too; the others are saved."""
+    box.environ.update(MEMMAN_LLM_PROVIDER="nobody", MEMMAN_BUDGET_USD="2")
+    for args in (["--dry-run"], []):
+        (line,) = refused(box.memman("install", "--no-wizard", *args), 78)
+        assert "MEMMAN_LLM_PROVIDER takes one of" in line
+    assert (box.data / "env").read_text() == "MEMMAN_BUDGET_USD=2\n"
 
 
 def test_uninstalling_what_was_never_installed(box, home):
@@ -430,12 +466,20 @@ def test_a_second_install_at_the_same_time_waits_for_nobody(box):
 @pytest.mark.skipif(sys.platform != "linux", reason="a pseudo terminal of Linux")
 @pytest.mark.usefixtures("home")
 def test_on_a_terminal_the_provider_and_its_key_are_asked_for(box):
-    """The wizard takes a provider and a key, which is not shown, and writes both; with none nothing is set."""
+    """The wizard takes a provider and a key, which is not shown, and writes both; with none nothing is set.
+
+    What is not acceptable, such as a key with an arrow key in it, is asked for again.
+    """
     said = on_terminal(box, ["anthropic", "sk-typed-secret-12345678"])
     assert "sk-typed" not in said
     env = (box.data / "env").read_text()
     assert env == "MEMMAN_LLM_PROVIDER=anthropic\nMEMMAN_LLM_API_KEY=sk-typed-secret-12345678\n"
     assert "Model provider" not in on_terminal(box, [])
+    (box.data / "env").unlink()
+    said = on_terminal(box, ["openai", "no address", "http://localhost:1/v1", "sk-\x1b[A", "sk-again"])
+    assert "takes an http:// or https:// address" in said
+    env = (box.data / "env").read_text().splitlines()
+    assert env[1:] == ["MEMMAN_LLM_ENDPOINT=http://localhost:1/v1", "MEMMAN_LLM_API_KEY=sk-again"]
     (box.data / "env").unlink()
     on_terminal(box, [""])
     assert not (box.data / "env").exists()
@@ -444,6 +488,7 @@ def test_on_a_terminal_the_provider_and_its_key_are_asked_for(box):
 def on_terminal(box, answers):
     """Run install on a pseudo terminal, type the answers, and return what was shown."""
     import pty
+    import select
     import subprocess
 
     parent, child = pty.openpty()
@@ -451,15 +496,15 @@ def on_terminal(box, answers):
         [box.script, "install"], stdin=child, stdout=child, stderr=child, env=box.environ, start_new_session=True
     )
     os.close(child)
-    shown = b""
-    while True:
+    shown, asked = b"", 0
+    while select.select([parent], [], [], 60)[0]:
         try:
             shown += os.read(parent, 4096)
         except OSError:
             break
-        if answers and shown.rstrip().endswith(b":"):
+        if answers and shown[asked:].rstrip().endswith(b":"):
             os.write(parent, answers.pop(0).encode() + b"\n")
-            shown += b"\n"
+            asked = len(shown)
     assert process.wait(timeout=60) == 0
     os.close(parent)
     return shown.decode()

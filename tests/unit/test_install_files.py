@@ -150,7 +150,7 @@ def test_doctor_learns_what_is_installed_and_what_differs(box, tmp_path):
     held = json.loads(path.read_text())
     held["hooks"]["Stop"] *= 2
     path.write_text(json.dumps(held))
-    assert any("stands 2 times" in line for line in drift(CLAUDE, data))
+    assert any("the stop hook stands 2 times" in line for line in drift(CLAUDE, data))
     (box.data / "bin/memman").unlink()
     assert any("no launcher" in line for line in drift(CLAUDE, data))
     path.write_text("{")

@@ -1,13 +1,16 @@
 """The launcher: whatever is behind it, a hook never fails, and everything else is the program's own."""
 
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from memman.config import launcher
 
 WORDS = ("hook", "stop", "--host", "x y")
+PLUGIN = Path(__file__).parents[2] / "hooks/claude-code"
 
 
 def run(path, *words, **environ):
@@ -60,6 +63,49 @@ def test_a_hook_succeeds_whatever_the_program_is(odd, fault):
     done = run(path, *WORDS)
     assert (done.returncode, done.stdout) == (0, "")
     assert run(path, "remember", "x").returncode != 0
+
+
+@pytest.mark.parametrize("words", [("--host", "gemini"), ("--host=gemini",)])
+def test_gemini_is_given_an_empty_object(odd, words):
+    """Where the program is missing Gemini CLI gets what it takes for nothing, as from the program itself."""
+    done = run(laid(odd, odd / "missing"), "hook", "stop", *words)
+    assert (done.returncode, done.stdout) == (0, "{}\n")
+
+
+@pytest.fixture(name="plugin")
+def _plugin(tmp_path):
+    """Give a copy of Claude Code's plugin, its program first on a PATH, behind it a link to that and another copy."""
+    for name in ("one", "two"):
+        shutil.copytree(PLUGIN, tmp_path / name)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links/memman").symlink_to(tmp_path / "one/bin/memman")
+    folders = ("one/bin", "links", "two/bin", "my own * bin")
+    return {"HOME": str(tmp_path), "PATH": ":".join(f"{tmp_path}/{name}" for name in folders) + ":/usr/bin:/bin"}
+
+
+def test_the_plugin_does_not_start_itself(tmp_path, plugin):
+    """Where there is no memman but the plugin's own, a hook says nothing and all else one line with exit code 127."""
+    path = tmp_path / "one/bin/memman"
+    hook, other = run(path, *WORDS, **plugin), run("memman", "--version", **plugin)
+    assert (hook.returncode, hook.stdout, hook.stderr) == (0, "", "")
+    assert (other.returncode, other.stdout, len(other.stderr.splitlines())) == (127, "", 1)
+
+
+def test_the_plugin_starts_the_launcher_or_else_the_memman_on_the_path(tmp_path, plugin):
+    """The launcher comes first; without one it is the first memman on the PATH that is no plugin's."""
+    folder = tmp_path / "my own * bin"
+    folder.mkdir()
+    (folder / "memman").write_text('#!/bin/sh\nprintf "%s|" "$@"; exit 7\n')
+    (folder / "memman").chmod(0o755)
+    path = tmp_path / "one/bin/memman"
+    done = run(path, "recall", "a  b", "*", **plugin)
+    assert (done.returncode, done.stdout) == (7, "recall|a  b|*|")
+    (tmp_path / ".memman/bin/memman").mkdir(parents=True)
+    assert run(path, "recall", **plugin).stdout == "recall|"
+    (tmp_path / ".memman/bin/memman").rmdir()
+    (tmp_path / ".memman/bin/memman").write_text("#!/bin/sh\necho launcher\n")
+    (tmp_path / ".memman/bin/memman").chmod(0o755)
+    assert run(path, "recall", **plugin).stdout == "launcher\n"
 
 
 def test_it_is_written_where_it_is_not_as_it_should_be(box):

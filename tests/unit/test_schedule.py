@@ -24,6 +24,9 @@ REFUSED = {
     "forget --undo": ("forget", "--undo", "{id}"),
     "graph link": ("graph", "link", "{id}", "{id}"),
     "graph rebuild": ("graph", "rebuild"),
+    "embed reembed": ("embed", "reembed"),
+    "embed swap": ("embed", "swap", "--to", "builtin"),
+    "store remove": ("store", "remove", "default", "--yes"),
     "drain": ("scheduler", "drain"),
     "trigger": ("scheduler", "trigger"),
 }
@@ -195,6 +198,7 @@ def test_overdue_is_said_where_somebody_should_drain(box):
     assert schedule.overdue(data) == pytest.approx(100, abs=5)
     done = box.memman("recall", "heron")
     assert "heron" in done.stdout
+    assert done.stderr.startswith("memman: no drain for 1")
     assert done.stderr.count("\n") == 1
     assert "drain overdue" in box.memman("status").stdout
     assert "drain overdue" in box.memman("scheduler", "status").stdout
@@ -203,7 +207,54 @@ def test_overdue_is_said_where_somebody_should_drain(box):
     assert box.memman("recall", "heron").stderr == ""
 
 
-@pytest.mark.parametrize("text", ["", "kind=\ninterval=soon\nstate=\n", "\x00\xff", "interval=²\nnonsense"])
+def test_a_drain_that_works_long_is_not_overdue(box):
+    """The heart beats while notes are worked on, so what takes its time is not taken for missing."""
+    data = str(box.data)
+    with ScriptedProvider(latency=4) as provider:
+        box.use(provider)
+        box.remember("The heron nests by the river.")
+        Schedule("serve", 1).save(data)
+        beat = schedule.heartbeat_path(data)
+        drain = box.start_drain()
+        wait_until(lambda: provider.calls.total() == 1)
+        before = os.stat(beat).st_mtime
+        wait_until(lambda: os.stat(beat).st_mtime > before)
+        assert drain.poll() is None
+        drain.kill()
+        drain.communicate()
+
+
+def test_a_clock_that_was_set_back_hides_no_missing_drain(box):
+    """Times that have yet to come say nothing; those before them count."""
+    data = str(box.data)
+    box.remember("The heron nests by the river.")
+    box.drain()
+    Schedule("serve", 10).save(data)
+    aged(schedule.schedule_path(data), 500)
+    aged(schedule.heartbeat_path(data), -86_400)
+    assert schedule.overdue(data) == pytest.approx(500, abs=5)
+
+
+def test_an_empty_folder_in_the_bells_place_is_silenced(box):
+    """Whatever can be removed without loss is."""
+    data = str(box.data)
+    os.makedirs(schedule.bell_path(data))
+    assert schedule.silence(data)
+    os.makedirs(schedule.bell_path(data) + "/in")
+    assert not schedule.silence(data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "kind=\ninterval=soon\nstate=\n",
+        "\x00\xff",
+        "interval=²\nnonsense",
+        "interval=" + "9" * 4300,
+        "interval=0",
+    ],
+)
 def test_a_schedule_that_cannot_be_read_is_the_usual_one(box, text):
     """Whatever the file holds, memory goes on with the defaults."""
     box.data.mkdir()

@@ -3,6 +3,7 @@
 import os
 import plistlib
 import shlex
+from dataclasses import replace
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_every_key_is_what_the_design_needs(box):
         "Nice": 10,
         "Umask": 0o077,
         "StandardOutPath": "/dev/null",
-        "StandardErrorPath": f"{data}/logs/launchd.log",
+        "StandardErrorPath": "/dev/null",
         "EnvironmentVariables": {"MEMMAN_DATA_DIR": data},
     }
 
@@ -71,13 +72,33 @@ def test_install_loads_the_agent_and_uninstall_unloads_it(box, launchctl, plist)
     assert (done.returncode, done.stderr) == (0, "")
     assert "launchd starts a drain when a note comes" in done.stdout
     assert plist.stat().st_mode & 0o777 == 0o644
-    assert (box.data / "logs").is_dir()
     assert Schedule.load(str(box.data)).kind == "launchd"
     orders = [f"print {DOMAIN}", f"bootout {SERVICE}", f"enable {SERVICE}", f"bootstrap {DOMAIN} {plist}"]
     assert launchctl.calls() == orders
     assert box.memman("scheduler", "uninstall").returncode == 0
     assert launchctl.calls() == [f"bootout {SERVICE}", f"enable {SERVICE}"]
     assert not plist.exists()
+
+
+def test_an_agent_whose_file_is_gone_is_unloaded(box, launchctl, plist):
+    """Where the schedule names launchd, uninstall unloads the agent all the same."""
+    box.memman("scheduler", "install")
+    plist.unlink()
+    launchctl.calls()
+    assert "whose file was gone" in box.memman("scheduler", "uninstall").stdout
+    assert launchctl.calls() == [f"bootout {SERVICE}", f"enable {SERVICE}"]
+    assert box.memman("scheduler", "uninstall").stdout == "nothing was installed here to start drains\n"
+
+
+def test_an_agent_of_another_data_folder_is_left_alone(box, launchctl):
+    """Only install takes it over, with a word."""
+    box.memman("scheduler", "install")
+    other = replace(box, environ=box.environ | {"MEMMAN_DATA_DIR": str(box.data.parent / "other")})
+    assert f"by {launcher_path(str(box.data))}" in other.memman("scheduler", "install").stdout
+    launchctl.calls()
+    assert "left alone" in box.memman("scheduler", "stop").stdout
+    assert "left alone" in box.memman("scheduler", "uninstall").stdout
+    assert launchctl.calls() == []
 
 
 def test_stop_outlives_a_reboot_and_start_undoes_it(box, launchctl, plist):

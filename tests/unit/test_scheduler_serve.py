@@ -134,3 +134,56 @@ def test_a_program_that_is_missing_or_fails_is_not_started_again_and_again(box, 
     code, _, err = ended(loop)
     assert code == 0
     assert err.count("could not be started") == (program[0] != sys.executable)
+
+
+def test_a_schedule_that_cannot_be_read_ends_nothing(box, start):
+    """The loop says it once, and drains as usual."""
+    loop = start()
+    path = box.data / "schedule"
+    path.unlink()
+    path.mkdir()
+    time.sleep(3 * serve.POLL)
+    schedule.ring(str(box.data))
+    wait_until(lambda: not os.path.exists(schedule.bell_path(str(box.data))))
+    path.rmdir()
+    box.remember("The heron nests by the river.")
+    wait_until(lambda: box.states() == {"done": 1})
+    code, _, err = ended(loop)
+    assert code == 0
+    assert err.count("could not be read") >= 1
+    assert len([line for line in err.splitlines() if "schedule" in line]) <= 3  # the loop's, and each drain's own
+
+
+def test_stopping_ends_a_drain_that_hangs(box, start):
+    """`scheduler stop` amid a provider's call: the note is back soon, and the loop sleeps."""
+    with ScriptedProvider(latency=30) as provider:
+        box.use(provider)
+        loop = start()
+        box.remember("The heron nests by the river.")
+        wait_until(lambda: provider.calls.total() == 1)
+        began = time.monotonic()
+        box.memman("scheduler", "stop")
+        wait_until(lambda: box.states() == {"pending": 1})
+        assert time.monotonic() - began < 20  # its own bound is one; the provider's answer would take thirty
+        assert ended(loop)[0] == 0
+
+
+def test_a_stuck_bell_is_not_heard_again_and_again(box, start):
+    """A bell that cannot be silenced starts a drain a second at most."""
+    os.makedirs(schedule.bell_path(str(box.data)) + "/in")
+    count = f"open({str(box.data.parent / 'count')!r}, 'a').write('x')"
+    began = time.monotonic()
+    loop = start(sys.executable, "-c", OTHER, str(box.data), sys.executable, "-c", count)
+    time.sleep(2.5)
+    assert ended(loop)[0] == 0
+    assert (box.data.parent / "count").stat().st_size <= 1 + (time.monotonic() - began) / serve.REST
+
+
+def test_a_folder_that_is_made_anew_is_served(box, start):
+    """Where the lock is no longer the one there, the loop takes the new one."""
+    loop = start()
+    box.data.rename(box.data.parent / "old")
+    box.remember("The heron nests by the river.")
+    wait_until(lambda: box.states() == {"done": 1})
+    assert box.memman("scheduler", "serve").returncode == 75
+    assert ended(loop)[0] == 0

@@ -5,6 +5,10 @@ import json
 import os
 import re
 import shlex
+import shutil
+import subprocess
+import time
+from dataclasses import replace
 
 import pytest
 
@@ -27,7 +31,9 @@ case "$*" in
 esac
 """
 FAILED = WELL.replace("ActiveState=inactive", "ActiveState=failed").replace("Result=success", "Result=exit-code", 1)
-USUAL = {"memman-drain.service", "memman-drain.timer", "memman-drain.path"}
+USUAL = {"memman-drain.service", "memman-drain-bare.service", "memman-drain.timer", "memman-drain.path"}
+# A manager that never answers; the shell's own wait is what is cut short.
+HANGS = "exec sleep 60"
 
 
 @pytest.fixture(name="manager")
@@ -71,12 +77,17 @@ def test_the_units_say_what_the_design_needs(box):
     service, timer, path, sandbox = (read(texts[f"memman-drain.{kind}"]) for kind in kinds)
     words = shlex.split(service["ExecStart"].removeprefix(":"))
     assert words == ["/bin/sh", launcher_path(data), "scheduler", "drain", "--wait", "--deadline", "240"]
-    assert shlex.split(service["ExecStartPre"].removeprefix("-:")) == ["/bin/rm", "-f", bell_path(data)]
+    shell, _, script, bell = shlex.split(service["ExecStartPre"].removeprefix("-+:"))
+    assert (shell, script.split()[0], bell) == ("/bin/sh", "rm", bell_path(data))
     assert (service["Type"], service["StartLimitIntervalSec"]) == ("oneshot", "0")
     assert int(service["TimeoutStartSec"]) > 240
     assert (timer["OnUnitInactiveSec"], timer["AccuracySec"]) == ("60s", "1s")
     assert {"OnActiveSec", "OnBootSec"} <= set(timer)
-    assert path["PathExists"] == bell_path(data)
+    assert (path["PathExists"], path["TriggerLimitIntervalSec"]) == (bell_path(data), "0")
+    bare = read(texts[systemd.BARE])
+    assert service["OnFailure"] == systemd.BARE
+    assert (bare.pop("ExecCondition")[:15], "OnFailure" in bare) == (":/bin/sh -c 'ca", False)
+    assert bare == {name: value for name, value in service.items() if name != "OnFailure"}
     assert sandbox["BindPaths"] == f'"-{data}"'
     assert service["Environment"] == f'"MEMMAN_DATA_DIR={data}"'
 
@@ -166,7 +177,8 @@ def test_stop_saves_the_state_before_any_unit_hears_of_it(box, manager, standin)
     manager.calls()
     assert box.memman("scheduler", "stop").returncode == 0
     units = "memman-drain.timer memman-drain.path"
-    assert manager.calls() == [f"--user disable --now {units}", "--user stop --no-block memman-drain.service"]
+    services = "memman-drain.service memman-drain-bare.service"
+    assert manager.calls() == [f"--user disable --now {units}", f"--user stop --no-block {services}"]
     assert box.memman("scheduler", "start").returncode == 0
     assert manager.calls() == [f"--user enable {units}", f"--user restart {units}"]
     standin("systemctl", "echo no bus >&2; exit 1")
@@ -264,3 +276,158 @@ def test_a_machine_without_systemd_gets_lines_and_no_traceback(box, standin, ver
         assert said in done.stdout
         assert f"* * * * * {launcher_path(str(box.data))} scheduler drain --wait --deadline 240" in done.stdout
         assert Schedule.load(str(box.data)).kind == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "drains"),
+    [("217", True), ("226", True), (None, True), ("1", False), ("70", False), ("KILL", False)],
+)
+@pytest.mark.usefixtures("box", "manager")
+def test_the_bare_service_drains_only_where_the_sandbox_failed(status, drains):
+    """Whatever else the drain failed of is not tried again at once."""
+    bare = read(systemd.rendered(os.path.expanduser("~/.memman"))[systemd.BARE])
+    environ = {} if status is None else {"MONITOR_EXIT_STATUS": status}
+    done = subprocess.run(shlex.split(bare["ExecCondition"].removeprefix(":")), env=environ, check=False)
+    assert (done.returncode == 0) == drains
+
+
+@pytest.mark.usefixtures("manager")
+@pytest.mark.parametrize("bell", ["absent", "file", "empty", "full"])
+def test_the_units_silence_any_bell_or_take_their_time(box, bell):
+    """A file and an empty folder go; what cannot go costs a second."""
+    box.data.mkdir()
+    path = box.data / "doorbell"
+    if bell == "file":
+        path.touch()
+    elif bell != "absent":
+        (path / "in").mkdir(parents=True)
+        if bell == "empty":
+            (path / "in").rmdir()
+    before = read(systemd.rendered(str(box.data))["memman-drain.service"])["ExecStartPre"]
+    began = time.monotonic()
+    subprocess.run(shlex.split(before.removeprefix("-+:")), check=False)
+    assert path.exists() == (bell == "full")
+    assert (time.monotonic() - began >= 1) or bell != "full"
+
+
+@pytest.mark.usefixtures("manager")
+def test_the_sandbox_lets_the_drain_follow_links(box):
+    """Folders that links in the data folder lead to are written to as well."""
+    big, store = box.data.parent / "big", box.data.parent / "more"
+    for folder in (box.data, big, store):
+        folder.mkdir()
+    (box.data / "data").symlink_to(big)
+    (big / "default").symlink_to(store)
+    (big / "nowhere").symlink_to("/nonexistent")
+    sandbox = read(systemd.rendered(str(box.data))[systemd.SANDBOX])
+    assert shlex.split(sandbox["BindPaths"]) == [f"-{path}" for path in (box.data, *sorted((big, store)))]
+
+
+def test_units_of_another_data_folder_are_left_alone(box, manager):
+    """Only install takes them over, with a word; what else there is says whose they are and does nothing to them."""
+    box.memman("scheduler", "install")
+    other = replace(box, environ=box.environ | {"MEMMAN_DATA_DIR": str(box.data.parent / "other")})
+    assert f"by {launcher_path(str(box.data))}" in other.memman("scheduler", "install").stdout
+    manager.calls()
+    for verb, code in (("stop", 0), ("start", 0), ("interval", 0), ("trigger", 69), ("uninstall", 0)):
+        done = box.memman("scheduler", verb, *(["7"] if verb == "interval" else []))
+        assert (done.returncode, "left alone" in done.stdout + done.stderr) == (code, True), verb
+        assert not [call for call in manager.calls() if "show" not in call]
+    assert placed(box) == USUAL | {systemd.SANDBOX}
+    box.memman("scheduler", "install")
+    assert "of another data folder" in other.memman("scheduler", "status").stdout
+
+
+def test_units_whose_files_are_gone_are_unloaded(box, manager):
+    """Where the schedule names systemd, uninstall stops the units all the same, and takes their links away."""
+    box.memman("scheduler", "install")
+    folder = box.data.parent / ".config/systemd/user"
+    shutil.rmtree(folder)
+    link = folder / "timers.target.wants/memman-drain.timer"
+    link.parent.mkdir(parents=True)
+    link.symlink_to("/nonexistent")
+    manager.calls()
+    assert "whose files were gone" in box.memman("scheduler", "uninstall").stdout
+    calls = manager.calls()
+    assert any(call.startswith("--user stop memman-drain.timer") for call in calls)
+    assert any(call.startswith("--user reset-failed") for call in calls)
+    assert not folder.parent.exists()
+
+
+@pytest.mark.parametrize("verb", ["install", "uninstall", "start", "stop", "status"])
+@pytest.mark.usefixtures("manager")
+def test_a_manager_that_hangs_keeps_nobody_long(box, standin, verb):
+    """Once it has not answered it is not asked again; the verb says so, and does what can be done."""
+    box.memman("scheduler", "install")
+    hangs = standin("systemctl", HANGS)
+    hangs.calls()
+    began = time.monotonic()
+    done = box.memman("scheduler", verb)
+    assert "answer" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (69 if verb in {"install", "start"} else 0)
+    assert len(hangs.calls()) == 1
+    assert time.monotonic() - began < 30
+    assert placed(box) == (set() if verb == "uninstall" else USUAL | {systemd.SANDBOX})
+
+
+@pytest.mark.usefixtures("manager")
+def test_a_manager_that_talks_nonsense_is_borne(box, standin):
+    """What it prints is read as far as it can be."""
+    box.memman("scheduler", "install")
+    standin("systemctl", "echo '}{ nonsense'; echo '[{\"next\": Infinity}]'")
+    record = json.loads(box.memman("scheduler", "status", "--json").stdout)
+    assert (record["well"], record["units"]) == (False, {})
+    assert box.memman("scheduler", "stop").returncode == 0
+
+
+@pytest.mark.usefixtures("manager")
+def test_install_says_by_its_code_that_nobody_answers(box, standin):
+    """Also where the schedule still names who did: 69."""
+    box.memman("scheduler", "install")
+    for name in ("systemctl", "launchctl"):
+        standin(name, "exit 1")
+    done = box.memman("scheduler", "install")
+    assert (done.returncode, "neither systemd nor launchd answers" in done.stdout) == (69, True)
+
+
+@pytest.mark.usefixtures("manager")
+def test_an_install_that_fails_leaves_no_files(box, standin):
+    """What was not there before is taken away again; what was is kept."""
+    refuses = WELL + '[ "$2" != enable ] || { echo "Access denied" >&2; exit 1; }'
+    standin("systemctl", refuses)
+    assert box.memman("scheduler", "install").returncode == 69
+    assert not (box.data.parent / ".config/systemd").exists()
+    standin("systemctl", WELL)
+    box.memman("scheduler", "install")
+    standin("systemctl", refuses)
+    assert box.memman("scheduler", "install").returncode == 69
+    assert placed(box) == USUAL | {systemd.SANDBOX}
+
+
+@pytest.mark.parametrize("home", ["below", "another"])
+def test_units_go_where_the_manager_looks(box, standin, home):
+    """Its own folder below the home folder, whatever the shell's XDG_CONFIG_HOME says; never another's home."""
+    looked = box.data.parent / "conf" if home == "below" else "/home/somebody/.config"
+    for name in ("loginctl", "systemd-run"):
+        standin(name)
+    path = f"{looked}/systemd/user.control /run/systemd/user.control {looked}/systemd/user"
+    standin("systemctl", f'case "$*" in *UnitPath*) echo "{path}" ;; esac')
+    box.environ["XDG_CONFIG_HOME"] = str(box.data.parent / "elsewhere")
+    assert box.memman("scheduler", "install").returncode == 0
+    placed_in = looked if home == "below" else box.data.parent / ".config"
+    assert (placed_in / "systemd/user/memman-drain.path").exists()
+    assert not (box.data.parent / "elsewhere").exists()
+
+
+@pytest.mark.usefixtures("manager")
+def test_stop_is_not_lost_to_a_change_of_the_interval(box):
+    """Changes of the schedule go one after the other, with what the manager is told."""
+    box.memman("scheduler", "install")
+    for seconds in range(10, 16):
+        box.memman("scheduler", "start")
+        pair = [box.start(box.script, "scheduler", *words) for words in (("interval", str(seconds)), ("stop",))]
+        said = [one.communicate(timeout=60) for one in pair]
+        assert [one.returncode for one in pair] == [0, 0], said
+        schedule = Schedule.load(str(box.data))
+        assert (schedule.stopped, schedule.interval) == (True, seconds)

@@ -5,8 +5,9 @@ import time
 
 import pytest
 
+from memman.model.secret_rules import RULES
 from memman.model.secret_words import WORDS, suspicious
-from memman.model.secrets import RULES, redact
+from memman.model.secrets import redact
 from memman.testing.providers import ScriptedProvider
 
 NAMES = [rule.name for rule in RULES]

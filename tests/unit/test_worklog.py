@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from contextlib import closing
+from pathlib import Path
 
 import apsw
 import pytest
@@ -201,6 +202,49 @@ def test_torn_and_foreign_lines_are_passed_over(tmp_path):
     assert lines(str(tmp_path), 10) == [{"at": 5, "level": "info", "event": "note done"}]
     assert lines(str(tmp_path), 10, since=6) == []
     assert lines(str(tmp_path / "nowhere"), 10) == []
+
+
+def test_a_line_after_a_torn_one_is_not_lost(box):
+    """What a crash tore off is ended first, so that the next drain's lines can be read."""
+    box.remember("The heron nests.")
+    box.drain()
+    with open(log_path(str(box.data)), "ab") as torn:
+        torn.write(b'{"at": 9, "ev')
+    before = len(log(box))
+    box.remember("The ibis nests too.")
+    box.drain()
+    assert len(log(box)) == before + 3
+    assert b"\n\n" not in Path(log_path(str(box.data))).read_bytes()
+
+
+def test_a_line_that_did_not_fit_on_the_disk_is_the_last(box):
+    """A file that may grow no further ends the log of that drain, and its notes land all the same."""
+    box.remember("The heron nests.")
+    box.drain()
+    room = os.stat(log_path(str(box.data))).st_size + 10
+    code = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "from memman.drain.worklog import Worklog\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))\n"
+        f"with Worklog({str(box.data)!r}) as log: log.write('note done'); log.write('note done')\n"
+    )
+    with box.start_drain(code) as writer:
+        assert writer.communicate(timeout=60) == ("", "")
+    box.remember("The ibis nests too.")
+    box.drain()
+    assert events(box)[-3:] == ["drain started", "note done", "drain ended"]
+
+
+@pytest.mark.parametrize(("code", "told"), [("model_not_found", True), ("quixotic_heron_nests", False)])
+def test_only_known_codes_of_providers_are_logged(box, code, told):
+    """A code that is not one of the providers' own may be made of the note's words."""
+    answer = status(400, body=json.dumps({"error": {"code": code}}).encode())
+    with ScriptedProvider(script=lambda _: answer) as provider:
+        box.use(provider)
+        box.remember("The quixotic heron nests.")
+        box.drain()
+    assert (code in raw(box)) == told
+    assert "400" in raw(box)
 
 
 def test_the_verb_shows_the_log(box):

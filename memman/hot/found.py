@@ -1,0 +1,74 @@
+"""What a query finds: the hits among what is stored and what still waits."""
+
+from memman.config.places import check_folder, queue_path, store_path
+from memman.embed.static import StaticTable
+from memman.recall import search
+from memman.recall.gate import CLOSE
+from memman.recall.pending import pending, waiting
+from memman.sqlite import Guard
+from memman.store.sqlite.reader import SqliteReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memman.recall.hit import Hit
+    from memman.store.filters import Filters
+
+
+class Shelf:
+    """A store, where there is one, and the notes that wait for it: opened once for any number of queries."""
+
+    __slots__ = ("notes", "path", "reader", "table")
+
+    def __init__(self, data: str, store: str) -> None:
+        # The queue is read first: a note drained in between is then seen twice, and never not at all.
+        self.notes = waiting(queue_path(data), store)
+        self.path = store_path(data, store)
+        with Guard(self.path):
+            self.reader = SqliteReader.open(self.path)
+            if self.reader is None:
+                check_folder(data)
+            else:
+                self.table = StaticTable()
+
+    def hits(
+        self, query: str, filters: "Filters", limit: int, intent: str | None = None, close: int = CLOSE
+    ) -> "list[Hit]":
+        """Return the best hits; of what is stored only the best `close` are weighed."""
+        # What waits to be replaced counts as history already.
+        gone = set() if filters.past else {note[7] for note in self.notes if note[7]}
+        fresh = pending([note for note in self.notes if note[0] not in gone], query, filters)
+        if self.reader is None:
+            return fresh[:limit]
+        with Guard(self.path):
+            replaced = self.reader.located(gone)
+            stored = search(self.reader, self.table, query, filters, limit, intent, close)
+            fresh = [hit for hit in fresh if not self.reader.has_receipt(hit.row[2])]
+        return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
+
+    def close(self) -> None:
+        """Close the store."""
+        if self.reader is not None:
+            self.reader.close()
+
+
+def found(
+    data: str, store: str, query: str, filters: "Filters", limit: int, intent: str | None, *, named: bool = False
+) -> "list[Hit]":
+    """Return the best hits. A `named` store must exist."""
+    shelf = Shelf(data, store)
+    if named and shelf.reader is None and not shelf.notes:
+        from memman.model.errors import UnknownStore
+
+        raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
+    hits = shelf.hits(query, filters, limit, intent)
+    shelf.close()
+    return hits
+
+
+def _merged(hits: "list[Hit]", fresh: "list[Hit]") -> "list[Hit]":
+    """Put each waiting note before the first stored hit that it outscores; stored hits keep their order."""
+    merged = list(hits)
+    for note in reversed(fresh):
+        place = next((n for n, hit in enumerate(merged) if note.score >= hit.score), len(merged))
+        merged.insert(place, note)
+    return merged

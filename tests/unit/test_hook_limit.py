@@ -1,0 +1,50 @@
+"""A hook ends when its time is up, whatever it is doing then, and says what its host takes for nothing."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+STALLS = {
+    "Python": "while True: pass",
+    "a regular expression": "import re; re.match(r'(a+)+$', 'a' * 60 + 'b')",
+    "a call into C": "from threading import Lock; lock = Lock(); lock.acquire(); lock.acquire()",
+    "a call that tries again": "import time\nwhile True:\n    time.sleep(60)",
+}
+ARMED = "from memman.hot.hook import Output, limit\noutput = Output('{}')\nlimit(output)\n"
+
+
+def run(code, **more):
+    """Run code in an interpreter of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", ARMED + code], capture_output=True, text=True, check=False, timeout=30, **more
+    )
+
+
+@pytest.mark.parametrize("stall", STALLS)
+def test_whatever_stalls_a_hook_it_ends_in_its_time(stall):
+    """Python, a regular expression that holds the interpreter, and a wait in C are each ended, with 0."""
+    done = run(STALLS[stall])
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{}", "")
+
+
+def test_an_answer_at_the_last_moment_is_written_once():
+    """At whatever moment an answer comes, either it is written or nothing is, and the exit code is 0."""
+    code = "import time, sys\ntime.sleep({wait})\noutput.write('answer')\nfrom memman.hot.hook import main\n"
+    for wait in (0.99, 0.998, 1.0, 1.002):
+        done = run(code.format(wait=wait) + "time.sleep(3)")
+        assert done.returncode == 0
+        assert done.stdout in {"{}", "answer"}
+        assert done.stderr == ""
+
+
+def test_an_output_that_nobody_reads_is_not_waited_for():
+    """Where the answer cannot be written the process ends all the same."""
+    command = [sys.executable, "-c", ARMED + "output.write('x' * 10_000_000)"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        until = time.monotonic() + 20
+        while process.poll() is None and time.monotonic() < until:
+            time.sleep(0.05)
+        assert process.returncode == 0
+        assert process.stderr.read() == b""

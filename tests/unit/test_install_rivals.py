@@ -1,0 +1,144 @@
+"""Two memmans in one home: each installs over the other's hooks and says so, and takes only its own away."""
+
+import json
+import os
+
+import pytest
+
+ORIGINAL = (
+    '{\n  "model": "opus",\n  "hooks": {\n    "Stop": [\n      {"hooks": [{"type": "command", "command": "mine"}]}\n'
+)
+ORIGINAL += "    ]\n  }\n}\n"
+AGENTS = ("claude-code", "codex", "gemini", "opencode", "openclaw")
+WIRED = [word for agent in AGENTS for word in ("--target", agent)]
+
+
+@pytest.fixture(name="home")
+def _home(box, monkeypatch):
+    """Give the box's home, with settings of a user's own."""
+    for name in ("OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"):
+        monkeypatch.delenv(name, raising=False)
+        box.environ.pop(name, None)
+    box.environ["PATH"] = "/usr/bin:/bin"
+    home = box.data.parent
+    (home / ".claude").mkdir()
+    (home / ".claude/settings.json").write_text(ORIGINAL)
+    return home
+
+
+@pytest.fixture(name="run")
+def _run(box, home):
+    """Run memman with one of two data folders; it must succeed. Returns what was printed."""
+
+    def run(name, verb, *args):
+        box.environ["MEMMAN_DATA_DIR"] = str(home / name)
+        done = box.memman(verb, *(["--no-wizard"] if verb == "install" else []), *args)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    return run
+
+
+def tree(home):
+    """Return every file's bytes in a home, the data folders left out."""
+    paths = (path for path in home.rglob("*") if path.relative_to(home).parts[0] not in {"A", "B"})
+    return {str(path.relative_to(home)): path.read_bytes() if path.is_file() else None for path in paths}
+
+
+def test_the_one_installed_over_stays_when_the_other_goes(home, run):
+    """B replaces A's hooks and says so; A's uninstall leaves all that works for B; B's leaves what was there first."""
+    before = tree(home)
+    run("A", "install", *WIRED)
+    said = run("B", "install", *WIRED)
+    assert f"it worked for {home}/A/bin/memman and no longer does" in said
+    wired = tree(home)
+    assert not [path for path, held in wired.items() if b"/A/bin/memman" in (held or b"")]
+    assert "leave" in run("A", "uninstall", "--dry-run")
+    said = run("A", "uninstall")
+    assert said.count(f"it works for {home}/B/bin/memman now") == 10
+    assert tree(home) == wired
+    assert not (home / "A/bin").exists()
+    run("B", "uninstall")
+    after = tree(home)
+    assert json.loads(after[".claude/settings.json"]) == json.loads(ORIGINAL)
+    assert {path for path, held in after.items() if held is not None} == {
+        path for path, held in before.items() if held is not None
+    }
+
+
+def test_the_first_has_its_hooks_back_when_the_second_goes(home, run):
+    """While A is installed, B's uninstall gives it back what B replaced, and A's own brings the first bytes back."""
+    before = tree(home)
+    run("A", "install", *WIRED)
+    wired = tree(home)
+    run("B", "install", *WIRED)
+    run("B", "uninstall")
+    assert tree(home) == wired
+    run("A", "uninstall")
+    assert tree(home) == before
+
+
+def test_of_mixed_hooks_only_its_own_go(home, run):
+    """Where a person keeps hooks of both, an uninstall takes its own, and the last the permissions."""
+    path = home / ".claude/settings.json"
+    run("A", "install", "--target", "claude-code")
+    of_a = json.loads(path.read_text())["hooks"]["Stop"][1]
+    run("B", "install", "--target", "claude-code")
+    held = json.loads(path.read_text())
+    held["hooks"]["Stop"].append(of_a)
+    path.write_text(json.dumps(held))
+    assert f"what calls {home}/B/bin/memman stays" in run("A", "uninstall")
+    left = path.read_text()
+    assert "/A/bin/memman" not in left
+    assert left.count("/B/bin/memman") == 6
+    assert "Bash(memman recall:*)" in left
+    run("B", "uninstall")
+    assert json.loads(path.read_text()) == json.loads(ORIGINAL)
+
+
+def test_tables_of_another_memman_stay_in_toml(home, run):
+    """Codex's config.toml keeps the tables of the other memman, and loses ours."""
+    config = home / ".codex/config.toml"
+    config.parent.mkdir()
+    config.write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say done"\n')
+    run("A", "install", "--target", "codex")
+    other = (
+        '\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "/x/bin/memman hook stop --host codex"\n'
+    )
+    config.write_text(config.read_text() + other)
+    run("A", "uninstall")
+    assert "/A/bin/memman" not in config.read_text()
+    assert "/x/bin/memman" in config.read_text()
+    assert "say done" in config.read_text()
+
+
+def test_who_never_installed_takes_nothing_away(home, run):
+    """Uninstalling with another data folder touches nothing that works for a memman of its own."""
+    run("B", "install", *WIRED)
+    wired = tree(home)
+    run("A", "uninstall")
+    assert tree(home) == wired
+
+
+def test_one_file_behind_two_links_goes_with_its_last_owner(home, run):
+    """Where both folders of skills are one by a link, the skill stays until the second agent goes."""
+    (home / ".claude/skills").mkdir()
+    (home / ".agents").mkdir()
+    os.symlink(home / ".claude/skills", home / ".agents/skills")
+    before = tree(home)
+    run("A", "install", "--target", "claude-code", "--target", "codex")
+    run("A", "uninstall", "--target", "codex")
+    assert (home / ".claude/skills/memman/SKILL.md").exists()
+    run("A", "uninstall", "--target", "claude-code")
+    assert tree(home) == before
+
+
+def test_without_a_manifest_our_own_folders_go(home, run):
+    """When install.json is lost, folders that have memman's name go with what was in them; agents' own stay."""
+    run("A", "install", *WIRED)
+    (home / "A/install.json").unlink()
+    run("A", "uninstall")
+    left = tree(home)
+    assert {path for path, held in left.items() if held is not None} == {".claude/settings.json"}
+    assert not [path for path in left if path.endswith("/memman")]
+    assert ".codex" in left

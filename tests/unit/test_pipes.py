@@ -1,0 +1,115 @@
+"""A named pipe in the place of a file of ours is named or done without; nothing waits for somebody to write into it."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from conftest import wait_until
+from memman.config.places import open_file, read_file
+from memman.model.errors import CannotWrite
+
+# Far longer than any of these takes, far shorter than the patience of who calls them.
+SECONDS = 20
+FILES = (
+    "env",
+    "schedule",
+    "active",
+    "queue.db",
+    "queue.db-journal",
+    "data/default/memman.db",
+    "shown.log",
+    "shown.log.taken",
+    "logs/worker.jsonl",
+    "bin/memman",
+    "doorbell",
+    "heartbeat",
+    "drain.lock",
+    "serve.lock",
+)
+VERBS = (
+    ("doctor", "--json"),
+    ("remember", "The ibis nests too."),
+    ("recall", "heron"),
+    ("scheduler", "status"),
+    ("log", "worker"),
+    ("status",),
+    ("scheduler", "drain"),
+)
+# Exit codes that say what is wrong: doctor's own, and that of a file that could not be used.
+HONEST = {0, 1, 74}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_verb_waits_for_a_pipe(box, name):
+    """Every verb comes to its end; doctor names the pipe, and nothing else it cannot look at fails because of it."""
+    box.remember("The heron nests.")
+    box.drain()
+    box.recall("heron")
+    (box.data / "bin").mkdir(mode=0o700, exist_ok=True)
+    (box.data / name).unlink(missing_ok=True)
+    os.mkfifo(box.data / name, 0o600)
+    for verb in VERBS:
+        done = box.memman(*verb, timeout=SECONDS)
+        assert done.returncode in HONEST, done.stderr
+        assert "Traceback" not in done.stderr
+        if verb[0] == "doctor":
+            failed = [found for found in json.loads(done.stdout)["findings"] if found["status"] == "fail"]
+            assert [(found["check"], found["mend"]) for found in failed] == [("files", f"rm {box.data / name}")] or (
+                name in {"schedule", "bin/memman"} and failed[0]["mend"].startswith(f"rm {box.data / name} && memman ")
+            )
+
+
+def test_what_is_no_regular_file_is_not_read(tmp_path):
+    """A pipe, a folder, a device and a socket are refused by name; an empty place and a plain file are as ever."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "plain").write_text("said")
+    for name in ("pipe", "folder", "zero"):
+        with pytest.raises(CannotWrite, match=f"{name} could not be read .it is no regular file"):
+            read_file(str(tmp_path / name))
+    assert read_file(str(tmp_path / "plain")) == "said"
+    assert read_file(str(tmp_path / "none")) == ""
+
+
+def test_nothing_is_written_into_a_pipe(tmp_path):
+    """Neither one that nobody reads nor one that somebody does."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="pipe"):
+        open_file(str(tmp_path / "pipe"), os.O_WRONLY)
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(OSError, match="no regular file"):
+            open_file(str(tmp_path / "pipe"), os.O_WRONLY)
+    finally:
+        os.close(reader)
+
+
+def test_a_drain_that_meets_a_pipe_still_hears_a_signal(box):
+    """A pipe where the record of what was shown should be neither delays a drain nor its end."""
+    box.remember("The heron nests.")
+    os.mkfifo(box.data / "shown.log", 0o600)
+    drain = box.start_drain()
+    try:
+        wait_until(lambda: drain.poll() is not None)
+    except AssertionError:
+        drain.terminate()
+        raise
+    finally:
+        drain.communicate(timeout=SECONDS)
+    assert drain.returncode == 0
+    assert box.states() == {"done": 1}
+    assert not (box.data / "shown.log").exists()
+
+
+def test_a_log_in_a_pipe_s_place_is_mended_by_doctor_s_command(box):
+    """The command that doctor prints is one that a shell can run."""
+    box.remember("The heron nests.")
+    (box.data / "logs").mkdir(mode=0o700)
+    os.mkfifo(box.data / "logs/worker.jsonl", 0o600)
+    (finding,) = json.loads(box.memman("doctor", "--json", "--check", "files").stdout)["findings"]
+    subprocess.run(["/bin/sh", "-c", finding["mend"]], check=True)
+    box.drain()
+    assert (box.data / "logs/worker.jsonl").is_file()

@@ -1,0 +1,103 @@
+"""Lines of prose, code and settings: the secrets in them go, everything else stays, and nothing takes long."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memman.model.secret_rules import RULES
+from memman.model.secret_words import HIDDEN, suspicious
+from memman.model.secrets import redact
+
+LINES = Path(__file__).parents[1] / "data"
+SECRET = (LINES / "secret_lines.txt").read_text().replace("¦", "").splitlines()[1:]
+BENIGN = (LINES / "benign_lines.txt").read_text().splitlines()
+PIECE = 6
+LONGEST = 65_536
+
+
+@pytest.mark.parametrize("line", SECRET)
+def test_a_secret_is_taken_out(line):
+    """No six characters of the secret are left, alone on its line or amid a text, and the prefilter saw it."""
+    secret = re.search("«(.+)»", line)[1]
+    said = line.replace("«", "").replace("»", "")
+    for text in (said, f"We met on Monday.\n{said}\nThen we left."):
+        left = redact(text)
+        assert "[redacted:" in left
+        assert not [secret[at : at + PIECE] for at in range(len(secret) - PIECE + 1) if secret[at : at + PIECE] in left]
+        assert suspicious(text)
+        assert redact(left) == left
+
+
+@pytest.mark.parametrize("line", BENIGN)
+def test_what_is_no_secret_stays(line):
+    """Placeholders, types, code, names and talk about secrets stay as they are."""
+    assert redact(line) == line
+
+
+def test_the_lists_are_long_enough():
+    """A rate over fewer than sixty lines would say little."""
+    assert min(len(set(SECRET)), len(set(BENIGN))) >= 60
+
+
+def test_a_secret_behind_what_is_none_is_found():
+    """What looks like a value and is none does not hide the secret that begins in it."""
+    assert redact("token: PASSWORD=vK2xLp9Wd4") == "token: PASSWORD=[redacted:password]"
+    assert redact("secret: https://x.example/?token=Zk3vQ9tLw7&b=1").endswith("?token=[redacted:generic-secret]&b=1")
+
+
+def test_a_long_secret_leaves_no_tail():
+    """A value that is longer than what a rule looks at goes whole."""
+    assert redact(f"client_secret={'Zk3vQ9tLw7' * 200} and more") == "client_secret=[redacted:generic-secret] and more"
+
+
+WORD = st.sampled_from([word for rule in RULES for word in rule.words] + [rule.caught for rule in RULES])
+PIECES = st.one_of(
+    WORD, WORD.map(str.upper), st.sampled_from([*HIDDEN, *"=: \"'\n", " is ", "x1Yz9Kq2Lm7"]), st.text(max_size=3)
+)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.lists(PIECES, max_size=8).map("".join), st.sampled_from(["", *HIDDEN]), st.integers(0, 200))
+def test_the_prefilter_flags_whatever_the_rules_change(text, mark, at):
+    """Over texts made of what rules look for, split or not: what the rules change is suspicious."""
+    text = text[:at] + mark + text[at:]
+    if redact(text) != text:
+        assert suspicious(text)
+
+
+def repeated(rule):
+    """Yield texts that are all beginnings of what a rule looks for."""
+    for word in {rule.words[0], rule.words[-1], rule.caught[:16]}:
+        for end in (
+            *("", "=", ":=", "=abc&", ": ", " is ", " for ", "=a;", "-", "@", '": "', "a" * 16, "a1B2" * 25, "é"),
+            *("a1B2c3d4 ", "(" + "x" * 38, "\u200b", "=\n"),
+        ):
+            yield (word + end) * (LONGEST // len(word + end))
+        for run in ("a", "A1b2", " ", ".", '"', "=", "-", "://", "\n"):
+            yield f"{word}={run * (LONGEST // len(run))}"
+            yield f"{word} {run * (LONGEST // len(run))}"
+
+
+def seconds(text):
+    """Return how long the rules take, at best of two."""
+    taken = []
+    for _ in range(2):
+        began = time.process_time()
+        redact(text)
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.name for rule in RULES])
+def test_a_rule_takes_time_in_proportion_to_the_text(rule):
+    """Of 64 KiB full of beginnings no text takes long, and one that takes noticeable time takes it in proportion."""
+    for text in repeated(rule):
+        began = time.process_time()
+        redact(text)
+        if time.process_time() - began > 0.4:
+            # In proportion it would be four times, to the square sixteen.
+            assert seconds(text) < 9 * seconds(text[: LONGEST // 4]), text[:60]
