@@ -42,7 +42,7 @@ def check(form: str, text: str | None) -> None:
 
 
 def called(form: str, text: str) -> list[str]:
-    """Return every memman that a text calls, as install writes it. Raises CannotEdit."""
+    """Return every memman that a text plainly calls. Raises CannotEdit."""
     if form == LAID:
         return _NAMED.findall(text)
     hooks = _HOOKS[form](text) if form in _HOOKS else {}

@@ -9,7 +9,7 @@ from typing import Any
 from memman.integrations.edits import append, at, hollow, remove
 
 Block = dict[str, list[dict[str, Any]]]
-_SHAPE = ("memman", "hook", "--host")
+_SHELL = frozenset(";|&<>()`$")
 # What stands around it for Gemini CLI, which ends only the shell of a late hook, and takes the error of a shell that
 # finds no launcher for a refusal of the prompt.
 _ADDED = ("exec", "2>/dev/null")
@@ -28,18 +28,19 @@ _BETWEEN_WORDS = re.compile(r"[\s'\"`();|&<>=]+")
 
 
 def program(command: object) -> str:
-    """Return the memman that a hook's command calls as install writes it, wherever that is; '' for other commands."""
+    """Return the memman that a hook's command is a plain call of, wherever that is; '' for other commands."""
     try:
         words = shlex.split(command) if isinstance(command, str) else []
     except ValueError:
         return ""
     words = [word for word in words if word not in _ADDED]
-    plain = len(words) == 5 and (os.path.basename(words[0]), words[1], words[3]) == _SHAPE  # noqa: PLR2004 - two more
-    return words[0] if plain else ""
+    if words[1:2] != ["hook"] or os.path.basename(words[0]) != "memman" or any(map(_SHELL.intersection, words[2:])):
+        return ""
+    return words[0] if any(word.partition("=")[0] == "--host" for word in words[2:]) else ""
 
 
 def ours(command: object, launcher: str = "") -> bool:
-    """Whether a hook's command calls `launcher`, or where none is named any memman, as install writes it."""
+    """Whether a hook's command is a plain call of `launcher`, or where none is named of any memman."""
     called = program(command)
     return bool(called) and (not launcher or os.path.realpath(called) == os.path.realpath(launcher))
 
@@ -53,7 +54,7 @@ def event(command: object) -> str:
 
 
 def commands(hooks: object) -> list[str]:
-    """Return the commands, among the hooks of a parsed settings file, that call some memman as install writes it."""
+    """Return the commands, among the hooks of a parsed settings file, that are plain calls of some memman."""
     return [command for command in calls(hooks) if ours(command)]
 
 

@@ -57,7 +57,7 @@ def doubles(target: Target) -> list[str]:
 
 
 def strangers(target: Target) -> list[str]:
-    """Return the commands in the agent's hooks that call memman otherwise than install writes it, so that it leaves."""
+    """Return the commands in the agent's hooks that call memman, but not plainly, so that install leaves them."""
     return [command for command in _calls(target) if not hook_block.ours(command)]
 
 

@@ -14,9 +14,13 @@ _REST = r"[^\s\"'`]*+"
 
 
 def redact(text: str) -> str:
-    """Replace every secret by its typed marker, and drop `<private>…</private>`."""
-    if not text.isascii():
-        text = re.sub(_SPLIT, "", text)
+    """Replace every secret by its typed marker, and drop `<private>…</private>`; what holds neither stays as it is."""
+    whole = text if text.isascii() else re.sub(_SPLIT, "", text)
+    clean = _cleaned(whole)
+    return text if clean == whole else clean
+
+
+def _cleaned(text: str) -> str:
     lowered = text.lower()
     if "<private" in lowered:
         text = re.sub(_PRIVATE, "[private]", text)

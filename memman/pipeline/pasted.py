@@ -46,7 +46,7 @@ _TEXTS = frozenset(
     announcement advice suggestion suggestions reddit wikipedia gpt chatgpt copilot gemini claude codex cursor
     llm subagent""".split()
 )
-_FILES = (".md", ".txt", ".rst", ".json", ".yml", ".yaml", ".toml", ".ini", ".cfg", ".csv", "rc", ".editorconfig")
+_FILES = (".md", ".txt", ".rst", ".json", ".yml", ".yaml", ".toml", ".ini", ".cfg", ".csv")
 _TELLING = frozenset(
     """say says said write writes wrote read reads print prints printed give gives gave show shows showed suggest
     suggests suggested answer answers answered reply replies replied comment comments commented ask asks asked
@@ -104,7 +104,8 @@ _SUBJECT = r"(?!:?\s(?:is|was|are|has|needs?|can|should|still|looks?)\b)"
 # How a text of somebody else begins that needs no announcement: head and all of it is theirs.
 _FOREIGN = re.compile(
     rf"""\#\ |\#\#|(?:Subject|Betreff|Message-ID|In-Reply-To):\s|(?:From|To|Cc|Von|An|Sent|Gesendet):\s.{{0,99}}[@\d]
-    |Caveat:\ The\ messages\ below|commit\ [0-9a-f]{{7,40}}\b|You\ are\ an?\ |.{{0,40}}\s\d{{1,2}}:\d\d(?:\s?[AP]M)?\s*$
+    |Caveat:\ The\ messages\ below|commit\ [0-9a-f]{{7,40}}\b|You\ are\ an?\s
+    |(?:[A-Z]\S{{0,20}}\ ?){{1,2}}\s\d?\d:\d\d(?:\s?[AP]M)?\s*$
     |(?:\w+\ )?(?i:messages?|e-?mail|mail|comments?|posts?|feedback)\ (?:from|by)\ \w+[^:.!?]{{0,40}}(?:\s-\s|:|$)
     |(?i:from)\ (?:(?:the|our|my|a)\ )?(?:\w+\ ){{0,2}}(?i:{"|".join(sorted(_TEXTS))}|[\w\-]{{1,60}}\.[a-z]{{1,5}})
      (?:\s-\s|:\s|\s*$)
@@ -132,7 +133,9 @@ _PROGRAM = re.compile(
     |gcloud|az|ssh)|make|go|find|head|less|type|node|python3?|cargo|php|ruby|echo|cd)\ (?P<rest>.*)$""",
     re.VERBOSE,
 )
-_ARGUMENT = re.compile(r"(?:^|\s)(?:--?\w|\||&&|[\w./\-]{0,80}[./]\w)")
+_OPTION = re.compile(r"(?:^|\s)(?:--?\w|\||&&)")
+_PATHS = re.compile(r"(?:^|\s)[\w./\-]{0,80}[./]\w")
+_PROSE = re.compile(r"\b(?:the|an?|all|every|and|in|of|for|to|with|through|this|that|it|so)\b", re.IGNORECASE)
 
 
 def machine(line: str) -> bool:
@@ -147,7 +150,9 @@ def command(line: str) -> bool:
     called = _PROGRAM.match(line) if len(line) <= _LINE else None
     if not called or line.rstrip().endswith((".", "?", "!", ":", ",")):
         return False
-    return bool(_ARGUMENT.search(called["rest"])) or bool(called["plain"] and not _OWN.search(line))
+    rest = called["rest"]
+    plain = bool(called["plain"] or _PATHS.search(rest)) and not (_PROSE.search(rest) or _OWN.search(rest))
+    return plain or bool(_OPTION.search(rest))
 
 
 def foreign(line: str) -> bool:
@@ -204,7 +209,7 @@ def _title(line: str, after: str) -> bool:
 def _bearing(line: str) -> bool:
     """Whether the line names what bears somebody else's words."""
     words = [word.strip("\"'`()[],#:").removesuffix("'s") for word in line.lower().split()]
-    return any(word in _TEXTS or word.endswith(_FILES) for word in words)
+    return any(word in _TEXTS or word.endswith(_FILES) or word[:1] == "." for word in words)
 
 
 def voices(lines: list[str]) -> frozenset[str]:

@@ -4,8 +4,8 @@ import signal
 import time
 
 import pytest
-from conftest import wait_until
 
+from conftest import wait_until
 from memman.model.errors import Busy
 from memman.testing.providers import OK, Act, ScriptedProvider
 

@@ -10,9 +10,13 @@ from memman.integrations.state import doubles, strangers
 from memman.integrations.targets import TARGETS
 
 CLAUDE = TARGETS["claude-code"]
+PLAIN = (
+    "memman hook stop --host claude-code",
+    "/old/memman hook stop --host=claude-code",
+    "exec memman hook --host claude-code stop 2>/dev/null",
+    "memman hook stop --store x --host claude-code",
+)
 OTHERWISE = (
-    "memman hook stop --host=claude-code",
-    "memman hook --host claude-code stop",
     "MEMMAN_STORE=x memman hook stop --host claude-code",
     "memman --store work hook stop --host claude-code",
     "memman hook stop --host claude-code || true",
@@ -68,11 +72,13 @@ def test_a_call_beside_ours_is_said_and_left(box, tmp_path, command):
     assert json.loads(path.read_text()) == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
 
 
-def test_a_plain_call_is_replaced_and_said(box, tmp_path):
-    """A hook as install writes it, with another program before it, gives way to ours, which the plan says."""
-    path = settings(tmp_path, "memman hook stop --host claude-code")
+@pytest.mark.parametrize("command", PLAIN)
+def test_a_plain_call_is_replaced_and_said(box, tmp_path, command):
+    """A hook that does nothing but call a memman of another place gives way to ours, which the plan says."""
+    path = settings(tmp_path, command)
+    program = command.removeprefix("exec ").split()[0]
     done = box.memman("install", "--no-wizard", "--target", "claude-code")
-    assert "it worked for memman and no longer does" in done.stdout
+    assert f"it worked for {program} and no longer does" in done.stdout
     assert doubles(CLAUDE) == []
     assert path.read_text().count("hook stop") == 1
 

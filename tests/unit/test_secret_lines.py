@@ -101,3 +101,9 @@ def test_a_rule_takes_time_in_proportion_to_the_text(rule):
         if time.process_time() - began > 0.4:
             # In proportion it would be four times, to the square sixteen.
             assert seconds(text) < 9 * seconds(text[: LONGEST // 4]), text[:60]
+
+
+def test_a_text_without_a_secret_stays_as_it_is() -> None:
+    """Invisible characters are looked through, and go only where they hid a secret."""
+    assert redact("a\u200bb \u202e c") == "a\u200bb \u202e c"
+    assert "ghp_" not in redact("ghp_Zk3vQ9tLw7Rb2Xy8\u200bNc5Hd1Pf6Gj4Ms0Ua5Tq")

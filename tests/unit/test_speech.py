@@ -54,6 +54,9 @@ def test_what_the_user_says_beside_a_paste_is_kept(which, size, at_least):
         "using tabs is fine",
         "config.yml: always keep the keys sorted",
         "as I said: never use tabs",
+        "make docs/readme.md shorter in the first part\nnever use badges",
+        "go through src/app.py\nalways use early returns",
+        "let's deploy at 10:00\nnever earlier",
         "[Image #1] I prefer dark charts",
     ],
 )
