@@ -76,25 +76,20 @@ def make_file(path: str) -> None:
 
 def write_file(path: str, text: str) -> None:
     """Replace a small file atomically and durably, mode 0600; of a link, what it leads to. Raises CannotWrite."""
+    target = os.path.realpath(path)
+    draft = f"{target}.{os.getpid()}.new"
     try:
-        swap_file(os.path.realpath(path), text, durable=True)
+        make_folder(os.path.dirname(target))
+        handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
+        try:
+            os.fchmod(handle, FILE_MODE)
+            os.write(handle, text.encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(draft, target)
     except OSError as error:
         _cannot(path, "written", error)
-
-
-def swap_file(path: str, text: str, *, durable: bool) -> None:
-    """Replace a small file atomically, mode 0600; unless `durable` it may go with the power. Raises OSError."""
-    draft = f"{path}.{os.getpid()}.new"
-    make_folder(os.path.dirname(path))
-    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
-    try:
-        os.fchmod(handle, FILE_MODE)
-        os.write(handle, text.encode())
-        if durable:
-            os.fsync(handle)
-    finally:
-        os.close(handle)
-    os.replace(draft, path)
 
 
 def open_file(path: str, flags: int) -> int:

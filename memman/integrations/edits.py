@@ -75,13 +75,9 @@ def _index(node: Node, step: str | int) -> int:
 
 def _reach(text: str, path: Path) -> tuple[str, Node, Path]:
     """Return the deepest node along `path` and the steps that are missing from there on."""
-    root = read(text)
-    if root is None:
-        text = _begun(text)
-        root = read(text)
-    if root is None:  # pragma: no cover - an object was just written
-        raise CannotEdit("nothing could be written")
-    node, done = root, 0
+    node, done = read(text), 0
+    if node is None:
+        return _reach(_begun(text), path)
     for step in path:
         _check(node, "{", path[:done])
         index = _index(node, step)

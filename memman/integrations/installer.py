@@ -1,13 +1,10 @@
 """Wires agents: every file is planned first, then its original put aside, then written."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from filelock import FileLock, Timeout
-
 from memman.config.launcher import launcher_path
-from memman.config.places import FILE_MODE, make_file, make_folder
+from memman.drain.lock import alone
 from memman.integrations import forms, rivals
 from memman.integrations.files import (
     check_writable,
@@ -119,18 +116,6 @@ def _record(manifest: Manifest, target: Target, step: Step) -> None:
     manifest.save()
 
 
-@contextmanager
-def locked(data: str) -> Iterator[None]:
+def locked(data: str) -> AbstractContextManager[None]:
     """Hold the lock of installing and uninstalling, or raise Busy at once."""
-    path = data + "/install.lock"
-    make_folder(data)
-    make_file(path)
-    lock = FileLock(path, timeout=0, mode=FILE_MODE)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise Busy("another install or uninstall is at work") from None
-    try:
-        yield
-    finally:
-        lock.release()
+    return alone(data, "install.lock", "another install or uninstall is at work")
