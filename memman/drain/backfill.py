@@ -11,9 +11,10 @@ from dataclasses import astuple
 import apsw
 import numpy as np
 
-from memman.embed import Embedder, Vectors
-from memman.embed.codes import int8, sign_code
+from memman.embed import Embedder, LocalEmbedder, Vectors
+from memman.embed.codes import planes
 from memman.model.records import Fingerprint
+from memman.pipeline.context import embed
 from memman.pipeline.embed import made_by
 from memman.pipeline.spread import ENOUGH, Spread, key
 from memman.sqlite import Guard
@@ -51,8 +52,12 @@ async def fill(
             rows = vectors.missing(store.db, number, after, BATCH, forgotten=forgotten)
         if not rows:
             break
-        embedding = await embedder.embed([text for _, text in rows])
-        _put(store, number, [memory for memory, _ in rows], embedding.vectors)
+        if isinstance(embedder, LocalEmbedder):
+            with store.unit() as unit:
+                embed(unit, embedder, store.cell, [memory for memory, _ in rows])
+        else:
+            embedding = await embedder.embed([text for _, text in rows])
+            _put(store, number, [memory for memory, _ in rows], embedding.vectors)
         after = rows[-1][0]
         done += len(rows)
         progress(len(rows))
@@ -137,7 +142,5 @@ def _mark(number: int) -> str:
 
 def _put(store: SqliteStore, number: int, memories: Sequence[int], rows: Vectors) -> None:
     with store.unit() as unit:
-        packed = [
-            (m, store.cell(number, row), sign_code(row), int8(row)) for m, row in zip(memories, rows, strict=True)
-        ]
+        packed = [(m, store.cell(number, row), *planes(row)) for m, row in zip(memories, rows, strict=True)]
         vectors.put(unit.db, number, packed)

@@ -6,9 +6,9 @@ hot path can import `memman.embed.static` without paying for numpy (57 ms).
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.embed.base import Embedder, Embedding, Vectors
+    from memman.embed.base import Embedder, Embedding, LocalEmbedder, Vectors
 
-__all__ = ["Embedder", "Embedding", "Vectors"]
+__all__ = ["Embedder", "Embedding", "LocalEmbedder", "Vectors"]
 
 
 def __getattr__(name: str) -> object:

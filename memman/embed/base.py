@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -36,3 +36,11 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Release connections."""
+
+
+@runtime_checkable
+class LocalEmbedder(Embedder, Protocol):
+    """An embedder of this machine: never unavailable, and quick enough to be waited for inside a transaction."""
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """Embed `texts`: float32, shape (texts, dimension), each row of unit length or zero."""

@@ -12,6 +12,8 @@ from memman.model.records import Fingerprint, Usage
 
 # Words kept expanded, 1.5 kB each: 12 MB holds the working vocabulary of a large store.
 CACHED_WORDS = 8192
+# Texts kept embedded, 1.5 kB each: a memory's neighbours are embedded again when it comes in between them.
+CACHED_TEXTS = 1024
 
 Sums = npt.NDArray[np.int64]
 
@@ -25,14 +27,22 @@ class BuiltinEmbedder:
     def __init__(self, path: str = TABLE) -> None:
         self._table = StaticTable(path)
         self._words: LRUCache[str, npt.NDArray[np.int32]] = LRUCache(CACHED_WORDS)
+        self._texts: LRUCache[str, Vectors] = LRUCache(CACHED_TEXTS)
         self.fingerprint = Fingerprint("builtin", f"{self._table.model}-v{self._table.version}", self._table.dimension)
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
+        """Embed `texts`, at no cost."""
+        return Embedding(self.vectors(texts), Usage())
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
         """Embed `texts`: float32, shape (texts, dimension), each row of unit length or zero."""
         vectors = np.zeros((len(texts), self.fingerprint.dimension), np.float32)
         for row, text in zip(vectors, texts, strict=True):
-            row[:] = _unit(self._sum(text))
-        return Embedding(vectors, Usage())
+            known = self._texts.get(text)
+            if known is None:
+                known = self._texts[text] = _unit(self._sum(text))
+            row[:] = known
+        return vectors
 
     async def close(self) -> None:
         """Close the table."""

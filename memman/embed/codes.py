@@ -1,17 +1,37 @@
-"""How a vector is stored: a sign code to scan, an int8 vector to rescore."""
+"""How a vector is stored: four bits an element, as planes of one bit an element each; the first is the sign code."""
 
 import numpy as np
+import numpy.typing as npt
 
 from memman.embed import Vectors
+from memman.embed.static import CLIP, LEVELS, PLANES
 
 
-def sign_code(vector: Vectors) -> bytes:
-    """Return one bit a dimension, most significant first: 1 where the component is positive."""
-    return np.packbits(vector > 0).tobytes()
+def planes(vector: Vectors) -> tuple[bytes, int]:
+    """Round a vector to 16 levels; return its planes, most significant first, and the sum of the squared levels.
+
+    Level n stands for 2n - 15; an element's is found by its size beside the
+    vector's root mean square. A zero vector has no planes.
+    """
+    size = float(np.sqrt(np.mean(np.square(vector, dtype=np.float64))))
+    if not size:
+        return b"", 0
+    levels = np.clip(np.floor((vector / (CLIP * size) + 1) * (LEVELS / 2)), 0, LEVELS - 1).astype(np.uint8)
+    signed = 2 * levels.astype(np.int64) - (LEVELS - 1)
+    bits = [np.packbits(levels >> plane & 1).tobytes() for plane in reversed(range(PLANES))]
+    return b"".join(bits), int(signed @ signed)
 
 
-def int8(vector: Vectors) -> bytes:
-    """Return the vector scaled so that its largest component is 127; cosines do not depend on scale."""
-    largest = float(np.abs(vector).max(initial=0.0))
-    scaled = np.rint(vector * (127 / largest)) if largest else np.zeros_like(vector)
-    return scaled.astype(np.int8).tobytes()
+def unpacked(blob: bytes, dimension: int) -> Vectors:
+    """Return the levels that `planes` wrote, float32 of shape (dimension,); their length is not one."""
+    levels: npt.NDArray[np.int64] = np.zeros(dimension, np.int64)
+    if blob:
+        for row in np.frombuffer(blob, np.uint8).reshape(PLANES, -1):
+            levels = 2 * levels + np.unpackbits(row, count=dimension)
+        levels = 2 * levels - (LEVELS - 1)
+    return levels.astype(np.float32)
+
+
+def sign_code(blob: bytes) -> bytes:
+    """Return the first of the planes: one bit an element, most significant first, 1 where it is above zero."""
+    return blob[: len(blob) // PLANES]

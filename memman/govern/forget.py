@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
+from memman.embed.builtin import BuiltinEmbedder
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UnknownId
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
+from memman.pipeline.context import embed
 from memman.queue.notes import Queue
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     with writing(place) as store:
         with store.unit() as unit:
             rows = {memory: unit.restore(memory, now) for one in found for memory in one.memories}
+            _in_context(store, unit, rows)
         return _records(store, rows)
 
 
@@ -56,6 +59,7 @@ def _retire(store: "SqliteStore", found: Sequence[Named], waiting: Mapping[str, 
             # A drain may have stored the note since it was looked up.
             rows = store.reader.located([one.note]) if one.note else one.memories
             done |= {memory: unit.forget(memory, now) for memory in rows}
+        _in_context(store, unit, done)
     return done
 
 
@@ -73,6 +77,12 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)
     origin = note.provenance.origin
     unit.add(Draft(memory_uid(note.uid, 0), note.uid, fact, note.provenance.source, origin, note.queued_at), now)
+
+
+def _in_context(store: "SqliteStore", unit: "SqliteUnit", rows: Mapping[int, bool]) -> None:
+    """Take what was retired out of its neighbours' vectors, or put it back."""
+    changed = [memory for memory, was in rows.items() if was]
+    embed(unit, BuiltinEmbedder(), store.cell, unit.touched(changed))
 
 
 def _records(store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:

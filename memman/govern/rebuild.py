@@ -15,6 +15,7 @@ from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
 from memman.drain.backfill import learn, resolved
 from memman.drain.lock import drain_lock
+from memman.embed import LocalEmbedder, Vectors
 from memman.model.errors import UnknownStore
 from memman.model.records import Fingerprint
 from memman.pipeline.link import LINKERS, Subject, connected
@@ -33,6 +34,7 @@ class _Memory:
     """What linking needs to know of a stored memory. Times are Unix milliseconds, `entities` is a JSON list."""
 
     id: int
+    text: str
     note: str
     origin: str
     valid_from: int
@@ -62,18 +64,20 @@ async def _rebuild(data: str, name: str, progress: Callable[[int, int], None]) -
         store = shop.store(name)
         fingerprint = resolved(store.db, shop.providers()[3].fingerprint)
         learn(store, fingerprint)
-        return _pass(store, fingerprint, progress)
+        return _pass(store, fingerprint, shop.local(), progress)
     finally:
         await shop.close()
 
 
-def _pass(store: SqliteStore, fingerprint: Fingerprint, progress: Callable[[int, int], None]) -> int:
+def _pass(
+    store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, progress: Callable[[int, int], None]
+) -> int:
     last, done, total = _begun(store, fingerprint), 0, store.reader.count()
     while batch := _batch(store, last):
         last = batch[-1].id
         with store.unit() as unit:
             for note in _notes(batch):
-                _relink(store, unit, note, fingerprint)
+                _relink(store, unit, note, fingerprint, local)
             unit.index([memory.id for memory in batch])
             unit.set_meta(_KEY, json.dumps([last, __version__, str(fingerprint)]))
         done += len(batch)
@@ -91,7 +95,7 @@ def _begun(store: SqliteStore, fingerprint: Fingerprint) -> int:
 
 def _batch(store: SqliteStore, after: int) -> list[_Memory]:
     """Return the next memories, cut between two notes."""
-    columns = "id, note, origin, valid_from, recorded_at, status, entities"
+    columns = "id, text, note, origin, valid_from, recorded_at, status, entities"
     sql = f"SELECT {columns} FROM memory WHERE id > ? ORDER BY id LIMIT ?"
     batch = [_Memory(*row) for row in store.db.execute(sql, (after, BATCH))]
     whole = [memory for memory in batch if memory.note != batch[-1].note]
@@ -105,20 +109,31 @@ def _notes(batch: Sequence[_Memory]) -> Iterator[list[_Memory]]:
             yield note
 
 
-def _relink(store: SqliteStore, unit: SqliteUnit, note: Sequence[_Memory], fingerprint: Fingerprint) -> None:
+def _relink(
+    store: SqliteStore, unit: SqliteUnit, note: Sequence[_Memory], fingerprint: Fingerprint, local: LocalEmbedder
+) -> None:
     """Link the memories of one note to those before them, as when they came in."""
     ids = tuple(memory.id for memory in note)
-    number = store.reader.embedder_id(fingerprint)
-    stored = vectors.unpacked(store.db, number, ids) if number is not None else {}
-    nothing = np.zeros(fingerprint.dimension, np.float32)
     subject = Subject(
         origin=note[0].origin,
         at=note[0].valid_from,
         ends=ids,
         entities=tuple(tuple(json.loads(memory.entities)) for memory in note),
         fingerprint=fingerprint,
-        vectors=np.stack([stored.get(memory, nothing) for memory in ids]),
+        vectors=_vectors(store, note, fingerprint, local),
+        local=local if fingerprint == local.fingerprint else None,
     )
     for memory in ids:
         unit.unlink(tuple(LINKERS), memory)
     unit.link(connected(PastReader(store.reader, ids[0], note[0].recorded_at), subject))
+
+
+def _vectors(store: SqliteStore, note: Sequence[_Memory], fingerprint: Fingerprint, local: LocalEmbedder) -> Vectors:
+    """Return the vectors of each memory's own text: those of the built-in embedder are stored with their context."""
+    if fingerprint == local.fingerprint:
+        return local.vectors([memory.text for memory in note])
+    number = store.reader.embedder_id(fingerprint)
+    ids = [memory.id for memory in note]
+    stored = vectors.unpacked(store.db, number, ids) if number is not None else {}
+    nothing = np.zeros(fingerprint.dimension, np.float32)
+    return np.stack([stored.get(memory, nothing) for memory in ids])

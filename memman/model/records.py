@@ -179,7 +179,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory about to be stored. `vectors` holds (embedder number, cell, sign code, int8 vector)."""
+    """A memory about to be stored. `vectors` holds (embedder number, cell, planes, squared length)."""
 
     uid: str
     note: str
@@ -187,4 +187,4 @@ class Draft:
     source: str
     origin: str
     valid_from: int
-    vectors: tuple[tuple[int, int, bytes, bytes], ...] = ()
+    vectors: tuple[tuple[int, int, bytes, int], ...] = ()

@@ -1,15 +1,15 @@
 """The memories that a fact may bear on, best first, at a cost that does not grow with the store."""
 
 import json
-import math
 from collections.abc import Iterable
 
 import numpy as np
 
 from memman.embed import Vectors
-from memman.embed.codes import int8, sign_code
+from memman.embed.static import query_planes, sign_code
 from memman.model.records import Candidate, Fact, Fingerprint, Note, memory_uid
 from memman.model.terms import match_any, query_terms
+from memman.pipeline.context import cosines as own
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.words import stems
 from memman.store.filters import Filters
@@ -30,7 +30,6 @@ EVERYTHING = Filters()
 def find(tools: Tools, fact: Fact, vector: Vectors) -> tuple[Candidate, ...]:
     """Rank the current memories nearest to `fact` by words and by the built-in vector (shape (384,))."""
     reader = tools.reader
-    code = int8(vector)
     number = reader.embedder_id(tools.local.fingerprint)
     worded = dict(lexical(reader, fact.text))
     near = nearest(reader, tools.local.fingerprint, vector)
@@ -38,11 +37,11 @@ def find(tools: Tools, fact: Fact, vector: Vectors) -> tuple[Candidate, ...]:
     ids = [memory for memory in dict.fromkeys((*worded, *near)) if memory in current]
     if not ids:
         return ()
-    cosines = reader.cosines(number, code, ids) if number is not None else {}
+    cosines = reader.cosines(number, query_planes(vector.tolist()), ids) if number is not None else {}
     top = max(worded.values(), default=0.0) or 1.0
     score = {m: 0.5 * worded.get(m, 0.0) / top + 0.5 * cosines.get(m, 0.0) for m in ids}
     best = sorted(ids, key=lambda m: (-score[m], m))[:OFFERED]
-    return tuple(_candidates(reader, best, cosines))
+    return tuple(_candidates(reader, best, own(reader, tools.local, vector, best)))
 
 
 def lexical(reader: Reader, text: str) -> list[tuple[int, float]]:
@@ -65,7 +64,7 @@ def nearest(reader: Reader, fingerprint: Fingerprint, vector: Vectors, limit: in
     if number is None or not np.any(vector):
         return []
     cells = reader.cells_near(number, vector)
-    return [memory for memory, _ in reader.nearest(number, sign_code(vector), EVERYTHING, limit, cells)]
+    return [memory for memory, _ in reader.nearest(number, sign_code(vector.tolist()), EVERYTHING, limit, cells)]
 
 
 async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Candidate, ...]]:
@@ -102,5 +101,5 @@ def _candidates(reader: Reader, ids: list[int], cosines: dict[int, float]) -> It
             category=row[4],
             entities=tuple(json.loads(row[6])),
             valid_from=row[11],
-            similarity=0.0 if math.isnan(cosines.get(memory, 0.0)) else cosines.get(memory, 0.0),
+            similarity=cosines[memory],
         )

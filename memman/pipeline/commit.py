@@ -3,9 +3,10 @@
 import json
 from dataclasses import astuple, replace
 
-from memman.embed.codes import int8, sign_code
+from memman.embed.codes import planes
 from memman.model.records import Draft, Edge, memory_uid
 from memman.model.vocabulary import PROTECTED, REPLACED, SOURCES
+from memman.pipeline.context import index
 from memman.pipeline.echo import held
 from memman.pipeline.embed import made_by
 from memman.pipeline.plan import Outcome, Plan, Tools
@@ -44,7 +45,7 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     for n, memory in known.items():
         if not plan.facts[n].source:  # what an agent repeats of its own accord confirms nothing
             unit.confirm(memory, plan.note, now)
-    unit.index_new([rows[n] for n in fresh])
+    index(unit, tools.local, store.cell, [rows[n] for n in fresh])
     retired = _retire(tools, unit, plan, rows, at, now) + _replace_late(tools, unit, plan, rows, at, now)
     unit.link(_edges(plan, rows, set(known)))
     if plan.samples and plan.vectors is not None:
@@ -103,7 +104,7 @@ def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at
     return retired
 
 
-def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, bytes], ...]) -> Draft:
+def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...]) -> Draft:
     note = plan.note
     return Draft(
         uid=memory_uid(note.uid, n),
@@ -116,19 +117,12 @@ def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, bytes], ...
     )
 
 
-def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, bytes], ...]]:
-    """Return each fact's vectors in the form a store keeps: the built-in one, and the configured one beside it."""
-    kinds = [(tools.local, plan.local)]
-    if tools.embedder is not tools.local:
-        kinds.append((tools.embedder, plan.vectors))
-    packed: list[tuple[tuple[int, int, bytes, bytes], ...]] = [() for _ in plan.facts]
-    for embedder, vectors in kinds:
-        if vectors is None:
-            continue
-        number = unit.embedder(made_by(embedder, vectors))
-        for n, vector in enumerate(vectors):
-            packed[n] += ((number, store.cell(number, vector), sign_code(vector), int8(vector)),)
-    return packed
+def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, int], ...]]:
+    """Return each fact's vector by the configured embedder in the form a store keeps; the built-in ones need context."""
+    if tools.embedder is tools.local or plan.vectors is None:
+        return [() for _ in plan.facts]
+    number = unit.embedder(made_by(tools.embedder, plan.vectors))
+    return [((number, store.cell(number, vector), *planes(vector)),) for vector in plan.vectors]
 
 
 def _edges(plan: Plan, rows: dict[int, int], known: set[int]) -> list[Edge]:

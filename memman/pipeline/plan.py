@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from memman.embed import Embedder, Vectors
+from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.llm import LLM
 from memman.model.records import Candidate, Cause, Edge, Fact, Note, Verdict
 from memman.store.protocols import Reader, Store
@@ -51,7 +51,7 @@ class Tools:
 
     llm: LLM
     rules: LLM
-    local: Embedder
+    local: LocalEmbedder
     embedder: Embedder
     reader: Reader
     clock: Callable[[], int]

@@ -32,14 +32,17 @@ class Reader(Protocol):
     ) -> list[tuple[int, int]]:
         """Return (id, Hamming distance) of the nearest sign codes."""
 
-    def cosines(self, embedder: int, vector: bytes, ids: Iterable[int]) -> dict[int, float]:
-        """Return the cosine between an int8 vector and each memory's own, none where either is zero."""
+    def cosines(self, embedder: int, query: Sequence[int], ids: Iterable[int]) -> dict[int, float]:
+        """Return the cosine between a query's planes and each memory's vector, none where either is zero."""
 
     def cells_near(self, embedder: int, vector: Vectors) -> list[int]:
         """Return the cells of the partition around `vector`; empty means the whole store."""
 
     def rows(self, ids: Iterable[int]) -> dict[int, tuple[Any, ...]]:
         """Return memories as tuples in the order of the adapter's ROW."""
+
+    def texts(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the text of each memory."""
 
     def filtered(self, ids: Iterable[int], filters: Filters) -> set[int]:
         """Return those of `ids` that `filters` admits."""
@@ -87,8 +90,17 @@ class Unit(Protocol):
     def link(self, edges: Iterable[Edge]) -> None:
         """Store edges between stored memories."""
 
-    def index_new(self, memories: Sequence[int]) -> None:
-        """Index memories just added, and the neighbours whose context they change."""
+    def touched(self, memories: Sequence[int]) -> list[int]:
+        """Return `memories` and those whose context they are."""
+
+    def in_context(self, memory: int) -> list[tuple[int, int, str]]:
+        """Return (distance, id, text) of a memory, at 0, and of those around it in its session."""
+
+    def index(self, memories: Iterable[int]) -> None:
+        """Write the text index of `memories` afresh, each with its context."""
+
+    def put_vectors(self, embedder: int, rows: Iterable[tuple[int, int, bytes, int]]) -> None:
+        """Store vectors: (memory, cell, planes, squared length)."""
 
     def embedder(self, fingerprint: Fingerprint) -> int:
         """Return the number of `fingerprint`'s vectors in this store."""

@@ -214,7 +214,7 @@ def test_a_text_without_a_known_word_is_stored_and_never_linked_by_meaning(tmp_p
             return (
                 count,
                 store.db.execute("SELECT count(*) FROM code").get,
-                store.reader.cosines(1, bytes([1] * 384), [1]),
+                store.reader.cosines(1, (2**384 - 1, 0, 0, 0), [1]),
             )
 
     assert asyncio.run(run()) == (1, 0, {})
@@ -280,8 +280,8 @@ def test_a_divided_store_finds_what_a_whole_one_finds(tmp_path):
 
 def nearest(store, number, row):
     """Return the ten memories nearest to a vector, as linking looks for them."""
-    from memman.embed.codes import sign_code
+    from memman.embed.static import sign_code
     from memman.pipeline.candidates import EVERYTHING
 
     cells = store.reader.cells_near(number, row)
-    return [m for m, _ in store.reader.nearest(number, sign_code(row), EVERYTHING, 10, cells)]
+    return [m for m, _ in store.reader.nearest(number, sign_code(row.tolist()), EVERYTHING, 10, cells)]

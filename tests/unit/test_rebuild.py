@@ -16,6 +16,7 @@ from memman.pipeline.commit import commit
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan
 from memman.store.filters import Filters
+from memman.store.sqlite.schema import KINDS
 from memman.store.sqlite.store import SqliteStore
 
 MINUTE = 60_000
@@ -90,7 +91,7 @@ def test_a_rebuild_brings_lost_edges_back(data):
     """Whatever happened to the edges, a rebuild makes them again, also those of superseded memories."""
     rebuild(data, "default")
     before = edges(data)
-    altered(data, "DELETE FROM edge WHERE kind <> 'causal' AND src <> 7 AND dst <> 7")
+    altered(data, f"DELETE FROM link WHERE kind <> {KINDS.index('causal')} AND src <> 7 AND dst <> 7")
     assert edges(data) != before
     rebuild(data, "default")
     assert edges(data) == before

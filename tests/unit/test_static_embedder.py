@@ -11,11 +11,16 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import memman.embed
+from memman.embed import codes
 from memman.embed.builtin import BuiltinEmbedder
-from memman.embed.static import MAX_SCALE, TABLE, TEXT_LIMIT, StaticTable, int8, pieces, sign_code, words
+from memman.embed.codes import planes
+from memman.embed.static import MAX_SCALE, TABLE, TEXT_LIMIT, StaticTable, pieces, query_planes, sign_code, words
 from memman.model.records import Fingerprint, Usage
+from memman.store.sqlite.nearness import cosines
 
 # Cosines of table minilm-l6-static-v1; a change here means a new table, and so a new version.
 PINNED = (
@@ -194,14 +199,38 @@ def test_sign_code(table: StaticTable) -> None:
     assert len(sign_code(vector)) == 48
 
 
-def test_int8(table: StaticTable) -> None:
-    """Bytes are two's complement with 127 as the largest magnitude, and keep the direction."""
-    vector = np.array(table.vector("candidates are rescored with int8"))
-    code = np.frombuffer(int8(vector.tolist()), np.int8).astype(float)
-    assert int8([0.5, -1.0, 0.0]) == bytes([64, 129, 0])
-    assert int8([0.0] * 384) == bytes(384)
-    assert len(code) == 384
-    assert code @ vector / np.linalg.norm(code) > 0.9995
+def test_planes_of_a_query_against_planes_of_memories(table: StaticTable) -> None:
+    """Counting bits gives the cosine of the rounded vectors, within a hundredth or two of the exact one."""
+    texts = ["candidates are rescored by planes", "planes of bits rescore the candidates", "the weather in Paris"]
+    vectors = [np.array(table.vector(text)) for text in texts]
+    rows = [(n, *planes(vector)) for n, vector in enumerate(vectors)]
+    query = query_planes(vectors[0].tolist())
+    got = cosines(query, rows)
+    assert len(rows[0][1]) == 192
+    assert sign_code(vectors[0].tolist()) == codes.sign_code(rows[0][1])
+    for n, vector in enumerate(vectors):
+        levels = codes.unpacked(rows[n][1], 384)
+        assert levels @ levels == rows[n][2]
+        assert levels @ vector / np.linalg.norm(levels) > 0.985
+        assert got[n] == pytest.approx(vectors[0] @ vector, abs=0.03)
+
+
+@given(st.lists(st.integers(-7, 7), min_size=16, max_size=16), st.lists(st.integers(0, 15), min_size=16, max_size=16))
+def test_a_dot_product_by_bits_is_exact(query: list[int], levels: list[int]) -> None:
+    """Whatever the levels, the planes give what multiplying and adding gives."""
+    bits = [int("".join(str((value & 15) >> plane & 1) for value in query), 2) for plane in range(4)]
+    blob = b"".join(np.packbits(np.array(levels) >> plane & 1).tobytes() for plane in (3, 2, 1, 0))
+    signed = 2 * np.array(levels) - 15
+    wanted = {} if not any(query) else {1: signed @ query / (np.linalg.norm(query) * np.linalg.norm(signed))}
+    assert cosines(bits, [(1, blob, int(signed @ signed))]) == pytest.approx(wanted)
+
+
+def test_a_zero_vector_has_no_planes_and_no_cosine() -> None:
+    """Nothing is near a text without a known word, and it is near nothing."""
+    assert planes(np.zeros(384)) == (b"", 0)
+    assert not codes.unpacked(b"", 384).any()
+    assert cosines(query_planes([0.0] * 384), [(1, *planes(np.ones(384)))]) == {}
+    assert cosines(query_planes([1.0] * 384), [(1, b"", 0)]) == {}
 
 
 def test_readers_agree(table: StaticTable) -> None:

@@ -175,5 +175,5 @@ def test_vectors_of_two_embedders_are_kept_apart(box):
         box.use(provider)
         box.remember(SESSION[0])
         box.drain()
-    sizes = box.store("SELECT dimension, length(vector) FROM vector JOIN embedder ON id = embedder ORDER BY 1")
-    assert sizes == [(32, 32), (384, 384)]
+    sizes = box.store("SELECT dimension, length(planes) FROM vector JOIN embedder ON id = embedder ORDER BY 1")
+    assert sizes == [(32, 16), (384, 192)]

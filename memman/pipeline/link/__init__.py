@@ -35,6 +35,7 @@ async def link(tools: Tools, plan: Plan) -> Plan:
         entities=tuple(fact.entities for fact in plan.facts),
         fingerprint=made_by(tools.embedder, plan.vectors),
         vectors=plan.vectors,
+        local=tools.local if tools.embedder is tools.local else None,
     )
     edges = (*connected(tools.reader, subject), *causal(tools.reader, plan))
     return replace(plan, edges=edges, samples=tuple(sampled(tools.reader, subject)))

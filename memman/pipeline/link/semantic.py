@@ -1,6 +1,5 @@
 """Semantic edges: the nearest memories by meaning, above what this store's own vectors call unusual."""
 
-from memman.embed.codes import int8
 from memman.model.records import Edge
 from memman.pipeline.candidates import EVERYTHING, nearest
 from memman.pipeline.link.subject import Subject
@@ -20,15 +19,14 @@ _GOLDEN = 2_654_435_769
 
 def semantic(reader: Reader, subject: Subject) -> list[Edge]:
     """Link each fact to at most TOP memories whose cosine stands out."""
-    number = reader.embedder_id(subject.fingerprint)
     spread = Spread.of(reader, subject.fingerprint)
-    if number is None or not spread.known:
+    if not spread.known:
         return []
     least = spread.above(SIGMAS)
     edges: list[Edge] = []
-    for place, vector in zip(subject.ends, subject.vectors, strict=True):
+    for n, (place, vector) in enumerate(zip(subject.ends, subject.vectors, strict=True)):
         near = reader.filtered(nearest(reader, subject.fingerprint, vector, _POOL), EVERYTHING)
-        cosines = reader.cosines(number, int8(vector), near)
+        cosines = subject.cosines(reader, n, near)
         best = sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0]))[:TOP]
         edges += [Edge("semantic", place, memory, cosine) for memory, cosine in best if cosine >= least]
     return edges
@@ -36,12 +34,10 @@ def semantic(reader: Reader, subject: Subject) -> list[Edge]:
 
 def sampled(reader: Reader, subject: Subject) -> list[float]:
     """Return the cosines between each fact and SAMPLES memories from all over the store."""
-    number, total = reader.embedder_id(subject.fingerprint), reader.count()
-    if number is None or not total:
-        return []
+    total = reader.count()
     samples: list[float] = []
-    for n, vector in enumerate(subject.vectors):
-        samples += reader.cosines(number, int8(vector), _spread_out(total, (total + n) * SAMPLES)).values()
+    for n in range(len(subject.vectors) if total else 0):
+        samples += subject.cosines(reader, n, _spread_out(total, (total + n) * SAMPLES)).values()
     return samples
 
 

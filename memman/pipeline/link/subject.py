@@ -1,9 +1,13 @@
 """What linkers are told: the facts of one note, about to be stored or stored long ago."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memman.embed import Vectors
+from memman.embed import LocalEmbedder, Vectors
+from memman.embed.static import query_planes
 from memman.model.records import Fingerprint
+from memman.pipeline.context import cosines
+from memman.store.protocols import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +16,8 @@ class Subject:
 
     `ends` is how edges name each fact: its row id, or a stand-in below zero.
     `vectors` were made by `fingerprint`: float32 of shape (facts, dimension),
-    a zero row for a fact that has none.
+    a zero row for a fact that has none. `local` is set where that is the
+    built-in embedder, whose stored vectors hold more than the memory's own text.
     """
 
     origin: str
@@ -21,3 +26,11 @@ class Subject:
     entities: tuple[tuple[str, ...], ...]
     fingerprint: Fingerprint
     vectors: Vectors
+    local: LocalEmbedder | None = None
+
+    def cosines(self, reader: Reader, fact: int, memories: Iterable[int]) -> dict[int, float]:
+        """Return the cosines between a fact and memories that have a vector, none for a zero vector."""
+        vector, number = self.vectors[fact], reader.embedder_id(self.fingerprint)
+        if self.local is not None:
+            return cosines(reader, self.local, vector, memories) if vector.any() else {}
+        return {} if number is None else reader.cosines(number, query_planes(vector.tolist()), memories)

@@ -24,6 +24,8 @@ _TALLIES = {
 }
 # A chain longer than this is shown in part.
 _LONGEST_CHAIN = 200
+# Rows are added as they are recorded, and a note waits in the queue while at most so many others go by.
+_STRAGGLERS = 256
 
 
 def memory_record(row: Sequence[Any]) -> dict[str, Any]:
@@ -100,6 +102,26 @@ class Catalogue:
             " SELECT m.superseded_by FROM memory m JOIN chain c ON m.id = c.id WHERE m.superseded_by IS NOT NULL",
             memory,
         )
+
+    def around(self, memory: int, count: int) -> list[tuple[int, int]]:
+        """Return (valid_from, id) of the memories recorded near a row, in the order they came to hold.
+
+        At least `count` either side, where there are so many; forgotten ones are left out. Reads a bounded
+        number of rows, however large the store.
+        """
+        reach = count + _STRAGGLERS
+        sql = "SELECT valid_from, id FROM memory WHERE id BETWEEN ? AND ? AND status != 'forgotten' ORDER BY 1, 2"
+        return list(self.reader.db.execute(sql, (memory - reach, memory + reach)))
+
+    def last_by(self, moment: int) -> int:
+        """Return the last row recorded before `moment`, 0 where there is none: found by halving, not by a scan."""
+        low, high = 0, self.reader.count()
+        while low < high:
+            middle = (low + high + 1) // 2
+            sql = "SELECT id, recorded_at FROM memory WHERE id >= ? ORDER BY id LIMIT 1"
+            row, recorded_at = next(self.reader.db.execute(sql, (middle,)))
+            low, high = (row, high) if recorded_at < moment else (low, middle - 1)
+        return low
 
     def edge_counts(self, memory: int) -> dict[str, int]:
         """Count the edges at `memory` by kind."""

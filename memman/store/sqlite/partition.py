@@ -13,6 +13,7 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
+from memman.embed.codes import planes, sign_code, unpacked
 from memman.sqlite import Transaction
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -81,8 +82,11 @@ def divide(db: apsw.Connection, embedder: int, grain: Grain) -> None:
             )
         _move_codes(db, embedder)
         db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
+        db.execute("DELETE FROM beacon WHERE embedder = ?", (embedder,))
         rows = [(embedder, n, centroid.tobytes()) for n, centroid in enumerate(centroids)]
         db.executemany("INSERT INTO cell VALUES (?, ?, ?)", rows)
+        beacons = [(embedder, n, sign_code(planes(centroid)[0])) for n, centroid in enumerate(centroids)]
+        db.executemany("INSERT INTO beacon VALUES (?, ?, ?)", beacons)
 
 
 def _move_codes(db: apsw.Connection, embedder: int) -> None:
@@ -104,13 +108,13 @@ def _rows(db: apsw.Connection, embedder: int) -> int:
 def _batches(db: apsw.Connection, embedder: int) -> Iterator[tuple[list[int], Matrix]]:
     """Read (ids, unit vectors) a batch at a time, so that a large store never lies in memory as a whole."""
     after = 0
-    sql = "SELECT memory, vector FROM vector WHERE embedder = ? AND memory > ? ORDER BY memory LIMIT ?"
+    sql = "SELECT memory, planes FROM vector WHERE embedder = ? AND memory > ? ORDER BY memory LIMIT ?"
+    dimension = db.execute("SELECT dimension FROM embedder WHERE id = ?", (embedder,)).get
     while True:
         rows: list[Any] = db.execute(sql, (embedder, after, _BATCH)).fetchall()
         if not rows:
             return
-        packed = np.frombuffer(b"".join(blob for _, blob in rows), np.int8).reshape(len(rows), -1)
-        yield [memory for memory, _ in rows], _unit(packed.astype(np.float32))
+        yield [memory for memory, _ in rows], _unit(np.stack([unpacked(blob, dimension) for _, blob in rows]))
         after = rows[-1][0]
 
 

@@ -10,6 +10,7 @@ import apsw
 
 from memman.model.vocabulary import REPLACED
 from memman.sqlite import open_reader, schema_version, there
+from memman.store.sqlite import nearness
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
 
 TYPE_CHECKING = False
@@ -134,25 +135,21 @@ class SqliteReader:
             distance = "vec_distance_hamming(vec_bit(c.code), vec_bit(?))"
             sql = f"SELECT c.memory, {distance} d {rows} ORDER BY d, c.memory LIMIT ?"
             return [(memory, int(distance)) for memory, distance in self.db.execute(sql, (code, *values, limit))]
-        from memman.store.sqlite import int8
+        return nearness.nearest(code, self.db.execute(f"SELECT c.memory, c.code {rows}", values), limit)
 
-        return int8.nearest(code, self.db.execute(f"SELECT c.memory, c.code {rows}", values), limit)
-
-    def cosines(self, embedder: int, vector: bytes, ids: "Iterable[int]") -> dict[int, float]:
-        """Return the cosine between an int8 `vector` and each memory's own, none where either is zero."""
-        where, values = f"FROM vector WHERE embedder = ? AND memory {LISTED}", (embedder, id_list(ids))
-        if self.has_vectors:
-            sql = f"SELECT memory, 1 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) {where}"
-            rows = self.db.execute(sql, (vector, *values))
-            return {memory: cosine for memory, cosine in rows if cosine is not None}
-        from memman.store.sqlite import int8
-
-        return int8.cosines(vector, self.db.execute(f"SELECT memory, vector {where}", values))
+    def cosines(self, embedder: int, query: "Sequence[int]", ids: "Iterable[int]") -> dict[int, float]:
+        """Return the cosine between a query, as `query_planes` gives it, and each memory, none where either is zero."""
+        sql = f"SELECT memory, planes, squares FROM vector WHERE embedder = ? AND memory {LISTED}"
+        return nearness.cosines(query, self.db.execute(sql, (embedder, id_list(ids))))
 
     def rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
         """Return the memories of `ids` as tuples in the order of ROW."""
         sql = f"SELECT {', '.join(ROW)} FROM memory WHERE id {LISTED}"
         return {row[0]: row for row in self.db.execute(sql, (id_list(ids),))}
+
+    def texts(self, ids: "Iterable[int]") -> dict[int, str]:
+        """Return the text of each memory."""
+        return dict(self.db.execute(f"SELECT id, text FROM memory WHERE id {LISTED}", (id_list(ids),)))
 
     def filtered(self, ids: "Iterable[int]", filters: "Filters") -> set[int]:
         """Return those of `ids` that `filters` admits."""

@@ -43,15 +43,22 @@ CREATE TABLE mention(
     memory INTEGER NOT NULL REFERENCES memory(id),
     PRIMARY KEY (entity, memory)
 ) WITHOUT ROWID;
-CREATE TABLE edge(
+CREATE TABLE link(
     src INTEGER NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('temporal', 'entity', 'causal', 'semantic')),
+    kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 3),
     dst INTEGER NOT NULL,
-    weight REAL NOT NULL,
+    weight INTEGER NOT NULL CHECK (weight BETWEEN 0 AND 10000),
     detail TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (src, kind, dst)
 ) WITHOUT ROWID;
-CREATE INDEX edge_back ON edge(dst, kind);
+CREATE INDEX link_back ON link(dst, kind);
+CREATE VIEW edge AS SELECT
+    src,
+    CASE kind WHEN 0 THEN 'temporal' WHEN 1 THEN 'entity' WHEN 2 THEN 'causal' ELSE 'semantic' END AS kind,
+    dst,
+    weight / 10000.0 AS weight,
+    CASE WHEN kind = 0 AND detail = '' THEN iif(weight = 10000, 'next', 'near') ELSE detail END AS detail
+FROM link;
 CREATE VIRTUAL TABLE fts USING fts5(
     text, terms, context, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'
 );
@@ -73,7 +80,8 @@ CREATE TABLE vector(
     embedder INTEGER NOT NULL,
     memory INTEGER NOT NULL,
     cell INTEGER NOT NULL,
-    vector BLOB NOT NULL,
+    planes BLOB NOT NULL,
+    squares INTEGER NOT NULL,
     PRIMARY KEY (embedder, memory)
 ) WITHOUT ROWID;
 CREATE TABLE cell(
@@ -81,6 +89,18 @@ CREATE TABLE cell(
     id INTEGER NOT NULL,
     centroid BLOB NOT NULL,
     PRIMARY KEY (embedder, id)
+) WITHOUT ROWID;
+CREATE TABLE beacon(
+    embedder INTEGER NOT NULL,
+    cell INTEGER NOT NULL,
+    code BLOB NOT NULL,
+    PRIMARY KEY (embedder, cell)
+) WITHOUT ROWID;
+CREATE TABLE alias(
+    name TEXT NOT NULL,
+    means TEXT NOT NULL,
+    memory INTEGER NOT NULL REFERENCES memory(id),
+    PRIMARY KEY (name, means, memory)
 ) WITHOUT ROWID;
 CREATE TABLE log(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -98,6 +118,10 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 # Step n takes a file from schema n to schema n + 1. Released steps are never edited.
 STEPS = (V1,)
 VERSION = len(STEPS)
+
+# How edges are stored: kinds by number, weights in ten-thousandths, and no detail that the weight tells.
+KINDS = ("temporal", "entity", "causal", "semantic")
+UNIT_WEIGHT = 10_000
 
 # The sign codes of forgotten memories wait here for a restore: a cell that no scan enters.
 HIDDEN_CELL = -1

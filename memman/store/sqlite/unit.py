@@ -9,14 +9,15 @@ import apsw
 from memman.model.records import Draft, Edge, Fingerprint, Note
 from memman.model.terms import index_terms
 from memman.model.vocabulary import PROTECTED
-from memman.store.sqlite.reader import LISTED, ROW, id_list
-from memman.store.sqlite.schema import HIDDEN_CELL
+from memman.store.sqlite import vectors
+from memman.store.sqlite.reader import ROW
+from memman.store.sqlite.schema import HIDDEN_CELL, KINDS, UNIT_WEIGHT
 
 # Two neighbours either side: the measured optimum of the context column.
 CONTEXT = 2
 # How the detail of an edge begins that a person made; no rule of ours changes or drops it.
 MANUAL = "manual"
-_MADE_BY_RULE = f"edge.detail NOT LIKE '{MANUAL}%'"
+_MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 _LOGGED = ("text", "category", "importance", "entities", "valid_from", "valid_to", "status", "superseded_by")
 
 
@@ -48,8 +49,8 @@ class SqliteUnit:
             ),
         ).get  # fmt: skip
         self._mention(memory, fact.entities)
-        for embedder, cell, code, vector in draft.vectors:
-            self.put_vector(embedder, memory, cell, code, vector)
+        for embedder, cell, planes, squares in draft.vectors:
+            vectors.put(self.db, embedder, [(memory, cell, planes, squares)])
         self._log(at, "add", draft.uid, draft.note, None, {"text": fact.text, "category": fact.category})
         return memory
 
@@ -79,7 +80,7 @@ class SqliteUnit:
             "UPDATE memory SET status = 'forgotten', retired_at = coalesce(retired_at, ?) WHERE id = ?", (at, memory)
         )
         self._move(memory, str(HIDDEN_CELL))
-        self.index([memory, *self._neighbours(memory)])
+        self.index(self.touched([memory]))
         self._log(at, "forget", before["uid"], "", before, self._state(memory))
         return True
 
@@ -91,7 +92,7 @@ class SqliteUnit:
         status = "superseded" if before["superseded_by"] else "current"
         retired = before["retired_at"] if before["superseded_by"] else None
         self.db.execute("UPDATE memory SET status = ?, retired_at = ? WHERE id = ?", (status, retired, memory))
-        self.index([memory, *self._neighbours(memory)])
+        self.index(self.touched([memory]))
         self._move(memory, "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)")
         self._log(at, "restore", before["uid"], "", before, self._state(memory))
         return True
@@ -109,15 +110,14 @@ class SqliteUnit:
     def link(self, edges: Iterable[Edge]) -> None:
         """Store edges; of two with the same ends and kind a person's stays, or else the heavier."""
         self.db.executemany(
-            "INSERT INTO edge VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight,"
+            "INSERT INTO link VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight,"
             f" detail = excluded.detail WHERE excluded.weight > weight AND {_MADE_BY_RULE}",
-            [(e.src, e.kind, e.dst, round(e.weight, 4), e.detail) for e in edges],
+            map(_link, edges),
         )
 
     def link_by_hand(self, edge: Edge, at: int) -> None:
         """Store a person's edge over whatever edge of its kind there is; its detail must begin with MANUAL."""
-        values = (edge.src, edge.kind, edge.dst, round(edge.weight, 4), edge.detail)
-        self.db.execute("INSERT OR REPLACE INTO edge VALUES (?, ?, ?, ?, ?)", values)
+        self.db.execute("INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?, ?)", _link(edge))
         ends = [self._state(memory)["uid"] for memory in (edge.src, edge.dst)]
         self._log(at, "link", ends[0], "", None, {"why": f"{edge.kind} to {ends[1]}, {edge.detail}"})
 
@@ -129,9 +129,9 @@ class SqliteUnit:
         marks = ", ".join("?" for _ in kinds)
         for this, other in (("src", "dst"), ("dst", "src")):
             self.db.execute(
-                f"DELETE FROM edge WHERE {this} = ?1 AND {other} < ?1 AND kind IN ({marks}) AND {_MADE_BY_RULE}"
+                f"DELETE FROM link WHERE {this} = ?1 AND {other} < ?1 AND kind IN ({marks}) AND {_MADE_BY_RULE}"
                 f" AND (SELECT status FROM memory WHERE id = {other}) IS NOT 'forgotten'",
-                (memory, *kinds),
+                (memory, *map(KINDS.index, kinds)),
             )
 
     def embedder(self, fingerprint: Fingerprint) -> int:
@@ -145,15 +145,9 @@ class SqliteUnit:
         ).get
         return number
 
-    def put_vector(self, embedder: int, memory: int, cell: int, code: bytes, vector: bytes) -> None:
-        """Store one vector (int8) and, unless it is zero, its sign code under `cell` of the partition."""
-        self.db.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?, ?)", (embedder, memory, cell, vector))
-        self.db.execute(
-            "DELETE FROM code WHERE embedder = ? AND memory = ? AND cell IN (?, ?)",
-            (embedder, memory, cell, HIDDEN_CELL),
-        )
-        if any(vector):
-            self.db.execute("INSERT INTO code VALUES (?, ?, ?, ?)", (embedder, cell, memory, code))
+    def put_vectors(self, embedder: int, rows: Iterable[vectors.Row]) -> None:
+        """Store vectors, each in place of the one its memory had."""
+        vectors.put(self.db, embedder, rows)
 
     def set_meta(self, key: str, value: str | None) -> None:
         """Set one of the store's settings; None removes it."""
@@ -176,28 +170,28 @@ class SqliteUnit:
                 (memory, text, terms, self._context(memory)),
             )
 
-    def index_new(self, memories: Sequence[int]) -> None:
-        """Index memories just added, and again the neighbours whose context they change."""
-        touched = dict.fromkeys(near for memory in memories for near in self._neighbours(memory))
-        self.index([*touched, *(m for m in memories if m not in touched)])
-
-    def _neighbours(self, memory: int) -> list[int]:
-        """Find the memories just before and after in the same session, or else in the same note."""
-        origin, note = self.db.execute("SELECT origin, note FROM memory WHERE id = ?", (memory,)).get
-        near: list[tuple[int, str]] = []
+    def in_context(self, memory: int) -> list[tuple[int, int, str]]:
+        """Return (distance, id, text) of a memory, at 0, and of those around it in the same session, or else note."""
+        origin, note, text = self.db.execute("SELECT origin, note, text FROM memory WHERE id = ?", (memory,)).get
+        # An origin without a session strings together unrelated notes: there only the note itself is context.
+        session = not origin.startswith("@")
+        near = [(0, memory, text)]
         for beyond, order in (("<", "DESC"), (">", "ASC")):
-            near += self.db.execute(
-                f"SELECT id, note FROM memory WHERE origin = ? AND id {beyond} ? AND status <> 'forgotten'"
+            rows = self.db.execute(
+                f"SELECT id, note, text FROM memory WHERE origin = ? AND id {beyond} ? AND status <> 'forgotten'"
                 f" ORDER BY id {order} LIMIT {CONTEXT}",
                 (origin, memory),
             )
-        # An origin without a session strings together unrelated notes: there only the note itself is context.
-        session = not origin.startswith("@")
-        return [other for other, its_note in near if session or its_note == note]
+            near += [(n, other, its) for n, (other, its_note, its) in enumerate(rows, 1) if session or its_note == note]
+        return near
+
+    def touched(self, memories: Sequence[int]) -> list[int]:
+        """Return `memories` and those whose context they are."""
+        return list(dict.fromkeys(other for memory in memories for _, other, _ in self.in_context(memory)))
 
     def _context(self, memory: int) -> str:
-        sql = f"SELECT text FROM memory WHERE id {LISTED} ORDER BY id"
-        return " ".join(text for (text,) in self.db.execute(sql, (id_list(self._neighbours(memory)),)))
+        near = sorted((other, text) for distance, other, text in self.in_context(memory) if distance)
+        return " ".join(text for _, text in near)
 
     def _mention(self, memory: int, entities: Sequence[str]) -> None:
         for name in dict.fromkeys(name.casefold() for name in entities):
@@ -229,6 +223,12 @@ class SqliteUnit:
             "INSERT INTO log(at, verb, memory, note, before, after) VALUES (?, ?, ?, ?, ?, ?)",
             (at, verb, uid, note, _changed(before, after), _changed(after, before)),
         )
+
+
+def _link(edge: Edge) -> tuple[int, int, int, int, str]:
+    plain = edge.kind == "temporal" and not edge.detail.startswith(MANUAL)
+    weight = round(edge.weight * UNIT_WEIGHT)
+    return edge.src, KINDS.index(edge.kind), edge.dst, weight, "" if plain else edge.detail
 
 
 def _json(values: Sequence[str]) -> str:

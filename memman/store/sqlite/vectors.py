@@ -6,15 +6,15 @@ Functions that write run inside the transaction their caller holds.
 from collections.abc import Iterable
 
 import apsw
-import numpy as np
 
-from memman.embed import Vectors
+from memman.embed import Vectors, codes
+from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
 from memman.store.sqlite.reader import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
-# Memory, cell, sign code, int8 vector.
-Row = tuple[int, int, bytes, bytes]
+# Memory, cell, planes, squared length.
+Row = tuple[int, int, bytes, int]
 
 _LIVE = "m.status <> 'forgotten'"
 
@@ -51,21 +51,25 @@ def tally(db: apsw.Connection) -> dict[Fingerprint, int]:
 
 def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
     """Store vectors of memories that are still there; the codes of forgotten ones wait out of sight."""
-    for memory, cell, code, vector in rows:
-        values = (embedder, cell, vector, memory)
-        db.execute("INSERT OR REPLACE INTO vector SELECT ?, id, ?, ? FROM memory WHERE id = ?", values)
-        if any(vector):
+    for memory, cell, planes, squares in rows:
+        before = db.execute("SELECT cell FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory)).get
+        if before is not None:
+            sql = "DELETE FROM code WHERE embedder = ? AND memory = ? AND cell IN (?, ?)"
+            db.execute(sql, (embedder, memory, before, HIDDEN_CELL))
+        values = (embedder, cell, planes, squares, memory)
+        db.execute("INSERT OR REPLACE INTO vector SELECT ?, id, ?, ?, ? FROM memory WHERE id = ?", values)
+        if squares:
             db.execute(
-                "INSERT OR REPLACE INTO code SELECT ?, iif(status = 'forgotten', ?, ?), id, ? FROM memory WHERE id = ?",
-                (embedder, HIDDEN_CELL, cell, code, memory),
+                "INSERT INTO code SELECT ?, iif(status = 'forgotten', ?, ?), id, ? FROM memory WHERE id = ?",
+                (embedder, HIDDEN_CELL, cell, sign_code(planes), memory),
             )
 
 
 def unpacked(db: apsw.Connection, embedder: int, ids: Iterable[int]) -> dict[int, Vectors]:
     """Return the vectors of `ids` as float32; their length is not one."""
-    sql = f"SELECT memory, vector FROM vector WHERE embedder = ? AND memory {LISTED}"
-    rows = db.execute(sql, (embedder, id_list(ids)))
-    return {memory: np.frombuffer(blob, np.int8).astype(np.float32) for memory, blob in rows}
+    dimension = db.execute("SELECT dimension FROM embedder WHERE id = ?", (embedder,)).get
+    sql = f"SELECT memory, planes FROM vector WHERE embedder = ? AND memory {LISTED}"
+    return {memory: codes.unpacked(blob, dimension) for memory, blob in db.execute(sql, (embedder, id_list(ids)))}
 
 
 def embedders(db: apsw.Connection) -> dict[Fingerprint, int]:
@@ -83,5 +87,6 @@ def drop(db: apsw.Connection, embedder: int, limit: int) -> int:
     if gone < limit:
         db.execute("DELETE FROM code WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
+        db.execute("DELETE FROM beacon WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM embedder WHERE id = ?", (embedder,))
     return gone

@@ -1,0 +1,43 @@
+"""A memory is found by its own words and meaning, and by a share of what stands around it in its session.
+
+The text index holds the neighbours' text in a column that weighs less; the
+vector is the memory's own plus a little of theirs (docs/adr/0012).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from memman.embed import LocalEmbedder, Vectors
+from memman.embed.codes import planes
+from memman.store.protocols import Reader, Unit
+
+# The part a neighbour has in a vector, by how far away it is.
+SHARES = (1.0, 0.2, 0.1)
+
+
+def index(unit: Unit, local: LocalEmbedder, cell: Callable[[int, Vectors], int], memories: Sequence[int]) -> None:
+    """Index memories by words and by `local`'s vectors, and again the neighbours whose context they change."""
+    touched = unit.touched(memories)
+    unit.index(touched)
+    embed(unit, local, cell, touched)
+
+
+def cosines(reader: Reader, local: LocalEmbedder, vector: Vectors, memories: Iterable[int]) -> dict[int, float]:
+    """Return the cosine between `vector` and each memory's own text, without what stands around it."""
+    texts = reader.texts(memories)
+    found: list[float] = (local.vectors(list(texts.values())) @ vector).tolist()
+    return dict(zip(texts, found, strict=True))
+
+
+def embed(unit: Unit, local: LocalEmbedder, cell: Callable[[int, Vectors], int], memories: Sequence[int]) -> None:
+    """Store `local`'s vectors of `memories`, each with its context; `cell` finds a vector's place in the partition."""
+    number = unit.embedder(local.fingerprint)
+    around = [unit.in_context(memory) for memory in memories]
+    texts = list(dict.fromkeys(text for near in around for _, _, text in near))
+    known = dict(zip(texts, local.vectors(texts), strict=True))
+    rows = []
+    for memory, near in zip(memories, around, strict=True):
+        vector = np.sum([SHARES[distance] * known[text] for distance, _, text in near], axis=0)
+        rows.append((memory, cell(number, vector), *planes(vector)))
+    unit.put_vectors(number, rows)
