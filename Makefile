@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORK ?= bench/out
+ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint types imports unit e2e e2e-agents bench crash docs clean
 
@@ -43,8 +44,14 @@ e2e: setup ## The installed wheel by subprocess: demo questions, scripted provid
 e2e-agents: setup ## The real clients from npm, wired by `memman install`, against a loopback model
 	$(BIN)/pytest e2e/agents
 
-bench: setup ## Figures of speed and size, as JSON and a table (QUICK=1 for the short form)
+bench: setup ## Figures into bench/out and the README (DATA=folder of data sets; QUICK=1: short, README untouched)
+	rm -f $(WORK)/*.json
 	$(BIN)/python -m bench.speed --work $(WORK) --json $(WORK)/speed.json $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.scale --work $(WORK) --json $(WORK)/scale.json --rows $(ROWS) $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.easy --work $(WORK)/easy --json $(WORK)/easy.json
+	$(if $(DATA),$(BIN)/python -m bench.retrieval --data $(DATA) --work $(WORK)/retrieval --json $(WORK)/retrieval.json \
+		$(if $(QUICK),--most 200,--ablations))
+	$(if $(QUICK),,$(BIN)/python -m bench.report --from $(WORK))
 
 crash: setup ## The kill sweep in its long form
 	MEMMAN_CRASH_KILLS=$${KILLS:-100} $(BIN)/pytest tests/crash

@@ -1,10 +1,12 @@
 """A machine as a user's: memman's wheel in a virtual environment of its own, a project, a plain environment."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from dataclasses import dataclass
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -91,6 +93,17 @@ def floor(work: str) -> str:
     with open(path, "w", encoding="utf-8") as script:
         script.write(_FLOOR)
     return path
+
+
+def described() -> dict[str, object]:
+    """Say what this machine is, how busy, and when: what every file of figures begins with."""
+    return {
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
 
 
 def _link(there: str, here: str, left_out: tuple[str, ...]) -> None:

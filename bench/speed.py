@@ -3,12 +3,12 @@
 import argparse
 import json
 import os
-import platform
 import shutil
 import sys
 import tempfile
 import time
 
+from bench.machine import described
 from bench.measures import LONG, MEASURES, Bench
 from bench.targets import rows, table
 
@@ -26,7 +26,7 @@ def main() -> int:
     for name in asked.only or (name for name in MEASURES if not (asked.quick and name in LONG)):
         figures |= MEASURES[name](bench)
     seconds = round(time.perf_counter() - began, 1)
-    result = {"machine": _machine(), "quick": asked.quick, "seconds": seconds, "rows": rows(figures), "raw": bench.raw}
+    result = {"machine": described(), "quick": asked.quick, "seconds": seconds, "rows": rows(figures), "raw": bench.raw}
     text = json.dumps(result, indent=2)
     if asked.json:
         with open(asked.json, "w", encoding="utf-8") as out:
@@ -52,17 +52,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", help="write the JSON here and only the table to standard output")
     parser.add_argument("--only", action="append", choices=MEASURES, help="a part of it; may be repeated")
     return parser.parse_args()
-
-
-def _machine() -> dict[str, object]:
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    return {
-        "python": platform.python_version(),
-        "system": platform.platform(),
-        "processors": os.cpu_count(),
-        "load_average": load,
-        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
 
 
 if __name__ == "__main__":

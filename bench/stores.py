@@ -41,7 +41,7 @@ _SOURCES = (
 )
 
 
-class _Joined:
+class Joined:
     """A store whose transaction is open already: what commits to it joins in."""
 
     def __init__(self, store: SqliteStore, unit: Unit) -> None:
@@ -72,7 +72,7 @@ async def fill(store: SqliteStore, first: int, memories: int) -> int:
     while (left := memories - store.reader.count()) > 0:
         samples = list(corpus.notes(first, min(BATCH, max(1, left * 3 // 4))))
         with store.unit() as unit:
-            joined: Store = _Joined(store, unit)
+            joined: Store = Joined(store, unit)
             for sample in samples:
                 made = note(first, sample)
                 first += 1

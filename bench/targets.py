@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from bench.tables import markdown
+
 SIZES = (1_000, 10_000, 100_000)
 QUERIES = {"selective": "a query that names one component", "common": "a query in common words"}
 EXTENSIONS = {"": "", "plain": ", without sqlite-vec"}
@@ -131,13 +133,7 @@ def _record(target: Target, figure: Figure | None) -> dict[str, object]:
 
 def table(figures: Mapping[str, Figure]) -> str:
     """Write the rows as a Markdown table."""
-    lines = [_cells(row) for row in rows(figures)]
-    widths = [max(map(len, column)) for column in zip(COLUMNS, *lines, strict=True)]
-    rule = ["-" * width for width in widths]
-    return "\n".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
-        for line in (COLUMNS, rule, *lines)
-    )
+    return markdown(COLUMNS, [_cells(row) for row in rows(figures)])
 
 
 def _cells(row: Mapping[str, object]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memman.drain.report import Report
     from memman.drain.runner import Watch
     from memman.drain.worklog import Worklog
-    from memman.embed import Embedder
+    from memman.embed import Embedder, LocalEmbedder
     from memman.http import Http
     from memman.llm import LLM
     from memman.model.records import Note
@@ -142,7 +142,7 @@ class Workshop:
         self.data, self.settings, self.ledger = data, settings, ledger
         self.stores: dict[str, SqliteStore] = {}
         self._http: Http | None = None
-        self._providers: tuple[LLM, LLM, Embedder, Embedder] | None = None
+        self._providers: tuple[LLM, LLM, LocalEmbedder, Embedder] | None = None
 
     def http(self) -> "Http":
         """Return the one HTTP client."""
@@ -153,7 +153,7 @@ class Workshop:
             self._http = Http(Policy(timeout=float(self.settings["MEMMAN_HTTP_TIMEOUT"]), tries=tries))
         return self._http
 
-    def providers(self) -> "tuple[LLM, LLM, Embedder, Embedder]":
+    def providers(self) -> "tuple[LLM, LLM, LocalEmbedder, Embedder]":
         """Return the model, the rules, the built-in embedder and the configured one."""
         if self._providers is None:
             from memman.drain.meter import Budget, MeteredEmbedder, MeteredLLM
@@ -175,7 +175,7 @@ class Workshop:
             self._providers = model, BuiltinLLM(), local, vectors
         return self._providers
 
-    def local(self) -> "Embedder":
+    def local(self) -> "LocalEmbedder":
         """Return the built-in embedder."""
         return self.providers()[2]
 

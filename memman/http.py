@@ -23,6 +23,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from memman.config.keys import LOOPBACK
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
 
 JsonObject = dict[str, Any]
@@ -45,7 +46,6 @@ CHECK = {
 if find_spec("sniffio") is None:
     sys.modules["sniffio"] = None  # type: ignore[assignment]
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 DETAIL_CHARS = 2000
 
 # What providers call their errors. Nothing else is repeated: it might be a piece of a key or of a note.

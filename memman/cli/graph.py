@@ -1,5 +1,7 @@
 """`memman graph`: related, link, rebuild."""
 
+from typing import Any
+
 import click
 
 from memman.cli.group import Group
@@ -23,7 +25,7 @@ def graph() -> None:
 @json_option
 @store_option
 def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -> None:
-    """Show the memories around one, nearest and heaviest first."""
+    """Show the memories around one: the nearest first, the heaviest edges first, those only near in time last."""
     from memman.govern import graph as govern
 
     found = govern.related(place(), id_, kind=edge, depth=depth, limit=limit)
@@ -33,7 +35,7 @@ def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -
     text(f"{short(found['memory']['uid'])}  {found['memory']['text']}")
     table(
         [
-            (f"{one['depth']}", one["direction"], one["kind"], f"{one['weight']:.2f}", short(one["uid"]), one["text"])
+            (one["depth"], one["direction"], one["kind"], f"{one['weight']:.2f}", short(one["uid"]), _said(one))
             for one in found["related"]
         ]
     )
@@ -75,3 +77,7 @@ def rebuild(as_json: bool) -> None:
         as_data({"store": where.name, "relinked": count})
     else:
         text(f"relinked {count} memories of store {where.name!r}")
+
+
+def _said(one: dict[str, Any]) -> str:
+    return one["text"] if one["status"] == "current" else f"({one['status']}) {one['text']}"

@@ -23,6 +23,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "forget": ("forget", "Retire memories, or with --undo bring them back"),
     "status": ("status", "Show how memory is doing, on one page"),
     "insights": ("insights", "List memories, show everything known about one, and protect what must stay"),
+    "timeline": ("timeline", "Show what happened around a memory, or what is newest, by day"),
     "graph": ("graph", "Walk along the edges between memories, add one, or rebuild them"),
     "store": ("store", "List, make, choose, bind and remove stores"),
     "config": ("config", "Read and change the configuration"),

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -50,6 +52,19 @@ def _endpoint(value: str) -> str:
     return "" if fits else "takes an http:// or https:// address without a user name"
 
 
+def _private_endpoint(value: str) -> str:
+    from urllib.parse import urlsplit
+
+    if wrong := _endpoint(value):
+        return wrong
+    try:
+        target = urlsplit(value)
+        near, _ = target.hostname in LOOPBACK, target.port
+    except ValueError:
+        return "takes an address whose host and port can be read"
+    return "" if near or target.scheme == "https" else "takes an https:// address; http:// only for this machine"
+
+
 KEYS: dict[str, Key] = {
     key.name: key
     for key in (
@@ -83,6 +98,32 @@ KEYS: dict[str, Key] = {
             _whole(8, 16384),
         ),
         Key("MEMMAN_EMBED_PRICE", "", "US dollars per million tokens.", _amount),
+        Key(
+            "MEMMAN_RERANK",
+            "off",
+            "on: recall has its best hits put in order by the reranker, as with --rerank; hooks never do.",
+            _one_of("off", "on"),
+        ),
+        Key(
+            "MEMMAN_RERANK_PROVIDER",
+            "",
+            "Who reranks: voyage, cohere, jina or openai (any compatible endpoint with /rerank).",
+            _one_of("voyage", "cohere", "jina", "openai"),
+        ),
+        Key(
+            "MEMMAN_RERANK_ENDPOINT",
+            "",
+            "Base address; by default the provider's own, for openai none.",
+            _private_endpoint,
+        ),
+        Key("MEMMAN_RERANK_API_KEY", "", "Key for the reranker.", _anything, secret=True),
+        Key("MEMMAN_RERANK_MODEL", "", "Reranking model.", _anything),
+        Key(
+            "MEMMAN_RERANK_BUDGET_MS",
+            "300",
+            "Milliseconds the reranker may take, connecting included; after that the local order stands.",
+            _whole(1, 60_000),
+        ),
         Key("MEMMAN_BUDGET_USD", "", "Dollars a day after which provider calls pause; notes wait.", _amount),
         Key("MEMMAN_BUDGET_TOKENS", "", "Tokens a day after which provider calls pause.", _whole(0, 10**12)),
         Key(

@@ -127,6 +127,20 @@ def read_file(path: str) -> str:
         _cannot(path, "read", error)
 
 
+def setting(data: str, name: str) -> str:
+    """Return what the env file says of one key, unchecked, '' where it says nothing. Raises OSError."""
+    said = ""
+    try:
+        with open(data + "/env", encoding="utf-8", errors="replace", opener=open_file) as lines:
+            for line in lines:
+                key, _, value = line.partition("=")
+                if key.strip() == name:
+                    said = value.strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    return said
+
+
 def _cannot(path: str, done: str, error: OSError) -> "NoReturn":
     from memman.model.errors import CannotWrite
 

@@ -11,7 +11,7 @@ from memman.model.errors import CannotWrite, DamagedFile, MemmanError, NewerSche
 CHECKS = tuple(
     """
     folder files modes disk env sqlite sqlite-vec schema integrity log-size queue parked vectors bindings model embedder
-    scheduler drains units launcher agents switches trust replay
+    rerank scheduler drains units launcher agents switches trust replay
     """.split()
 )
 

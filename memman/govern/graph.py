@@ -19,7 +19,7 @@ Direction = Literal["to", "from"]
 
 
 def related(place: Chosen, part: str, *, kind: str | None = None, depth: int = 1, limit: int = 50) -> dict[str, Any]:
-    """Return a memory and those around it, nearest and heaviest first; forgotten ones are left out."""
+    """Return a memory and those around it, nearest first, as `_steps` sorts them; forgotten ones are left out."""
     with looking(place) as (catalogue, queue):
         start = one_memory(part, catalogue, queue, place.name)
         reached = _reached(catalogue, start, kind, depth, limit)
@@ -43,7 +43,7 @@ def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, no
 
 
 def _reached(catalogue: Catalogue, start: int, kind: str | None, depth: int, limit: int) -> list[dict[str, Any]]:
-    """Walk breadth first; each memory is named once, by the heaviest edge of the round that found it."""
+    """Walk breadth first; each memory is named once, by the most telling edge of the round that found it."""
     seen, rim = {start}, [start]
     found: list[dict[str, Any]] = []
     for distance in range(1, depth + 1):
@@ -58,10 +58,10 @@ def _reached(catalogue: Catalogue, start: int, kind: str | None, depth: int, lim
 
 
 def _steps(catalogue: Catalogue, rim: list[int], kind: str | None, seen: set[int]) -> dict[int, Step]:
-    """Return the heaviest edge to each memory not seen yet, heaviest first."""
+    """Return the most telling edge to each memory not seen yet: the heaviest first, nearness in time last."""
     edges = [edge for edge in catalogue.reader.edges(rim) if edge[6] not in seen and kind in {None, edge[1]}]
     steps: dict[int, Step] = {}
-    for edge in sorted(edges, key=lambda edge: (-edge[3], edge[6])):
+    for edge in sorted(edges, key=lambda edge: (edge[1] == "temporal", -edge[3], edge[6])):
         steps.setdefault(edge[6], edge)
     return steps
 

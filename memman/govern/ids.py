@@ -45,7 +45,7 @@ def one_memory(part: str, catalogue: Catalogue, queue: QueueView, store: str) ->
     """Return the row of the one stored memory that `part` names. Raises also where it names a note."""
     found = named(part, catalogue, queue, store)
     if found.note:
-        raise UnknownId(f"{part} is a note that waits for the drain; memories have edges, notes do not yet")
+        raise UnknownId(f"{part} is a note that waits for the drain: only a memory has others around it")
     if len(found.memories) > 1:
         uids = ", ".join(memory["uid"][:SHORT_ID] for memory in catalogue.memories(found.memories))
         raise AmbiguousId(f"{part} is a note that became several memories: {uids}")

@@ -19,6 +19,7 @@ from memman.embed import LocalEmbedder, Vectors
 from memman.model.errors import UnknownStore
 from memman.model.records import Fingerprint
 from memman.pipeline.link import LINKERS, Subject, connected
+from memman.pipeline.link.alias import aliases
 from memman.store.sqlite import vectors
 from memman.store.sqlite.past import PastReader
 from memman.store.sqlite.store import SqliteStore
@@ -79,6 +80,8 @@ def _pass(
             for note in _notes(batch):
                 _relink(store, unit, note, fingerprint, local)
             unit.index([memory.id for memory in batch])
+            for memory, text in store.reader.texts(one.id for one in batch).items():
+                unit.put_aliases(memory, aliases(text))
             unit.set_meta(_KEY, json.dumps([last, __version__, str(fingerprint)]))
         done += len(batch)
         progress(last, total)

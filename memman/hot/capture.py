@@ -1,6 +1,6 @@
 """What a turn leaves behind: one note, which the drain judges. No model is asked, nothing waits for anything."""
 
-from memman.config.places import open_file
+from memman.config.places import setting
 from memman.config.schedule import Schedule
 from memman.hot.frame import stripped
 from memman.hot.prompt import command, ends
@@ -20,18 +20,10 @@ def wanted(data: str) -> bool:
     """Whether turns are to be kept: not while the scheduler is stopped, nor where the env file says off or is shut."""
     if Schedule.load(data).stopped:
         return False
-    said = ""
     try:
-        with open(data + "/env", encoding="utf-8", errors="replace", opener=open_file) as lines:
-            for line in lines:
-                name, _, value = line.partition("=")
-                if name.strip() == "MEMMAN_CAPTURE":
-                    said = value.strip()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
+        return setting(data, "MEMMAN_CAPTURE") != "off"
     except OSError:
         return False
-    return said != "off"
 
 
 def kept(text: str) -> str:

@@ -55,14 +55,20 @@ def found(
     data: str, store: str, query: str, filters: "Filters", limit: int, intent: str | None, *, named: bool = False
 ) -> "list[Hit]":
     """Return the best hits. A `named` store must exist."""
+    shelf = opened(data, store, named=named)
+    hits = shelf.hits(query, filters, limit, intent)
+    shelf.close()
+    return hits
+
+
+def opened(data: str, store: str, *, named: bool) -> Shelf:
+    """Open a store with what waits for it. Raises UnknownStore where it is `named` and there is neither."""
     shelf = Shelf(data, store)
     if named and shelf.reader is None and not shelf.notes:
         from memman.model.errors import UnknownStore
 
         raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
-    hits = shelf.hits(query, filters, limit, intent)
-    shelf.close()
-    return hits
+    return shelf
 
 
 def _merged(hits: "list[Hit]", fresh: "list[Hit]") -> "list[Hit]":

@@ -21,7 +21,7 @@ REMEMBER = {
 RECALL = {
     "--store": ("store", "NAME", "Store to read."),
     "--limit": ("limit", "N", "Hits at most (default 10)."),
-    "--budget": ("budget", "TOKENS", "Stop before this many tokens of output."),
+    "--budget": ("budget", "TOKENS", "Print at most so many tokens; what is left out is counted on standard error."),
     "--intent": ("intent", "WORD", "why, when, entity or general; guessed from the query when left out."),
     "--category": ("category", "WORD", "Only this category."),
     "--source": ("source", "WORD", "Only this source."),
@@ -29,6 +29,8 @@ RECALL = {
     "--until": ("until", "TIME", "Only what was recorded before then."),
     "--as-of": ("as_of", "TIME", "Answer as memman would have at that moment."),
     "--history": ("history", "", "Also show what has been superseded."),
+    "--min-confidence": ("min_confidence", "X", "Only hits at least this sure, from 0 (show every one) to 1."),
+    "--rerank": ("rerank", "", "Have the configured reranker order the best hits, if it answers in time."),
     "--explain": ("explain", "", "Print every hit's ranks and factors."),
     "--json": ("json", "", "Print the hits as JSON."),
 }

@@ -1,16 +1,16 @@
-"""`memman recall`: read the store and the queue, print the hits. No network, no write to the store."""
+"""`memman recall`: read the store and the queue, print the hits. Writes no store; no network but to rerank if asked."""
 
 import os
 import sys
 import time
 
 from memman.config import stores
-from memman.config.places import FILE_MODE, data_dir, open_file, shown_path
+from memman.config.places import FILE_MODE, data_dir, open_file, setting, shown_path
 from memman.config.schedule import overdue
-from memman.hot.found import found
+from memman.hot.found import found, opened
 from memman.hot.grammar import RECALL, choice, parse, refuse, said
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
-from memman.recall.render import age, lines
+from memman.recall.render import age, lines, tokens
 from memman.store.filters import Filters
 
 TYPE_CHECKING = False
@@ -43,21 +43,54 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     data = data_dir()
     store = stores.resolve(data, said(values, "store"), stores.here())
     now = time.time_ns() // 1_000_000
-    hits = found(data, store, query, filters, limit or LIMIT, intent, named=bool(said(values, "store")))
+    hits = _hits(data, store, query, filters, limit or LIMIT, intent, values)
     if values.get("json"):
-        _print_json(hits, store)
+        shown = _print_json(hits, store, budget)
     else:
-        text = lines(hits, now, budget, explain=bool(values.get("explain")))
-        if text:
-            sys.stdout.write("\n".join(text) + "\n")
-        elif sys.stderr.isatty():
+        written = lines(hits, now, query, budget, explain=bool(values.get("explain")))
+        shown = len(written)
+        sys.stdout.write("".join(f"{text}\n" for hit in written for text in hit))
+        if not hits and sys.stderr.isatty():
             sys.stderr.write("nothing relevant\n")
     sys.stdout.flush()
+    if shown < len(hits):
+        sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
     late = overdue(data)
     if late is not None:
         sys.stderr.write(f"memman: no drain for {age(0, late * 1000)}: `memman doctor` says why\n")
-    _note_shown(data, store, hits, now)
+    _note_shown(data, store, hits[:shown], now)
     return 0
+
+
+def _hits(
+    data: str,
+    store: str,
+    query: str,
+    filters: Filters,
+    limit: int,
+    intent: str | None,
+    values: "Mapping[str, str | bool | None]",
+) -> "list[Hit]":
+    """Return the hits to show; where no reranker orders them although `--rerank` is given, say why."""
+    named, asked = bool(said(values, "store")), bool(values.get("rerank"))
+    if not asked and not _reranks(data):
+        return found(data, store, query, filters, limit, intent, named=named)
+    from memman.hot.rerank import reranked
+
+    shelf = opened(data, store, named=named)
+    hits, trouble = reranked(shelf, data, query, filters, limit, intent)
+    shelf.close()
+    if trouble and (asked or values.get("explain")):
+        sys.stderr.write(f"memman: not reranked: {trouble}\n")
+    return hits
+
+
+def _reranks(data: str) -> bool:
+    """Whether the env file has every recall reranked."""
+    try:
+        return setting(data, "MEMMAN_RERANK") == "on"
+    except OSError:
+        return False
 
 
 def _query(words: "Sequence[str]") -> str:
@@ -80,6 +113,15 @@ def _whole(values: "Mapping[str, str | bool | None]", name: str, default: int | 
     return int(value)
 
 
+def _share(values: "Mapping[str, str | bool | None]", name: str) -> float | None:
+    value = said(values, name)
+    if value is None:
+        return None
+    if not (value.isascii() and value.replace(".", "", 1).isdigit() and float(value) <= 1):
+        refuse(f"--{name.replace('_', '-')} takes a number from 0 to 1")
+    return float(value)
+
+
 def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
     times: dict[str, int] = {}
     for name in ("since", "until", "as_of"):
@@ -91,6 +133,7 @@ def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
         category=choice(values, "category", CATEGORIES),
         source=choice(values, "source", SOURCES),
         history=bool(values.get("history")),
+        least=_share(values, "min_confidence"),
         **times,
     )
 
@@ -112,7 +155,8 @@ def _note_shown(data: str, store: str, hits: "list[Hit]", now: int) -> None:
         return
 
 
-def _print_json(hits: "list[Hit]", store: str) -> None:
+def _print_json(hits: "list[Hit]", store: str, budget: int | None) -> int:
+    """Print the first hits that `budget` tokens have room for, and return how many these are."""
     import json
 
     from memman.store.sqlite.reader import ROW
@@ -123,8 +167,16 @@ def _print_json(hits: "list[Hit]", store: str) -> None:
         fields |= {
             name: getattr(hit, name) for name in ("score", "pending", "coverage", "cosine", "text_rank", "meaning_rank")
         }
-        fields |= {"bm25": hit.text_score, "nudge": hit.nudge, "via": hit.via}
+        fields |= {"bm25": hit.text_score, "nudge": hit.nudge, "rerank": hit.rerank, "via": hit.via, "alike": hit.alike}
+        fields |= {"confidence": hit.confidence, "doubtful": hit.doubtful}
         return fields
 
-    answer = {"store": store, "hits": [record(hit) for hit in hits]}
-    sys.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+    records = [record(hit) for hit in hits]
+    sure = max((hit.confidence for hit in hits), default=0.0)
+    for shown in range(len(hits), -1, -1):
+        answer = {"store": store, "confidence": sure, "hits": records[:shown], "left_out": len(hits) - shown}
+        text = json.dumps(answer, ensure_ascii=False, indent=2)
+        if budget is None or tokens(text) <= budget:
+            break
+    sys.stdout.write(text + "\n")
+    return shown

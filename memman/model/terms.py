@@ -12,8 +12,8 @@ STOPWORDS = frozenset(
 )
 
 MAX_TERMS = 48
-# What str.translate makes of an ASCII character: itself, or a space.
-_ASCII = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
+MAX_COMPOUNDS = 12
+LONGEST_NAME = 4
 _COMBINING = range(0x300, 0x370)
 _UNSPACED = (
     range(0x2E80, 0xA4D0),
@@ -22,6 +22,12 @@ _UNSPACED = (
     range(0x20000, 0x323B0),
     range(0x0E00, 0x0F00),
 )
+# Letters that Unicode does not call another letter with an accent, though people type them so.
+_ODD = str.maketrans({"ı": "i", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
+# Names whose signs the index drops.
+_SIGNED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp"}
+# What ends an identifier, beside a blank.
+_APART = str.maketrans(dict.fromkeys("'\"`()[]{}<>,;|\u2018\u2019\u201c\u201d", " "))
 
 
 def unspaced(char: str) -> bool:
@@ -30,13 +36,57 @@ def unspaced(char: str) -> bool:
     return point > 0xDFF and any(point in block for block in _UNSPACED)  # noqa: PLR2004 - first block's start
 
 
+class _Kept(dict[int, str]):
+    """What str.translate makes of a character: itself where it belongs to a word, or a space. Learned as met."""
+
+    def __missing__(self, point: int) -> str:
+        char = chr(point)
+        # Combining accents are part of the letter before them.
+        self[point] = char if char.isalnum() or point in _COMBINING else " "
+        return self[point]
+
+
+class _Kinds(dict[int, str]):
+    """The kind of script a character belongs to: 'u' without spaces, 's' with. Learned as met."""
+
+    def __missing__(self, point: int) -> str:
+        self[point] = "u" if unspaced(chr(point)) else "s"
+        return self[point]
+
+
+_ASCII = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
+_KEPT, _KINDS = _Kept(), _Kinds()
+
+
 def words(text: str) -> list[str]:
-    """Split `text` into runs of letters and digits, case kept."""
+    """Split `text` into runs of letters and digits of one kind of script, case kept."""
     if text.isascii():
         return text.translate(_ASCII).split()
-    # U+0300..U+036F are combining accents: part of the letter before them.
-    spaced = "".join(c if c.isalnum() or ord(c) in _COMBINING else " " for c in text)
-    return spaced.split()
+    runs = text.translate(_KEPT)
+    if runs.isascii():
+        return runs.split()
+    from unicodedata import normalize
+
+    return [word for run in normalize("NFKC", runs).split() for word in _of_one_kind(run)]
+
+
+def _of_one_kind(run: str) -> list[str]:
+    """Part what is written with spaces from what is not: 使用PostgreSQL数据库 is three words."""
+    kinds = run.translate(_KINDS)
+    if len(set(kinds)) == 1:
+        return [run]
+    starts = [0, *(n for n in range(1, len(kinds)) if kinds[n] != kinds[n - 1]), len(run)]
+    return [run[start:end] for start, end in zip(starts, starts[1:], strict=False)]
+
+
+def folded(word: str) -> str:
+    """Return `word` as it is compared: in lower case and without accents."""
+    if word.isascii():
+        return word.lower()
+    from unicodedata import normalize
+
+    bare = "".join(c for c in normalize("NFD", word.casefold()) if ord(c) not in _COMBINING)
+    return normalize("NFC", bare).translate(_ODD)
 
 
 def parts(word: str) -> list[str]:
@@ -60,44 +110,112 @@ def _pairs(word: str) -> list[str]:
     return [word[i : i + 2] for i in range(len(word) - 1)] or [word]
 
 
-def _variants(word: str) -> list[str]:
-    """Return the further forms under which `word` is indexed, beside itself."""
-    if any(map(unspaced, word)):
-        return _pairs(word)
-    pieces = parts(word)
-    return [p.lower() for p in pieces] if len(pieces) > 1 else []
+def _plain(chunk: str) -> bool:
+    """Whether `chunk` is an ordinary word, which is most of what there is to look at."""
+    return chunk.isascii() and (chunk.isdigit() or (chunk.isalpha() and (chunk.islower() or chunk.istitle())))
 
 
 def index_terms(text: str) -> str:
-    """Return the extra words to index with `text`: pieces of identifiers and pairs of unspaced script."""
+    """Return the extra words to index with `text`, which its own words do not give.
+
+    Identifiers in parts and in order, so that a phrase of them is found; pairs
+    of unspaced script, and what stands between it; letters as they are typed.
+    """
     extra: dict[str, None] = {}
-    for word in words(text):
-        plain = word.isascii() and (word.isdigit() or (word.isalpha() and (word.islower() or word.istitle())))
-        if not plain:
-            extra.update(dict.fromkeys(_variants(word)))
+    tokens = set(text.translate(_KEPT).split())
+    for chunk in text.split():
+        if _plain(chunk):
+            continue
+        split = [list(map(folded, parts(word))) for word in words(chunk)]
+        if any(len(pieces) > 1 for pieces in split):
+            extra[" ".join(piece for pieces in split for piece in pieces)] = None
+        extra.update(dict.fromkeys(form for word in words(chunk) for form in _hidden(word, tokens)))
+        extra.update(dict.fromkeys(_signed(chunk)))
     return " ".join(extra)
 
 
+def _hidden(word: str, tokens: set[str]) -> list[str]:
+    """Return the forms of `word` that are not among the index's own `tokens`."""
+    if any(map(unspaced, word)):
+        return [*_pairs(word), word[-1]]
+    form = folded(word)
+    return [] if word in tokens and form == word.lower() else [form]
+
+
+def _signed(chunk: str) -> list[str]:
+    """Return the name of C++ and the like, whose signs no index keeps."""
+    name = _SIGNED.get(chunk.translate(_APART).strip(" .:!?").lower())
+    return [name] if name else []
+
+
 def query_terms(text: str) -> list[str]:
-    """Return what to search for: the first of the `terms` of `text`."""
+    """Return the words to search for: the first of the `terms` of `text`."""
     return terms(text)[:MAX_TERMS]
 
 
+def compounds(text: str) -> list[str]:
+    """Return the identifiers in `text` as phrases: src/api/auth.py gives "src api auth py" and "auth py"."""
+    found: dict[str, None] = {}
+    for chunk in text.translate(_APART).split():
+        if _plain(chunk):
+            continue
+        found.update(dict.fromkeys(_signed(chunk)))
+        for piece in (chunk, *chunk.split("/")):
+            pieces = _phrase(piece)
+            if len(pieces) > 1 and not STOPWORDS.issuperset(pieces):
+                found[" ".join(pieces)] = None
+                if "_" in piece.strip("_"):
+                    # get_user_by_id is getUserById to others.
+                    found["".join(pieces)] = None
+    return list(found)[:MAX_COMPOUNDS]
+
+
+def _phrase(piece: str) -> list[str]:
+    """Return the parts of an identifier in order, folded; a version's v is no part of it."""
+    pieces = [folded(part) for word in words(piece) if not unspaced(word[0]) for part in parts(word)]
+    return pieces[1:] if pieces[:1] == ["v"] and "".join(pieces[1:2]).isdigit() else pieces
+
+
 def terms(text: str) -> list[str]:
-    """Return the distinct lower-case terms of `text`, stop words out unless nothing else is left."""
+    """Return the distinct terms of `text` in lower case, stop words out unless nothing else is left."""
     every: dict[str, None] = {}
     for word in words(text):
-        if not word.isascii() and any(map(unspaced, word)):
+        if not word.isascii() and unspaced(word[0]):
             every.update(dict.fromkeys(_pairs(word)))
             continue
-        every[word.lower()] = None
-        every.update(dict.fromkeys(_variants(word)))
+        every[folded(word)] = None
+        if not _plain(word):
+            # A single character that was part of a word tells nothing: k8s is not about an 8.
+            every.update(dict.fromkeys(folded(piece) for piece in parts(word) if len(piece) > 1))
     return [term for term in every if term not in STOPWORDS] or list(every)
+
+
+def name(text: str) -> str:
+    """Write a name as it is compared: its words in lower case, joined by a space."""
+    return " ".join(map(folded, words(text)))
+
+
+def names(text: str) -> list[str]:
+    """Return what in `text` may be a name: every run of up to LONGEST_NAME words, stop words alone left out."""
+    every = [folded(word) for word in words(text)[:MAX_TERMS]]
+    runs = (every[at : at + size] for size in range(1, LONGEST_NAME + 1) for at in range(len(every) - size + 1))
+    return list(dict.fromkeys(" ".join(run) for run in runs if not STOPWORDS.issuperset(run)))
 
 
 def match_any(terms: list[str]) -> str:
     """Write an FTS5 expression that matches rows holding any of `terms`; terms are quoted, never syntax."""
-    return " OR ".join(f'"{term.replace(chr(34), chr(34) * 2)}"' for term in terms)
+    return " OR ".join(map(_quoted, terms))
+
+
+def match_all(terms: list[str]) -> str:
+    """Write an FTS5 expression that matches rows holding all of `terms`."""
+    return " AND ".join(map(_quoted, terms))
+
+
+def _quoted(term: str) -> str:
+    """Quote a word or a phrase; one character of unspaced script begins the pairs that hold it."""
+    quoted = f'"{term.replace(chr(34), chr(34) * 2)}"'
+    return f"{quoted}*" if len(term) == 1 and unspaced(term) else quoted
 
 
 _ENDINGS = ("ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ed", "es", "s", "y", "e")

@@ -9,6 +9,7 @@ from memman.model.vocabulary import PROTECTED, REPLACED, SOURCES
 from memman.pipeline.context import index
 from memman.pipeline.echo import held
 from memman.pipeline.embed import made_by
+from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.spread import Spread, key
 from memman.store.protocols import Reader, Store, Unit
@@ -41,6 +42,8 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     for n in fresh:
         draft = _draft(plan, n, packed[n])
         rows[n] = unit.add(draft, now)
+        if said := aliases(draft.fact.text):
+            unit.put_aliases(rows[n], said)
         uids.append(draft.uid)
     for n, memory in known.items():
         if not plan.facts[n].source:  # what an agent repeats of its own accord confirms nothing

@@ -1,8 +1,10 @@
-"""Facts made fit to store: only entities the note really names, and a summary only where it shortens."""
+"""Facts made fit to store: only what the note really names, and only what adds to the fact's own text."""
 
 from dataclasses import replace
 
 from memman.model.records import Fact
+from memman.pipeline.link.alias import aliases
+from memman.model.terms import stems
 from memman.pipeline.plan import Plan, Tools
 
 # A summary nearly as long as its fact saves nobody anything.
@@ -10,13 +12,19 @@ SHORTENS = 0.85
 
 
 async def enrich(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001 - every stage has one shape
-    """Drop what the note does not bear out."""
+    """Drop what the note does not bear out, and name what a fact says is another name."""
     known = {name.casefold() for name in plan.note.hints.entities}
     said = f"{plan.note.text}\n{plan.note.reply}".casefold()
     return replace(plan, facts=tuple(_sound(fact, known, said) for fact in plan.facts))
 
 
 def _sound(fact: Fact, known: set[str], said: str) -> Fact:
-    entities = tuple(name for name in fact.entities if name.casefold() in known or name.casefold() in said)
+    sound = [name for name in fact.entities if name.casefold() in known or name.casefold() in said]
+    named = {name.casefold() for name in sound}
+    told = (name for pair in aliases(fact.text) for name in pair if name not in named)
+    entities = (*sound, *dict.fromkeys(told))
+    held = stems(fact.text)
+    # What the text says is indexed already: a keyword is to lead here from other words.
+    keywords = tuple(word for word in fact.keywords if not stems(word) <= held)
     summary = fact.summary if len(fact.summary) < SHORTENS * len(fact.text) else ""
-    return replace(fact, entities=entities, summary=summary)
+    return replace(fact, entities=entities, keywords=keywords, summary=summary)

@@ -1,14 +1,18 @@
 """Finding what matters to a query: the whole of recall on one screen. Safe on the hot path.
 
-anchors (words, meaning; fused) → succession → walk → gate → cut → order. Everything is
+anchors (words, meaning; fused) → succession → walk → reading → gate → collapse, cut → order. Everything is
 decided by the store and the query alone, so the same question gets the same
 answer in the same order.
 """
 
 from memman.recall.anchors import anchors
+from memman.recall.collapse import SPARE, collapse
 from memman.recall.gate import CLOSE, gated
 from memman.recall.intent import guess
 from memman.recall.order import ordered
+from memman.recall.query import understood
+from memman.recall.reading import read
+from memman.recall.signals import ALL
 from memman.recall.succession import current
 from memman.recall.walk import walk
 
@@ -16,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.embed.static import StaticTable
     from memman.recall.hit import Hit
+    from memman.recall.signals import Signals
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 
@@ -28,11 +33,22 @@ def search(
     limit: int,
     intent: str | None = None,
     close: int = CLOSE,
+    signals: "Signals" = ALL,
+    now: int | None = None,
 ) -> "list[Hit]":
-    """Return at most `limit` hits for `query`, in the order its intent asks for; only the best `close` are weighed."""
-    intent = intent or guess(query)
-    hits = anchors(reader, table, query, filters)[:close]
+    """Return at most `limit` hits for `query`, best first, or in the order of an `intent` that is asked for.
+
+    Only the best `close` are weighed. What the query calls yesterday is seen from `now` (Unix milliseconds), by
+    default the moment of `filters.as_of`, or else the clock's.
+    """
+    asked = understood(reader, query, filters.as_of if now is None else now)
+    hits = anchors(reader, table, asked, filters, signals)[:close]
     hits = current(reader, hits, filters)
-    hits = walk(reader, hits, filters, intent)
-    hits = gated(reader, hits, query, limit)
-    return ordered(reader, hits, intent)
+    if signals.walk and not asked.bare:
+        hits = walk(reader, hits, filters, intent or guess(query, timed=asked.span is not None))
+    hits = read(reader, table, query, hits[:CLOSE], signals)
+    # A question for a time and nothing else is answered by whatever is of that time.
+    least = filters.least if signals.gate and not asked.bare else 0.0
+    hits = gated(reader, table, hits, asked.about or query, limit + SPARE, least, asked.told)
+    hits = collapse(hits, limit) if signals.collapse else hits[:limit]
+    return ordered(reader, hits, intent) if intent else hits

@@ -1,12 +1,15 @@
 """Where recall starts: the best rows by words and by meaning, fused into one score. Safe on the hot path."""
 
-from memman.embed.static import int8, sign_code
-from memman.model.terms import match_any, query_terms
+from memman.embed.static import query_planes, sign_code
 from memman.recall.hit import Hit
+from memman.recall.signals import ALL
+from memman.recall.worded import worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.embed.static import StaticTable
+    from memman.recall.query import Query
+    from memman.recall.signals import Signals
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 
@@ -18,22 +21,48 @@ WORDS = 0.4
 FLOOR = 0.1
 
 
-def anchors(reader: "SqliteReader", table: "StaticTable", query: str, filters: "Filters") -> "list[Hit]":
-    """Return every row that words or meaning bring up, best first."""
+def anchors(
+    reader: "SqliteReader", table: "StaticTable", query: "Query", filters: "Filters", signals: "Signals" = ALL
+) -> "list[Hit]":
+    """Return every row that words or meaning bring up, best first; what is of the time asked for counts more."""
     hits: dict[int, Hit] = {}
-    terms = query_terms(query)
-    if terms:
-        for rank, (memory, score) in enumerate(reader.lexical(match_any(terms), filters, POOL), 1):
-            hit = hits[memory] = Hit(memory)
-            hit.text_score, hit.text_rank = score, rank
-    number = reader.embedder("builtin", f"{table.model}-v{table.version}", table.dimension)
-    vector = table.vector(query)
-    if number is not None and any(vector):
-        near = [memory for memory, _ in reader.nearest(number, sign_code(vector), filters, POOL)]
-        for memory in near:
+    span = query.span if signals.time else None
+    # The time asked for is searched by itself too: in a large store the whole of it crowds that time out.
+    searched = [filters, filters.within(reader.window(span.start, span.end))] if span else [filters]
+    if signals.words:
+        for part in searched:
+            for memory, score in worded(reader, query, part, POOL, context=signals.context):
+                hits.setdefault(memory, Hit(memory)).text_score = score
+        _rank(hits)
+    if span and query.bare:
+        for memory in reader.held(searched[-1], span.start, span.end, POOL):
             hits.setdefault(memory, Hit(memory))
-        _measure(hits, reader.cosines(number, int8(vector), hits))
-    return fused(list(hits.values()))
+    number = reader.embedder("builtin", f"{table.model}-v{table.version}", table.dimension)
+    vector = table.vector(query.meaning())
+    if number is not None and signals.meaning and any(vector):
+        code = sign_code(vector)
+        cells = reader.cells_around(number, code)
+        for part in searched:
+            for memory, _ in reader.nearest(number, code, part, POOL, cells):
+                hits.setdefault(memory, Hit(memory))
+        _measure(hits, reader.cosines(number, query_planes(vector), hits))
+    found = fused(list(hits.values()))
+    return _timely(reader, query, found) if span else found
+
+
+def _timely(reader: "SqliteReader", query: "Query", hits: "list[Hit]") -> "list[Hit]":
+    """Weigh hits by the time asked for; a question for nothing else leaves out all that is not of it."""
+    began = reader.began(hit.id for hit in hits)
+    if query.bare and query.span:
+        hits = [hit for hit in hits if query.span.holds(began[hit.id])]
+    for hit in hits:
+        hit.score *= query.weight(began[hit.id])
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+
+
+def _rank(hits: "dict[int, Hit]") -> None:
+    for rank, hit in enumerate(sorted(hits.values(), key=lambda hit: (-hit.text_score, hit.id)), 1):
+        hit.text_rank = rank
 
 
 def _measure(hits: "dict[int, Hit]", cosines: dict[int, float]) -> None:

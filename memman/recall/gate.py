@@ -1,21 +1,18 @@
 """What is relevant at all, and the small say that importance, age and use have. Safe on the hot path."""
 
-from memman.model.terms import stems
+from memman.recall.confidence import FLOOR, SILENT, Judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
+    from memman.embed.static import StaticTable
     from memman.recall.hit import Hit
     from memman.store.sqlite.reader import SqliteReader
 
 # Hits looked at closely; no recall shows more.
 CLOSE = 80
-# Evidence a hit must have: its cosine plus COVERED times the share of the query's words it holds.
-EVIDENCE = 0.42
-COVERED = 0.5
-# Without vectors, words alone must make up this share of the query.
-WORDS_ONLY = 0.34
 # A memory that a causal edge leads to from a relevant one needs no evidence of its own.
 CAUSAL = "causal"
 
@@ -28,46 +25,41 @@ _MOST_USES = 10
 _HALF_LIFE_MS = 30 * 86_400_000
 
 
-def gated(reader: "SqliteReader", hits: "list[Hit]", query: str, limit: int) -> "list[Hit]":
+def gated(
+    reader: "SqliteReader",
+    table: "StaticTable",
+    hits: "list[Hit]",
+    query: str,
+    limit: int,
+    least: float | None = None,
+    told: "Callable[[str], str]" = str,
+) -> "list[Hit]":
     """Keep the best `limit` hits with evidence, nudged and sorted; nothing relevant gives nothing.
 
-    Hits come best first; those that no nudge can bring among the first `limit`
-    are not looked at.
+    With `least` every hit must be so sure, and that alone decides. Hits come
+    best first and with their rows; those that no nudge can bring among the
+    first `limit` are not looked at.
     """
-    hits = hits[:CLOSE]
-    rows = reader.rows({hit.id for hit in hits} | {hit.stands_for for hit in hits if hit.stands_for})
-    asked = stems(query)
+    judge = Judge(reader, table, query, told)
     newest = reader.newest()
+    floor = FLOOR if least is None else least
     kept: list[Hit] = []
     passed: set[int] = set()
     for hit in hits:
         if len(kept) >= limit and hit.score * (1 + CLAMP) < kept[limit - 1].score * (1 - CLAMP):
             break
-        hit.row = rows[hit.id]
-        hit.coverage = max(coverage(asked, rows[place]) for place in (hit.id, hit.stands_for) if place)
-        led = hit.via is not None and hit.via[0] == CAUSAL and hit.via[1] in passed
-        if led or relevant(hit):
+        judge.weigh(hit)
+        led = least is None and hit.via is not None and hit.via[0] == CAUSAL and hit.via[1] in passed
+        if led or hit.confidence >= floor:
             hit.nudge = nudge(hit.row, newest)
             passed.add(hit.id)
             kept.append(hit)
+    if least is None and max((hit.confidence for hit in kept), default=0.0) < SILENT:
+        return []
     for hit in kept:
         hit.score *= hit.nudge
     kept.sort(key=lambda hit: (-hit.score, hit.id))
     return kept[:limit]
-
-
-def coverage(asked: frozenset[str], row: "tuple[Any, ...]") -> float:
-    """Return the share of the query's stems that a memory's text, entities or keywords hold."""
-    if not asked:
-        return 0.0
-    return len(asked & stems(f"{row[3]} {row[6]} {row[7]}")) / len(asked)
-
-
-def relevant(hit: "Hit") -> bool:
-    """Whether words and meaning together speak for the hit."""
-    if hit.cosine is None:
-        return hit.coverage >= WORDS_ONLY
-    return hit.cosine + COVERED * hit.coverage >= EVIDENCE
 
 
 def nudge(row: "tuple[Any, ...]", newest: int) -> float:

@@ -10,16 +10,25 @@ class Hit:
 
     `row` is the memory in the order of the reader's ROW. `text_score` is BM25,
     `cosine` in [-1, 1], `coverage` the share of the query's words in the text,
-    `nudge` the factor by importance, age and use, `via` the edge that led here.
+    `nudge` the factor by importance, age and use, `via` the edge that led here,
+    `confidence` how likely it is what was asked for, and whether that is
+    `doubtful`, `alike` the uids of hits
+    that say the same, `rerank` what a reranker gave it.
     """
 
     __slots__ = (
+        "alike",
+        "confidence",
         "cosine",
         "coverage",
+        "doubtful",
+        "former",
         "id",
+        "likeness",
         "meaning_rank",
         "nudge",
         "pending",
+        "rerank",
         "row",
         "score",
         "stands_for",
@@ -31,10 +40,15 @@ class Hit:
     def __init__(self, id: int) -> None:  # noqa: A002 - the row's own name
         self.id = id
         self.score = self.text_score = self.coverage = 0.0
+        self.confidence, self.doubtful = 1.0, False
         self.cosine: float | None = None
         self.text_rank = self.meaning_rank = 0
         self.nudge = 1.0
         self.via: tuple[str, int] | None = None
+        self.likeness = 0.0
         self.stands_for: int | None = None
+        self.former: tuple[Any, ...] | None = None
         self.pending = False
+        self.alike: tuple[str, ...] = ()
+        self.rerank: float | None = None
         self.row: tuple[Any, ...] = ()

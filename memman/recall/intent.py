@@ -2,30 +2,34 @@
 
 from memman.model.terms import words
 
-# A word that opens or carries the question, by intent.
-_WORDS = {
-    "why": frozenset("why reason reasons because cause causes caused motivation rationale explain how come".split())
-    - {"how", "come"},
-    "when": frozenset(
-        "when date time timeline history recently latest newest last since before after ago yesterday".split()
-    ),
-    "entity": frozenset("who whom whose which".split()),
-}
-_OPENINGS = {
-    "why": ("how come", "what caused", "what led"),
-    "when": ("how long", "what time", "what date", "what day"),
-    "entity": ("what is", "what are", "what's", "tell me about", "describe"),
-}
+
+def _cues(**by_intent: str) -> dict[str, frozenset[str]]:
+    return {intent: frozenset(cues.split()) for intent, cues in by_intent.items()}
 
 
-def guess(query: str) -> str:
-    """Return 'why', 'when', 'entity' or 'general'; a tie is general, an opening word decides."""
+# By what a question begins with, and else by what is in it: words and pairs of words, the most telling intent first.
+_FIRST = _cues(why="why because explain", when="when", entity="who whom whose which describe")
+_ANYWHERE = _cues(
+    why="""why reason reasons because cause causes caused motivation motivated motive rationale justify justifies
+    justified purpose how+come what+led led+to made+us made+me what+made root+cause what+grounds triggered prompted""",
+    when="""when ago yesterday today recent recently lately latest newest since history timeline last+week last+month
+    last+quarter last+year last+night last+time how+long what+time what+date what+day what+month what+year which+day
+    which+month which+year which+week this+week this+month this+year this+morning date+of""",
+    entity="who whom whose what+is what+are what+s what+was what+does tell+me everything+about know+about",
+)
+
+
+def guess(query: str, *, timed: bool = False) -> str:
+    """Return 'why', 'when', 'entity' or 'general'; a query that is `timed` names a time."""
     plain = [word.lower() for word in words(query)]
-    start = " ".join(plain[:3])
-    for intent, known in _WORDS.items():
-        if (plain and plain[0] in known) or start.startswith(_OPENINGS[intent]):
-            return intent
-    counts = {intent: sum(word in known for word in plain) for intent, known in _WORDS.items() if intent != "entity"}
-    best = max(counts.values())
-    leaders = [intent for intent, count in counts.items() if count == best]
-    return leaders[0] if best and len(leaders) == 1 else "general"
+    first = _heard(_FIRST, set(plain[:1]))
+    if first:
+        return first[0]
+    found = _heard(_ANYWHERE, {*plain, *map("+".join, zip(plain, plain[1:], strict=False))})
+    if timed and "why" not in found:
+        return "when"
+    return found[0] if found else "general"
+
+
+def _heard(cues: dict[str, frozenset[str]], said: set[str]) -> list[str]:
+    return [intent for intent, known in cues.items() if not known.isdisjoint(said)]

@@ -9,6 +9,7 @@ import sys
 import apsw
 
 from memman.model.terms import stems
+from memman.recall.confidence import LOW, apposite, confidence, wanted
 from memman.recall.hit import Hit
 from memman.sqlite import open_reader
 
@@ -46,7 +47,7 @@ def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
 
 def pending(notes: "list[tuple[Any, ...]]", query: str, filters: "Filters") -> list[Hit]:
     """Return hits for the notes that hold enough of the query's words, best first."""
-    asked = stems(query)
+    asked, wants = stems(query), wanted(query)
     hits = []
     for uid, text, category, importance, entities, source, queued_at, _ in notes:
         if not filters.admits(category=category, source=source, recorded_at=queued_at):
@@ -56,6 +57,10 @@ def pending(notes: "list[tuple[Any, ...]]", query: str, filters: "Filters") -> l
             continue
         hit = Hit(0)
         hit.pending, hit.coverage, hit.score = True, covered, covered
+        hit.confidence = confidence(covered, None, apposite(wants, text, asked))
+        hit.doubtful = hit.confidence < LOW
+        if filters.least is not None and hit.confidence < filters.least:
+            continue
         hit.row = (
             0, uid, uid, text, category or "note", importance or 3, "[]", "[]", "", source, "",
             queued_at, None, queued_at, None, "pending", None, 0,

@@ -1,8 +1,10 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
+from memman.model.terms import stems
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
 
     from memman.recall.hit import Hit
 
@@ -42,28 +44,68 @@ def short(hit: "Hit") -> str:
     return uid[-SHORT_ID:] if hit.pending else uid[:SHORT_ID]
 
 
+def sourced(source: str) -> str:
+    """Write a source, with a warning at what a tool or the web said."""
+    return source + (" (unverified)" if source in LOW_TRUST else "")
+
+
 def line(hit: "Hit", now: int) -> str:
-    """Write one hit."""
+    """Write one hit, its text whole."""
+    return head(hit, now) + clean(hit.row[3])
+
+
+def head(hit: "Hit", now: int) -> str:
+    """Write what stands before a hit's text."""
     row = hit.row
-    marks = [str(row[9]) + (" (unverified)" if row[9] in LOW_TRUST else "")]
+    marks = [sourced(str(row[9]))]
     if row[15] != "current":
         marks.append(str(row[15]))
-    return f"{short(hit)} {age(row[11], now)} {', '.join(marks)}: {clean(row[3])}"
+    if hit.doubtful:
+        marks.append("low confidence")
+    if hit.alike:
+        marks[-1] += f" (+{len(hit.alike)} alike)"
+    return f"{short(hit)} {age(row[11], now)} {', '.join(marks)}: "
 
 
-def lines(hits: "Iterable[Hit]", now: int, budget: int | None, *, explain: bool) -> list[str]:
-    """Write hits until `budget` tokens are used up."""
-    written: list[str] = []
-    used = 0
+def gist(hit: "Hit", asked: frozenset[str]) -> str:
+    """Return a hit's text, or its summary where that holds every stem asked for that the text holds."""
+    text, summary = str(hit.row[3]), str(hit.row[8])
+    if not summary or asked & stems(text) - stems(summary):
+        return clean(text)
+    return clean(summary).rstrip("…. ") + "…"
+
+
+def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None, *, explain: bool) -> list[list[str]]:
+    """Write each hit, on one line or two, until `budget` tokens are used up.
+
+    A first hit that is larger than the budget is cut to fit.
+    """
+    asked, names = stems(query), {hit.id: short(hit) for hit in hits}
+    written: list[list[str]] = []
+    left = budget
     for hit in hits:
-        text = line(hit, now)
-        used += tokens(text)
-        if budget is not None and used > budget:
-            break
-        written.append(text)
-        if explain:
-            written.append(explained(hit))
+        start, text = head(hit, now), gist(hit, asked)
+        reasons = [explained(hit, names)] if explain else []
+        if left is not None:
+            room = left - sum(map(tokens, reasons))
+            if not written:
+                text = fitted(start, text, room)
+            left = room - tokens(start + text)
+            if left < 0:
+                break
+        written.append([start + text, *reasons])
     return written
+
+
+def fitted(start: str, text: str, room: int) -> str:
+    """Cut `text` so that it costs at most `room` tokens after `start`; where not a character would fit, leave it."""
+    if tokens(start + text) <= room:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if tokens(start + text[:middle] + "…") <= room else (low, middle - 1)
+    return text[:low].rstrip() + "…" if low else text
 
 
 def tokens(text: str) -> int:
@@ -81,9 +123,9 @@ def _parts(kinds: bytes, kind: str, size: int) -> int:
     return sum(-(-len(run) // size) for run in kinds.translate(_ONLY[ord(kind)]).split())
 
 
-def explained(hit: "Hit") -> str:
-    """Write a hit's ranks and factors."""
-    parts = [f"score {hit.score:.3f}"]
+def explained(hit: "Hit", shown: "Mapping[int, str]") -> str:
+    """Write a hit's ranks and factors; `shown` names the hits that an edge may have led from."""
+    parts = [f"score {hit.score:.3f}", f"confidence {hit.confidence:.2f}"]
     if hit.text_rank:
         parts.append(f"words #{hit.text_rank} bm25 {hit.text_score:.2f}")
     if hit.cosine is not None:
@@ -91,8 +133,10 @@ def explained(hit: "Hit") -> str:
     parts.append(f"covers {hit.coverage:.0%} of the query")
     if not hit.pending:
         parts.append(f"nudge {hit.nudge:.3f}")
+    if hit.rerank is not None:
+        parts.append(f"rerank {hit.rerank:.3f}")
     if hit.stands_for:
-        parts.append(f"found as what superseded row {hit.stands_for}")
+        parts.append("found by what it superseded")
     if hit.via:
-        parts.append(f"{hit.via[0]} edge from row {hit.via[1]}")
+        parts.append(f"{hit.via[0]} edge from {shown.get(hit.via[1], 'one not shown')}")
     return "    " + ", ".join(parts)

@@ -4,6 +4,8 @@ from memman.recall.hit import Hit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 
@@ -20,20 +22,26 @@ def current(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters") -> "l
     `filters.history` the old one is shown too, after it; with `filters.as_of`
     what counts is who was in force then.
     """
-    steps = reader.successors((hit.id for hit in hits), filters.as_of)
+    steps = heirs(reader, hits, filters)
     if not steps:
         return hits
-    for _ in range(_STEPS):
-        further = reader.successors(set(steps.values()), filters.as_of)
-        if not further:
-            break
-        steps = {old: further.get(new, new) for old, new in steps.items()}
     admitted = reader.filtered(set(steps.values()), filters)
     kept = {hit.id: hit for hit in hits if filters.history or hit.id not in steps}
     for old in (hit for hit in hits if hit.id in steps):
         if steps[old.id] in admitted:
             _take_over(kept.setdefault(steps[old.id], Hit(steps[old.id])), old)
     return sorted(kept.values(), key=lambda hit: (-hit.score, hit.id))
+
+
+def heirs(reader: "SqliteReader", hits: "Iterable[Hit]", filters: "Filters") -> dict[int, int]:
+    """Return, for each superseded hit, the memory that is in force in its place."""
+    steps = reader.successors((hit.id for hit in hits), filters.as_of)
+    for _ in range(_STEPS):
+        further = reader.successors(set(steps.values()), filters.as_of) if steps else {}
+        if not further:
+            break
+        steps = {old: further.get(new, new) for old, new in steps.items()}
+    return steps
 
 
 def _take_over(new: "Hit", old: "Hit") -> None:

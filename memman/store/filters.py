@@ -6,9 +6,12 @@ if TYPE_CHECKING:
 
 
 class Filters:
-    """Conditions on memories, applied before any cut. Times are Unix milliseconds."""
+    """Conditions on memories, applied before any cut. Times are Unix milliseconds.
 
-    __slots__ = ("as_of", "category", "history", "since", "source", "until")
+    `least` is the confidence that a hit must have; None leaves it to the gate.
+    """
+
+    __slots__ = ("as_of", "category", "history", "least", "since", "source", "until", "window")
 
     def __init__(
         self,
@@ -19,10 +22,21 @@ class Filters:
         until: int | None = None,
         as_of: int | None = None,
         history: bool = False,
+        least: float | None = None,
     ) -> None:
         self.category, self.source = category, source
         self.since, self.until, self.as_of = since, until, as_of
-        self.history = history
+        self.history, self.least = history, least
+        # The first and the last row that a search looks at.
+        self.window: tuple[int, int] | None = None
+
+    def within(self, window: tuple[int, int]) -> "Filters":
+        """Return the same conditions, for the rows of a window only."""
+        narrowed = Filters()
+        for name in Filters.__slots__:
+            setattr(narrowed, name, getattr(self, name))
+        narrowed.window = window
+        return narrowed
 
     @property
     def past(self) -> bool:

@@ -56,6 +56,9 @@ class Reader(Protocol):
     def successors(self, ids: Iterable[int], as_of: int | None = None) -> dict[int, int]:
         """Return, for those of `ids` that are superseded, or were `as_of` a moment, what took their place."""
 
+    def aliases(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Return (name, other name) for those of `names` that current memories say have another."""
+
     def newest(self) -> int:
         """Return when the newest memory was recorded."""
 
@@ -104,6 +107,9 @@ class Unit(Protocol):
 
     def embedder(self, fingerprint: Fingerprint) -> int:
         """Return the number of `fingerprint`'s vectors in this store."""
+
+    def put_aliases(self, memory: int, pairs: Iterable[tuple[str, str]]) -> None:
+        """Store which names `memory` says mean the same, in place of what it said before."""
 
     def set_meta(self, key: str, value: str | None) -> None:
         """Set one of the store's settings; None removes it."""

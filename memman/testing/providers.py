@@ -3,7 +3,7 @@
     with ScriptedProvider(script=[status(503), OK]) as provider:
         llm = OpenAICompatible(http, f"{provider.url}/v1", ...)
 
-It speaks the shapes of OpenAI, Anthropic, Ollama and Voyage. From another
+It speaks the shapes of OpenAI, Anthropic, Ollama, Voyage and Cohere. From another
 process: `python -m memman.testing.providers --port 0 --latency 1.5 --log FILE`
 prints its base URL as the first line and serves until it is told to stop.
 """
@@ -235,6 +235,16 @@ def _ollama_embed_reply(body: Json, dimension: int) -> Json:
     }
 
 
+def _rerank_reply(body: Json) -> Json:
+    """Score each document by the share of the query's words in it, best first; Voyage counts with top_k."""
+    asked = set(_WORD.findall(body["query"].lower()))
+    shares = [len(asked & set(_WORD.findall(text.lower()))) / len(asked) for text in body["documents"]]
+    rows = [{"index": number, "relevance_score": share} for number, share in enumerate(shares)]
+    rows.sort(key=lambda row: -row["relevance_score"])
+    kind, most = ("data", "top_k") if "top_k" in body else ("results", "top_n")
+    return {kind: rows[: body[most]], "usage": {"total_tokens": sum(map(_count_tokens, body["documents"]))}}
+
+
 # Found by how the path ends, so any prefix (/v1, /api/v1) will do.
 _CHATS: dict[str, tuple[Callable[[Json], Json], Callable[[Json, Json, Json, str], Json]]] = {
     "/chat/completions": (_openai_question, _openai_reply),
@@ -335,6 +345,8 @@ class ScriptedProvider:
             return act, _reply(act, act.body)
         if chat:
             reply = chat[1](body, question, self._respond(question), act.content)
+        elif path.endswith("/rerank"):
+            reply = _rerank_reply(body)
         elif embed := _find(_EMBEDDINGS, path):
             reply = embed(body, self._dimension)
         else:

@@ -12,7 +12,7 @@ from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.classify import category, importance
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.extract import extract
-from memman.llm.builtin.keywords import keywords, summary
+from memman.llm.builtin.summary import summary
 from memman.llm.builtin.split import MAX_CHARS, MAX_FACTS, split
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Request
@@ -182,17 +182,6 @@ def test_hints_win():
 def test_entities_are_bounded():
     """A fact names at most twelve entities, each once."""
     assert len(entities(" ".join(f"name_{i} name_{i}" for i in range(40)))) == 12
-
-
-def test_keywords_are_distinct_content_words():
-    """Keywords leave out stop words and say each stem once, rarer-looking ones first."""
-    assert keywords("The importer imports orders with parseOrders and retries") == [
-        "parseorders",
-        "importer",
-        "imports",
-        "retries",
-        "orders",
-    ]
 
 
 def test_only_long_text_is_summarised():

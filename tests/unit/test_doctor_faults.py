@@ -551,6 +551,10 @@ FAULTS = {
     "embedder unreachable": Fault(
         "embedder", setting("MEMMAN_EMBED_PROVIDER=ollama\nMEMMAN_EMBED_ENDPOINT=http://127.0.0.1:9"), "ollama"
     ),
+    "reranker without provider": Fault("rerank", setting("MEMMAN_RERANK=on"), "MEMMAN_RERANK_PROVIDER"),
+    "reranker without endpoint": Fault(
+        "rerank", setting("MEMMAN_RERANK=on\nMEMMAN_RERANK_PROVIDER=openai"), "MEMMAN_RERANK_ENDPOINT"
+    ),
 }
 
 

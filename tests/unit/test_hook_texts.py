@@ -15,9 +15,9 @@ from memman.recall.render import tokens
 SKILL = (Path(__file__).parents[2] / "hooks/claude-code/skills/memman/SKILL.md").read_text()
 
 
-def test_agents_are_granted_five_verbs_and_no_other():
+def test_agents_are_granted_six_verbs_and_no_other():
     """None of them changes the configuration, installs anything, or runs a drain."""
-    assert set(AGENT_VERBS) == {"remember", "recall", "replace", "forget", "status"}
+    assert set(AGENT_VERBS) == {"remember", "recall", "timeline", "replace", "forget", "status"}
     assert AGENT_VERBS.keys() <= VERBS.keys()
 
 

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from memman.testing.providers import ScriptedProvider
+
 # What apsw and the interpreter bring along; a version of Python may need fewer of them, none may need more.
 BESIDE = frozenset(
     "_collections _operator errno apsw collections collections.abc itertools keyword operator reprlib".split()
@@ -25,7 +27,7 @@ REMEMBER = COMMON | frozenset(
 RECALL = COMMON | frozenset(
     """
     memman.embed memman.embed.static memman.hot.found memman.hot.recall memman.model.terms
-    memman.recall memman.recall.anchors memman.recall.gate memman.recall.hit memman.recall.intent
+    memman.recall memman.recall.anchors memman.recall.collapse memman.recall.gate memman.recall.hit memman.recall.intent
     memman.recall.order memman.recall.pending memman.recall.render memman.recall.succession memman.recall.walk
     memman.store memman.store.filters memman.store.sqlite memman.store.sqlite.reader memman.store.sqlite.schema
     """.split()
@@ -88,6 +90,24 @@ def test_recall_loads_exactly_its_own_modules(box, options):
     pinned(modules, RECALL)
 
 
+def test_a_reranker_that_is_not_asked_is_not_loaded(box):
+    """With a reranker set up and switched off, `recall` loads what it always does; asked, neither httpx nor asyncio."""
+    box.remember("Redis caches the sessions of the billing service.")
+    box.remember("Redis caches the invoices of the billing service.")
+    question = "what does Redis cache for billing"
+    _, usual = loaded(box, "recall", question)
+    with ScriptedProvider() as provider:
+        box.configure(RERANK="off", RERANK_PROVIDER="openai", RERANK_ENDPOINT=provider.url, RERANK_BUDGET_MS=20000)
+        _, modules = loaded(box, "recall", question)
+        assert modules == usual
+        assert not modules & (NEVER | {"ssl", "http.client", "socket", "threading"})
+        assert not provider.calls
+        _, modules = loaded(box, "recall", "--rerank", question)
+        assert {"memman.hot.rerank", "memman.rerank.post"} <= modules
+        assert not modules & {"httpx", "asyncio", "numpy", "click", "memman.compose"}
+        assert provider.calls.total() == 1
+
+
 HOOK = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
@@ -106,7 +126,8 @@ REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.r
 PRIME = frozenset(
     """
     memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs memman.model.vocabulary
-    memman.recall memman.recall.anchors memman.recall.gate memman.recall.hit memman.recall.intent memman.recall.order
+    memman.recall memman.recall.anchors memman.recall.collapse memman.recall.gate memman.recall.hit
+    memman.recall.intent memman.recall.order
     memman.recall.render memman.recall.succession memman.recall.walk memman.embed memman.embed.static
     memman.model.terms memman.sqlite memman.store memman.store.sqlite memman.store.sqlite.reader
     memman.store.sqlite.schema

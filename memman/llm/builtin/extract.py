@@ -5,7 +5,7 @@ from typing import Any
 
 from memman.llm.builtin.classify import category, importance
 from memman.llm.builtin.entities import entities
-from memman.llm.builtin.keywords import keywords, summary
+from memman.llm.builtin.summary import summary
 from memman.llm.builtin.split import split
 
 
@@ -18,7 +18,7 @@ def extract(payload: Mapping[str, Any]) -> dict[str, Any]:
             "category": payload.get("category") or category(text),
             "importance": payload.get("importance") or importance(text),
             "entities": entities(text, hinted),
-            "keywords": keywords(text),
+            "keywords": [],
             "summary": summary(text),
         }
         for text in split(payload["text"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from memman.llm.builtin.classify import importance
 from memman.llm.builtin.entities import entities
-from memman.llm.builtin.keywords import keywords, summary
+from memman.llm.builtin.summary import summary
 from memman.llm.builtin.markdown import blocks
 from memman.llm.builtin.moment import asking, doubted, guessing, passing
 from memman.llm.builtin.split import MAX_CHARS, sentences
@@ -67,7 +67,7 @@ def _fact(found: Kept, speaker: str) -> dict[str, Any]:
         "category": found.category,
         "importance": max(DEFAULT_IMPORTANCE, importance(found.text)),
         "entities": entities(found.text),
-        "keywords": keywords(found.text),
+        "keywords": [],
         "summary": summary(found.text),
         "speaker": speaker,
     }

@@ -3,18 +3,123 @@
 import re
 from collections.abc import Iterator
 
-from memman.model.terms import STOPWORDS, name
+from memman.model.terms import LONGEST_NAME, STOPWORDS, name, parts, words
 
-# Words and characters of a name.
-_MOST_WORDS, _LONGEST, _SHORTEST = 4, 40, 2
+# Characters of a name, pairs one fact may give, and characters of a sentence: longer ones are data.
+_SHORTEST, _LONGEST, _MOST = 2, 40, 6
+_LONGEST_SENTENCE = 400
+# A text without any of these names nothing twice.
+_CUES = ("(", "=", "call", "named", "known", "a.k.a", "aka", "short", "stands", "mean", "refer", "alias", "formerly",
+         "abbreviat", "dubbed", "acronym", "codename", "code name", "synonym", "nickname", "another name", "\u2261",
+         "\u2194")  # fmt: skip
+# A word that shortens another is at most this part of it.
+_SHORTENS = 0.7
 
-_WORD = r"[^\W_][\w.+#/&\-]*"
-_NAME = rf"[`\"'\u201c]?(?P<{{}}>{_WORD}(?: {_WORD}){{{{0,{_MOST_WORDS - 1}}}}}?)[`\"'\u201d]?"
-# What is coined is one word, or more in capitals or quotation marks.
-_COINED = rf"(?:[`\"'\u201c](?P<{{0}}_quoted>[^`\"'\u201d\n]{{{{2,40}}}})[`\"'\u201d]|(?P<{{0}}>{_WORD}(?: [A-Z]\w+){{{{0,2}}}}))"
-_THE = r"(?:(?:the|our|an?|my|its|their) )?"
-_END = r"(?=\s*(?:[.,;:!?)\n]|$| (?:and|but|because|since|so|in|for|which|internally|here|now)\b))"
+_QUOTES = str.maketrans(dict.fromkeys('`"*\u201c\u201d\u00ab\u00bb'))
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[;\n]+")
+_WORD = r"[^\W_](?:[\w+#/&-]|\.(?=\w))*"
+_RUN = rf"{_WORD}(?: {_WORD}){{0,{LONGEST_NAME - 1}}}"
+_THE = r"(?:(?:the|our|an?|my|its|their|this) )?"
+# What a thing is called: several words in capitals, or one.
+_COINED = rf"(?:[A-Z]\w*(?: [A-Z]\w*){{1,2}}|{_WORD})"
+_END = r"(?=\s*(?:[.,:!?)\]]|$)| (?:and|but|because|since|so|in|for|which|internally|here|now|by|when|on|at|to)\b)"
+_PARTICIPLES = "nicknamed|codenamed|code-named|known as|referred to as|dubbed|abbreviated(?: as| to)?"
+
+# How one name is said to mean another. `sure` are those whose words leave no doubt; of the others the names must.
+_SURE = tuple(
+    re.compile(rule, re.IGNORECASE)
+    for rule in (
+        rf"\b(?P<one>{_WORD}) (?:is|are) (?:short|shorthand|an? (?:alias|abbreviation|nickname|shorthand|synonym|acronym)"
+        rf"|(?:our|another|the) (?:name|word|nickname|codename|code name)) (?:for|of) {_THE}(?P<other>{_RUN}?){_END}",
+        rf"\b(?P<one>{_WORD}) stands for {_THE}(?P<other>{_RUN}?){_END}",
+        rf"\bby (?P<one>{_WORD}) (?:we|i|they|people) mean {_THE}(?P<other>{_RUN}?){_END}",
+        rf"\b(?:alias|abbreviation|nickname|codename|code name|short name|acronym) (?:for|of) {_THE}(?P<other>{_RUN}?)"
+        rf" is (?P<one>{_WORD}){_END}",
+        rf"\b(?:we|they|people|everyone|everybody) (?:also |often |usually )?(?:refer to|abbreviate) {_THE}"
+        rf"(?P<other>{_RUN}?) (?:as|to) {_THE}(?P<one>{_WORD}){_END}",
+        rf"(?:^|\b(?:the|our|that|and|where) ){_THE}(?P<other>{_RUN}?),? (?:(?:is|are|was|were) )?"
+        rf"(?:also |usually |often |internally )?(?:{_PARTICIPLES}) {_THE}(?P<one>{_WORD}){_END}",
+        rf"(?:^|\b(?:the|our|with|on|of|in|to|for|use|uses|from) ){_THE}(?P<other>{_RUN}?),? ?[(]?"
+        rf"(?:aka|a\.k\.a\.?|also known as|also called|formerly known as|formerly called) {_THE}(?P<one>{_WORD}){_END}",
+    )
+)
+_CALLED = tuple(
+    re.compile(rule)
+    for rule in (
+        rf"(?i:\b(?:we|they|people|everyone|everybody) (?:also |often |usually )?(?:call|nickname|named) "
+        rf"(?:the|our|this|that)) (?P<other>{_RUN}?) (?P<one>{_COINED}){_END}",
+        rf"(?i:(?:^|\b(?:the|our|that|and) )(?:(?:the|our|my|its) )?)(?P<other>{_RUN}?) (?i:is|are|was)"
+        rf" (?i:(?:also|now|usually|internally) )?(?i:called|named) (?P<one>{_COINED}){_END}",
+    )
+)
+_EQUAL = re.compile(rf"(?:^|[(:,] ?){_THE}(?P<one>{_RUN}) ?(?:=|==|:=|\u2261|\u2194|<=>) ?{_THE}(?P<other>{_RUN})(?=[.,)]|$)",
+                    re.IGNORECASE)  # fmt: skip
+_ASIDE = re.compile(rf"(?P<one>{_RUN}) [(]{_THE}(?P<other>{_RUN})[)]", re.IGNORECASE)
 
 
-def _rule(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern.replace("ONE", _NAME.format("one")).replace("OTHER", _COINED.format("other")))
+def aliases(text: str) -> list[tuple[str, str]]:
+    """Return the pairs of names that `text` says mean the same, as names are compared."""
+    plain = text.lower()
+    if not any(cue in plain for cue in _CUES):
+        return []
+    sentences = _SENTENCE_END.split(text.translate(_QUOTES))
+    said = (pair for sentence in sentences if len(sentence) <= _LONGEST_SENTENCE for pair in _said(sentence))
+    found = (_pair(one, other) for one, other in said)
+    return list(dict.fromkeys(pair for pair in found if pair))[:_MOST]
+
+
+def _said(sentence: str) -> Iterator[tuple[str, str]]:
+    for rule in _SURE:
+        yield from ((match["one"], match["other"]) for match in rule.finditer(sentence))
+    for rule in _CALLED:
+        yield from ((match["one"], match["other"]) for match in rule.finditer(sentence) if _coined(match["one"]))
+    for match in _EQUAL.finditer(sentence):
+        one, other = match["one"], match["other"]
+        if abbreviates(one, other) or abbreviates(other, one):
+            yield one, other
+    for match in _ASIDE.finditer(sentence):
+        yield from _aside(match["one"].split(" "), match["other"].split(" "))
+
+
+def _aside(before: list[str], inside: list[str]) -> Iterator[tuple[str, str]]:
+    """Find what in Continuous Integration (CI), or in k8s (Kubernetes), is the same."""
+    for size in range(1, len(before) + 1):
+        long = " ".join(before[-size:])
+        if len(inside) == 1 and abbreviates(inside[0], long):
+            yield inside[0], long
+            return
+    if abbreviates(before[-1], " ".join(inside)):
+        yield before[-1], " ".join(inside)
+
+
+def abbreviates(short: str, long: str) -> bool:
+    """Whether one word is made of the letters of a longer name: CI, k8s, db, GHA."""
+    if " " in short or not short[:1].isalnum() or short.casefold() == long.casefold():
+        return False
+    letters, whole = short.casefold(), long.casefold()
+    initials = "".join(piece[0] for word in words(long) for piece in parts(word)).casefold()
+    if letters == initials and len(letters) >= _SHORTEST:
+        return True
+    if " " in long or letters[0] != whole[0] or len(letters) > _SHORTENS * len(whole):
+        return False
+    middle = letters[1:-1]
+    if middle.isdigit():
+        return int(middle) == len(whole) - 2 and letters[-1] == whole[-1]
+    rest = iter(whole)
+    return len(letters) >= _SHORTEST and letters.isalpha() and whole.isalpha() and all(c in rest for c in letters)
+
+
+def _coined(one: str) -> bool:
+    """Whether a word is a name by its shape: called Ledger, called billing-v2, not called twice."""
+    return one != one.lower() or not one.isalpha()
+
+
+def _pair(one: str, other: str) -> tuple[str, str] | None:
+    first, second = name(one), name(other)
+    return (first, second) if first != second and _nameable(first) and _nameable(second) else None
+
+
+def _nameable(one: str) -> bool:
+    split = one.split(" ")
+    whole = _SHORTEST <= len(one) <= _LONGEST and len(split) <= LONGEST_NAME
+    return whole and not STOPWORDS.issuperset(split) and not all(word.isdigit() for word in split)

@@ -1,14 +1,16 @@
 """Entity edges: memories that name the same thing, weighted by how rarely it is named."""
 
 import math
+from collections.abc import Sequence
 
 from memman.model.records import Edge
+from memman.model.terms import name as compared
 from memman.pipeline.link.subject import Subject
 from memman.store.protocols import Reader
 
 # The newest memories linked for one entity, and edges one fact may get in all.
-PER_ENTITY = 5
-PER_FACT = 12
+PER_ENTITY = 3
+PER_FACT = 4
 # The weight of a name that every memory bears.
 _LEAST = 0.05
 
@@ -20,7 +22,7 @@ def entity(reader: Reader, subject: Subject) -> list[Edge]:
     named: dict[str, list[int]] = {}
     for place, names in zip(subject.ends, subject.entities, strict=True):
         best: dict[int, Edge] = {}
-        for name in names:
+        for name in _called(reader, names):
             count, memories = reader.mentions(name, PER_ENTITY)
             earlier = named.setdefault(name.casefold(), [])
             weight = rarity(count + len(earlier), total)
@@ -30,6 +32,11 @@ def entity(reader: Reader, subject: Subject) -> list[Edge]:
             earlier.append(place)
         edges += sorted(best.values(), key=lambda edge: (-edge.weight, -edge.dst))[:PER_FACT]
     return edges
+
+
+def _called(reader: Reader, names: Sequence[str]) -> list[str]:
+    """Return `names`, and what else their things are called in the store."""
+    return list(dict.fromkeys((*names, *(other for _, other in reader.aliases(map(compared, names))))))
 
 
 def rarity(count: int, total: int) -> float:

@@ -6,8 +6,8 @@ from memman.model.records import Edge
 from memman.pipeline.link.subject import Subject
 from memman.store.protocols import Reader
 
-# Parameters of the existing memman 0.15.3: at most five memories of the last four hours, none below 0.1.
-NEAR = 5
+# Parameters of the existing memman 0.15.3, memories of the last four hours, none below 0.1, but three instead of five.
+NEAR = 3
 WINDOW_MS = 4 * 3_600_000
 LEAST = 0.1
 # Nearness alone never weighs as much as the backbone.

@@ -56,6 +56,10 @@ def load_vectors(db: apsw.Connection) -> bool:
 
 
 _MOST_COUNTS = 50_000
+# Other names that a question is widened by.
+_MOST_ALIASES = 12
+# Sign codes that a recall scans at most: of a larger store those in the cells around the query.
+SCANNED = 65_536
 
 # Takes what `id_list` writes. A bound list keeps one prepared statement for lists of every length.
 LISTED = "IN (SELECT value FROM json_each(?))"
@@ -106,16 +110,22 @@ class SqliteReader:
         found: int | None = self.db.execute(sql, (provider, model, dimension)).get
         return found
 
-    def lexical(self, match: str, filters: "Filters", limit: int) -> list[tuple[int, float]]:
-        """Return (id, BM25) of the best rows for an FTS5 expression, highest first.
+    def lexical(self, match: str, filters: "Filters", limit: int, newest: int | None = None) -> list[tuple[int, float]]:
+        """Return (id, BM25) of the best rows for an FTS5 expression, highest first; of the `newest` that match.
 
         Superseded memories are among them: what finds them must find what took their place.
         """
         conditions = filters.conditions()
         join = "JOIN memory m ON m.id = fts.rowid" if conditions else ""
         extra = "".join(f" AND {sql}" for sql, _ in conditions)
-        sql = f"SELECT fts.rowid, -{_BM25} FROM fts {join} WHERE fts MATCH ?{extra} ORDER BY 2 DESC, fts.rowid LIMIT ?"
-        return list(self.db.execute(sql, (match, *(value for _, value in conditions), limit)))
+        if filters.window:
+            extra += " AND fts.rowid BETWEEN {:d} AND {:d}".format(*filters.window)
+        rows = f"SELECT fts.rowid, -{_BM25} AS score FROM fts {join} WHERE fts MATCH ?{extra}"
+        values = [match, *(value for _, value in conditions)]
+        if newest is not None:
+            rows = f"SELECT * FROM ({rows} ORDER BY fts.rowid DESC LIMIT ?)"
+            values.append(newest)
+        return list(self.db.execute(f"{rows} ORDER BY score DESC, 1 LIMIT ?", (*values, limit)))
 
     def nearest(
         self, embedder: int, code: bytes, filters: "Filters", limit: int, cells: "Sequence[int]" = ()
@@ -129,6 +139,8 @@ class SqliteReader:
         conditions = filters.conditions()
         where += [sql for sql, _ in conditions]
         values += [value for _, value in conditions]
+        if filters.window:
+            where.append("c.memory BETWEEN {:d} AND {:d}".format(*filters.window))
         join = "JOIN memory m ON m.id = c.memory" if conditions else ""
         rows = f"FROM code c {join} WHERE {' AND '.join(where)}"
         if self.has_vectors:
@@ -136,6 +148,20 @@ class SqliteReader:
             sql = f"SELECT c.memory, {distance} d {rows} ORDER BY d, c.memory LIMIT ?"
             return [(memory, int(distance)) for memory, distance in self.db.execute(sql, (code, *values, limit))]
         return nearness.nearest(code, self.db.execute(f"SELECT c.memory, c.code {rows}", values), limit)
+
+    def cells_around(self, embedder: int, code: bytes) -> list[int]:
+        """Return the cells around a sign code that hold about SCANNED vectors; empty means the whole store."""
+        stored = self.count()
+        if stored <= SCANNED:
+            return []
+        cells = self.db.execute("SELECT count(*) FROM beacon WHERE embedder = ?", (embedder,)).get
+        most = cells * SCANNED // stored
+        if self.has_vectors:
+            distance = "vec_distance_hamming(vec_bit(code), vec_bit(?))"
+            sql = f"SELECT cell FROM beacon WHERE embedder = ? ORDER BY {distance}, cell LIMIT ?"
+            return [cell for (cell,) in self.db.execute(sql, (embedder, code, most))]
+        rows = self.db.execute("SELECT cell, code FROM beacon WHERE embedder = ?", (embedder,))
+        return [cell for cell, _ in nearness.nearest(code, rows, most)]
 
     def cosines(self, embedder: int, query: "Sequence[int]", ids: "Iterable[int]") -> dict[int, float]:
         """Return the cosine between a query, as `query_planes` gives it, and each memory, none where either is zero."""
@@ -186,6 +212,34 @@ class SqliteReader:
     def edges(self, ids: "Iterable[int]") -> "list[tuple[int, str, int, float, str, int, int]]":
         """Return (src, kind, dst, weight, detail, near, far) of edges that touch `ids`; `near` is in `ids`."""
         return list(self.db.execute(_EDGES, (id_list(ids),)))
+
+    def aliases(self, names: "Iterable[str]") -> list[tuple[str, str]]:
+        """Return (name, other name) for those of `names` that current memories say have another."""
+        sql = (
+            "SELECT DISTINCT a.name, a.means FROM alias a JOIN memory m ON m.id = a.memory"
+            f" WHERE a.name {LISTED} AND {self.current} ORDER BY a.name, a.means LIMIT {_MOST_ALIASES}"
+        )
+        # Names are letters, digits and spaces, as `memman.model.terms.name` writes them.
+        listed = ",".join(f'"{name}"' for name in names)
+        return list(self.db.execute(sql, (f"[{listed}]",)))
+
+    def window(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first and the last row that can have begun to hold from `start` to `end`."""
+        from memman.store.sqlite import times
+
+        return times.window(self.db, self.count(), start, end)
+
+    def began(self, ids: "Iterable[int]") -> dict[int, int]:
+        """Return when each of `ids` began to hold."""
+        from memman.store.sqlite import times
+
+        return times.began(self.db, ids)
+
+    def held(self, filters: "Filters", start: int, end: int, limit: int) -> list[int]:
+        """Return the newest current memories that began to hold from `start` to `end`."""
+        from memman.store.sqlite import times
+
+        return times.held(self.db, filters, start, end, limit)
 
     def newest(self) -> int:
         """Return when the newest memory was recorded: the clock that ages are measured by."""

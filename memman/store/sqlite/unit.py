@@ -149,6 +149,12 @@ class SqliteUnit:
         """Store vectors, each in place of the one its memory had."""
         vectors.put(self.db, embedder, rows)
 
+    def put_aliases(self, memory: int, pairs: Iterable[tuple[str, str]]) -> None:
+        """Store which names `memory` says mean the same, both ways round, in place of what it said before."""
+        self.db.execute("DELETE FROM alias WHERE memory = ?", (memory,))
+        rows = [(*ends, memory) for one, other in pairs for ends in ((one, other), (other, one))]
+        self.db.executemany("INSERT INTO alias VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+
     def set_meta(self, key: str, value: str | None) -> None:
         """Set one of the store's settings; None removes it."""
         if value is None:

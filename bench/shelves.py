@@ -1,0 +1,114 @@
+"""A data set's stores: one a scope, written by the product's own stages, one memory a document."""
+
+import asyncio
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from bench.dataset import ALL, Dataset, Doc, Key
+from bench.stores import BATCH, Joined
+from memman.embed.builtin import BuiltinEmbedder
+from memman.llm.builtin import BuiltinLLM
+from memman.llm.builtin.classify import category, importance
+from memman.llm.builtin.entities import entities
+from memman.llm.builtin.summary import summary
+from memman.model.records import Fact, Note, Provenance, memory_uid
+from memman.pipeline.commit import commit
+from memman.pipeline.embed import embed
+from memman.pipeline.enrich import enrich
+from memman.pipeline.link import link
+from memman.pipeline.plan import Plan, Tools
+from memman.queue.append import new_uid
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.store import SqliteStore
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The store of one scope: its file, and which document each memory is."""
+
+    path: str
+    docs: dict[str, Doc]
+
+    def reader(self) -> SqliteReader:
+        """Open it as recall does."""
+        found = SqliteReader.open(self.path)
+        if found is None:
+            raise FileNotFoundError(self.path)
+        return found
+
+    @contextmanager
+    def writer(self) -> Iterator[SqliteStore]:
+        """Open it as a drain does."""
+        store = SqliteStore(self.path)
+        try:
+            yield store
+        finally:
+            store.close()
+
+    @property
+    def rows(self) -> dict[Key, str]:
+        """The memory's uid of each document."""
+        return {doc.key: uid for uid, doc in self.docs.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """All stores of a data set, and what it took to make them."""
+
+    by_scope: dict[str, Shelf]
+    seconds: float
+    bytes: int
+
+
+def build(data: Dataset, work: str) -> Shelves:
+    """Write a store for every scope that is asked of, below the folder `work`, always anew."""
+    shutil.rmtree(work, ignore_errors=True)
+    began = time.perf_counter()
+    shelves = {}
+    for n, (scope, docs) in enumerate(data.scopes.items()):
+        store = SqliteStore.open(work, "all" if scope == ALL else f"scope-{n}")
+        shelves[scope] = Shelf(store.path, asyncio.run(_fill(store, docs)))
+        store.close()
+    seconds = time.perf_counter() - began
+    return Shelves(shelves, seconds, sum(os.path.getsize(shelf.path) for shelf in shelves.values()))
+
+
+async def _fill(store: SqliteStore, docs: Sequence[Doc]) -> dict[str, Doc]:
+    local, rules = BuiltinEmbedder(), BuiltinLLM()
+    made: dict[str, Doc] = {}
+    for start in range(0, len(docs), BATCH):
+        with store.unit() as unit:
+            joined = Joined(store, unit)
+            for doc in docs[start : start + BATCH]:
+                tools = Tools(rules, rules, local, local, store.reader, lambda at=doc.at: at, store=joined)
+                plan = Plan(_note(doc), (fact(doc.text),))
+                plan = await _through(tools, plan)
+                made[memory_uid(plan.note.uid, 0)] = doc
+        store.maintain()
+    await local.close()
+    return made
+
+
+async def _through(tools: Tools, plan: Plan) -> Plan:
+    plan = await enrich(tools, plan)
+    vectors = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
+    plan = Plan(plan.note, plan.facts, local=vectors)
+    for stage in (embed, link, commit):
+        plan = await stage(tools, plan)
+    if plan.outcome is None or len(plan.outcome.added) != 1:
+        raise RuntimeError(f"a document did not become one memory: {plan.note.text!r}")
+    return plan
+
+
+def _note(doc: Doc) -> Note:
+    provenance = Provenance("user", "bench", doc.session)
+    return Note(new_uid(doc.at), "default", doc.text, doc.at, provenance=provenance)
+
+
+def fact(text: str) -> Fact:
+    """Describe a text by the built-in rules, as extract does, but leave it whole."""
+    return Fact(text, category(text), importance(text), tuple(entities(text)), (), summary(text))

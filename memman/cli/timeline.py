@@ -1,0 +1,92 @@
+"""`memman timeline`."""
+
+import time
+from itertools import groupby
+from typing import Any
+
+import click
+
+from memman.cli.options import json_option, place, store_option
+from memman.cli.show import WIDE, as_data, short, text
+from memman.model.errors import UsageError
+from memman.recall.render import clean, sourced
+
+_MOST = 500
+_COUNT = click.IntRange(0, _MOST)
+_LINKS = {"because_of": "because of", "led_to": "led to"}
+_LONGEST = 200
+
+
+@click.command()
+@click.option("--around", "id_", metavar="ID", help="The memory that is asked about.")
+@click.option("--limit", type=click.IntRange(1, _MOST), default=20, show_default=True, help="Memories at most.")
+@click.option("--before", type=_COUNT, help="With --around: so many before it (default half of the limit).")
+@click.option("--after", type=_COUNT, help="With --around: so many after it (default half of the limit).")
+@click.option("--since", metavar="TIME", help="Only since then: 2026-11-01, 2026-11-01T10:00, 7d or 12h.")
+@click.option("--until", metavar="TIME", help="Only before then.")
+@json_option
+@store_option
+def timeline(
+    id_: str | None,
+    limit: int,
+    before: int | None,
+    after: int | None,
+    since: str | None,
+    until: str | None,
+    as_json: bool,
+) -> None:
+    """Show what happened around a memory, or what is newest, by day.
+
+    The newest comes last, and `>` marks the memory that is asked about, whose text is whole. Superseded memories are
+    shown with what took their place.
+    """
+    from memman.govern import timeline as govern
+
+    times = {name: _moment(said, name) for name, said in (("since", since), ("until", until))}
+    if id_ is None:
+        if before is not None or after is not None:
+            raise UsageError("--before and --after count from a memory: say which with --around ID")
+        entries = govern.latest(place(), limit=limit, **times)
+    else:
+        before, after = (limit // 2 if count is None else count for count in (before, after))
+        entries = govern.around(place(), id_, before=before, after=after, **times)
+    if as_json:
+        as_data(entries)
+    else:
+        _print(entries)
+
+
+def _moment(said: str | None, option: str) -> int | None:
+    from memman.hot.moment import moment
+
+    return None if said is None else moment(said, option)
+
+
+def _print(entries: list[dict[str, Any]]) -> None:
+    for day, of_day in groupby(entries, lambda entry: _local(entry, "%Y-%m-%d %A")):
+        text(day)
+        for entry in of_day:
+            text(_line(entry))
+
+
+def _line(entry: dict[str, Any]) -> str:
+    marks = [
+        sourced(entry["source"]),
+        "same session" if entry["same_session"] and not entry["asked"] else "",
+        f"superseded by {short(entry['superseded_by'])}" if entry["superseded_by"] else "",
+        *(f"{said} {', '.join(map(short, entry[name]))}" for name, said in _LINKS.items() if entry[name]),
+    ]
+    sign = ">" if entry["asked"] else " "
+    head = f"{sign} {_local(entry, '%H:%M')} {short(entry['uid'])} {', '.join(filter(None, marks))}"
+    return f"{head}: {_said(entry)}"
+
+
+def _said(entry: dict[str, Any]) -> str:
+    """Give the memory asked about whole, of the others a summary or their beginning."""
+    if entry["asked"]:
+        return clean(entry["text"], WIDE)
+    return clean(f"{entry['summary']}…" if entry["summary"] else entry["text"], _LONGEST)
+
+
+def _local(entry: dict[str, Any], form: str) -> str:
+    return time.strftime(form, time.localtime(entry["valid_from"] / 1000))

@@ -1,0 +1,27 @@
+"""Whether the reranker is set up as a whole, and answers in its time."""
+
+from collections.abc import Iterator
+
+from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
+from memman.model.errors import BadConfig, ProviderError
+from memman.rerank import reranker
+
+_KEYS = ("MEMMAN_RERANK", "MEMMAN_RERANK_PROVIDER")
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Look whether there is all that reranking needs; where the person allows it, have two words scored."""
+    if not any(context.settings.said.get(name, "off") != "off" for name in _KEYS):
+        yield ok("none is set up: recall keeps its own order")
+        return
+    without = " && ".join(shell("memman", "config", "unset", name) for name in _KEYS)
+    try:
+        model = reranker(context.settings)
+        if context.billable:
+            model.scores("yes", ("yes", "no"))
+    except BadConfig as error:
+        yield fail(f"reranking is not set up: {error}", without, "the command makes do without it")
+    except ProviderError as error:
+        yield warn(f"recall keeps its own order: {error}", without, "correct what it names, or make do without it")
+    else:
+        yield ok(model.about + (" answers in time" if context.billable else "; only --billable asks it"))

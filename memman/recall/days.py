@@ -1,0 +1,74 @@
+"""The calendar as seen from one moment: what last week, March or two days ago begin and end with. Local time."""
+
+from time import localtime, mktime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # Unix milliseconds; the second is the first that is no longer part.
+    Bounds = tuple[int, int]
+
+HOUR_MS = 3_600_000
+# The first day of a unit so many units back. Days and months out of bounds are set right by mktime.
+_STARTS = {
+    "day": lambda t, back: (t.tm_year, t.tm_mon, t.tm_mday - back),
+    "week": lambda t, back: (t.tm_year, t.tm_mon, t.tm_mday - t.tm_wday - 7 * back),
+    "month": lambda t, back: (t.tm_year, t.tm_mon - back, 1),
+    "quarter": lambda t, back: (t.tm_year, t.tm_mon - (t.tm_mon - 1) % 3 - 3 * back, 1),
+    "year": lambda t, back: (t.tm_year - back, 1, 1),
+}
+# Days and months in a unit.
+_LENGTHS = {"day": (1, 0), "week": (7, 0), "month": (0, 1), "quarter": (0, 3), "year": (0, 12)}
+UNITS = frozenset(("hour", *_STARTS))
+
+
+class Days:
+    """Spans of time around `now` (Unix milliseconds). Raises OverflowError beyond what the system can reckon with."""
+
+    def __init__(self, now: int) -> None:
+        self.now, self.today = now, localtime(now / 1000)
+
+    def unit(self, name: str, back: int) -> "Bounds":
+        """Return the calendar unit so many units ago; an hour is the two around that moment."""
+        if name == "hour":
+            return self.now - (back + 1) * HOUR_MS, self.now - (back - 1) * HOUR_MS
+        starts = _STARTS[name]
+        return midnight(*starts(self.today, back)), midnight(*starts(self.today, back - 1))
+
+    def past(self, name: str, count: int) -> "Bounds":
+        """Return the last `count` units up to now, whole days."""
+        if name == "hour":
+            return self.now - count * HOUR_MS, self.now + 1
+        days, months = _LENGTHS[name]
+        t = self.today
+        return midnight(t.tm_year, t.tm_mon - months * count, t.tm_mday - days * count), self.now + 1
+
+    def weekend(self, back: int) -> "Bounds":
+        """Return Saturday and Sunday of a week so many weeks ago."""
+        t = self.today
+        saturday = t.tm_mday - t.tm_wday + 5 - 7 * back
+        return midnight(t.tm_year, t.tm_mon, saturday), midnight(t.tm_year, t.tm_mon, saturday + 2)
+
+    def weekday(self, number: int) -> "Bounds":
+        """Return the last such day before today; Monday is 0."""
+        return self.unit("day", (self.today.tm_wday - number - 1) % 7 + 1)
+
+    def month(self, year: int | None, month: int) -> "Bounds":
+        """Return a month, without a year the last that has begun."""
+        year = year or self.today.tm_year - (month > self.today.tm_mon)
+        return midnight(year, month, 1), midnight(year, month + 1, 1)
+
+    def quarter(self, year: int | None, quarter: int) -> "Bounds":
+        """Return a quarter (1 to 4), without a year the last that has begun."""
+        first = 3 * quarter - 2
+        year = year or self.today.tm_year - (first > self.today.tm_mon)
+        return midnight(year, first, 1), midnight(year, first + 3, 1)
+
+    def date(self, year: int | None, month: int, day: int) -> "Bounds":
+        """Return a day, without a year the last such that has begun."""
+        year = year or self.today.tm_year - ((month, day) > (self.today.tm_mon, self.today.tm_mday))
+        return midnight(year, month, day), midnight(year, month, day + 1)
+
+
+def midnight(year: int, month: int, day: int) -> int:
+    """Return the Unix milliseconds at which a day begins."""
+    return int(mktime((year, month, day, 0, 0, 0, 0, 0, -1))) * 1000

@@ -1,0 +1,100 @@
+"""What was asked: its words, other names for what they name, and the time it speaks of. Safe on the hot path."""
+
+from memman.model.terms import STOPWORDS, compounds, names, query_terms, stems, terms, unspaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memman.recall.moments import Span
+    from memman.store.filters import Filters
+    from memman.store.sqlite.reader import SqliteReader
+
+# Short names that developers use for the same things, both ways round.
+_SHORT = """
+k8s kubernetes, postgres postgresql, js javascript, ts typescript, py python, tf terraform, gh github, db database,
+repo repository, repos repositories, config configuration, auth authentication, env environment, deps dependencies,
+prod production, dev development, docs documentation, perf performance, infra infrastructure, pkg package,
+msg message, dir directory, admin administrator, app application, vars variables, i18n internationalization
+"""
+_PAIRS = [pair.split() for pair in _SHORT.split(",")]
+SEEDS = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+# By these and by dates a question may name a time; which it is, `moments` reads.
+TIMELY = frozenset(
+    """january february march april may june july august september october november december jan feb mar apr jun jul
+    aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday q1 q2 q3 q4 today tonight
+    yesterday this last previous past ago weekend""".split()
+)
+_CENTURIES = ("19", "20")
+# What a question says of any time: with nothing else in it, it is the time that is asked for.
+_ANYTHING = stems(
+    """decide decided decision decisions happen happened happening change changed changes new news work worked working
+    done make made learn learned learnt say said talk talked discuss discussed agree agreed update updates updated note
+    notes noted memory memories remember remembered record recorded find found fix fixed add added go went going on up
+    thing things everything stuff progress summary summarize list show topic topics since"""
+)
+# How much more what is of the time asked for counts, and what is of the days around it: a thing is often noted a
+# little before or after it happened.
+IN_TIME = 1.5
+NEARBY = 1.25
+NEARBY_MS = 3 * 86_400_000
+
+
+class Query:
+    """A query as recall understands it. `bare` is one that asks for a time and nothing else."""
+
+    __slots__ = ("about", "aliases", "bare", "lone", "span", "text")
+
+    def __init__(self, text: str, span: "Span | None" = None, aliases: "tuple[tuple[str, str], ...]" = ()) -> None:
+        self.text, self.span, self.aliases = text, span, aliases
+        self.about = span.rest if span else text
+        self.bare = span is not None and not _telling(self.about)
+        # Words of one character, which texts in such scripts hold inside others.
+        self.lone = [] if text.isascii() else [term for term in terms(text) if len(term) == 1 and unspaced(term)]
+
+    def terms(self) -> list[str]:
+        """Return its words, identifiers and other names, each to be searched for."""
+        return [*query_terms(self.text), *compounds(self.text), *(other for _, other in self.aliases)]
+
+    def meaning(self) -> str:
+        """Return what to embed."""
+        return " ".join((self.text, *(other for _, other in self.aliases)))
+
+    def told(self, text: str) -> str:
+        """Return what `text` says, in the query's own words too."""
+        if not (self.aliases or self.lone):
+            return text
+        held = stems(text)
+        called = (name for name, other in self.aliases if stems(other) <= held)
+        return " ".join((text, *called, *(char for char in self.lone if char in text)))
+
+    def weight(self, moment: int) -> float:
+        """Return the factor for what began to hold at `moment`."""
+        if self.span is None:
+            return 1.0
+        if self.span.holds(moment):
+            return IN_TIME
+        near = self.span.start - NEARBY_MS <= moment < self.span.end + NEARBY_MS
+        return NEARBY if near else 1.0
+
+
+def understood(reader: "SqliteReader", text: str, now: int | None = None) -> Query:
+    """Read a query. Words like yesterday count from `now` (Unix milliseconds), that is from the clock if not given."""
+    called = names(text)
+    aliases = [*reader.aliases(called), *((one, SEEDS[one]) for one in called if one in SEEDS)]
+    return Query(text, timed(text, now), tuple(dict.fromkeys(aliases)))
+
+
+def timed(text: str, now: int | None = None) -> "Span | None":
+    """Return the time that a query speaks of. One without a word for it costs next to nothing."""
+    words = text.lower().replace("?", " ").replace(",", " ").replace("'", " ").split()
+    if TIMELY.isdisjoint(words) and not any(word.startswith(_CENTURIES) and word[:4].isdigit() for word in words):
+        return None
+    from time import time_ns
+
+    from memman.recall.moments import resolve
+
+    return resolve(text, time_ns() // 1_000_000 if now is None else now)
+
+
+def _telling(about: str) -> bool:
+    """Whether a question has a word that says what it is about."""
+    return any(term not in STOPWORDS and not stems(term) <= _ANYTHING for term in terms(about))

@@ -1,0 +1,16 @@
+"""The signals of a recall, each of which a bench may switch off to see what it pays. Safe on the hot path."""
+
+NAMES = ("words", "context", "time", "meaning", "sessions", "likeness", "walk", "nudge", "gate", "collapse")
+
+
+class Signals:
+    """All of NAMES, but for those that are given as False."""
+
+    __slots__ = NAMES
+
+    def __init__(self, **given: bool) -> None:
+        for name in NAMES:
+            setattr(self, name, given.get(name, True))
+
+
+ALL = Signals()

@@ -1,0 +1,50 @@
+"""The best rows by words, at a cost that does not grow with the store. Safe on the hot path.
+
+BM25 is worked out for every row that holds any word of the query: up to 0.7 µs a
+row, 0.3 s where a word is common among a million. So in a large store common
+words are not searched for beside rare ones; and where all are common, only the
+newest rows are looked at, first those that hold every word.
+"""
+
+from memman.model.terms import match_all, match_any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memman.recall.query import Query
+    from memman.store.filters import Filters
+    from memman.store.sqlite.reader import SqliteReader
+
+# Memories from which on a store is large.
+LARGE = 200_000
+# Rows that rare words may have together, and rows looked at for common ones.
+RARE = 10_000
+NEWEST = 10_000
+
+
+def worded(
+    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, *, context: bool = True
+) -> list[tuple[int, float]]:
+    """Return (id, BM25) of the best rows for a query, highest first; without `context`, by their own words alone."""
+    terms = query.terms()
+    if not terms:
+        return []
+    if reader.count() > LARGE:
+        return _sparing(reader, terms, filters, limit)
+    match = match_any(terms)
+    return reader.lexical(match if context else f"{{text terms}} : ({match})", filters, limit)
+
+
+def _sparing(reader: "SqliteReader", terms: list[str], filters: "Filters", limit: int) -> list[tuple[int, float]]:
+    rare, left = [], RARE
+    for count, term in sorted((reader.frequency(term, RARE + 1), term) for term in terms):
+        if count > left:
+            break
+        left -= count
+        if count:
+            rare.append(term)
+    if rare:
+        return reader.lexical(match_any(rare), filters, limit)
+    found = dict(reader.lexical(match_all(terms), filters, limit, NEWEST))
+    if len(found) < limit:
+        found |= dict(reader.lexical(match_any(terms), filters, limit, NEWEST)) | found
+    return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]

@@ -1,0 +1,82 @@
+"""Rerankers behind HTTP: one class, and a row of a table for each shape of API."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+from memman.model.errors import BadReply
+from memman.rerank.post import post
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How one API is spoken to.
+
+    `endpoint` and `model` are what is meant where nothing is said, `most` its
+    word for how many results to give, `rows` where a reply may have them.
+    """
+
+    endpoint: str
+    model: str
+    most: str
+    rows: tuple[str, ...]
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+SHAPES = {
+    "voyage": Shape("https://api.voyageai.com/v1", "rerank-2.5-lite", "top_k", ("data",)),
+    "cohere": Shape("https://api.cohere.com/v2", "rerank-v3.5", "top_n", ("results",)),
+    "jina": Shape(
+        "https://api.jina.ai/v1",
+        "jina-reranker-v2-base-multilingual",
+        "top_n",
+        ("results",),
+        {"return_documents": False},
+    ),
+    # Whatever else answers to /rerank: gateways, vLLM, llama.cpp.
+    "openai": Shape("", "", "top_n", ("results", "data")),
+}
+
+
+class RemoteReranker:
+    """Asks at `endpoint` in a shape, once and for `seconds` at most; key and model may be empty."""
+
+    def __init__(self, shape: Shape, endpoint: str, api_key: str, model: str, seconds: float) -> None:
+        self._shape = shape
+        self._url = endpoint.rstrip("/") + "/rerank"
+        self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
+        self._model = {"model": model} if model else {}
+        self._seconds = seconds
+
+    @property
+    def about(self) -> str:
+        """The model and where it is, to show."""
+        return f"{self._model.get('model', 'its own model')} at {self._url}"
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return a finite score for each text, the better the higher.
+
+        Raises ProviderUnavailable, BadReply or ProviderMisconfigured.
+        """
+        shape = self._shape
+        body = {"query": query, "documents": list(texts), shape.most: len(texts), **self._model, **shape.extra}
+        reply = post(self._url, self._headers, body, self._seconds)
+        rows = next((reply[name] for name in shape.rows if name in reply), None)
+        scores = _sound(rows, len(texts))
+        if scores is None:
+            raise BadReply(f"{self._url} answered without one sound score for each text")
+        return scores
+
+
+def _sound(rows: "Any", count: int) -> list[float] | None:
+    """Return the scores in the order of the texts; None unless each text has exactly one, and a finite one."""
+    try:
+        scores = {row["index"]: float(row["relevance_score"]) for row in rows}
+        whole = len(rows) == count and scores.keys() == set(range(count))
+    except (LookupError, TypeError, ValueError, OverflowError):
+        return None
+    return [scores[number] for number in range(count)] if whole and all(map(isfinite, scores.values())) else None

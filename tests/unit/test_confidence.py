@@ -1,0 +1,274 @@
+"""Confidence: surer with more evidence, silent or marked low off topic, and worth what its decision says."""
+
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bench import calibrate
+from bench.labelled import ANSWERABLE, ASIDE, DATA, OFF_TOPIC, UNANSWERABLE, ask, by_kind
+from memman.embed.static import StaticTable
+from memman.model.records import Fingerprint
+from memman.pipeline import spread
+from memman.recall import confidence
+from memman.recall.confidence import LOW, apposite, usual, wanted
+from memman.store.filters import Filters
+from memman.store.sqlite.reader import SqliteReader
+
+NAMES = ("TABLE", "BOTH", "WORDS", "USUAL", "SILENT", "FLOOR", "LOW")
+NUMBERS = {name: getattr(confidence, name) for name in NAMES}
+FACTS = (
+    "The rate limit of the public API is 120 requests a minute.",
+    "Payments are matched to invoices by number first, then by amount.",
+    "Priya wrote the matching rules during the hack week in Leipzig.",
+    "Grafana logs in through Keycloak with the realm growers.",
+    "Backups go to a bucket in Falkenstein, full on Sunday, differential each night.",
+    "The stutter in the swamp level came from pipelines compiled at first use.",
+    "Deployments happen by Argo CD; a merge to main is live in six minutes.",
+    "The user prefers tabs for indentation and hates default exports.",
+    "Frost alerts fire at 3 degrees, with a hysteresis of one degree.",
+    "The nightly end to end run takes 48 minutes and posts to quill-night.",
+)
+OFF = ("how do bees make honey", "who painted the girl with a pearl earring", "cheap hotels in Lisbon")
+
+
+@pytest.fixture(scope="module")
+def aside(tmp_path_factory):
+    """Ask the questions of the stores that nothing was fitted to."""
+    return ask(ASIDE, str(tmp_path_factory.mktemp("aside"))).asked
+
+
+@pytest.fixture
+def full(box):
+    """Give a store with ten memories of ten kinds."""
+    for text in FACTS:
+        box.remember(text)
+    box.drain()
+    return box
+
+
+def test_what_the_decision_says_holds_on_stores_that_nothing_was_fitted_to(aside):
+    """Answerable questions are told from others, keep their answers, and off-topic ones are silent or marked low."""
+    figures = calibrate.figures(NUMBERS, aside)
+    assert figures["auc"]["labelled"] >= 0.77
+    assert figures["auc"]["elsewhere"] >= 0.88
+    assert figures["auc"][OFF_TOPIC] >= 0.93
+    assert figures["kept"] >= 0.94
+    assert figures["silent or low"][OFF_TOPIC] >= 0.9
+    assert figures["silent or low"][ANSWERABLE] <= 0.3
+
+
+def test_questions_by_name_keep_their_answers_where_off_topic_ones_are_cut(aside):
+    """At the cut that the decision names, 19 of 20 off-topic questions give nothing."""
+    off = [calibrate.surest(NUMBERS, one) for one in by_kind(aside)[OFF_TOPIC]]
+    assert sum(value < 0.45 for value in off) / len(off) >= 0.95
+
+
+def test_the_labelled_set_is_as_large_as_its_description():
+    """Both halves have stores of their own, gold for every answerable question, and none for the others."""
+    scopes = []
+    for half in ("fitted", "aside"):
+        docs = [json.loads(line) for line in (DATA / half / "docs.jsonl").read_text("utf-8").splitlines()]
+        queries = [json.loads(line) for line in (DATA / half / "queries.jsonl").read_text("utf-8").splitlines()]
+        known = {doc["id"] for doc in docs}
+        assert len(known) == len(docs) == 208
+        for query in queries:
+            assert set(query["gold"]) <= known
+            assert bool(query["gold"]) == (query["cat"] == ANSWERABLE)
+            assert query["cat"] in {ANSWERABLE, *UNANSWERABLE}
+        assert len(queries) == 283
+        scopes.append({doc["scope"] for doc in docs})
+    assert not scopes[0] & scopes[1]
+
+
+def test_more_evidence_never_makes_less_sure():
+    """Confidence grows with share, height and aptness, with vectors and without, and stays between 0 and 1."""
+    steps = [n / 10 for n in range(11)]
+    for height, apt in itertools.product((None, -60.0, -3.0, 0.0, 4.0, 60.0), (False, True)):
+        rising = [confidence.confidence(share, height, apt) for share in steps]
+        assert rising == sorted(rising)
+        assert all(0 <= value <= 1 for value in rising)
+        assert all(
+            confidence.confidence(share, height, False) <= value for share, value in zip(steps, rising, strict=True)
+        )
+    for share in steps:
+        heights = [confidence.confidence(share, height, True) for height in range(-9, 9)]
+        assert heights == sorted(heights)
+
+
+def test_numbers_belong_to_the_shipped_table():
+    """A new table of the embedder calls for new numbers: `python -m bench.calibrate --write`."""
+    table = StaticTable()
+    assert f"{table.model}-v{table.version}" == confidence.TABLE
+
+
+def test_a_store_knows_its_own_cosines_as_the_pipeline_learned_them(full):
+    """Mean and deviation are read from where the pipeline writes them; a small store takes the usual ones."""
+    table = StaticTable()
+    key = spread.key(Fingerprint("builtin", f"{table.model}-v{table.version}", table.dimension))
+    assert confidence.ENOUGH == spread.ENOUGH
+    saved = full.store("SELECT value FROM meta WHERE key = ?", key)[0]
+    count, mean, squares = json.loads(saved)
+    reader = SqliteReader.open(str(full.store_path()))
+    assert usual(reader, table) == pytest.approx((mean, (squares / count) ** 0.5))
+    full.store("UPDATE meta SET value = '[3, 0.5, 0.1]' WHERE key = ?", key)
+    assert usual(reader, table) == confidence.USUAL
+    full.store("UPDATE meta SET value = '[99, 1.0, 0.0]' WHERE key = ?", key)
+    mean, deviation = usual(reader, table)
+    assert mean < 1
+    assert deviation > 0
+    full.store("DELETE FROM meta WHERE key = ?", key)
+    assert usual(reader, table) == confidence.USUAL
+    reader.close()
+
+
+@pytest.mark.parametrize("query", OFF)
+def test_a_question_about_something_else_is_silent_or_marked_low(full, query):
+    """Whatever is shown for it says that it may not be what was asked for."""
+    assert all(" low confidence" in line for line in full.memman("recall", query).stdout.splitlines())
+    assert all(hit.doubtful for hit in full.hits(query))
+
+
+def test_an_answer_is_not_marked(full):
+    """A question by name shows its memory first, sure of it."""
+    first = full.memman("recall", "what is the rate limit of the public API").stdout.splitlines()[0]
+    assert FACTS[0] in first
+    assert "low confidence" not in first
+    assert "confidence 0." in full.memman("recall", "--explain", "rate limit of the API").stdout
+
+
+@pytest.mark.parametrize("query", OFF)
+def test_further_memories_of_other_things_make_nobody_surer(box, query):
+    """However much a store holds of other things, a question that none of it answers stays below the mark."""
+    lines = [
+        json.loads(line)["text"]
+        for half in ("fitted", "aside")
+        for line in (DATA / half / "docs.jsonl").read_text("utf-8").splitlines()
+    ]
+    for texts in (lines[::16], lines[5::8], lines[2::8]):
+        for text in texts:
+            box.remember(text)
+        box.drain()
+        assert max((hit.confidence for hit in box.hits(query, least=0.0)), default=0.0) < LOW + 0.05
+
+
+def test_min_confidence_cuts_and_uncovers(full):
+    """Every hit shown is as sure as asked for; at 0 there is always something."""
+    query = "what is the rate limit of the public API"
+    everything = full.hits(query, least=0.0)
+    assert len(everything) == len(FACTS)
+    for least in (0.1, 0.3, 0.6, 1.0):
+        assert [hit.row[3] for hit in full.hits(query, least=least)] == [
+            hit.row[3] for hit in everything if hit.confidence >= least
+        ]
+    assert full.memman("recall", "--min-confidence", "0", OFF[0]).stdout
+    assert full.memman("recall", "--min-confidence=0.99", OFF[0]).stdout == ""
+
+
+@pytest.mark.parametrize("value", ["", "2", "1.01", "-1", "nan", "high", "1e-3", "٣"])
+def test_a_confidence_that_is_none_is_refused(box, value):
+    """One line says what to give; nothing is printed."""
+    ended = box.memman("recall", f"--min-confidence={value}", "anything")
+    assert ended.returncode == 2
+    assert "--min-confidence takes a number from 0 to 1" in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_json_says_how_sure_recall_is(full):
+    """The answer has the confidence of its surest hit; each hit its own, and whether that is low."""
+    answer = json.loads(full.memman("recall", "--json", "rate limit of the public API").stdout)
+    assert answer["confidence"] == max(hit["confidence"] for hit in answer["hits"]) > LOW
+    assert [hit["doubtful"] for hit in answer["hits"]] == [hit["confidence"] < LOW for hit in answer["hits"]]
+    assert json.loads(full.memman("recall", "--json", "--min-confidence", "1", "xyzzy").stdout)["confidence"] == 0
+
+
+def test_a_waiting_note_is_judged_by_its_words(box):
+    """A note that holds the whole question is surer than one that holds half, and may be cut like any other."""
+    box.remember("The rate limit of the public API is 120 requests a minute.")
+    whole, half = box.hits("public API rate limit")[0], box.hits("public API price list")[0]
+    assert whole.confidence > half.confidence
+    assert whole.pending
+    assert box.hits("public API price list", least=whole.confidence) == []
+
+
+def test_confidence_is_the_same_without_the_extension(full):
+    """Where sqlite-vec cannot be loaded every hit is as sure as where it can."""
+    from memman.recall import search
+
+    table = StaticTable()
+    sure = []
+    for extension in (True, False):
+        reader = SqliteReader.open(str(full.store_path()))
+        reader.has_vectors = reader.has_vectors and extension
+        hits = search(reader, table, "how long does the nightly run take", Filters(least=0.0), 10)
+        sure.append([(hit.id, hit.confidence) for hit in hits])
+        reader.close()
+    assert sure[0] == sure[1] != []
+
+
+@pytest.mark.parametrize(
+    ("query", "wants"),
+    [
+        ("how many brokers are there", "number"),
+        ("How long is a link valid?", "number"),
+        ("who owns billing", "name"),
+        ("and whose laptop is it", "name"),
+        ("how do I go back", ""),
+        ("why", ""),
+        ("", ""),
+    ],
+)
+def test_a_question_says_what_it_wants(query, wants):
+    """A number, a person, or nothing in particular."""
+    assert wanted(query) == wants
+
+
+@pytest.mark.parametrize(
+    ("wants", "text", "met"),
+    [
+        ("number", "Kafka has 12 brokers.", True),
+        ("number", "Kafka has twelve brokers.", True),
+        ("number", "Kafka has brokers.", False),
+        ("number", "Links last for days.", True),
+        ("number", "Python 3 has brokers.", False),
+        ("name", "Marit owns it.", True),
+        ("name", "The brokers own it.", False),
+        ("", "Anything at all.", True),
+    ],
+)
+def test_a_memory_meets_what_is_wanted(wants, text, met):
+    """By a figure, a number in letters or a time; by a capital; never by a word of the question."""
+    assert apposite(wants, text, {"broker", "3", "python"}) == met
+
+
+def test_numbers_are_written_into_the_module(tmp_path):
+    """Each name's line is replaced and nothing else; a module without one is left as it was."""
+    copy = tmp_path / "confidence.py"
+    shutil.copy(Path(confidence.__file__), copy)
+    before = copy.read_text("utf-8").splitlines()
+    calibrate.write(NUMBERS | {"LOW": 0.5, "TABLE": "other-v9", "BOTH": (1.0, 2.0, 3.0, -4.0)}, copy)
+    changed = [line for line, old in zip(copy.read_text("utf-8").splitlines(), before, strict=True) if line != old]
+    assert changed == ['TABLE = "other-v9"', "BOTH = (1.0, 2.0, 3.0, -4.0)", "LOW = 0.5"]
+    copy.write_text("LOW = 0.5\n", "utf-8")
+    with pytest.raises(ValueError, match="no line for"):
+        calibrate.write(NUMBERS, copy)
+    assert copy.read_text("utf-8") == "LOW = 0.5\n"
+
+
+def test_a_cut_loses_no_more_than_its_share():
+    """The cut lies on a value, rounded down, with at most the share of values below."""
+    values = [n / 1000 for n in range(1, 101)]
+    assert calibrate.cut(values, 0.05) == 0.006
+    assert sum(value < calibrate.cut(values, 0.05) for value in values) == 5
+    assert calibrate.cut([0.12345], 1.0) == 0.123
+
+
+def test_fitted_weights_are_never_negative(aside):
+    """Evidence that would speak against a hit in the questions at hand gets no weight."""
+    asked = [one for one in aside if one.evidence]
+    evidence = [(-one.evidence[0][0], one.evidence[0][1]) for one in asked]
+    backwards, height, _ = calibrate.logistic(evidence, asked)
+    assert backwards == 0
+    assert height > 0

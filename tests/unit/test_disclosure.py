@@ -1,0 +1,162 @@
+"""From the index to the whole text: what recall's lines cost, what they leave out, and where their ids lead."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memman.recall.hit import Hit
+from memman.recall.render import lines, tokens
+
+LONG = (
+    "Logs go to Loki with a retention of 14 days, and alerts go to the channel #ops; the retention was shortened from"
+    " 30 days since the bill for storage doubled in March, and nobody had looked at logs older than ten days, which we"
+    " know from the access logs that Tom exported."
+)
+SHORT = "Grafana shows the logs of the last 14 days."
+NOW = 1_800_000_000_000
+QUERY = "logs retention"
+
+
+def hit(text, uid="deadbeef00", summary=""):
+    """Make a hit as recall does."""
+    one = Hit(0)
+    one.row = (0, uid, uid, text, "fact", 3, "[]", "[]", summary, "user", "", NOW, None, NOW, None, "current", None, 0)
+    return one
+
+
+def written(texts, budget, *, explain=False):
+    """Return the lines for hits with these texts, and how many hits they are."""
+    found = lines([hit(text) for text in texts], NOW, "words", budget, explain=explain)
+    return [line for each in found for line in each], len(found)
+
+
+TEXTS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=300) | st.just(LONG), max_size=6)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, st.integers(1, 400), st.booleans())
+def test_a_budget_is_never_exceeded(texts, budget, explain):
+    """All that is printed, explanations included, costs at most the budget; a larger budget shows no fewer hits."""
+    shown, count = written(texts, budget, explain=explain)
+    assert sum(map(tokens, shown)) <= budget
+    assert count <= written(texts, budget + 50, explain=explain)[1]
+    everything, _ = written(texts, None, explain=explain)
+    if sum(map(tokens, everything)) <= budget:
+        assert shown == everything
+
+
+@given(st.integers(1, 120))
+def test_a_first_hit_that_is_too_large_is_cut(budget):
+    """The first hit is cut to its beginning rather than left out, and to no less than the budget has room for."""
+    shown, _ = written([LONG, SHORT], budget)
+    whole, _ = written([LONG], None)
+    least, _ = written([LONG[0] + "…"], None)
+    if budget < tokens(least[0]):
+        assert shown == []
+    elif budget < tokens(whole[0]):
+        (line,) = shown
+        assert line.endswith("…")
+        assert whole[0].startswith(line[:-1])
+        assert tokens(whole[0][: len(line) + 10] + "…") > budget
+
+
+@pytest.fixture
+def kept(box):
+    """Give a box whose store holds a long memory, which has a summary, and a short one."""
+    for text in (LONG, SHORT):
+        box.remember(text)
+    box.drain()
+    return box
+
+
+def test_recall_says_what_a_budget_left_out(kept):
+    """Hits that do not fit are counted on standard error, never silently dropped."""
+    assert kept.memman("recall", QUERY, "--budget", "500").stderr == ""
+    done = kept.memman("recall", QUERY, "--budget", "30")
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == "memman: 1 of 2 hits do not fit into --budget 30\n"
+    none = kept.memman("recall", QUERY, "--budget", "1")
+    assert (none.stdout, none.stderr) == ("", "memman: 2 of 2 hits do not fit into --budget 1\n")
+
+
+def test_a_budget_holds_for_json_too(kept):
+    """JSON is within the budget as it is printed, and says how many hits were left out."""
+    whole = kept.memman("recall", QUERY, "--json")
+    assert json.loads(whole.stdout)["left_out"] == 0
+    one = kept.memman("recall", QUERY, "--json", "--budget", str(tokens(whole.stdout) - 20))
+    assert tokens(one.stdout) < tokens(whole.stdout) - 20
+    assert (len(json.loads(one.stdout)["hits"]), json.loads(one.stdout)["left_out"]) == (1, 1)
+
+
+def test_only_what_was_printed_counts_as_shown(kept):
+    """A memory that the budget left out is not recorded as shown."""
+    kept.memman("recall", QUERY, "--budget", "30")
+    (record,) = (kept.data / "shown.log").read_text().splitlines()
+    assert len(record.split()) == 3
+
+
+def test_the_index_shows_a_summary_and_the_rest_on_request(kept):
+    """A long memory is one short line that ends in …, and whole where it is shown by its id."""
+    (line,) = [line for line in kept.memman("recall", QUERY).stdout.splitlines() if "Loki" in line]
+    assert line.endswith(" user: Logs go to Loki with a retention of 14 days…")
+    assert LONG in kept.memman("insights", "show", line[:8]).stdout
+
+
+def test_a_summary_hides_nothing_that_was_asked_for(kept):
+    """Where the summary lacks a word of the question that the text has, the text is shown."""
+    assert LONG in kept.memman("recall", "retention of the logs that Tom exported").stdout
+    assert "exported" not in kept.memman("recall", "retention of the logs of Grafana").stdout
+
+
+WORDS = st.lists(st.sampled_from("heron redis cache disk loki 30".split()), max_size=6)
+
+
+@given(WORDS, WORDS, WORDS)
+def test_a_shortened_line_holds_each_word_asked_for(summary, rest, query):
+    """Whatever the summary says, no word of the query that the text holds is missing from the line."""
+    one = hit(" ".join([*summary, *rest]), summary=" ".join(summary))
+    ((line,),) = lines([one], NOW, " ".join(query), None, explain=False)
+    assert {*query} & {*summary, *rest} <= {*line.rstrip("…").split()}
+
+
+def test_an_id_that_recall_prints_is_taken_everywhere(kept):
+    """What the index names can be shown, walked from, placed in time, protected, replaced and forgotten."""
+    name = kept.memman("recall", QUERY).stdout[:8]
+    for verb in (
+        ["insights", "show"],
+        ["graph", "related"],
+        ["timeline", "--around"],
+        ["log", "list", "--memory"],
+        ["insights", "protect"],
+    ):
+        done = kept.memman(*verb, name)
+        assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
+    assert kept.memman("replace", name, "Logs go to Loki.").returncode == 0
+    assert kept.memman("forget", name).returncode == 0
+    waiting = kept.memman("recall", "Loki pending logs").stdout
+    (note,) = [line[:8] for line in waiting.splitlines() if "pending" in line]
+    assert "Logs go to Loki." in kept.memman("insights", "show", note).stdout
+    assert kept.memman("forget", note).returncode == 0
+
+
+def test_related_begins_with_what_has_to_do_with_it(kept):
+    """Among the neighbours in the graph a cause comes before what only happened at the same time."""
+    texts = {text: uid for uid, text in kept.store("SELECT uid, text FROM memory")}
+    kept.remember("Anna owns the schema.")
+    kept.drain()
+    anna = kept.store("SELECT uid FROM memory WHERE text LIKE 'Anna%'")[0]
+    kept.memman("graph", "link", anna, texts[SHORT], "--type", "causal", "--weight", "0.2")
+    shown = kept.memman("graph", "related", texts[SHORT][:8]).stdout.splitlines()
+    assert shown[1].split()[2] == "causal"
+    assert "temporal" in shown[-1]
+
+
+def test_related_marks_what_no_longer_holds(kept):
+    """A neighbour that was superseded says so."""
+    old = kept.store("SELECT uid FROM memory WHERE text = ?", SHORT)[0][:8]
+    kept.memman("replace", old, "Grafana shows the logs of the last 30 days.")
+    kept.drain()
+    other = kept.store("SELECT uid FROM memory WHERE text = ?", LONG)[0][:8]
+    assert f"(superseded) {SHORT}" in kept.memman("graph", "related", other).stdout

@@ -1,0 +1,203 @@
+"""What happened around a memory: the order, the marks, the days, and how little of a store is read for it."""
+
+import json
+import time
+
+import apsw
+import pytest
+
+from memman.govern import timeline as govern
+from memman.govern.stores import chosen
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.schema import STEPS, V1
+
+TEXTS = (
+    "The nightly backup failed.",
+    "Heron got a bigger disk.",
+    "Anna owns the schema.",
+    "We deploy on Vercel.",
+    "Invoices are sent as PDF.",
+)
+DAY = 86_400_000
+
+
+@pytest.fixture
+def kept(box):
+    """Give a box whose store holds five memories, of two sessions."""
+    for n, text in enumerate(TEXTS):
+        box.remember(text, agent="codex", session="first" if n < 3 else "second")
+        time.sleep(0.002)
+    box.drain()
+    return box
+
+
+def told(box, *args):
+    """Run `timeline`, which must succeed; return its JSON."""
+    done = box.memman("timeline", *args, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def texts(entries):
+    """Return the texts of entries."""
+    return [entry["text"] for entry in entries]
+
+
+def short(box, text):
+    """Return the short id of the memory that says `text`."""
+    return box.store("SELECT uid FROM memory WHERE text = ?", text)[0][:8]
+
+
+def test_around_a_memory_are_those_before_and_after_it(kept):
+    """The neighbours in time are listed oldest first, as many as are asked for on either side."""
+    middle = short(kept, TEXTS[2])
+    assert texts(told(kept, "--around", middle)) == list(TEXTS)
+    assert texts(told(kept, "--around", middle, "--limit", "2")) == list(TEXTS[1:4])
+    assert texts(told(kept, "--around", middle, "--before", "0", "--after", "1")) == list(TEXTS[2:4])
+    assert texts(told(kept, "--around", middle, "--before", "1", "--after", "0")) == list(TEXTS[1:3])
+    assert texts(told(kept, "--around", short(kept, TEXTS[0]), "--limit", "2")) == list(TEXTS[:2])
+
+
+def test_the_one_asked_about_and_its_session_are_marked(kept):
+    """A sign stands before the memory itself, and those of its session say so."""
+    entries = told(kept, "--around", short(kept, TEXTS[1]))
+    assert [entry["asked"] for entry in entries] == [False, True, False, False, False]
+    assert [entry["same_session"] for entry in entries] == [True, True, True, False, False]
+    lines = kept.memman("timeline", "--around", short(kept, TEXTS[1])).stdout.splitlines()
+    assert lines[0] == time.strftime("%Y-%m-%d %A", time.localtime(entries[0]["valid_from"] / 1000))
+    assert [line[0] for line in lines[1:]] == [" ", ">", " ", " ", " "]
+    assert "user, same session: The nightly" in lines[1]
+    assert "user: Heron" in lines[2]
+    assert "user: We deploy" in lines[4]
+
+
+def test_the_one_asked_about_is_whole_and_its_neighbours_are_short(kept):
+    """A long memory is cut in the list, or told by its summary, and whole where it is asked about."""
+    long = (
+        "Logs go to Loki with a retention of 14 days, and alerts go to the channel #ops; the retention was shortened"
+        " from 30 days since the bill for storage doubled in March, and nobody had looked at logs older than ten days."
+    )
+    kept.remember(long)
+    kept.drain()
+    assert kept.memman("timeline").stdout.endswith(" user: Logs go to Loki with a retention of 14 days…\n")
+    asked = kept.memman("timeline", "--around", short(kept, long), "--limit", "2").stdout.splitlines()
+    assert asked[-1].endswith(long)
+
+
+def test_what_was_replaced_names_its_successor(kept):
+    """A superseded memory stays in its place and says what took it."""
+    kept.memman("replace", short(kept, TEXTS[3]), "We deploy on Coolify.")
+    kept.memman("scheduler", "drain")
+    entries = told(kept, "--around", short(kept, TEXTS[3]))
+    assert texts(entries) == [*TEXTS, "We deploy on Coolify."]
+    assert entries[3]["superseded_by"] == entries[-1]["uid"]
+    assert entries[-1]["superseded_by"] is None
+    shown = kept.memman("timeline").stdout
+    assert f"superseded by {entries[-1]['uid'][:8]}: We deploy on Vercel." in shown
+
+
+def test_causes_and_effects_are_named(kept):
+    """A causal edge is told at both its ends, unless the other end is forgotten."""
+    cause, effect = short(kept, TEXTS[0]), short(kept, TEXTS[1])
+    kept.memman("graph", "link", cause, effect, "--type", "causal")
+    shown = kept.memman("timeline", "--around", cause).stdout
+    assert f"user, led to {effect}: The nightly" in shown
+    assert f"because of {cause}: Heron" in shown
+    kept.memman("forget", effect)
+    assert "led to" not in kept.memman("timeline", "--around", cause).stdout
+    assert TEXTS[1] not in texts(told(kept))
+
+
+def test_without_a_memory_the_newest_come_by_day(kept):
+    """The newest memories are listed with the newest last, each day under its date, between two moments."""
+    kept.store("UPDATE memory SET valid_from = valid_from - ?, recorded_at = recorded_at - ? WHERE id <= 2", DAY, DAY)
+    assert texts(told(kept, "--limit", "3")) == list(TEXTS[2:])
+    lines = kept.memman("timeline").stdout.splitlines()
+    assert len([line for line in lines if line.startswith("20")]) == 2
+    assert texts(told(kept, "--since", "12h")) == list(TEXTS[2:])
+    assert texts(told(kept, "--until", "12h")) == list(TEXTS[:2])
+    assert texts(told(kept, "--until", "12h", "--limit", "1")) == [TEXTS[1]]
+    assert texts(told(kept, "--around", short(kept, TEXTS[3]), "--since", "12h")) == list(TEXTS[2:])
+    assert told(kept, "--since", "2d", "--until", "36h") == []
+
+
+def test_what_was_drained_late_stands_where_it_happened(kept):
+    """The order is that of the notes, not of the drain."""
+    kept.store("UPDATE memory SET valid_from = (SELECT min(valid_from) FROM memory) - 1 WHERE id = 5")
+    assert texts(told(kept))[0] == TEXTS[4]
+    assert texts(told(kept, "--around", short(kept, TEXTS[0]), "--limit", "2"))[:2] == [TEXTS[4], TEXTS[0]]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["--before", "3"], 2, "--around ID"),
+        (["--around", "ffffffff"], 3, "no memory"),
+        (["--since", "yesterday"], 2, "--since takes a date"),
+        (["--limit", "0"], 2, "limit"),
+    ],
+)
+def test_mistakes_are_one_line(kept, args, code, said):
+    """What cannot be asked is refused in one line that says what to do."""
+    done = kept.memman("timeline", *args)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_has_no_place_in_time_says_so(kept):
+    """A forgotten memory can be brought back; a note that waits has no neighbours yet; a fresh store is empty."""
+    gone = short(kept, TEXTS[2])
+    kept.memman("forget", gone)
+    done = kept.memman("timeline", "--around", gone)
+    assert (done.returncode, f"forget --undo {gone}" in done.stderr) == (2, True)
+    waiting = kept.memman("remember", "A note that waits.").stdout.strip()
+    assert "waits for the drain" in kept.memman("timeline", "--around", waiting[-8:]).stderr
+    assert kept.memman("timeline", "--store", "default").returncode == 0
+    assert kept.memman("timeline", "--store", "nowhere").returncode == 11
+
+
+def test_a_store_without_memories_has_no_timeline(box):
+    """Nothing stored gives nothing, and no failure."""
+    assert told(box) == []
+    assert told(box, "--until", "1h") == []
+
+
+@pytest.fixture
+def large():
+    """Give the catalogue of a store of 20,000 rows, one a second, with a gap in the middle."""
+    db = apsw.Connection(":memory:")
+    db.execute(V1)
+    db.pragma("user_version", len(STEPS))
+    db.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+        "INSERT INTO memory(id, uid, note, text, category, importance, entities, keywords, summary, source, origin,"
+        " valid_from, recorded_at) SELECT i, i, i, i, 'fact', 3, '[]', '[]', '', 'user', '', i * 1000, i * 1000 + 1"
+        " FROM n WHERE i NOT BETWEEN 9000 AND 11000"
+    )
+    return Catalogue(SqliteReader(db), ":memory:")
+
+
+def test_a_large_store_is_read_only_around_the_place(large):
+    """However large the store, some hundreds of rows are read around a memory."""
+    rows = large.around(5_000, 10)
+    assert 20 <= len(rows) <= 600
+    assert (5_000_000, 5_000) in rows
+    assert rows == sorted(rows)
+
+
+@pytest.mark.parametrize(
+    ("moment", "last"),
+    [(0, 0), (1_000, 0), (1_002, 1), (8_999_001, 8_998), (10_000_000, 8_999), (11_001_002, 11_001), (10**9, 20_000)],
+)
+def test_a_moment_is_found_by_halving(large, moment, last):
+    """The last row before a moment is found, also beside a gap and beyond either end."""
+    assert large.last_by(moment) == last
+
+
+def test_govern_has_defaults(kept):
+    """In process, too, the newest twenty and ten either side are what is given."""
+    place = chosen()
+    assert texts(govern.latest(place)) == list(TEXTS)
+    assert texts(govern.around(place, short(kept, TEXTS[2]))) == list(TEXTS)
