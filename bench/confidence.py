@@ -14,7 +14,7 @@ from bench.intervals import auc
 from bench.rankers import confidence
 from bench.shelves import Shelves
 from memman.embed.static import StaticTable
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 
 
@@ -62,7 +62,7 @@ def _without_gold(shelves: Shelves, table: StaticTable, queries: Sequence[Query]
 
 
 @contextmanager
-def forgotten(store: SqliteStore, uids: Sequence[str]) -> Iterator[Reader]:
+def forgotten(store: SqliteStore, uids: Sequence[str]) -> Iterator[SqliteReader]:
     """Forget memories by the product's own means for as long as a question takes; nothing of it is kept."""
     with suppress(_Undone), store.unit() as unit:
         for memory in store.reader.located(uids):

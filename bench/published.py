@@ -53,17 +53,14 @@ def scale(figures: Mapping[str, Any]) -> str:
     columns = ("recall, whole process", "reach", *QUERIES, "without sqlite-vec", "peak", "disk")
     bare = figures["processes"]["bare"]["wall_ms"]
     lines = [tuple(_sized(size, info, figures["processes"])) for size, info in figures["sizes"].items()]
-    return (
-        _run(figures)
-        + markdown(columns, lines)
-        + f"\n\nx is to a bare `python -c pass` of the same run: {bare:.1f} ms."
-    )
+    told = f"Ratios are to a bare `python -c pass` of the same run: {bare:.1f} ms."
+    return f"{_run(figures)}{markdown(columns, lines)}\n\n{told}"
 
 
 def _sized(size: str, info: Mapping[str, Any], processes: Mapping[str, Any]) -> Iterator[str]:
     ran = [processes[key(size, query)] for query in QUERIES]
     plain = [processes[key(size, query, "plain")] for query in QUERIES]
-    yield f"{info['memories']:,} memories"
+    yield f"{int(size):,} memories"
     yield REACH.get(size, "")
     yield from (f"{one['x_bare']:.2f} x ({one['wall_ms']:.0f} ms)" for one in ran)
     yield " / ".join(f"{one['wall_ms']:.0f}" for one in plain) + " ms"

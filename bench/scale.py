@@ -88,7 +88,7 @@ def table(figures: Mapping[str, Any]) -> str:
             ran, plain = (figures["processes"][key(size, query, extension)] for extension in ("", "plain"))
             times = (f"{ran['wall_ms']:.1f}", f"{ran['x_bare']:.2f}", f"{ran['p95_ms']:.1f}", f"{ran['peak_mib']:.0f}")
             disk = f"{info['bytes'] / 1e6:.1f}", f"{info['bytes'] / info['memories']:.0f}"
-            lines.append((f"{info['memories']:,}", query, *times, f"{plain['wall_ms']:.1f}", *disk))
+            lines.append((f"{int(size):,}", query, *times, f"{plain['wall_ms']:.1f}", *disk))
     bare = figures["processes"]["bare"]
     return markdown(columns, lines) + f"\n\nbare python -c pass: {bare['wall_ms']:.1f} ms, {bare['peak_mib']:.0f} MiB"
 

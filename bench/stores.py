@@ -34,8 +34,12 @@ _BEGAN_MS = 1_700_000_000_000
 _STEP_MS = 600_000
 # What a store depends on most; for changes elsewhere there is --fresh.
 _SOURCES = (
-    "memman/store/sqlite/schema.py",
     "memman/embed/static.db",
+    "memman/embed/codes.py",
+    "memman/model/terms.py",
+    "memman/store/sqlite/schema.py",
+    "memman/store/sqlite/unit.py",
+    "memman/store/sqlite/partition.py",
     "bench/words.py",
     "bench/corpus.py",
 )

@@ -40,7 +40,7 @@ _BITS = [bytes([48 + (level >> plane & 1) for level in range(256)]) for plane in
 _ASCII = frozenset(map(chr, range(128)))
 _LETTERS_AND_DIGITS = "".join([chr(code) if chr(code).isalnum() else " " for code in range(128)])
 # Scripts written without spaces: CJK ideographs with their extensions and compatibility forms, as in BERT.
-_IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
+IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
 
 
 class StaticTable:
@@ -188,6 +188,6 @@ def _plain(text: str) -> str:
             table[ord(char)] = ""
         elif kind[0] not in "LNM":
             table[ord(char)] = " "
-        elif any(low <= ord(char) <= high for low, high in _IDEOGRAPHS):
+        elif any(low <= ord(char) <= high for low, high in IDEOGRAPHS):
             table[ord(char)] = f" {char} "
     return text.translate(table)

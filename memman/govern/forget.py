@@ -11,7 +11,7 @@ from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UnknownId
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
-from memman.pipeline.context import embed
+from memman.pipeline.context import renew
 from memman.queue.notes import Queue
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
 def _in_context(store: "SqliteStore", unit: "SqliteUnit", rows: Mapping[int, bool]) -> None:
     """Take what was retired out of its neighbours' vectors, or put it back."""
     changed = [memory for memory, was in rows.items() if was]
-    embed(unit, BuiltinEmbedder(), store.cell, unit.touched(changed))
+    renew(unit, BuiltinEmbedder(), store.cell, unit.touched(changed))
 
 
 def _records(store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:

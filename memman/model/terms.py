@@ -1,4 +1,6 @@
-"""Words of a text, as both the index and the query see them. Safe on the hot path: imports nothing."""
+"""Words of a text, as both the index and the query see them. Safe on the hot path: imports nothing to speak of."""
+
+from itertools import pairwise
 
 STOPWORDS = frozenset(
     """a about above after again against all also am an and any are aren as at be because been before being
@@ -23,7 +25,7 @@ _UNSPACED = (
     range(0x0E00, 0x0F00),
 )
 # Letters that Unicode does not call another letter with an accent, though people type them so.
-_ODD = str.maketrans({"ı": "i", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
+_ODD = str.maketrans({"\u0131": "i", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 # Names whose signs the index drops.
 _SIGNED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp"}
 # What ends an identifier, beside a blank.
@@ -76,7 +78,7 @@ def _of_one_kind(run: str) -> list[str]:
     if len(set(kinds)) == 1:
         return [run]
     starts = [0, *(n for n in range(1, len(kinds)) if kinds[n] != kinds[n - 1]), len(run)]
-    return [run[start:end] for start, end in zip(starts, starts[1:], strict=False)]
+    return [run[start:end] for start, end in pairwise(starts)]
 
 
 def folded(word: str) -> str:

@@ -11,5 +11,8 @@ REPLACED = "replaced:"
 # Store setting, by memory: since when a person wants no drain to retire it.
 PROTECTED = "protected:"
 
+# Store setting, by number of an embedder: the row up to which every memory is known to have a vector of it.
+FILLED = "filled:"
+
 # How a note came to the queue: somebody said `remember`, an agent's turn ended, an agent summed up its session.
 CHANNELS = ("note", "turn", "compact")

@@ -42,8 +42,8 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     for n in fresh:
         draft = _draft(plan, n, packed[n])
         rows[n] = unit.add(draft, now)
-        if said := aliases(draft.fact.text):
-            unit.put_aliases(rows[n], said)
+        if alike := aliases(draft.fact.text):
+            unit.put_aliases(rows[n], alike)
         uids.append(draft.uid)
     for n, memory in known.items():
         if not plan.facts[n].source:  # what an agent repeats of its own accord confirms nothing
@@ -121,7 +121,7 @@ def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...])
 
 
 def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, int], ...]]:
-    """Return each fact's vector by the configured embedder in the form a store keeps; the built-in ones need context."""
+    """Return each fact's vector by the configured embedder as a store keeps it; the built-in ones need context."""
     if tools.embedder is tools.local or plan.vectors is None:
         return [() for _ in plan.facts]
     number = unit.embedder(made_by(tools.embedder, plan.vectors))

@@ -20,7 +20,13 @@ def index(unit: Unit, local: LocalEmbedder, cell: Callable[[int, Vectors], int],
     """Index memories by words and by `local`'s vectors, and again the neighbours whose context they change."""
     touched = unit.touched(memories)
     unit.index(touched)
-    embed(unit, local, cell, touched)
+    renew(unit, local, cell, touched)
+
+
+def renew(unit: Unit, local: LocalEmbedder, cell: Callable[[int, Vectors], int], memories: Sequence[int]) -> None:
+    """Store the built-in vectors of memories whose context has changed; what else holds it is left to the drain."""
+    unit.outdate(memories)
+    embed(unit, local, cell, memories)
 
 
 def cosines(reader: Reader, local: LocalEmbedder, vector: Vectors, memories: Iterable[int]) -> dict[int, float]:

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from memman.model.records import Fact
-from memman.pipeline.link.alias import aliases
 from memman.model.terms import stems
+from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Plan, Tools
 
 # A summary nearly as long as its fact saves nobody anything.

@@ -13,7 +13,7 @@ from memman.recall.order import ordered
 from memman.recall.query import understood
 from memman.recall.reading import read
 from memman.recall.signals import ALL
-from memman.recall.succession import current
+from memman.recall.succession import current, settled
 from memman.recall.walk import walk
 
 TYPE_CHECKING = False
@@ -46,9 +46,12 @@ def search(
     hits = current(reader, hits, filters)
     if signals.walk and not asked.bare:
         hits = walk(reader, hits, filters, intent or guess(query, timed=asked.span is not None))
-    hits = read(reader, table, query, hits[:CLOSE], signals)
-    # A question for a time and nothing else is answered by whatever is of that time.
+    hits = settled(reader, read(reader, table, query, hits[:CLOSE], signals), filters)
     least = filters.least if signals.gate and not asked.bare else 0.0
     hits = gated(reader, table, hits, asked.about or query, limit + SPARE, least, asked.told)
+    if asked.bare:
+        for hit in hits:
+            # Whatever is of the time answers a question for a time and nothing else.
+            hit.confidence, hit.doubtful = 1.0, False
     hits = collapse(hits, limit) if signals.collapse else hits[:limit]
     return ordered(reader, hits, intent) if intent else hits

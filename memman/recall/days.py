@@ -8,17 +8,9 @@ if TYPE_CHECKING:
     Bounds = tuple[int, int]
 
 HOUR_MS = 3_600_000
-# The first day of a unit so many units back. Days and months out of bounds are set right by mktime.
-_STARTS = {
-    "day": lambda t, back: (t.tm_year, t.tm_mon, t.tm_mday - back),
-    "week": lambda t, back: (t.tm_year, t.tm_mon, t.tm_mday - t.tm_wday - 7 * back),
-    "month": lambda t, back: (t.tm_year, t.tm_mon - back, 1),
-    "quarter": lambda t, back: (t.tm_year, t.tm_mon - (t.tm_mon - 1) % 3 - 3 * back, 1),
-    "year": lambda t, back: (t.tm_year - back, 1, 1),
-}
 # Days and months in a unit.
 _LENGTHS = {"day": (1, 0), "week": (7, 0), "month": (0, 1), "quarter": (0, 3), "year": (0, 12)}
-UNITS = frozenset(("hour", *_STARTS))
+UNITS = frozenset(("hour", *_LENGTHS))
 
 
 class Days:
@@ -31,8 +23,17 @@ class Days:
         """Return the calendar unit so many units ago; an hour is the two around that moment."""
         if name == "hour":
             return self.now - (back + 1) * HOUR_MS, self.now - (back - 1) * HOUR_MS
-        starts = _STARTS[name]
-        return midnight(*starts(self.today, back)), midnight(*starts(self.today, back - 1))
+        return self._start(name, back), self._start(name, back - 1)
+
+    def _start(self, name: str, back: int) -> int:
+        """Return the beginning of a unit; days and months out of bounds are set right by mktime."""
+        t = self.today
+        if name == "year":
+            return midnight(t.tm_year - back, 1, 1)
+        if name in {"day", "week"}:
+            return midnight(t.tm_year, t.tm_mon, t.tm_mday - (back if name == "day" else t.tm_wday + 7 * back))
+        first = t.tm_mon if name == "month" else t.tm_mon - (t.tm_mon - 1) % 3
+        return midnight(t.tm_year, first - _LENGTHS[name][1] * back, 1)
 
     def past(self, name: str, count: int) -> "Bounds":
         """Return the last `count` units up to now, whole days."""

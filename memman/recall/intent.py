@@ -1,5 +1,7 @@
 """What a question is after: why, when, a thing, or anything. Safe on the hot path."""
 
+from itertools import pairwise
+
 from memman.model.terms import words
 
 
@@ -25,7 +27,7 @@ def guess(query: str, *, timed: bool = False) -> str:
     first = _heard(_FIRST, set(plain[:1]))
     if first:
         return first[0]
-    found = _heard(_ANYWHERE, {*plain, *map("+".join, zip(plain, plain[1:], strict=False))})
+    found = _heard(_ANYWHERE, {*plain, *(f"{one}+{other}" for one, other in pairwise(plain))})
     if timed and "why" not in found:
         return "when"
     return found[0] if found else "general"

@@ -5,7 +5,6 @@ from memman.model.terms import STOPWORDS, compounds, names, query_terms, stems, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.recall.moments import Span
-    from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 
 # Short names that developers use for the same things, both ways round.

@@ -1,9 +1,10 @@
-"""The best hits looked at again, for what their session says and for what each of their words says.
+"""The best hits looked at again: what their session says, what each of their words says, what they are.
 
 Safe on the hot path.
 """
 
 from memman.recall.likeness import Likeness
+from memman.recall.nudge import nudge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +33,11 @@ def read(
         _by_session(hits)
     if signals.likeness:
         _by_words(Likeness(table, query), hits[:READ])
+    newest = reader.newest()
     for hit in hits:
-        hit.score /= 1 + SESSION + LIKENESS
+        if signals.nudge:
+            hit.nudge = nudge(hit.row, newest)
+        hit.score *= hit.nudge / (1 + SESSION + LIKENESS)
     hits.sort(key=lambda hit: (-hit.score, hit.id))
     return hits
 

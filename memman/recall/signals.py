@@ -7,6 +7,16 @@ class Signals:
     """All of NAMES, but for those that are given as False."""
 
     __slots__ = NAMES
+    words: bool
+    context: bool
+    time: bool
+    meaning: bool
+    sessions: bool
+    likeness: bool
+    walk: bool
+    nudge: bool
+    gate: bool
+    collapse: bool
 
     def __init__(self, **given: bool) -> None:
         for name in NAMES:

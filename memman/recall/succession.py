@@ -33,6 +33,18 @@ def current(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters") -> "l
     return sorted(kept.values(), key=lambda hit: (-hit.score, hit.id))
 
 
+def settled(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters") -> "list[Hit]":
+    """Keep what was superseded below what took its place, whatever was added to their scores."""
+    steps = heirs(reader, hits, filters) if filters.history else {}
+    if not steps:
+        return hits
+    scores = {hit.id: hit.score for hit in hits}
+    for hit in hits:
+        if steps.get(hit.id) in scores:
+            hit.score = min(hit.score, scores[steps[hit.id]] - _AHEAD)
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+
+
 def heirs(reader: "SqliteReader", hits: "Iterable[Hit]", filters: "Filters") -> dict[int, int]:
     """Return, for each superseded hit, the memory that is in force in its place."""
     steps = reader.successors((hit.id for hit in hits), filters.as_of)

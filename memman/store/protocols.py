@@ -105,6 +105,9 @@ class Unit(Protocol):
     def put_vectors(self, embedder: int, rows: Iterable[tuple[int, int, bytes, int]]) -> None:
         """Store vectors: (memory, cell, planes, squared length)."""
 
+    def outdate(self, memories: Sequence[int]) -> None:
+        """Drop what another local embedder than the built-in one made of memories whose context has changed."""
+
     def embedder(self, fingerprint: Fingerprint) -> int:
         """Return the number of `fingerprint`'s vectors in this store."""
 

@@ -12,8 +12,8 @@ from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.classify import category, importance
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.extract import extract
-from memman.llm.builtin.summary import summary
 from memman.llm.builtin.split import MAX_CHARS, MAX_FACTS, split
+from memman.llm.builtin.summary import summary
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Request
 

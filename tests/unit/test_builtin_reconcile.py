@@ -131,6 +131,9 @@ DELETES = [
 ]
 
 KEPT = [
+    ("folder-encoder moved from the canary pool to the batch cluster.", "planner moved from the batch cluster to AWS."),
+    ("route-store switched from Tempo to Laravel for sessions.", "parser uses Kotlin instead of Laravel for logging."),
+    ("We replaced Rollup with GitHub for the orders.", "We replaced GitHub with Prometheus for the quotas."),
     ("Tests no longer need Redis.", "The search service no longer uses Redis."),
     ("Redis caches table 0 of the shop.", "Redis caches table 11 of the shop."),
     ("Worker 3 reads topic 9.", "Worker 3 reads topic 7."),

@@ -27,7 +27,8 @@ REMEMBER = COMMON | frozenset(
 RECALL = COMMON | frozenset(
     """
     memman.embed memman.embed.static memman.hot.found memman.hot.recall memman.model.terms
-    memman.recall memman.recall.anchors memman.recall.collapse memman.recall.gate memman.recall.hit memman.recall.intent
+    memman.recall memman.recall.anchors memman.recall.collapse memman.recall.confidence memman.recall.gate
+    memman.recall.hit memman.recall.intent
     memman.recall.order memman.recall.pending memman.recall.render memman.recall.succession memman.recall.walk
     memman.store memman.store.filters memman.store.sqlite memman.store.sqlite.reader memman.store.sqlite.schema
     """.split()
@@ -126,7 +127,8 @@ REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.r
 PRIME = frozenset(
     """
     memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs memman.model.vocabulary
-    memman.recall memman.recall.anchors memman.recall.collapse memman.recall.gate memman.recall.hit
+    memman.recall memman.recall.anchors memman.recall.collapse memman.recall.confidence memman.recall.gate
+    memman.recall.hit
     memman.recall.intent memman.recall.order
     memman.recall.render memman.recall.succession memman.recall.walk memman.embed memman.embed.static
     memman.model.terms memman.sqlite memman.store memman.store.sqlite memman.store.sqlite.reader

@@ -1,5 +1,7 @@
 """Times that questions speak of: read as people mean them, and what is of that time comes first."""
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -124,6 +126,24 @@ def test_a_question_for_a_time_alone_is_told_from_one_about_something():
     assert bare == [True, True]
     assert about == [False, False]
     assert not Query("what did we decide").bare
+
+
+LAZY = """
+import sys
+from memman.recall.query import timed
+assert timed("where do we deploy", 0) is None
+assert "memman.recall.moments" not in sys.modules
+assert timed("what did we decide last week", 0) is not None
+assert "memman.recall.moments" in sys.modules
+assert not {"re", "datetime", "calendar", "enum"} & set(sys.modules), sorted(sys.modules)
+"""
+
+
+def test_only_a_question_with_a_time_loads_the_calendar():
+    """Other questions load no module for it, and even then nothing dear is loaded."""
+    subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{LAZY}"], check=True, timeout=60
+    )
 
 
 def dated(box, notes):

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memman.recall.gate import CLAMP, nudge
+from memman.recall.nudge import CLAMP, nudge
 from memman.testing.providers import ScriptedProvider
 
 PAIRS = (

@@ -5,8 +5,8 @@ from typing import Any
 
 from memman.llm.builtin.classify import category, importance
 from memman.llm.builtin.entities import entities
-from memman.llm.builtin.summary import summary
 from memman.llm.builtin.split import split
+from memman.llm.builtin.summary import summary
 
 
 def extract(payload: Mapping[str, Any]) -> dict[str, Any]:

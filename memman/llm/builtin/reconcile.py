@@ -79,12 +79,16 @@ def _arrived(fact: Sentence, memory: Sentence) -> tuple[str, str]:
     arrival = () if fact.adding else arrival_of(fact)
     if not arrival:
         return "", ""
-    gone = rival(memory, arrival, topic_of(fact, arrival))
+    topic = topic_of(fact, arrival)
+    gone = rival(memory, arrival, topic)
     if gone:
         return "UPDATE", f"{_written(gone)} was replaced by {_written(arrival)}"
     earlier = change_of(memory)
-    returned = earlier and [word.stem for word in earlier.old] == [word.stem for word in arrival]
-    return ("UPDATE", "changed back") if returned else ("", "")
+    if earlier is None or [word.stem for word in earlier.old] != [word.stem for word in arrival]:
+        return "", ""
+    change = change_of(fact)
+    about = topic - {word.stem for word in change.old} if change else topic
+    return ("UPDATE", "changed back") if about - GENERIC <= earlier.rest else ("", "")
 
 
 def _written(words: tuple[Word, ...]) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 from memman.llm.builtin.classify import importance
 from memman.llm.builtin.entities import entities
-from memman.llm.builtin.summary import summary
 from memman.llm.builtin.markdown import blocks
 from memman.llm.builtin.moment import asking, doubted, guessing, passing
 from memman.llm.builtin.split import MAX_CHARS, sentences
 from memman.llm.builtin.standing import Kept, standing
+from memman.llm.builtin.summary import summary
 from memman.model.records import DEFAULT_IMPORTANCE
 
 _JUDGED = 4_000  # characters from either end of what was said; a longer one is a document

@@ -25,35 +25,37 @@ _COINED = rf"(?:[A-Z]\w*(?: [A-Z]\w*){{1,2}}|{_WORD})"
 _END = r"(?=\s*(?:[.,:!?)\]]|$)| (?:and|but|because|since|so|in|for|which|internally|here|now|by|when|on|at|to)\b)"
 _PARTICIPLES = "nicknamed|codenamed|code-named|known as|referred to as|dubbed|abbreviated(?: as| to)?"
 
-# How one name is said to mean another. `sure` are those whose words leave no doubt; of the others the names must.
-_SURE = tuple(
-    re.compile(rule, re.IGNORECASE)
-    for rule in (
-        rf"\b(?P<one>{_WORD}) (?:is|are) (?:short|shorthand|an? (?:alias|abbreviation|nickname|shorthand|synonym|acronym)"
-        rf"|(?:our|another|the) (?:name|word|nickname|codename|code name)) (?:for|of) {_THE}(?P<other>{_RUN}?){_END}",
-        rf"\b(?P<one>{_WORD}) stands for {_THE}(?P<other>{_RUN}?){_END}",
-        rf"\bby (?P<one>{_WORD}) (?:we|i|they|people) mean {_THE}(?P<other>{_RUN}?){_END}",
-        rf"\b(?:alias|abbreviation|nickname|codename|code name|short name|acronym) (?:for|of) {_THE}(?P<other>{_RUN}?)"
-        rf" is (?P<one>{_WORD}){_END}",
-        rf"\b(?:we|they|people|everyone|everybody) (?:also |often |usually )?(?:refer to|abbreviate) {_THE}"
-        rf"(?P<other>{_RUN}?) (?:as|to) {_THE}(?P<one>{_WORD}){_END}",
-        rf"(?:^|\b(?:the|our|that|and|where) ){_THE}(?P<other>{_RUN}?),? (?:(?:is|are|was|were) )?"
-        rf"(?:also |usually |often |internally )?(?:{_PARTICIPLES}) {_THE}(?P<one>{_WORD}){_END}",
-        rf"(?:^|\b(?:the|our|with|on|of|in|to|for|use|uses|from) ){_THE}(?P<other>{_RUN}?),? ?[(]?"
-        rf"(?:aka|a\.k\.a\.?|also known as|also called|formerly known as|formerly called) {_THE}(?P<one>{_WORD}){_END}",
-    )
+_WE = r"\b(?:we|they|people|everyone|everybody) (?:also |often |usually )?"
+_IS_SHORT = r"(?:short|shorthand|an? (?:alias|abbreviation|nickname|shorthand|synonym|acronym))"
+_IS_NAME = r"(?:our|another|the) (?:name|word|nickname|codename|code name)"
+_KINDS = r"(?:alias|abbreviation|nickname|codename|code name|short name|acronym)"
+_AKA = r"(?:aka|a\.k\.a\.?|also known as|also called|formerly known as|formerly called)"
+_BEING = r"(?:(?:is|are|was|were) )?(?:also |usually |often |internally )?"
+_BEFORE = r"(?:^|\b(?:the|our|with|on|of|in|to|for|use|uses|from|that|and|where) )"
+_IS = r"(?i:is|are|was) (?i:(?:also|now|usually|internally) )?(?i:called|named)"
+_ONE, _OTHER = rf"(?P<one>{_WORD})", rf"(?P<other>{_RUN}?)"
+
+# Words that leave no doubt that one name means another.
+_SURE = (
+    rf"\b{_ONE} (?:is|are) (?:{_IS_SHORT}|{_IS_NAME}) (?:for|of) {_THE}{_OTHER}{_END}",
+    rf"\b{_ONE} stands for {_THE}{_OTHER}{_END}",
+    rf"\bby {_ONE} (?:we|i|they|people) mean {_THE}{_OTHER}{_END}",
+    rf"\b{_KINDS} (?:for|of) {_THE}{_OTHER} is {_ONE}{_END}",
+    rf"{_WE}(?:refer to|abbreviate) {_THE}{_OTHER} (?:as|to) {_THE}{_ONE}{_END}",
+    rf"{_BEFORE}{_THE}{_OTHER},? {_BEING}(?:{_PARTICIPLES}) {_THE}{_ONE}{_END}",
+    rf"{_BEFORE}{_THE}{_OTHER},? ?[(]?{_AKA} {_THE}{_ONE}{_END}",
 )
-_CALLED = tuple(
-    re.compile(rule)
-    for rule in (
-        rf"(?i:\b(?:we|they|people|everyone|everybody) (?:also |often |usually )?(?:call|nickname|named) "
-        rf"(?:the|our|this|that)) (?P<other>{_RUN}?) (?P<one>{_COINED}){_END}",
-        rf"(?i:(?:^|\b(?:the|our|that|and) )(?:(?:the|our|my|its) )?)(?P<other>{_RUN}?) (?i:is|are|was)"
-        rf" (?i:(?:also|now|usually|internally) )?(?i:called|named) (?P<one>{_COINED}){_END}",
-    )
+# Words that also call functions and people: what is called must look like a name.
+_CALLED = (
+    rf"(?i:{_WE}(?:call|nickname|named) (?:the|our|this|that)) {_OTHER} (?P<one>{_COINED}){_END}",
+    rf"(?i:(?:^|\b(?:the|our|that|and) )(?:(?:the|our|my|its) )?){_OTHER} {_IS} (?P<one>{_COINED}){_END}",
 )
-_EQUAL = re.compile(rf"(?:^|[(:,] ?){_THE}(?P<one>{_RUN}) ?(?:=|==|:=|\u2261|\u2194|<=>) ?{_THE}(?P<other>{_RUN})(?=[.,)]|$)",
-                    re.IGNORECASE)  # fmt: skip
+_SURE_RULES = [re.compile(rule, re.IGNORECASE) for rule in _SURE]
+_CALLED_RULES = [re.compile(rule) for rule in _CALLED]
+_EQUALS = "(?:=|==|:=|<=>|\u2261|\u2194)"
+_EQUAL = re.compile(
+    rf"(?:^|[(:,] ?){_THE}(?P<one>{_RUN}) ?{_EQUALS} ?{_THE}(?P<other>{_RUN})(?=[.,)]|$)", re.IGNORECASE
+)
 _ASIDE = re.compile(rf"(?P<one>{_RUN}) [(]{_THE}(?P<other>{_RUN})[)]", re.IGNORECASE)
 
 
@@ -69,9 +71,9 @@ def aliases(text: str) -> list[tuple[str, str]]:
 
 
 def _said(sentence: str) -> Iterator[tuple[str, str]]:
-    for rule in _SURE:
+    for rule in _SURE_RULES:
         yield from ((match["one"], match["other"]) for match in rule.finditer(sentence))
-    for rule in _CALLED:
+    for rule in _CALLED_RULES:
         yield from ((match["one"], match["other"]) for match in rule.finditer(sentence) if _coined(match["one"]))
     for match in _EQUAL.finditer(sentence):
         one, other = match["one"], match["other"]

@@ -8,7 +8,7 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import REPLACED
+from memman.model.vocabulary import FILLED, REPLACED
 from memman.sqlite import open_reader, schema_version, there
 from memman.store.sqlite import nearness
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
@@ -31,6 +31,15 @@ SELECT src, kind, dst, weight, detail, src AS near, dst AS far FROM edge WHERE s
 UNION ALL
 SELECT src, kind, dst, weight, detail, dst AS near, src AS far FROM edge WHERE dst IN (SELECT value FROM json_each(?1))
 ORDER BY near, kind, far
+"""
+
+_SEARCHED = f"""
+SELECT e.id, e.provider FROM embedder e LEFT JOIN meta m ON m.key = '{FILLED}' || e.id
+WHERE e.dimension = ?2 AND (
+    e.provider = 'builtin' AND e.model = ?1
+    OR e.provider = 'minilm' AND CAST(m.value AS INTEGER) >= (SELECT max(id) FROM memory)
+)
+ORDER BY e.provider DESC, e.id DESC LIMIT 1
 """
 
 # The columns of `rows`, in order.
@@ -99,6 +108,14 @@ class SqliteReader:
     def meta(self, key: str) -> str:
         """Return a setting of the store, '' when unset."""
         return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
+
+    def searched(self, model: str, dimension: int) -> tuple[int, str] | None:
+        """Return number and provider of the vectors that recall searches: MiniLM's where every memory has one.
+
+        Else the built-in ones, of the table `model`; None where there are none.
+        """
+        found: tuple[int, str] | None = self.db.execute(_SEARCHED, (model, dimension)).fetchone()
+        return found
 
     def embedder_id(self, fingerprint: "Fingerprint") -> int | None:
         """Return the number this store gave to vectors of `fingerprint`."""

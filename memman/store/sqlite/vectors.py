@@ -3,13 +3,14 @@
 Functions that write run inside the transaction their caller holds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import apsw
 
 from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
+from memman.model.vocabulary import FILLED
 from memman.store.sqlite.reader import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -63,6 +64,18 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
                 "INSERT INTO code SELECT ?, iif(status = 'forgotten', ?, ?), id, ? FROM memory WHERE id = ?",
                 (embedder, HIDDEN_CELL, cell, sign_code(planes), memory),
             )
+
+
+def outdate(db: apsw.Connection, memories: Sequence[int]) -> None:
+    """Drop what MiniLM made of memories whose context has changed: recall searches the built-in vectors meanwhile."""
+    for (embedder,) in db.execute("SELECT id FROM embedder WHERE provider = 'minilm'").fetchall() if memories else ():
+        for memory in memories:
+            cell = "SELECT cell FROM vector WHERE embedder = ?1 AND memory = ?2"
+            sql = f"DELETE FROM code WHERE embedder = ?1 AND memory = ?2 AND cell IN (({cell}), ?3)"
+            db.execute(sql, (embedder, memory, HIDDEN_CELL))
+            db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory))
+        sql = "UPDATE meta SET value = min(CAST(value AS INTEGER), ?) WHERE key = ?"
+        db.execute(sql, (min(memories) - 1, f"{FILLED}{embedder}"))
 
 
 def unpacked(db: apsw.Connection, embedder: int, ids: Iterable[int]) -> dict[int, Vectors]:

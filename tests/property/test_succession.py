@@ -1,0 +1,73 @@
+"""However facts follow one another, what holds now is told, and nothing that it replaced stands above it."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memman.embed.builtin import BuiltinEmbedder
+from memman.embed.static import StaticTable
+from memman.model.records import Draft, Fact, memory_uid
+from memman.pipeline.context import index
+from memman.queue.append import new_uid
+from memman.recall import search
+from memman.store.filters import Filters
+from memman.store.sqlite.store import SqliteStore
+
+TOPICS = ("port of the billing API", "database of the web shop", "owner of the release script")
+VALUES = ("8080", "9090", "Postgres 16", "MySQL", "Sara", "the platform team")
+LOCAL, TABLE = BuiltinEmbedder(), StaticTable()
+DAY = 86_400_000
+
+changes = st.lists(
+    st.tuples(st.sampled_from(TOPICS), st.sampled_from(VALUES), st.integers(0, 3), st.integers(1, 5)),
+    min_size=1,
+    max_size=14,
+)
+
+
+def filled(path, said):
+    """Write a store in which each statement takes the place of the last on its topic; return who replaced whom."""
+    store = SqliteStore(path)
+    last, replaced = {}, {}
+    for n, (topic, value, session, importance) in enumerate(said):
+        note, at = new_uid(DAY * (n + 1)), DAY * (n + 1)
+        fact = Fact(f"The {topic} is {value}, as of change {n}.", "fact", importance)
+        with store.unit() as unit:
+            row = unit.add(Draft(memory_uid(note, 0), note, fact, "user", f"agent:session-{session}", at, ()), at)
+            index(unit, LOCAL, store.cell, [row])
+            if topic in last:
+                unit.supersede(last[topic], row, at, at, "changed")
+                replaced[last[topic]] = row
+            last[topic] = row
+    return store, last, replaced
+
+
+def heir(replaced, row):
+    """Return what holds in the place of a superseded row."""
+    while row in replaced:
+        row = replaced[row]
+    return row
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(said=changes, asked=st.sampled_from(TOPICS), value=st.sampled_from(VALUES))
+def test_what_was_superseded_never_ranks_above_what_holds(tmp_path_factory, said, asked, value):
+    """Asked by topic or by an old value, plainly, with history or as of a day, the order of succession is kept."""
+    store, last, replaced = filled(str(tmp_path_factory.mktemp("store") / "memman.db"), said)
+    try:
+        for query in (f"what is the {asked}", f"{asked} {value}", value):
+            plain = [hit.id for hit in search(store.reader, TABLE, query, Filters(), 20)]
+            assert not replaced.keys() & set(plain)
+            told = [hit.id for hit in search(store.reader, TABLE, query, Filters(history=True), 20)]
+            for old in replaced.keys() & set(told):
+                new = heir(replaced, old)
+                assert new in told
+                assert told.index(new) < told.index(old)
+            for day in range(1, len(said) + 1):
+                then = [hit.id for hit in search(store.reader, TABLE, query, Filters(as_of=DAY * day), 20)]
+                assert not {old for old, new in replaced.items() if new <= day} & set(then)
+                assert all(row <= day for row in then)
+        if asked in last:
+            hits = search(store.reader, TABLE, f"what is the {asked}", Filters(), 3)
+            assert last[asked] in [hit.id for hit in hits]
+    finally:
+        store.close()

@@ -1,0 +1,69 @@
+"""Recall while other processes write: a drain at work, an embedder being swapped."""
+
+import itertools
+import json
+
+from memman.testing.providers import ScriptedProvider
+
+QUESTION = "where is the web shop deployed"
+PLACES = ("Vercel", "Coolify", "Hetzner", "Fly", "Render", "Railway")
+
+
+def moves():
+    """Yield what is said of the web shop, move after move, among much that is said of other things."""
+    yield "The web shop is deployed on Vercel."
+    for old, new in itertools.pairwise(PLACES):
+        yield f"The web shop moved from {old} to {new}."
+        for n in range(30):
+            yield f"Worker {new.lower()}-{n} retries failed jobs {n + 2} times."
+
+
+def asked(box):
+    """Recall by the installed program; return the place that its first hit about the shop names last."""
+    ended = box.memman("recall", "--json", QUESTION)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    hits = json.loads(ended.stdout)["hits"]
+    assert all(hit["status"] in {"current", "pending"} for hit in hits)
+    stored = [hit["text"] for hit in hits if "web shop" in hit["text"] and hit["status"] == "current"]
+    assert len(stored) <= 1, "two places hold at once"
+    return next((place for place in reversed(PLACES) if stored and f"to {place}" in stored[0]), None)
+
+
+def test_recall_during_a_drain_tells_one_current_fact_and_never_goes_back(box):
+    """While a drain commits note after note each recall works, and what it tells only moves on."""
+    for text in moves():
+        box.remember(text)
+    drain = box.start_drain()
+    told = []
+    while drain.poll() is None:
+        told.append(asked(box))
+    assert drain.communicate()[1] == ""
+    told.append(asked(box))
+    places = [PLACES.index(place) for place in told if place]
+    assert places == sorted(places)
+    assert told[-1] == PLACES[-1]
+    assert len(told) > 1
+
+
+def test_recall_during_a_swap_of_embedders_answers_as_before(box):
+    """While vectors of another embedder are made, every recall gives the same hits."""
+    for text in moves():
+        box.remember(text)
+    box.drain()
+    before = box.memman("recall", QUESTION).stdout
+    with ScriptedProvider(dimension=64, latency=0.3) as provider:
+        at = ("--endpoint", f"{provider.url}/v1")
+        box.configure(EMBED_API_KEY="key-of-the-test")
+        swap = box.start(box.script, "embed", "swap", "--to", "openai", "--model", "new", *at)
+        seen = set()
+        while swap.poll() is None:
+            seen.add(box.memman("recall", QUESTION).stdout)
+        assert swap.communicate()[1] == ""
+        assert swap.returncode == 0
+        seen.add(box.memman("recall", QUESTION).stdout)
+    assert {without_ages(text) for text in seen} == {without_ages(before)}
+
+
+def without_ages(text):
+    """Return the lines without how long ago each was."""
+    return tuple((line.split(" ", 2)[0], line.split(" ", 2)[2]) for line in text.splitlines())
