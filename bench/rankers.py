@@ -17,18 +17,25 @@ from memman.store.sqlite.reader import SqliteReader
 SHOWN = 10
 # What cuts rather than ranks is off where rankings are measured.
 UNCUT = {"gate": False, "collapse": False}
+_DAY_MS = 86_400_000
 
 Recall = Callable[[SqliteReader, StaticTable, str], list[Hit]]
 
 
+def day_after(reader: SqliteReader) -> int:
+    """Return when questions are asked: a day after the last thing was said, whatever the calendar says now."""
+    newest: int = reader.db.execute("SELECT max(valid_from) FROM memory").get or 0
+    return newest + _DAY_MS
+
+
 def shown(reader: SqliteReader, table: StaticTable, query: str) -> list[Hit]:
     """Recall as `memman recall` does by default: gated, and alike hits shown once."""
-    return search(reader, table, query, Filters(), SHOWN)
+    return search(reader, table, query, Filters(), SHOWN, now=day_after(reader))
 
 
 def ranked(reader: SqliteReader, table: StaticTable, query: str, limit: int = DEPTH) -> list[Hit]:
     """Recall by score alone: nothing is cut as irrelevant, and nothing left out because it is like another."""
-    return search(reader, table, query, Filters(), limit, signals=Signals(**UNCUT))
+    return search(reader, table, query, Filters(), limit, signals=Signals(**UNCUT), now=day_after(reader))
 
 
 def confidence(reader: SqliteReader, table: StaticTable, query: str) -> float:
@@ -52,7 +59,8 @@ def without(signal: str) -> Recall:
     """Return the ranking without one of its signals."""
 
     def recall(reader: SqliteReader, table: StaticTable, query: str) -> list[Hit]:
-        return search(reader, table, query, Filters(), DEPTH, signals=Signals(**UNCUT, **{signal: False}))
+        signals = Signals(**UNCUT, **{signal: False})
+        return search(reader, table, query, Filters(), DEPTH, signals=signals, now=day_after(reader))
 
     return recall
 

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 
 from bench.dataset import ALL, Dataset, Doc, Key
 from bench.stores import BATCH, Joined
+from memman.drain.backfill import renew
+from memman.embed import LocalEmbedder
 from memman.embed.builtin import BuiltinEmbedder
 from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.classify import category, importance
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.summary import summary
 from memman.model.records import Fact, Note, Provenance, memory_uid
+from memman.pipeline import context
 from memman.pipeline.commit import commit
 from memman.pipeline.embed import embed
 from memman.pipeline.enrich import enrich
@@ -64,14 +67,30 @@ class Shelves:
     bytes: int
 
 
-def build(data: Dataset, work: str) -> Shelves:
-    """Write a store for every scope that is asked of, below the folder `work`, always anew."""
+@contextmanager
+def unsmoothed() -> Iterator[None]:
+    """Let what is built meanwhile have vectors of its own text alone."""
+    kept, context.SHARES = context.SHARES, (1.0, 0.0, 0.0)
+    try:
+        yield
+    finally:
+        context.SHARES = kept
+
+
+def build(data: Dataset, work: str, upgrade: LocalEmbedder | None = None) -> Shelves:
+    """Write a store for every scope that is asked of, below the folder `work`, always anew.
+
+    With `upgrade` recall searches its vectors.
+    """
     shutil.rmtree(work, ignore_errors=True)
     began = time.perf_counter()
     shelves = {}
     for n, (scope, docs) in enumerate(data.scopes.items()):
         store = SqliteStore.open(work, "all" if scope == ALL else f"scope-{n}")
         shelves[scope] = Shelf(store.path, asyncio.run(_fill(store, docs)))
+        if upgrade is not None:
+            asyncio.run(renew(store, upgrade, len(docs) + 1))
+            store.maintain()
         store.close()
     seconds = time.perf_counter() - began
     return Shelves(shelves, seconds, sum(os.path.getsize(shelf.path) for shelf in shelves.values()))

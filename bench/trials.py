@@ -15,7 +15,8 @@ from bench.dataset import Dataset
 from bench.intervals import paired
 from bench.machine import ROOT
 from bench.scores import Ranking, judged, middle_ms, plain, recall, rolled_up
-from bench.shelves import Shelves, build
+from bench.shelves import Shelves, build, unsmoothed
+from memman.embed import LocalEmbedder
 
 DEFAULT = "memman"
 # The metric that differences are given in.
@@ -24,10 +25,14 @@ TOLD_BY = 10
 TIMED = 200
 
 
-def measure(data: Dataset, work: str, *, ablations: bool) -> dict[str, Any]:
+def measure(data: Dataset, work: str, *, ablations: bool, upgrade: LocalEmbedder | None = None) -> dict[str, Any]:
     """Return every figure of a data set, as it goes into the JSON."""
-    shelves = build(data, work)
-    rankings = {name: _ranked(data, ranker) for name, ranker in _contestants(data, shelves, ablations).items()}
+    shelves = build(data, work, upgrade)
+    unsmooth = None
+    if ablations:
+        with unsmoothed():
+            unsmooth = build(data, f"{work}-unsmoothed", upgrade)
+    rankings = {name: _ranked(data, ranker) for name, ranker in _contestants(data, shelves, unsmooth).items()}
     sessions = {doc.key: doc.session for doc in data.docs}
     return {
         "data": {"docs": len(data.docs), "queries": len(data.queries), "stores": len(shelves.by_scope)},
@@ -49,9 +54,12 @@ def measure(data: Dataset, work: str, *, ablations: bool) -> dict[str, Any]:
     }
 
 
-def _contestants(data: Dataset, shelves: Shelves, ablations: bool) -> Mapping[str, Ranker]:
-    recalls = {DEFAULT: rankers.ranked, "as shown": rankers.shown, **(rankers.ablations() if ablations else {})}
+def _contestants(data: Dataset, shelves: Shelves, unsmooth: Shelves | None) -> Mapping[str, Ranker]:
+    """Return every ranker by name; with stores whose vectors are not smoothed, also those without each signal."""
+    recalls = {DEFAULT: rankers.ranked, "as shown": rankers.shown, **(rankers.ablations() if unsmooth else {})}
     ours = {name: rankers.in_stores(shelves, recall) for name, recall in recalls.items()}
+    if unsmooth:
+        ours["no smoothing"] = rankers.in_stores(unsmooth, rankers.ranked)
     return ours | {"BM25": baselines.bm25(data.scopes), "dense": baselines.dense(data.scopes)}
 
 

@@ -23,13 +23,18 @@ if TYPE_CHECKING:
     from memman.embed import Embedder, LocalEmbedder
     from memman.http import Http
     from memman.llm import LLM
-    from memman.model.records import Note
+    from memman.model.records import Fingerprint, Note
     from memman.pipeline.plan import Plan, Tools
     from memman.queue.ledger import Ledger
     from memman.queue.notes import Queue
     from memman.store.protocols import Reader
     from memman.store.sqlite.store import SqliteStore
 
+# Read when numpy is first imported: a drain's matrices are small, and beside an agent at work, threads that wait for
+# each other make MiniLM six times slower.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+MINILM = "minilm"
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 # Provider -> (endpoint, fast model, slow model).
 _LLM_DEFAULTS = {
@@ -41,6 +46,7 @@ _EMBED_DEFAULTS = {
     "openai": ("https://api.openai.com/v1", "text-embedding-3-small"),
     "voyage": ("https://api.voyageai.com/v1", "voyage-3.5-lite"),
     "ollama": ("http://127.0.0.1:11434", "nomic-embed-text"),
+    "minilm": ("", "all-MiniLM-L6-v2"),
 }
 
 
@@ -80,9 +86,9 @@ def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
 
 
 def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Embedder":
-    """Build the configured embedder; `local` is the built-in one."""
+    """Build the embedder that links and reconciles; `local` is the built-in one, and does it for MiniLM too."""
     provider = settings["MEMMAN_EMBED_PROVIDER"]
-    if provider == "builtin":
+    if provider in {"builtin", MINILM}:
         return local
     from memman.embed.remote import RemoteEmbedder
 
@@ -96,6 +102,15 @@ def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") 
         int(settings["MEMMAN_EMBED_DIMENSION"] or 0),
         settings.number("MEMMAN_EMBED_PRICE"),
     )
+
+
+def embedded_by(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Fingerprint":
+    """Name what the settings have stored memories embedded by; asks nothing, and needs nothing installed."""
+    if settings["MEMMAN_EMBED_PROVIDER"] == MINILM:
+        from memman.embed.minilm import FINGERPRINT
+
+        return FINGERPRINT
+    return embedder(settings, http, local).fingerprint
 
 
 def in_force(settings: Settings) -> dict[str, dict[str, str]]:
@@ -143,6 +158,7 @@ class Workshop:
         self.stores: dict[str, SqliteStore] = {}
         self._http: Http | None = None
         self._providers: tuple[LLM, LLM, LocalEmbedder, Embedder] | None = None
+        self._upgrade: LocalEmbedder | None = None
 
     def http(self) -> "Http":
         """Return the one HTTP client."""
@@ -179,6 +195,21 @@ class Workshop:
         """Return the built-in embedder."""
         return self.providers()[2]
 
+    def upgrade(self) -> "LocalEmbedder | None":
+        """Return what embeds stored memories better than the built-in embedder, None where nothing is to.
+
+        Raises ProviderMisconfigured where it is not installed.
+        """
+        if self._upgrade is None and self.settings["MEMMAN_EMBED_PROVIDER"] == MINILM:
+            from memman.embed.minilm import MiniLM
+
+            self._upgrade = MiniLM()
+        return self._upgrade
+
+    def source(self) -> "Embedder":
+        """Return what memories are embedded by beside the built-in embedder, which it may be. Raises as `upgrade`."""
+        return self.upgrade() or self.providers()[3]
+
     def store(self, name: str) -> "SqliteStore":
         """Open a store for writing, made on first use."""
         if name not in self.stores:
@@ -201,8 +232,8 @@ class Workshop:
 
     async def close(self) -> None:
         """Close every connection."""
-        if self._providers is not None:
-            for provider in self._providers:
+        for provider in (*(self._providers or ()), self._upgrade):
+            if provider is not None:
                 await provider.close()
         if self._http is not None:
             await self._http.close()
@@ -266,6 +297,7 @@ def _rounds(data: str, queue: "Queue", limits: "Limits", once: "Callable[[], Rep
 async def _drain(
     queue: "Queue", data: str, settings: Settings, limits: "Limits", watch: "Watch", log: "Worklog"
 ) -> "Report":
+    from memman.drain.idle import UPGRADING
     from memman.drain.loop import Drain
     from memman.drain.maintenance import maintain
     from memman.drain.worklog import spent
@@ -294,12 +326,32 @@ async def _drain(
         tidying = now_ms()
         await maintain(data, queue, ledger, workshop.stores, workshop.store, workshop.local)
         log.write("maintenance", "debug", ms=now_ms() - tidying, stores=sorted(workshop.stores))
+        left = not report.stopped and await _upgraded(data, workshop, log)
+        queue.set_meta(UPGRADING, "1" if left else "")
     finally:
         await workshop.close()
         for number in _STOPPING:  # a loop that closes with handlers in place complains of a signal that comes meanwhile
             loop.remove_signal_handler(number)
     log.ended(report, (now_ms() - began) / 1000)
     return report
+
+
+async def _upgraded(data: str, workshop: Workshop, log: "Worklog") -> bool:
+    """Have stored memories embedded better, where the settings say so; return whether some are left.
+
+    Recall goes on with the vectors it has where that fails.
+    """
+    from memman.config import stores
+    from memman.drain.upgrade import upgrade
+    from memman.drain.worklog import failure
+    from memman.model.errors import ProviderError
+
+    try:
+        source = workshop.upgrade()
+        return source is not None and await upgrade(map(workshop.store, stores.names(data)), source, lambda: beat(data))
+    except ProviderError as error:
+        log.write("upgrade failed", **failure(error))
+        return False
 
 
 async def _beat(data: str) -> None:

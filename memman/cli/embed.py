@@ -11,7 +11,7 @@ from memman.cli.show import as_data, pairs, text
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import UsageError
 
-PROVIDERS = ("builtin", "openai", "voyage", "ollama")
+PROVIDERS = ("builtin", "minilm", "openai", "voyage", "ollama")
 
 
 @click.group(cls=Group)

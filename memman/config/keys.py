@@ -85,8 +85,9 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_EMBED_PROVIDER",
             "builtin",
-            "Whose vectors link and reconcile: builtin, openai (any compatible endpoint), voyage or ollama.",
-            _one_of("builtin", "openai", "voyage", "ollama"),
+            "Whose vectors link and reconcile: builtin, openai (any compatible endpoint), voyage or ollama. "
+            "minilm: the built-in ones, and recall searches MiniLM's, made by the drain.",
+            _one_of("builtin", "minilm", "openai", "voyage", "ollama"),
         ),
         Key("MEMMAN_EMBED_ENDPOINT", "", "Base address; by default the provider's own.", _endpoint),
         Key("MEMMAN_EMBED_API_KEY", "", "Key for the embedding provider.", _anything, secret=True),

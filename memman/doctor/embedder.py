@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memman import compose
-from memman.doctor.finding import Context, Finding, ok
+from memman.doctor.finding import Context, Finding, fail, ok, shell
+from memman.model.errors import ProviderMisconfigured
 
 if TYPE_CHECKING:
     from memman.http import Http
@@ -16,6 +17,9 @@ def check(context: Context) -> Iterator[Finding]:
     if record["provider"] == "builtin":
         yield ok(f"built-in, {record['model']}: nothing to reach")
         return
+    if record["provider"] == compose.MINILM:
+        yield _minilm()
+        return
     from memman.doctor.probe import probed
 
     async def ask(http: "Http") -> None:
@@ -24,3 +28,15 @@ def check(context: Context) -> Iterator[Finding]:
         await compose.embedder(context.settings, lambda: http, BuiltinEmbedder()).embed(["yes"])
 
     yield probed(context, "EMBED", record, ask)
+
+
+def _minilm() -> Finding:
+    """Have MiniLM embed a word: its weights may be missing, or not be the pinned ones."""
+    from memman.embed.minilm import FINGERPRINT, INSTALL, MiniLM
+
+    try:
+        MiniLM().vectors(["yes"])
+    except ProviderMisconfigured as error:
+        back = shell("memman", "config", "set", "MEMMAN_EMBED_PROVIDER", "builtin")
+        return fail(str(error), back, f"or {INSTALL}; the command makes do without it, as recall does already")
+    return ok(f"{FINGERPRINT.model} is installed: nothing to reach")

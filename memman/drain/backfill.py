@@ -14,6 +14,7 @@ import numpy as np
 from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.embed.codes import planes
 from memman.model.records import Fingerprint
+from memman.model.vocabulary import FILLED
 from memman.pipeline.context import embed
 from memman.pipeline.embed import made_by
 from memman.pipeline.spread import ENOUGH, Spread, key
@@ -27,7 +28,8 @@ BATCH = 64
 AT_ONCE = 2_000
 # Memories that a new embedder's spread is first learned from: 780 pairs.
 _SAMPLED = 40
-BUILTIN = "builtin"
+# Providers of this machine, to which texts that were forgotten may be shown.
+LOCAL = frozenset(("builtin", "minilm"))
 
 
 async def fill(
@@ -48,11 +50,11 @@ async def fill(
         number = unit.embedder(fingerprint)
     while limit is None or done < limit:
         with Guard(store.path):
-            forgotten = fingerprint.provider == BUILTIN
-            rows = vectors.missing(store.db, number, after, BATCH, forgotten=forgotten)
+            rows = vectors.missing(store.db, number, after, BATCH, forgotten=fingerprint.provider in LOCAL)
         if not rows:
             break
         if isinstance(embedder, LocalEmbedder):
+            embedder.vectors([text for _, text in rows])  # remembered, so that the transaction is short
             with store.unit() as unit:
                 embed(unit, embedder, store.cell, [memory for memory, _ in rows])
         else:
@@ -63,6 +65,8 @@ async def fill(
         progress(len(rows))
     if done:
         learn(store, fingerprint)
+    if fingerprint.provider in LOCAL:
+        _advance(store, number)
     return done
 
 
@@ -77,7 +81,7 @@ def lacking(store: SqliteStore, fingerprint: Fingerprint) -> int:
     """Count the memories that `fill` would embed."""
     with Guard(store.path):
         number = store.reader.embedder_id(fingerprint)
-        return vectors.lacking(store.db, number, forgotten=fingerprint.provider == BUILTIN)
+        return vectors.lacking(store.db, number, forgotten=fingerprint.provider in LOCAL)
 
 
 def resolved(db: apsw.Connection, fingerprint: Fingerprint) -> Fingerprint:
@@ -106,38 +110,66 @@ def learn(store: SqliteStore, fingerprint: Fingerprint) -> None:
 
 
 def discard(store: SqliteStore, fingerprint: Fingerprint, number: int, limit: int | None = None) -> None:
-    """Drop the vectors of an embedder and what was learned about it, a batch a transaction, up to `limit`."""
+    """Drop the vectors of an embedder and what was learned about it, a batch a transaction, up to `limit`.
+
+    Before the first of them goes, recall is told not to search them.
+    """
+    with store.unit() as unit:
+        unit.set_meta(_mark(number), None)
     left = limit
     while left is None or left > 0:
         with store.unit() as unit:
             gone = vectors.drop(unit.db, number, BATCH)
             if gone < BATCH:
                 unit.set_meta(key(fingerprint), None)
-                unit.set_meta(_mark(number), None)
                 return
         left = None if left is None else left - gone
 
 
-async def renew(store: SqliteStore, local: Embedder) -> None:
-    """Bring the built-in vectors up to the shipped table, a bounded part a drain, and drop those of older tables."""
+async def renew(
+    store: SqliteStore,
+    local: LocalEmbedder,
+    limit: int = AT_ONCE,
+    progress: Callable[[int], None] = lambda memories: None,  # noqa: ARG005 - nobody looks on by default
+) -> int:
+    """Bring a local embedder's vectors up to its newest, about `limit` at most, and drop those of older ones.
+
+    Return how many were made.
+    """
     saved = vectors.embedders(store.db)
+    provider = local.fingerprint.provider
+    stale = {made: old for made, old in saved.items() if made.provider == provider and made != local.fingerprint}
+    if not behind(store, local.fingerprint) and not stale:
+        return 0
     number = saved.get(local.fingerprint)
-    mark = int(store.reader.meta(_mark(number)) or 0) if number is not None else 0
-    newest = store.reader.count()
-    stale = {made: old for made, old in saved.items() if made.provider == BUILTIN and made != local.fingerprint}
-    if mark == newest and not stale:
-        return
-    if await fill(store, local, after=mark, limit=AT_ONCE) >= AT_ONCE:
-        return
-    for fingerprint, old in stale.items():
-        discard(store, fingerprint, old, AT_ONCE)
+    after = 0 if number is None else _filled(store, number)
+    done = await fill(store, local, after=after, limit=limit, progress=progress)
+    if done < limit:
+        for fingerprint, old in stale.items():
+            discard(store, fingerprint, old, limit)
+    return done
+
+
+def behind(store: SqliteStore, fingerprint: Fingerprint) -> bool:
+    """Whether some memory may lack a vector of a local embedder."""
+    number = store.reader.embedder_id(fingerprint)
+    return (_filled(store, number) if number is not None else 0) < store.reader.count()
+
+
+def _filled(store: SqliteStore, number: int) -> int:
+    """Return the row up to which every memory is known to have a vector of `number`."""
+    return int(store.reader.meta(_mark(number)) or 0)
+
+
+def _advance(store: SqliteStore, number: int) -> None:
+    """Note how far vectors of `number` go without a gap, in one transaction with the look at it."""
     with store.unit() as unit:
-        unit.set_meta(_mark(unit.embedder(local.fingerprint)), str(newest))
+        gap = vectors.missing(unit.db, number, _filled(store, number), 1, forgotten=True)
+        unit.set_meta(_mark(number), str(gap[0][0] - 1 if gap else store.reader.count()))
 
 
 def _mark(number: int) -> str:
-    """Name the store setting that holds the row up to which every memory is known to have a vector of `number`."""
-    return f"filled:{number}"
+    return f"{FILLED}{number}"
 
 
 def _put(store: SqliteStore, number: int, memories: Sequence[int], rows: Vectors) -> None:

@@ -12,13 +12,17 @@ from memman.queue.view import QueueView
 # Seconds that may pass without a drain that tidies up, and bytes recall may leave to be counted meanwhile.
 TIDY = 3600
 SHOWN = 16_384
+# Queue setting: a drain has left some of an upgrade's work to the next.
+UPGRADING = "upgrading"
 
 
 def idle(data: str) -> bool:
-    """Silence the bell; whether no note waits and a drain has tidied up not long ago."""
+    """Silence the bell; whether no note waits, no upgrade is under way, and a drain has tidied up not long ago."""
     silence(data)
     with closing(QueueView(data)) as queue:
-        return not queue.waiting() and _tidy(queue.meta("last_drain")) and _size(shown_path(data)) < SHOWN
+        if queue.waiting() or queue.meta(UPGRADING):
+            return False
+        return _tidy(queue.meta("last_drain")) and _size(shown_path(data)) < SHOWN
 
 
 def _tidy(last_drain: str) -> bool:

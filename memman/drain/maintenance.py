@@ -9,7 +9,7 @@ from contextlib import suppress
 from memman.config.places import open_file, sessions_path, shown_path
 from memman.config.stores import exists, valid_name
 from memman.drain.backfill import renew
-from memman.embed import Embedder
+from memman.embed import LocalEmbedder
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.sqlite import Guard
@@ -24,7 +24,7 @@ async def maintain(
     ledger: Ledger,
     stores: Mapping[str, SqliteStore],
     opened: Callable[[str], SqliteStore],
-    local: Callable[[], Embedder],
+    local: Callable[[], LocalEmbedder],
 ) -> None:
     """Tidy the queue, the ledger, and every store that was opened or read from."""
     queue.maintain()

@@ -53,7 +53,8 @@ class Bert:
         for batch in _batches(rows):
             ids = np.array([[CLS, *rows[i], SEP] for i in batch])
             vectors[batch] = self._forward(ids).mean(axis=1)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
 
     def _forward(self, ids: npt.NDArray[np.int64]) -> Vectors:
         """Last hidden states of same-length rows: (rows, tokens) to (rows, tokens, width)."""
@@ -78,16 +79,20 @@ class Bert:
         scores = query @ key.transpose(0, 1, 3, 2) / np.float32(HEAD**0.5)
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
         scores /= scores.sum(axis=-1, keepdims=True)
-        return (scores @ value).transpose(0, 2, 1, 3).reshape(x.shape)
+        heads: Vectors = scores @ value
+        return heads.transpose(0, 2, 1, 3).reshape(x.shape)
 
     def _dense(self, x: Vectors, name: str) -> Vectors:
         flat = x.reshape(-1, x.shape[-1]) @ self._weights[f"{name}.weight"].T
-        return (flat + self._weights[f"{name}.bias"]).reshape(*x.shape[:-1], -1)
+        flat += self._weights[f"{name}.bias"]
+        return flat.reshape(*x.shape[:-1], -1)
 
     def _norm(self, x: Vectors, name: str) -> Vectors:
-        x = x - x.mean(axis=-1, keepdims=True)
-        x /= np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + EPSILON)
-        return x * self._weights[f"{name}.LayerNorm.weight"] + self._weights[f"{name}.LayerNorm.bias"]
+        normal: Vectors = x - x.mean(axis=-1, keepdims=True)
+        normal /= np.sqrt(np.square(normal).mean(axis=-1, keepdims=True) + EPSILON)
+        normal *= self._weights[f"{name}.LayerNorm.weight"]
+        normal += self._weights[f"{name}.LayerNorm.bias"]
+        return normal
 
 
 def _batches(rows: Sequence[Sequence[int]]) -> Iterator[list[int]]:

@@ -33,14 +33,14 @@ CACHED_TEXTS = 4096
 
 
 class MiniLM:
-    """MiniLM's vectors, made on this machine; loaded with the first text, 10 to 25 ms each.
+    """MiniLM's vectors, made on this machine in about 10 ms each; loaded with the first text.
 
-    Raises ProviderMisconfigured where the weights are missing, and at the first text where they are not the pinned ones.
+    Raises ProviderMisconfigured where the weights are missing, and at the first text where they are not its own.
     """
 
     def __init__(self, folder: str | None = None) -> None:
         self.fingerprint = FINGERPRINT
-        self._folder = folder or _installed()
+        self._folder = folder or installed()
         self._model: Bert | None = None
         self._vocabulary: dict[str, int] = {}
         self._texts: LRUCache[str, Vectors] = LRUCache(CACHED_TEXTS)
@@ -67,19 +67,27 @@ class MiniLM:
         if not texts:
             return np.empty((0, FINGERPRINT.dimension), np.float32)
         if self._model is None:
-            _check(self._folder)
-            with open(f"{self._folder}/{VOCABULARY}", encoding="utf-8") as lines:
-                self._vocabulary = {line.rstrip("\n"): n for n, line in enumerate(lines)}
-            self._model = Bert(load(f"{self._folder}/{WEIGHTS}"))
+            self._model, self._vocabulary = opened(self._folder)
         return self._model.encode([ids(text[:TEXT_LIMIT], self._vocabulary, LONGEST) for text in texts])
 
 
-def _installed() -> str:
-    """Return the folder of the weights, found without importing the package that brings them."""
+def installed() -> str:
+    """Return the folder of the weights, found without importing the package that brings them.
+
+    Raises ProviderMisconfigured where there is none.
+    """
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise ProviderMisconfigured(f"MiniLM's weights are not installed: `{INSTALL}` where memman is")
     return spec.submodule_search_locations[0] + "/model"
+
+
+def opened(folder: str) -> tuple[Bert, dict[str, int]]:
+    """Return the model and the ids of its tokens. Raises ProviderMisconfigured where the files are not MiniLM's."""
+    _check(folder)
+    with open(f"{folder}/{VOCABULARY}", encoding="utf-8") as lines:
+        vocabulary = {line.rstrip("\n"): n for n, line in enumerate(lines)}
+    return Bert(load(f"{folder}/{WEIGHTS}")), vocabulary
 
 
 def _check(folder: str) -> None:

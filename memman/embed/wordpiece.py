@@ -1,4 +1,4 @@
-"""BERT's uncased tokenizer: words without case and accents, punctuation apart, each word in its longest known pieces."""
+"""BERT's uncased tokenizer: words without case and accents, marks apart, each in its longest known pieces."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from unicodedata import category, normalize

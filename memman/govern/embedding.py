@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from memman.compose import Workshop, embedder
+from memman.compose import Workshop, embedded_by
 from memman.config import stores
 from memman.config.env import Settings, change_all
 from memman.config.places import store_path
-from memman.drain.backfill import BUILTIN, discard, fill, known, lacking, resolved
+from memman.drain.backfill import discard, fill, known, lacking, resolved
 from memman.drain.lock import drain_lock
-from memman.embed import Embedder
+from memman.embed import Embedder, LocalEmbedder
 from memman.govern import target as targets
 from memman.govern.target import Target
 from memman.model.errors import UsageError
@@ -76,7 +76,8 @@ async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
     target, shop = Target.load(data), Workshop(data, settings)
     with Catalogue.open(store_path(data, name)) as catalogue:
         db = catalogue.reader.db
-        local, configured = (resolved(db, source.fingerprint) for source in shop.providers()[2:])
+        local = shop.local().fingerprint
+        configured = resolved(db, embedded_by(settings, shop.http, shop.local()))
         goal = resolved(db, _made_by(shop, target)) if target else None
         memories, counted = vectors.memories(db), vectors.tally(db)
     await shop.close()
@@ -98,9 +99,8 @@ async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
 
 async def _reembed(data: str, name: str, progress: Progress) -> int:
     async with _workshop(data, Settings.load(data)) as shop:
-        _, _, local, configured = shop.providers()
         store = shop.store(name)
-        work = [(store, source) for source in dict.fromkeys((local, configured))]
+        work = [(store, source) for source in dict.fromkeys((shop.local(), shop.source()))]
         done = await _filled(work, progress)
         store.maintain()
     return done
@@ -109,16 +109,16 @@ async def _reembed(data: str, name: str, progress: Progress) -> int:
 async def _swap(data: str, target: Target, progress: Progress) -> str:
     before = Settings.load(data)
     async with _workshop(data, before.replaced(target.keys)) as shop:
-        _, _, local, wanted = shop.providers()
+        wanted = shop.source()
         made = await known(wanted)
-        if made.provider != BUILTIN:
+        if not isinstance(wanted, LocalEmbedder):
             target = replace(target, model=made.model, dimension=str(made.dimension))
         target.save(data)
         opened = [shop.store(name) for name in stores.names(data)]
         done = await _filled([(store, wanted) for store in opened], progress)
         change_all(data, target.keys)
         for store in opened:
-            _keep_only(store, {local.fingerprint, made})
+            _keep_only(store, {shop.local().fingerprint, made})
             store.maintain()
         targets.forget(data)
     return f"{made} is in force: {done} vectors made in {len(opened)} stores"
@@ -128,7 +128,8 @@ async def _abort(data: str, target: Target) -> str:
     async with _workshop(data, Settings.load(data)) as shop:
         for store in [shop.store(name) for name in stores.names(data)]:
             made = resolved(store.db, _made_by(shop, target))
-            kept = {resolved(store.db, source.fingerprint) for source in shop.providers()[2:]}
+            now = embedded_by(shop.settings, shop.http, shop.local())
+            kept = {shop.local().fingerprint, resolved(store.db, now)}
             _keep_only(store, vectors.embedders(store.db).keys() - ({made} - kept))
     targets.forget(data)
     return f"the swap to {target} was given up; what was in force stays"
@@ -172,7 +173,7 @@ def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> Ta
 
 def _made_by(shop: Workshop, target: Target) -> Fingerprint:
     """Name what `target` makes, without asking it anything."""
-    return embedder(shop.settings.replaced(target.keys), shop.http, shop.local()).fingerprint
+    return embedded_by(shop.settings.replaced(target.keys), shop.http, shop.local())
 
 
 @asynccontextmanager

@@ -41,7 +41,7 @@ def search(
     Only the best `close` are weighed. What the query calls yesterday is seen from `now` (Unix milliseconds), by
     default the moment of `filters.as_of`, or else the clock's.
     """
-    asked = understood(reader, query, filters.as_of if now is None else now)
+    asked = understood(reader, query, filters.as_of if now is None else now).heard(signals)
     hits = anchors(reader, table, asked, filters, signals)[:close]
     hits = current(reader, hits, filters)
     if signals.walk and not asked.bare:

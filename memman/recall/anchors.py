@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 POOL = 200
 # Share of words in the score; meaning has the rest. A broad optimum on conversation, fact and technical sets.
 WORDS = 0.4
-# Lowest cosine the built-in table gives in practice: the zero of its scale.
-FLOOR = 0.1
+# Lowest cosine that a query has in practice, below zero, to vectors of each provider: the zero of the scale.
+FLOORS = {"builtin": 0.1, "minilm": 0.0}
+# What the best cosine above that zero counts for at least: where nothing is near, nothing scores high.
+_LEAST = 0.1
 
 
 def anchors(
@@ -26,7 +28,7 @@ def anchors(
 ) -> "list[Hit]":
     """Return every row that words or meaning bring up, best first; what is of the time asked for counts more."""
     hits: dict[int, Hit] = {}
-    span = query.span if signals.time else None
+    span = query.span
     # The time asked for is searched by itself too: in a large store the whole of it crowds that time out.
     searched = [filters, filters.within(reader.window(span.start, span.end))] if span else [filters]
     if signals.words:
@@ -37,17 +39,27 @@ def anchors(
     if span and query.bare:
         for memory in reader.held(searched[-1], span.start, span.end, POOL):
             hits.setdefault(memory, Hit(memory))
-    number = reader.embedder("builtin", f"{table.model}-v{table.version}", table.dimension)
+    number, provider = reader.searched(f"{table.model}-v{table.version}", table.dimension) or (None, "builtin")
     vector = table.vector(query.meaning())
     if number is not None and signals.meaning and any(vector):
-        code = sign_code(vector)
-        cells = reader.cells_around(number, code)
-        for part in searched:
-            for memory, _ in reader.nearest(number, code, part, POOL, cells):
-                hits.setdefault(memory, Hit(memory))
-        _measure(hits, reader.cosines(number, query_planes(vector), hits))
-    found = fused(list(hits.values()))
+        _near(reader, number, vector, searched, hits)
+    found = fused(list(hits.values()), FLOORS[provider])
+    if provider != "builtin":
+        for hit in found:
+            hit.cosine = None  # those that are looked at are judged on the scale of the built-in table
     return _timely(reader, query, found) if span else found
+
+
+def _near(
+    reader: "SqliteReader", number: int, vector: "list[float]", searched: "list[Filters]", hits: "dict[int, Hit]"
+) -> None:
+    """Add what is nearest to `vector`, and measure how near every hit is."""
+    code = sign_code(vector)
+    cells = reader.cells_around(number, code)
+    for part in searched:
+        for memory, _ in reader.nearest(number, code, part, POOL, cells):
+            hits.setdefault(memory, Hit(memory))
+    _measure(hits, reader.cosines(number, query_planes(vector), hits))
 
 
 def _timely(reader: "SqliteReader", query: "Query", hits: "list[Hit]") -> "list[Hit]":
@@ -70,16 +82,17 @@ def _measure(hits: "dict[int, Hit]", cosines: dict[int, float]) -> None:
         hits[memory].cosine, hits[memory].meaning_rank = cosine, rank
 
 
-def fused(hits: "list[Hit]") -> "list[Hit]":
+def fused(hits: "list[Hit]", floor: float) -> "list[Hit]":
     """Score hits by the weighted sum of their normalised BM25 and cosine, and sort them."""
     most = max((hit.text_score for hit in hits), default=0.0) or 1.0
-    nearest = max((hit.cosine for hit in hits if hit.cosine is not None), default=None)
+    nearest = max((hit.cosine for hit in hits if hit.cosine is not None), default=0.0)
+    scale = max(nearest + floor, _LEAST)
     for hit in hits:
         words = hit.text_score / most
-        if nearest is None or hit.cosine is None:
+        if hit.cosine is None:
             hit.score = words
         else:
-            meaning = (hit.cosine + FLOOR) / max(nearest + FLOOR, FLOOR)
+            meaning = (hit.cosine + floor) / scale
             hit.score = WORDS * words + (1 - WORDS) * max(meaning, 0.0)
     hits.sort(key=lambda hit: (-hit.score, hit.id))
     return hits

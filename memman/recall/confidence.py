@@ -100,8 +100,10 @@ class Judge:
         held = max((self.asked.keys() & stems(text) for text in texts), key=len)
         hit.coverage = len(held) / len(self.asked) if self.asked else 0.0
         apt = apposite(self.wants, hit.row[3], self.asked)
-        # What an edge led to has no cosine yet.
+        # What an edge led to has no cosine yet, nor what another embedder's vectors brought up.
         cosine = self._cosine(hit, self.query) if hit.cosine is None else hit.cosine
+        if hit.meaning_rank:
+            hit.cosine = cosine
         if cosine is None:
             return hit.coverage, None, apt
         meant = (self._meant(hit, cosine, self.asked.keys() - held) - self.mean) / (1 - self.mean)

@@ -5,6 +5,7 @@ from memman.model.terms import STOPWORDS, compounds, names, query_terms, stems, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.recall.moments import Span
+    from memman.recall.signals import Signals
     from memman.store.sqlite.reader import SqliteReader
 
 # Short names that developers use for the same things, both ways round.
@@ -44,14 +45,25 @@ class Query:
 
     def __init__(self, text: str, span: "Span | None" = None, aliases: "tuple[tuple[str, str], ...]" = ()) -> None:
         self.text, self.span, self.aliases = text, span, aliases
+        self.phrases = compounds(text)
         self.about = span.rest if span else text
         self.bare = span is not None and not _telling(self.about)
         # Words of one character, which texts in such scripts hold inside others.
         self.lone = [] if text.isascii() else [term for term in terms(text) if len(term) == 1 and unspaced(term)]
 
+    def heard(self, signals: "Signals") -> "Query":
+        """Leave out what is switched off."""
+        if not signals.phrases:
+            self.phrases = []
+        if not signals.aliases:
+            self.aliases = ()
+        if not signals.time:
+            self.span, self.about, self.bare = None, self.text, False
+        return self
+
     def terms(self) -> list[str]:
         """Return its words, identifiers and other names, each to be searched for."""
-        return [*query_terms(self.text), *compounds(self.text), *(other for _, other in self.aliases)]
+        return [*query_terms(self.text), *self.phrases, *(other for _, other in self.aliases)]
 
     def meaning(self) -> str:
         """Return what to embed."""

@@ -1,6 +1,6 @@
 """The signals of a recall, each of which a bench may switch off to see what it pays. Safe on the hot path."""
 
-NAMES = ("words", "context", "time", "meaning", "sessions", "likeness", "walk", "nudge", "gate", "collapse")
+NAMES = ("words", "phrases", "aliases", "context", "time", "meaning", "sessions", "likeness", "walk", "nudge", "gate", "collapse")
 
 
 class Signals:
@@ -8,6 +8,8 @@ class Signals:
 
     __slots__ = NAMES
     words: bool
+    phrases: bool
+    aliases: bool
     context: bool
     time: bool
     meaning: bool

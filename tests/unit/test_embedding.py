@@ -14,7 +14,6 @@ from memman.compose import Workshop
 from memman.config import stores
 from memman.config.env import Settings, change, change_all, env_path
 from memman.config.places import read_file
-from memman.drain import backfill
 from memman.drain.backfill import learn, renew
 from memman.drain.lock import drain_lock
 from memman.embed.builtin import BuiltinEmbedder
@@ -330,9 +329,8 @@ def test_a_swap_killed_at_any_moment_can_go_on(data):
         assert tables(data, name)["vector"] == 2 * EACH
 
 
-def test_an_upgrade_needs_no_command(tmp_path, monkeypatch):
+def test_an_upgrade_needs_no_command(tmp_path):
     """After a change of table each drain renews a bounded part of the built-in vectors; at the end the old ones go."""
-    monkeypatch.setattr(backfill, "AT_ONCE", 64)
     data = str(tmp_path)
     filled(data, "alpha", 150, "Nothing new on host {n}.")
     store = SqliteStore.open(data, "alpha")
@@ -343,7 +341,7 @@ def test_an_upgrade_needs_no_command(tmp_path, monkeypatch):
     async def drains():
         seen = []
         for table in (older, older, older, older, newer, newer, newer, newer, newer, newer):
-            await renew(store, table)
+            await renew(store, table, 64)
             sql = "SELECT e.model, count(*) FROM embedder e JOIN vector v ON v.embedder = e.id GROUP BY 1"
             seen.append(dict(store.db.execute(sql)))
         return seen

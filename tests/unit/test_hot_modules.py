@@ -24,13 +24,19 @@ REMEMBER = COMMON | frozenset(
     memman.queue memman.queue.append memman.queue.schema
     """.split()
 )
-RECALL = COMMON | frozenset(
+SEARCH = frozenset(
     """
-    memman.embed memman.embed.static memman.hot.found memman.hot.recall memman.model.terms
     memman.recall memman.recall.anchors memman.recall.collapse memman.recall.confidence memman.recall.gate
-    memman.recall.hit memman.recall.intent
-    memman.recall.order memman.recall.pending memman.recall.render memman.recall.succession memman.recall.walk
-    memman.store memman.store.filters memman.store.sqlite memman.store.sqlite.reader memman.store.sqlite.schema
+    memman.recall.hit memman.recall.intent memman.recall.likeness memman.recall.nudge memman.recall.order
+    memman.recall.query memman.recall.reading memman.recall.render memman.recall.signals memman.recall.succession
+    memman.recall.walk memman.recall.worded memman.embed memman.embed.static memman.model.terms memman.store
+    memman.store.sqlite memman.store.sqlite.nearness memman.store.sqlite.reader
+    memman.store.sqlite.schema
+    """.split()
+)
+RECALL = COMMON | SEARCH | frozenset(
+    """
+    memman.hot.found memman.hot.recall memman.recall.pending memman.store.filters
     """.split()
 )
 NEVER = frozenset("re json typing dataclasses click httpx numpy datetime pathlib logging asyncio filelock enum".split())
@@ -124,15 +130,10 @@ CAPTURE = frozenset(
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
     "memman.hot.bearing memman.hot.frame memman.hot.gist memman.hot.prompt memman.hot.remind".split()
 )
-PRIME = frozenset(
+PRIME = SEARCH | frozenset(
     """
     memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs memman.model.vocabulary
-    memman.recall memman.recall.anchors memman.recall.collapse memman.recall.confidence memman.recall.gate
-    memman.recall.hit
-    memman.recall.intent memman.recall.order
-    memman.recall.render memman.recall.succession memman.recall.walk memman.embed memman.embed.static
-    memman.model.terms memman.sqlite memman.store memman.store.sqlite memman.store.sqlite.reader
-    memman.store.sqlite.schema
+    memman.sqlite
     """.split()
 )
 HOOKS = {

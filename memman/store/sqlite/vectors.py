@@ -4,6 +4,7 @@ Functions that write run inside the transaction their caller holds.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import apsw
 
@@ -53,10 +54,7 @@ def tally(db: apsw.Connection) -> dict[Fingerprint, int]:
 def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
     """Store vectors of memories that are still there; the codes of forgotten ones wait out of sight."""
     for memory, cell, planes, squares in rows:
-        before = db.execute("SELECT cell FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory)).get
-        if before is not None:
-            sql = "DELETE FROM code WHERE embedder = ? AND memory = ? AND cell IN (?, ?)"
-            db.execute(sql, (embedder, memory, before, HIDDEN_CELL))
+        _drop_code(db, embedder, memory)
         values = (embedder, cell, planes, squares, memory)
         db.execute("INSERT OR REPLACE INTO vector SELECT ?, id, ?, ?, ? FROM memory WHERE id = ?", values)
         if squares:
@@ -68,11 +66,10 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
 
 def outdate(db: apsw.Connection, memories: Sequence[int]) -> None:
     """Drop what MiniLM made of memories whose context has changed: recall searches the built-in vectors meanwhile."""
-    for (embedder,) in db.execute("SELECT id FROM embedder WHERE provider = 'minilm'").fetchall() if memories else ():
+    made: list[Any] = db.execute("SELECT id FROM embedder WHERE provider = 'minilm'").fetchall()
+    for (embedder,) in made if memories else ():
         for memory in memories:
-            cell = "SELECT cell FROM vector WHERE embedder = ?1 AND memory = ?2"
-            sql = f"DELETE FROM code WHERE embedder = ?1 AND memory = ?2 AND cell IN (({cell}), ?3)"
-            db.execute(sql, (embedder, memory, HIDDEN_CELL))
+            _drop_code(db, embedder, memory)
             db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory))
         sql = "UPDATE meta SET value = min(CAST(value AS INTEGER), ?) WHERE key = ?"
         db.execute(sql, (min(memories) - 1, f"{FILLED}{embedder}"))
@@ -93,13 +90,21 @@ def embedders(db: apsw.Connection) -> dict[Fingerprint, int]:
 
 def drop(db: apsw.Connection, embedder: int, limit: int) -> int:
     """Drop up to `limit` vectors of `embedder`, with the last of them the embedder itself; return how many went."""
-    for table, columns in (("code", "cell, memory"), ("vector", "memory")):
-        some = f"SELECT {columns} FROM {table} WHERE embedder = ?1 LIMIT ?2"
-        db.execute(f"DELETE FROM {table} WHERE embedder = ?1 AND ({columns}) IN ({some})", (embedder, limit))
-    gone: int = db.changes()
-    if gone < limit:
+    some = db.execute("SELECT memory FROM vector WHERE embedder = ? ORDER BY memory LIMIT ?", (embedder, limit))
+    gone = [memory for (memory,) in some]
+    for memory in gone:
+        _drop_code(db, embedder, memory)
+        db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory))
+    if len(gone) < limit:
         db.execute("DELETE FROM code WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM beacon WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM embedder WHERE id = ?", (embedder,))
-    return gone
+    return len(gone)
+
+
+def _drop_code(db: apsw.Connection, embedder: int, memory: int) -> None:
+    """Drop a memory's sign code, wherever it lies."""
+    cell = "SELECT cell FROM vector WHERE embedder = ?1 AND memory = ?2"
+    sql = f"DELETE FROM code WHERE embedder = ?1 AND memory = ?2 AND cell IN (({cell}), ?3)"
+    db.execute(sql, (embedder, memory, HIDDEN_CELL))
