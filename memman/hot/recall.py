@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 LIMIT = 10
 MOST = 50
+# What `--json` tells of a hit beside its row.
+_FACTORS = (
+    "score", "confidence", "doubtful", "pending", "coverage", "cosine", "text_rank", "meaning_rank", "likeness",
+    "session", "nudge", "rerank", "via", "alike",
+)  # fmt: skip
 _SHOWN_BYTES = 1_048_576
 
 
@@ -164,11 +169,7 @@ def _print_json(hits: "list[Hit]", store: str, budget: int | None) -> int:
     def record(hit: "Hit") -> "dict[str, Any]":
         fields = dict(zip(ROW, hit.row, strict=True))
         fields |= {"entities": json.loads(fields["entities"]), "keywords": json.loads(fields["keywords"])}
-        fields |= {
-            name: getattr(hit, name) for name in ("score", "pending", "coverage", "cosine", "text_rank", "meaning_rank")
-        }
-        fields |= {"bm25": hit.text_score, "nudge": hit.nudge, "rerank": hit.rerank, "via": hit.via, "alike": hit.alike}
-        fields |= {"confidence": hit.confidence, "doubtful": hit.doubtful}
+        fields |= {name: getattr(hit, name) for name in _FACTORS} | {"bm25": hit.text_score}
         return fields
 
     records = [record(hit) for hit in hits]

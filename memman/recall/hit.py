@@ -10,7 +10,8 @@ class Hit:
 
     `row` is the memory in the order of the reader's ROW. `text_score` is BM25,
     `cosine` in [-1, 1], `coverage` the share of the query's words in the text,
-    `nudge` the factor by importance, age and use, `via` the edge that led here,
+    `likeness` of its words to the query's, `session` what the best hit of its
+    session adds to its score, `nudge` the factor by importance, age and use, `via` the edge that led here,
     `confidence` how likely it is what was asked for, and whether that is
     `doubtful`, `alike` the uids of hits
     that say the same, `rerank` what a reranker gave it.
@@ -31,6 +32,7 @@ class Hit:
         "rerank",
         "row",
         "score",
+        "session",
         "stands_for",
         "text_rank",
         "text_score",
@@ -45,7 +47,7 @@ class Hit:
         self.text_rank = self.meaning_rank = 0
         self.nudge = 1.0
         self.via: tuple[str, int] | None = None
-        self.likeness = 0.0
+        self.likeness = self.session = 0.0
         self.stands_for: int | None = None
         self.former: tuple[Any, ...] | None = None
         self.pending = False

@@ -41,7 +41,7 @@ NEARBY_MS = 3 * 86_400_000
 class Query:
     """A query as recall understands it. `bare` is one that asks for a time and nothing else."""
 
-    __slots__ = ("about", "aliases", "bare", "lone", "span", "text")
+    __slots__ = ("about", "aliases", "bare", "lone", "phrases", "span", "text")
 
     def __init__(self, text: str, span: "Span | None" = None, aliases: "tuple[tuple[str, str], ...]" = ()) -> None:
         self.text, self.span, self.aliases = text, span, aliases

@@ -48,7 +48,8 @@ def _by_session(hits: "list[Hit]") -> None:
     for hit in hits:
         origin = hit.row[_ORIGIN]
         best.setdefault(origin, hit.score)
-        hit.score += SESSION * (hit.score if origin.startswith("@") else best[origin])
+        hit.session = SESSION * (hit.score if origin.startswith("@") else best[origin])
+        hit.score += hit.session
     hits.sort(key=lambda hit: (-hit.score, hit.id))
 
 

@@ -131,6 +131,10 @@ def explained(hit: "Hit", shown: "Mapping[int, str]") -> str:
     if hit.cosine is not None:
         parts.append(f"meaning #{hit.meaning_rank} cosine {hit.cosine:.3f}")
     parts.append(f"covers {hit.coverage:.0%} of the query")
+    if hit.likeness:
+        parts.append(f"likeness {hit.likeness:.3f}")
+    if hit.session:
+        parts.append(f"session {hit.session:+.3f}")
     if not hit.pending:
         parts.append(f"nudge {hit.nudge:.3f}")
     if hit.rerank is not None:
