@@ -348,7 +348,9 @@ async def _upgraded(data: str, workshop: Workshop, log: "Worklog") -> bool:
 
     try:
         source = workshop.upgrade()
-        return source is not None and await upgrade(map(workshop.store, stores.names(data)), source, lambda: beat(data))
+        if source is None:
+            return False
+        return await upgrade(stores.names(data), workshop.store, source, lambda: beat(data))
     except ProviderError as error:
         log.write("upgrade failed", **failure(error))
         return False

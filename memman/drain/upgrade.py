@@ -1,25 +1,32 @@
 """Better vectors for what is stored, made by a slower local embedder in bounded parts, store after store."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from memman.drain.backfill import renew
 from memman.embed import LocalEmbedder
+from memman.model.errors import StoreError
 from memman.store.sqlite.store import SqliteStore
 
-# Memories at the end of one drain: 5 seconds' work at MiniLM's 10 ms each.
+# Memories at the end of one drain: 5 to 10 seconds of MiniLM.
 AT_ONCE = 500
 
 
-async def upgrade(stores: Iterable[SqliteStore], source: LocalEmbedder, tick: Callable[[], None]) -> bool:
+async def upgrade(
+    names: Iterable[str], opened: Callable[[str], SqliteStore], source: LocalEmbedder, tick: Callable[[], None]
+) -> bool:
     """Embed with `source` what it has not embedded yet, AT_ONCE at most; return whether some may be left.
 
-    `tick` is called after each part. Raises ProviderMisconfigured; what was done before that is kept.
+    `tick` is called after each part. Stores that are damaged are passed over. Raises ProviderMisconfigured; what was
+    done before that is kept.
     """
     left = AT_ONCE
-    for store in stores:
-        if done := await renew(store, source, left, lambda memories: tick()):  # noqa: ARG005 - the part is over
-            store.maintain()
-        left -= done
+    for name in names:
+        with suppress(StoreError):
+            store = opened(name)
+            if done := await renew(store, source, left, lambda memories: tick()):  # noqa: ARG005 - the part is over
+                store.maintain()
+                left -= done
         if left <= 0:
             return True
     return False

@@ -266,16 +266,23 @@ def test_a_kill_at_any_moment_blinds_nobody(tmp_path):
 
 
 def test_a_drain_works_in_parts_store_after_store(tmp_path):
-    """One drain embeds AT_ONCE memories; the next go on, and the one that finds nothing to do says so."""
-    stores = [SqliteStore.open(str(tmp_path), name) for name in ("one", "two")]
-    for store in stores:
+    """One drain embeds AT_ONCE memories; the next go on, past a damaged store, until nothing is left."""
+    stores = {name: SqliteStore.open(str(tmp_path), name) for name in ("one", "two")}
+    for store in stores.values():
         add(store, AT_ONCE * 3 // 4)
+    (tmp_path / "data" / "damaged").mkdir()
+    (tmp_path / "data" / "damaged" / "memman.db").write_bytes(b"no database" * 1000)
     beats = []
-    drains = [asyncio.run(upgrade(stores, BETTER, lambda: beats.append(1))) for _ in range(3)]
-    assert drains == [True, False, False]
+
+    def opened(name):
+        return stores.get(name) or SqliteStore.open(str(tmp_path), name)
+
+    for left in (True, False, False):
+        names = ("damaged", "one", "two")
+        assert asyncio.run(upgrade(names, opened, BETTER, lambda: beats.append(1))) == left
     assert len(beats) >= AT_ONCE * 3 // 2 // 64
-    assert [seen(store) for store in stores] == ["minilm"] * 2
-    for store in stores:
+    assert [seen(store) for store in stores.values()] == ["minilm"] * 2
+    for store in stores.values():
         store.close()
 
 
