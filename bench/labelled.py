@@ -70,7 +70,7 @@ def _of_one_store(shelf: shelves.Shelf, table: StaticTable, queries: Sequence[da
 
 def _asked(reader: SqliteReader, table: StaticTable, kind: str, text: str, gold: set[str]) -> Asked:
     hits = ranked(reader, table, text, SHOWN)
-    judge = Judge(reader, table, text)
+    judge = Judge(reader, table, text, hits)
     evidence = tuple(map(judge.evidence, hits))
     judge.number = None
     worded = tuple(map(judge.evidence, worded_only(reader, table, text)[:SHOWN]))

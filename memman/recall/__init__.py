@@ -14,7 +14,7 @@ from memman.recall.query import understood
 from memman.recall.reading import read
 from memman.recall.signals import ALL
 from memman.recall.succession import current, settled
-from memman.recall.walk import walk
+from memman.recall.walk import WALKED, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def search(
     asked = understood(reader, query, filters.as_of if now is None else now).heard(signals)
     hits = anchors(reader, table, asked, filters, signals)[:close]
     hits = current(reader, hits, filters)
-    if signals.walk and not asked.bare:
-        hits = walk(reader, hits, filters, intent or guess(query, timed=asked.span is not None))
+    after = intent or guess(query, timed=asked.span is not None)
+    if signals.walk and (intent or after == WALKED):
+        hits = walk(reader, hits, filters, after)
     hits = settled(reader, read(reader, table, query, hits[:CLOSE], signals), filters)
     least = filters.least if signals.gate and not asked.bare else 0.0
     hits = gated(reader, table, hits, asked.about or query, limit + SPARE, least, asked.told)

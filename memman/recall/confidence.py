@@ -58,13 +58,14 @@ class Judge:
     """Weighs the hits of one query in one store."""
 
     __slots__ = (
-        "_planes",
+        "_near",
         "asked",
         "chance",
         "deviation",
         "lacking",
         "mean",
         "number",
+        "places",
         "query",
         "reader",
         "table",
@@ -73,9 +74,16 @@ class Judge:
     )
 
     def __init__(
-        self, reader: "SqliteReader", table: "StaticTable", query: str, told: "Callable[[str], str]" = str
+        self,
+        reader: "SqliteReader",
+        table: "StaticTable",
+        query: str,
+        hits: "Sequence[Hit]",
+        told: "Callable[[str], str]" = str,
     ) -> None:
         self.reader, self.table, self.query, self.told = reader, table, query, told
+        # The memories whose vectors stand for the hits.
+        self.places = [hit.stands_for or hit.id for hit in hits]
         self.asked = {stem(term): term for term in terms(query)}
         self.wants = wanted(query)
         self.number = reader.embedder("builtin", f"{table.model}-v{table.version}", table.dimension)
@@ -84,7 +92,7 @@ class Judge:
         self.chance = (2 * _LN2 * reader.count().bit_length()) ** 0.5
         # What the first hit that holds some of the query lacks of it.
         self.lacking: frozenset[str] | None = None
-        self._planes: dict[str, tuple[int, ...]] = {}
+        self._near: dict[str, dict[int, float]] = {}
 
     def weigh(self, hit: "Hit") -> None:
         """Set a hit's coverage and confidence."""
@@ -128,10 +136,9 @@ class Judge:
         """Return the cosine between a text and a hit, None where either has no vector."""
         if self.number is None:
             return None
-        if text not in self._planes:
-            self._planes[text] = query_planes(self.table.vector(text))
-        place = hit.stands_for or hit.id
-        return self.reader.cosines(self.number, self._planes[text], (place,)).get(place)
+        if text not in self._near:
+            self._near[text] = self.reader.cosines(self.number, query_planes(self.table.vector(text)), self.places)
+        return self._near[text].get(hit.stands_for or hit.id)
 
 
 def confidence(share: float, height: float | None, apt: bool) -> float:

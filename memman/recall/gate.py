@@ -30,13 +30,15 @@ def gated(
     With `least` every hit must be so sure, and that alone decides. Hits come
     best first and with their rows; none beyond those that are kept is looked at.
     """
-    judge = Judge(reader, table, query, told)
+    judge = Judge(reader, table, query, hits, told)
     floor = FLOOR if least is None else least
     kept: list[Hit] = []
     passed: set[int] = set()
     for hit in hits:
         if len(kept) == limit:
             break
+        if hit.behind and hit.behind not in passed:
+            continue
         judge.weigh(hit)
         led = least is None and hit.via is not None and hit.via[0] == CAUSAL and hit.via[1] in passed
         if led or hit.confidence >= floor:

@@ -14,11 +14,13 @@ class Hit:
     session adds to its score, `nudge` the factor by importance, age and use, `via` the edge that led here,
     `confidence` how likely it is what was asked for, and whether that is
     `doubtful`, `alike` the uids of hits
-    that say the same, `rerank` what a reranker gave it.
+    that say the same, `behind` the hit that took its place, `rerank` what a
+    reranker gave it.
     """
 
     __slots__ = (
         "alike",
+        "behind",
         "confidence",
         "cosine",
         "coverage",
@@ -49,6 +51,7 @@ class Hit:
         self.via: tuple[str, int] | None = None
         self.likeness = self.session = 0.0
         self.stands_for: int | None = None
+        self.behind: int | None = None
         self.former: tuple[Any, ...] | None = None
         self.pending = False
         self.alike: tuple[str, ...] = ()

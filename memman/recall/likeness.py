@@ -10,6 +10,8 @@ from memman.model.terms import STOPWORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memman.embed.static import StaticTable
 
 # Words read of a text: all of a memory, the beginning of a document.
@@ -31,6 +33,11 @@ class Likeness:
         self._known: dict[str, dict[int, int]] = {}
         self.tokens = self._tokens(text)
         self.weight = sum(self.tokens.values())
+
+    def prepare(self, texts: "Iterable[str]") -> None:
+        """Read the tokens of texts that are going to be compared, in one go."""
+        said = {word.lower() for text in texts for word in words(text)[:WORDS_READ]}
+        self._table.fetch(said - STOPWORDS)
 
     def of(self, text: str) -> float:
         """Return the weighted mean, over the question's tokens, of the cosine to the nearest of `text`'s: 0 to 1."""

@@ -55,7 +55,8 @@ def _by_session(hits: "list[Hit]") -> None:
 
 def _by_words(asked: Likeness, hits: "list[Hit]") -> None:
     """Let each hit gain by the likeness of its words to the question's, or of those it took the place of."""
-    for hit in hits:
-        texts = [row[3] for row in (hit.row, hit.former) if row]
-        hit.likeness = max(map(asked.of, texts))
+    texts = [[row[3] for row in (hit.row, hit.former) if row] for hit in hits]
+    asked.prepare(text for both in texts for text in both)
+    for hit, both in zip(hits, texts, strict=True):
+        hit.likeness = max(map(asked.of, both))
         hit.score += LIKENESS * hit.likeness

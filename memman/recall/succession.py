@@ -41,7 +41,8 @@ def settled(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters") -> "l
     scores = {hit.id: hit.score for hit in hits}
     for hit in hits:
         if steps.get(hit.id) in scores:
-            hit.score = min(hit.score, scores[steps[hit.id]] - _AHEAD)
+            hit.behind = steps[hit.id]
+            hit.score = min(hit.score, scores[hit.behind] - _AHEAD)
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 

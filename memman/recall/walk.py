@@ -18,6 +18,8 @@ WEIGHTS = {
     "entity": {"causal": 0.1, "temporal": 0.1, "entity": 0.6, "semantic": 0.4},
     "general": {"causal": 0.3, "temporal": 0.3, "entity": 0.3, "semantic": 0.3},
 }
+# The guessed intent that is worth a walk; for the others it changes no figure of retrieval, so they must ask for it.
+WALKED = "why"
 STARTS = 5
 BEAM = 10
 DEPTH = 2

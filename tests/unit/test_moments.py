@@ -9,7 +9,8 @@ import pytest
 from memman.embed.static import StaticTable
 from memman.hot.found import Shelf
 from memman.model.records import Draft, Fact
-from memman.recall import anchors, search
+from memman.recall import search
+from memman.recall.anchors import POOL, anchors
 from memman.recall.moments import FOREVER, resolve
 from memman.recall.query import Query, timed, understood
 from memman.store.filters import Filters
@@ -224,5 +225,5 @@ def test_in_a_large_store_the_time_asked_for_is_not_crowded_out(tmp_path):
     timely = anchors(store.reader, table, understood(store.reader, "auth service in 2023", NOW), Filters())
     began = store.reader.began(hit.id for hit in timely)
     store.close()
-    assert len(best) == 200
-    assert all(at("2023-01-01") <= began[hit.id] < at("2024-01-01") for hit in timely[:100])
+    assert len(best) == POOL
+    assert all(at("2023-01-01") <= began[hit.id] < at("2024-01-01") for hit in timely[:20])
