@@ -2,7 +2,7 @@
 
 Each sentence of the corpus is a fact, described by the built-in rules. Otherwise three things differ from a drain: what
 links are made of is answered from memory (`recent.py` says how), a session is indexed once at its end instead of again
-with each of its notes, and vectors are divided into cells when the size asked for is reached. The same code fills the
+with each of its notes, and maintenance is done after every thousand notes. The same code fills the
 same tables.
 """
 
@@ -62,10 +62,10 @@ def fill(store: SqliteStore, recent: Recent, first: int, memories: int) -> int:
         for plans in _ahead(pool, first):
             with store.unit() as unit:
                 first += asyncio.run(_write(_Joined(store, recent, Gathered(unit)), plans, memories))
+            store.maintain()
             if recent.count() >= memories:
                 break
         pool.shutdown(wait=False, cancel_futures=True)
-    store.maintain()
     return first
 
 

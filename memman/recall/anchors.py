@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 
-# Rows each search contributes. Of the exact top 10 by cosine, 97 % are among the nearest 100 sign codes; 80, 120 and 200
-# rank alike to the tenth of a point.
+# Rows each search contributes. Of the exact top 10 by cosine 97 % are among the nearest 100 sign codes; 80, 120 and
+# 200 rank alike to a tenth of a point.
 POOL = 100
 # Share of words in the score; meaning has the rest. A broad optimum on conversation, fact and technical sets.
 WORDS = 0.4

@@ -1,6 +1,9 @@
 """The signals of a recall, each of which a bench may switch off to see what it pays. Safe on the hot path."""
 
-NAMES = ("words", "phrases", "aliases", "context", "time", "meaning", "sessions", "likeness", "walk", "nudge", "gate", "collapse")
+NAMES = (
+    "words", "phrases", "aliases", "context", "time", "meaning", "sessions", "likeness", "walk", "nudge", "gate",
+    "collapse",
+)  # fmt: skip
 
 
 class Signals:

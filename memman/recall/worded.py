@@ -17,26 +17,28 @@ if TYPE_CHECKING:
 # Memories from which on a store is large.
 LARGE = 200_000
 # Rows that rare words may have together, and rows looked at for common ones.
-RARE = 10_000
-NEWEST = 10_000
+ROWS = 10_000
 
 
 def worded(
-    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, *, context: bool = True
+    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, *, context: bool = True, large: int = LARGE
 ) -> list[tuple[int, float]]:
     """Return (id, BM25) of the best rows for a query, highest first; without `context`, by their own words alone."""
     terms = query.terms()
     if not terms:
         return []
-    if reader.count() > LARGE:
-        return _sparing(reader, terms, filters, limit)
+    if reader.count() > large:
+        return sparing(reader, terms, filters, limit)
     match = match_any(terms)
     return reader.lexical(match if context else f"{{text terms}} : ({match})", filters, limit)
 
 
-def _sparing(reader: "SqliteReader", terms: list[str], filters: "Filters", limit: int) -> list[tuple[int, float]]:
-    rare, left = [], RARE
-    for count, term in sorted((reader.frequency(term, RARE + 1), term) for term in terms):
+def sparing(
+    reader: "SqliteReader", terms: list[str], filters: "Filters", limit: int, rows: int = ROWS
+) -> list[tuple[int, float]]:
+    """Return the best rows that rare words bring up, or else the best of the newest `rows` that common ones do."""
+    rare, left = [], rows
+    for count, term in sorted((reader.matching(match_any([term]), rows + 1), term) for term in terms):
         if count > left:
             break
         left -= count
@@ -44,7 +46,7 @@ def _sparing(reader: "SqliteReader", terms: list[str], filters: "Filters", limit
             rare.append(term)
     if rare:
         return reader.lexical(match_any(rare), filters, limit)
-    found = dict(reader.lexical(match_all(terms), filters, limit, NEWEST))
+    found = dict(reader.lexical(match_all(terms), filters, limit, rows))
     if len(found) < limit:
-        found |= dict(reader.lexical(match_any(terms), filters, limit, NEWEST)) | found
+        found = dict(reader.lexical(match_any(terms), filters, limit, rows)) | found
     return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]

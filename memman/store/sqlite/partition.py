@@ -25,6 +25,8 @@ _SAMPLE = 16_000
 _ROUNDS = 6
 _SEED = 20_240_501
 _BATCH = 4_096
+# Centroids of half precision fit into a page with others; of single precision each takes two.
+_STORED = np.float16
 
 Matrix = npt.NDArray[np.float32]
 
@@ -47,7 +49,7 @@ class Partition:
     def load(cls, db: apsw.Connection, embedder: int) -> "Partition":
         """Read the centroids of `embedder`, none for a store that is one cell."""
         sql = "SELECT centroid FROM cell WHERE embedder = ? ORDER BY id"
-        return cls(np.array([np.frombuffer(blob, np.float32) for (blob,) in db.execute(sql, (embedder,))], np.float32))
+        return cls(np.array([np.frombuffer(blob, _STORED) for (blob,) in db.execute(sql, (embedder,))], np.float32))
 
     def cell(self, vector: npt.ArrayLike) -> int:
         """Return the cell that `vector` belongs to."""
@@ -83,7 +85,7 @@ def divide(db: apsw.Connection, embedder: int, grain: Grain) -> None:
         _move_codes(db, embedder)
         db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
         db.execute("DELETE FROM beacon WHERE embedder = ?", (embedder,))
-        rows = [(embedder, n, centroid.tobytes()) for n, centroid in enumerate(centroids)]
+        rows = [(embedder, n, centroid.astype(_STORED).tobytes()) for n, centroid in enumerate(centroids)]
         db.executemany("INSERT INTO cell VALUES (?, ?, ?)", rows)
         beacons = [(embedder, n, sign_code(planes(centroid)[0])) for n, centroid in enumerate(centroids)]
         db.executemany("INSERT INTO beacon VALUES (?, ?, ?)", beacons)

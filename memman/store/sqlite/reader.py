@@ -166,13 +166,13 @@ class SqliteReader:
             return [(memory, int(distance)) for memory, distance in self.db.execute(sql, (code, *values, limit))]
         return nearness.nearest(code, self.db.execute(f"SELECT c.memory, c.code {rows}", values), limit)
 
-    def cells_around(self, embedder: int, code: bytes) -> list[int]:
-        """Return the cells around a sign code that hold about SCANNED vectors; empty means the whole store."""
+    def cells_around(self, embedder: int, code: bytes, scanned: int = SCANNED) -> list[int]:
+        """Return the cells around a sign code that hold about `scanned` vectors; empty means the whole store."""
         stored = self.count()
-        if stored <= SCANNED:
+        if stored <= scanned:
             return []
         cells = self.db.execute("SELECT count(*) FROM beacon WHERE embedder = ?", (embedder,)).get
-        most = cells * SCANNED // stored
+        most = cells * scanned // stored
         if self.has_vectors:
             distance = "vec_distance_hamming(vec_bit(code), vec_bit(?))"
             sql = f"SELECT cell FROM beacon WHERE embedder = ? ORDER BY {distance}, cell LIMIT ?"
@@ -277,6 +277,11 @@ class SqliteReader:
         """Return how many memories were ever stored: a cheap upper bound, read from one row."""
         return self.db.execute("SELECT max(id) FROM memory").get or 0
 
+    def matching(self, match: str, cap: int) -> int:
+        """Count the rows that an FTS5 expression matches, up to `cap`: reads no more."""
+        sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
+        return int(self.db.execute(sql, (match, cap)).get)
+
     def frequency(self, term: str, cap: int) -> int:
         """Count memories whose text holds `term`, up to `cap`: reads no more rows than that.
 
@@ -288,8 +293,7 @@ class SqliteReader:
             self._counted_at = size
         # A word that nothing holds yet is looked for again: the next note may be what brings it.
         if not self._counts.get((term, cap)):
-            sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
-            self._counts[term, cap] = int(self.db.execute(sql, (f'{{text terms}} : "{term}"', cap)).get)
+            self._counts[term, cap] = self.matching(f'{{text terms}} : "{term}"', cap)
         return self._counts[term, cap]
 
     def last_of(self, origin: str) -> int | None:

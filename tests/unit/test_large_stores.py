@@ -1,0 +1,105 @@
+"""What recall searches of a large store, against what a search of all of it finds; with the limits brought low."""
+
+import itertools
+
+import pytest
+
+from memman.embed.builtin import BuiltinEmbedder
+from memman.embed.static import StaticTable, sign_code
+from memman.model.records import Draft, Fact, memory_uid
+from memman.model.terms import match_any
+from memman.pipeline.context import index
+from memman.queue.append import new_uid
+from memman.recall.query import Query
+from memman.recall.worded import sparing, worded
+from memman.store.filters import Filters
+from memman.store.sqlite.partition import Grain
+from memman.store.sqlite.store import SqliteStore
+
+ANY = Filters()
+SERVICES = [f"{a}-{b}" for a, b in itertools.product(
+    ("billing", "search", "email", "photo", "report", "export", "login", "basket", "invoice", "stock"),
+    ("api", "worker", "cron", "proxy", "store", "cache"),
+)]  # fmt: skip
+SAID = (
+    "{s} retries failed jobs {n} times before it gives up.",
+    "The timeout of {s} is {n} seconds in production.",
+    "{s} keeps its logs for {n} days.",
+    "Deploys of {s} wait for the tests of {n} modules.",
+    "{s} was moved to the cluster in Frankfurt because of latency.",
+    "The owner of {s} is team {n}.",
+)
+
+
+@pytest.fixture(name="store", scope="module")
+def _store(tmp_path_factory):
+    """A store of 360 memories in sessions of ten, divided into cells of about a dozen."""
+    store, local = SqliteStore(str(tmp_path_factory.mktemp("large") / "memman.db")), BuiltinEmbedder()
+    with store.unit() as unit:
+        for n, (said, service) in enumerate(itertools.product(SAID, SERVICES)):
+            at = 1_700_000_000_000 + n * 60_000
+            note, category = new_uid(at), "decision" if n % 45 == 0 else "fact"
+            fact = Fact(said.format(s=service, n=n), category)
+            row = unit.add(Draft(memory_uid(note, 0), note, fact, "user", f"agent:{n // 10}", at, ()), at)
+            index(unit, local, store.cell, [row])
+    store.maintain(Grain(least=100, rows=12))
+    yield store
+    store.close()
+
+
+def test_what_rare_words_bring_up_is_what_a_full_search_puts_first(store):
+    """A query that names a thing finds the same best rows, common words beside it or not."""
+    for service in SERVICES[::7]:
+        query = Query(f"what is the timeout of {service} in production")
+        full = [row for row, _ in worded(store.reader, query, ANY, 5)]
+        kept = [row for row, _ in sparing(store.reader, query.terms(), ANY, 60, rows=80)]
+        assert full[0] in kept
+        assert len(kept) < len(worded(store.reader, query, ANY, 400))
+
+
+def test_where_all_words_are_common_the_newest_rows_with_all_of_them_come_first(store):
+    """No row is read beyond the newest that match; those that hold every word lead."""
+    terms = ["timeout", "production", "seconds"]
+    found = sparing(store.reader, terms, ANY, 10, rows=20)
+    texts = store.reader.texts(row for row, _ in found)
+    assert len(found) == 10
+    assert all(term in texts[row].lower() for row, _ in found[:5] for term in terms)
+
+
+def test_a_filter_holds_inside_the_bound(store):
+    """Of a category with few rows all are within reach, however few of the newest rows are its own."""
+    decisions = sparing(store.reader, ["the", "of"], Filters(category="decision"), 50, rows=10)
+    rows = store.reader.rows(row for row, _ in decisions)
+    assert {row[4] for row in rows.values()} == {"decision"}
+    assert len(decisions) >= 4
+
+
+def test_the_bounds_begin_with_the_size_they_are_for(store):
+    """A store below the limit is searched for every word, one above it sparingly."""
+    query = Query("the timeout of billing-api in production")
+    whole = store.reader.lexical(match_any(query.terms()), ANY, 400)
+    assert worded(store.reader, query, ANY, 400) == whole
+    assert worded(store.reader, query, ANY, 400, large=100) == sparing(store.reader, query.terms(), ANY, 400)
+
+
+@pytest.mark.parametrize("extension", [True, False], ids=["sqlite-vec", "without"])
+def test_the_cells_around_a_query_hold_what_is_nearest_to_it(store, extension):
+    """Scanning a third of the store keeps nine in ten of the nearest ten, the same with and without the extension."""
+    table, kept, total = StaticTable(), 0, 0
+    reader = store.reader
+    number = reader.embedder("builtin", f"{table.model}-v{table.version}", table.dimension)
+    had, reader.has_vectors = reader.has_vectors, extension
+    try:
+        assert reader.cells_around(number, bytes(48)) == []
+        for service in SERVICES:
+            code = sign_code(table.vector(f"how long does {service} keep its logs"))
+            cells = reader.cells_around(number, code, scanned=120)
+            assert 0 < len(cells) < 30
+            near = {row for row, _ in reader.nearest(number, code, ANY, 10, cells)}
+            kept += len(near & {row for row, _ in reader.nearest(number, code, ANY, 10)})
+            total += 10
+        reader.has_vectors = not extension
+        assert reader.cells_around(number, code, scanned=120) == cells
+    finally:
+        reader.has_vectors = had
+    assert kept / total >= 0.9
