@@ -45,7 +45,7 @@ e2e: setup ## The installed wheel by subprocess: demo questions, scripted provid
 e2e-agents: setup ## The real clients from npm, wired by `memman install`, against a loopback model
 	$(BIN)/pytest e2e/agents
 
-bench: setup ## Figures into bench/out and the README (DATA=folder of data sets; QUICK=1: short, README untouched)
+bench: setup ## Figures into bench/out, with DATA=folder of data sets also into the README (QUICK=1: short, not into it)
 	rm -f $(WORK)/*.json
 	$(BIN)/python -m bench.speed --work $(WORK) --json $(WORK)/speed.json $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.scale --work $(WORK) --json $(WORK)/scale.json --rows $(ROWS) $(if $(QUICK),--quick)
@@ -53,7 +53,7 @@ bench: setup ## Figures into bench/out and the README (DATA=folder of data sets;
 	$(BIN)/python -m bench.updates --work $(WORK)/updates --json $(WORK)/updates.json
 	$(if $(DATA),$(BIN)/python -m bench.retrieval --data $(DATA) --work $(WORK)/retrieval --json $(WORK)/retrieval.json \
 		$(if $(QUICK),--most 200,--ablations))
-	$(if $(QUICK),,$(BIN)/python -m bench.report --from $(WORK))
+	$(if $(QUICK),,$(if $(DATA),$(BIN)/python -m bench.report --from $(WORK)))
 
 crash: setup ## The kill sweep in its long form
 	MEMMAN_CRASH_KILLS=$${KILLS:-100} $(BIN)/pytest tests/crash

@@ -13,7 +13,9 @@ from bench.dataset import ADVERSARIAL, Query
 from bench.intervals import auc
 from bench.rankers import confidence
 from bench.shelves import Shelves
+from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.static import StaticTable
+from memman.pipeline import context
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 
@@ -65,7 +67,7 @@ def _without_gold(shelves: Shelves, table: StaticTable, queries: Sequence[Query]
 def forgotten(store: SqliteStore, uids: Sequence[str]) -> Iterator[SqliteReader]:
     """Forget memories by the product's own means for as long as a question takes; nothing of it is kept."""
     with suppress(_Undone), store.unit() as unit:
-        for memory in store.reader.located(uids):
-            unit.forget(memory, store.reader.newest())
+        memories = store.reader.located(uids)
+        context.forget(unit, BuiltinEmbedder(), store.cell, memories, store.reader.newest())
         yield store.reader
         raise _Undone

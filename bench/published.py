@@ -1,6 +1,6 @@
 """The tables of the README, each from the JSON of one bench."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bench.scale import QUERIES, key
@@ -78,18 +78,30 @@ def retrieval(figures: Mapping[str, Any]) -> str:
         for name, said in one["confidence"].items()
     ]
     confident = markdown(("data set", "questions without an answer", "AUC of the confidence", "n"), sure)
-    return f"{_run(figures)}{markdown(columns, lines)}\n\n{confident}"
+    return f"{_run(figures)}{markdown(columns, lines)}\n\n{confident}{_ablations(figures['sets'])}"
+
+
+def _ablations(sets: Sequence[Mapping[str, Any]]) -> str:
+    """Write what each signal pays: the difference in R@10 without it, set by set; '' where that was not measured."""
+    names = [name for name in sets[0]["rankings"] if name.startswith("no ")]
+    if not names:
+        return ""
+    lines = [(name, *(_gap(one["rankings"][name]) for one in sets)) for name in names]
+    return "\n\n" + markdown(("R@10 without a signal [95 %]", *(one["name"] for one in sets)), lines)
+
+
+def _gap(ranking: Mapping[str, Any]) -> str:
+    return "{mean:+.1f} [{low:+.1f}, {high:+.1f}]".format_map({k: 100 * v for k, v in ranking["difference"].items()})
 
 
 def _ranked(one: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     for name in RANKERS:
         ranking = one["rankings"][name]
-        plain, sessions, gap = ranking["quality"][OVERALL], ranking["sessions"][EVERY], ranking["difference"]
+        plain, sessions = ranking["quality"][OVERALL], ranking["sessions"][EVERY]
         shares = (f"{100 * plain[k]:.1f}" for k in ("R@5", "R@10"))
         parts = (f"{plain[k]:.3f}" for k in ("MRR", "nDCG@10"))
         rolled = (f"{100 * sessions[k]:.1f}" for k in ("R@5", "R@10"))
-        bounds = "{mean:+.1f} [{low:+.1f}, {high:+.1f}]".format_map({k: 100 * v for k, v in gap.items()})
-        yield one["name"], name, *shares, *parts, *rolled, "" if name == RANKERS[0] else bounds
+        yield one["name"], name, *shares, *parts, *rolled, "" if name == RANKERS[0] else _gap(ranking)
 
 
 def easy(figures: Mapping[str, Any]) -> str:

@@ -28,6 +28,9 @@ from memman.queue.append import new_uid
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 
+# A vector without its neighbours.
+ALONE = (1.0, 0.0, 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
@@ -67,16 +70,6 @@ class Shelves:
     bytes: int
 
 
-@contextmanager
-def unsmoothed() -> Iterator[None]:
-    """Let what is built meanwhile have vectors of its own text alone."""
-    kept, context.SHARES = context.SHARES, (1.0, 0.0, 0.0)
-    try:
-        yield
-    finally:
-        context.SHARES = kept
-
-
 def build(data: Dataset, work: str, upgrade: LocalEmbedder | None = None) -> Shelves:
     """Write a store for every scope that is asked of, below the folder `work`, always anew.
 
@@ -94,6 +87,14 @@ def build(data: Dataset, work: str, upgrade: LocalEmbedder | None = None) -> She
         store.close()
     seconds = time.perf_counter() - began
     return Shelves(shelves, seconds, sum(os.path.getsize(shelf.path) for shelf in shelves.values()))
+
+
+def unsmooth(shelves: Shelves, upgrade: LocalEmbedder | None = None) -> None:
+    """Give every memory vectors of its own text alone."""
+    for shelf in shelves.by_scope.values():
+        with shelf.writer() as store, store.unit() as unit:
+            for local in filter(None, (BuiltinEmbedder(), upgrade)):
+                context.embed(unit, local, store.cell, range(1, store.reader.count() + 1), ALONE)
 
 
 async def _fill(store: SqliteStore, docs: Sequence[Doc]) -> dict[str, Doc]:

@@ -15,7 +15,7 @@ from bench.dataset import Dataset
 from bench.intervals import paired
 from bench.machine import ROOT
 from bench.scores import Ranking, judged, middle_ms, plain, recall, rolled_up
-from bench.shelves import Shelves, build, unsmoothed
+from bench.shelves import Shelves, build, unsmooth
 from memman.embed import LocalEmbedder
 
 DEFAULT = "memman"
@@ -28,11 +28,11 @@ TIMED = 200
 def measure(data: Dataset, work: str, *, ablations: bool, upgrade: LocalEmbedder | None = None) -> dict[str, Any]:
     """Return every figure of a data set, as it goes into the JSON."""
     shelves = build(data, work, upgrade)
-    unsmooth = None
+    alone = None
     if ablations:
-        with unsmoothed():
-            unsmooth = build(data, f"{work}-unsmoothed", upgrade)
-    rankings = {name: _ranked(data, ranker) for name, ranker in _contestants(data, shelves, unsmooth).items()}
+        alone = build(data, f"{work}-unsmoothed", upgrade)
+        unsmooth(alone, upgrade)
+    rankings = {name: _ranked(data, ranker) for name, ranker in _contestants(data, shelves, alone).items()}
     sessions = {doc.key: doc.session for doc in data.docs}
     return {
         "data": {"docs": len(data.docs), "queries": len(data.queries), "stores": len(shelves.by_scope)},
@@ -54,12 +54,12 @@ def measure(data: Dataset, work: str, *, ablations: bool, upgrade: LocalEmbedder
     }
 
 
-def _contestants(data: Dataset, shelves: Shelves, unsmooth: Shelves | None) -> Mapping[str, Ranker]:
+def _contestants(data: Dataset, shelves: Shelves, alone: Shelves | None) -> Mapping[str, Ranker]:
     """Return every ranker by name; with stores whose vectors are not smoothed, also those without each signal."""
-    recalls = {DEFAULT: rankers.ranked, "as shown": rankers.shown, **(rankers.ablations() if unsmooth else {})}
+    recalls = {DEFAULT: rankers.ranked, "as shown": rankers.shown, **(rankers.ablations() if alone else {})}
     ours = {name: rankers.in_stores(shelves, recall) for name, recall in recalls.items()}
-    if unsmooth:
-        ours["no smoothing"] = rankers.in_stores(unsmooth, rankers.ranked)
+    if alone:
+        ours["no smoothing"] = rankers.in_stores(alone, rankers.ranked)
     return ours | {"BM25": baselines.bm25(data.scopes), "dense": baselines.dense(data.scopes)}
 
 

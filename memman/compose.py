@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
@@ -14,7 +15,7 @@ from memman.config.stores import checked
 from memman.drain.lock import drain_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from memman.drain.loop import Limits
     from memman.drain.report import Report
@@ -83,6 +84,18 @@ def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
         {"fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast, "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow},
         Price(*map(float, prices.split(","))) if prices else None,
     )
+
+
+@contextmanager
+def builtin_embedder() -> "Iterator[LocalEmbedder]":
+    """Open the built-in embedder, for what needs no other and no settings."""
+    from memman.embed.builtin import BuiltinEmbedder
+
+    local = BuiltinEmbedder()
+    try:
+        yield local
+    finally:
+        asyncio.run(local.close())
 
 
 def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Embedder":

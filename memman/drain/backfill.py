@@ -64,7 +64,7 @@ async def fill(
         done += len(rows)
         progress(len(rows))
     if done:
-        learn(store, fingerprint)
+        learn(store, fingerprint, embedder)
     if fingerprint.provider in LOCAL:
         _advance(store, number)
     return done
@@ -93,14 +93,21 @@ def resolved(db: apsw.Connection, fingerprint: Fingerprint) -> Fingerprint:
     return found[-1] if found else fingerprint
 
 
-def learn(store: SqliteStore, fingerprint: Fingerprint) -> None:
-    """Measure how alike the store's memories are by an embedder it has vectors of but no experience with."""
+def learn(store: SqliteStore, fingerprint: Fingerprint, embedder: Embedder) -> None:
+    """Measure how alike the store's memories are by an embedder it has vectors of but no experience with.
+
+    A local one is shown the texts once more: the vectors it has stored hold what stands around them.
+    """
     number = store.reader.embedder_id(fingerprint)
     if number is None or Spread.of(store.reader, fingerprint).known:
         return
     total = store.reader.count()
-    some = vectors.unpacked(store.db, number, range(1, total + 1, max(1, total // _SAMPLED)))
-    rows = np.array([row for row in some.values() if row.any()])
+    some = range(1, total + 1, max(1, total // _SAMPLED))
+    if isinstance(embedder, LocalEmbedder):
+        rows = embedder.vectors(list(store.reader.texts(some).values()))
+    else:
+        rows = np.array(list(vectors.unpacked(store.db, number, some).values()))
+    rows = rows[rows.any(axis=-1)]
     if len(rows) * (len(rows) - 1) // 2 < ENOUGH:
         return
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)

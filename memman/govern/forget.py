@@ -5,16 +5,17 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
+from memman.compose import builtin_embedder
 from memman.config.schedule import refuse_stopped
-from memman.embed.builtin import BuiltinEmbedder
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UnknownId
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
-from memman.pipeline.context import renew
+from memman.pipeline import context
 from memman.queue.notes import Queue
 
 if TYPE_CHECKING:
+    from memman.embed import LocalEmbedder
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
 
@@ -25,8 +26,8 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     with looking(place) as (catalogue, queue):
         found = all_named(parts, catalogue, queue, place.name)
         waiting = {one.note: queue.show(one.note) for one in found if one.note}
-    with writing(place) as store:
-        rows = _retire(store, found, waiting)
+    with writing(place) as store, builtin_embedder() as local:
+        rows = _retire(store, local, found, waiting)
         done = _records(store, rows)
     _drop(place.data, list(waiting))
     return done + [_turn(row) for row in waiting.values() if row["channel"] != "note"]
@@ -40,27 +41,26 @@ def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     waiting = next((one.note for one in found if one.note), None)
     if waiting:
         raise UnknownId(f"{waiting[-8:]} is a note that waits and was not forgotten")
-    now = now_ms()
-    with writing(place) as store:
+    memories = [memory for one in found for memory in one.memories]
+    with writing(place) as store, builtin_embedder() as local:
         with store.unit() as unit:
-            rows = {memory: unit.restore(memory, now) for one in found for memory in one.memories}
-            _in_context(store, unit, rows)
+            rows = context.restore(unit, local, store.cell, memories, now_ms())
         return _records(store, rows)
 
 
-def _retire(store: "SqliteStore", found: Sequence[Named], waiting: Mapping[str, Mapping[str, Any]]) -> dict[int, bool]:
+def _retire(
+    store: "SqliteStore", local: "LocalEmbedder", found: Sequence[Named], waiting: Mapping[str, Mapping[str, Any]]
+) -> dict[int, bool]:
     """Close memories. A waiting note becomes one that is forgotten already, so that --undo finds it."""
     now = now_ms()
-    done: dict[int, bool] = {}
+    memories: list[int] = []
     with store.unit() as unit:
         for one in found:
             if one.note:
                 _store(unit, waiting[one.note], now)
             # A drain may have stored the note since it was looked up.
-            rows = store.reader.located([one.note]) if one.note else one.memories
-            done |= {memory: unit.forget(memory, now) for memory in rows}
-        _in_context(store, unit, done)
-    return done
+            memories += store.reader.located([one.note]) if one.note else one.memories
+        return context.forget(unit, local, store.cell, memories, now)
 
 
 def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
@@ -77,12 +77,6 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)
     origin = note.provenance.origin
     unit.add(Draft(memory_uid(note.uid, 0), note.uid, fact, note.provenance.source, origin, note.queued_at), now)
-
-
-def _in_context(store: "SqliteStore", unit: "SqliteUnit", rows: Mapping[int, bool]) -> None:
-    """Take what was retired out of its neighbours' vectors, or put it back."""
-    changed = [memory for memory, was in rows.items() if was]
-    renew(unit, BuiltinEmbedder(), store.cell, unit.touched(changed))
 
 
 def _records(store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:

@@ -63,8 +63,9 @@ async def _rebuild(data: str, name: str, progress: Callable[[int, int], None]) -
     shop = Workshop(data, Settings.load(data))
     try:
         store = shop.store(name)
-        fingerprint = resolved(store.db, shop.providers()[3].fingerprint)
-        learn(store, fingerprint)
+        embedder = shop.providers()[3]
+        fingerprint = resolved(store.db, embedder.fingerprint)
+        learn(store, fingerprint, embedder)
         return _pass(store, fingerprint, shop.local(), progress)
     finally:
         await shop.close()

@@ -12,18 +12,42 @@ from memman.embed import LocalEmbedder, Vectors
 from memman.embed.codes import planes
 from memman.store.protocols import Reader, Unit
 
+# Finds the place of an embedder's vector in the partition.
+Cell = Callable[[int, Vectors], int]
 # The part a neighbour has in a vector, by how far away it is.
 SHARES = (1.0, 0.2, 0.1)
 
 
-def index(unit: Unit, local: LocalEmbedder, cell: Callable[[int, Vectors], int], memories: Sequence[int]) -> None:
+def index(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int]) -> None:
     """Index memories by words and by `local`'s vectors, and again the neighbours whose context they change."""
     touched = unit.touched(memories)
     unit.index(touched)
     renew(unit, local, cell, touched)
 
 
-def renew(unit: Unit, local: LocalEmbedder, cell: Callable[[int, Vectors], int], memories: Sequence[int]) -> None:
+def forget(
+    unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int
+) -> dict[int, bool]:
+    """Retire memories and take them out of their neighbours' context; say of each whether it was there to retire."""
+    return _moved(unit, local, cell, {memory: unit.forget(memory, at) for memory in memories})
+
+
+def restore(
+    unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int
+) -> dict[int, bool]:
+    """Bring memories back, and into their neighbours' context; say of each whether it was forgotten."""
+    return _moved(unit, local, cell, {memory: unit.restore(memory, at) for memory in memories})
+
+
+def _moved(
+    unit: Unit, local: LocalEmbedder, cell: Cell, moved: dict[int, bool]
+) -> dict[int, bool]:
+    """Renew the vectors around what has come or gone; the text index has followed already."""
+    renew(unit, local, cell, unit.touched([memory for memory, was in moved.items() if was]))
+    return moved
+
+
+def renew(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int]) -> None:
     """Store the built-in vectors of memories whose context has changed; what else holds it is left to the drain."""
     unit.outdate(memories)
     embed(unit, local, cell, memories)
@@ -36,14 +60,20 @@ def cosines(reader: Reader, local: LocalEmbedder, vector: Vectors, memories: Ite
     return dict(zip(texts, found, strict=True))
 
 
-def embed(unit: Unit, local: LocalEmbedder, cell: Callable[[int, Vectors], int], memories: Sequence[int]) -> None:
-    """Store `local`'s vectors of `memories`, each with its context; `cell` finds a vector's place in the partition."""
+def embed(
+    unit: Unit,
+    local: LocalEmbedder,
+    cell: Cell,
+    memories: Sequence[int],
+    shares: Sequence[float] = SHARES,
+) -> None:
+    """Store `local`'s vectors of `memories`, each with its context."""
     number = unit.embedder(local.fingerprint)
     around = [unit.in_context(memory) for memory in memories]
     texts = list(dict.fromkeys(text for near in around for _, _, text in near))
     known = dict(zip(texts, local.vectors(texts), strict=True))
     rows = []
     for memory, near in zip(memories, around, strict=True):
-        vector = np.sum([SHARES[distance] * known[text] for distance, _, text in near], axis=0)
+        vector = np.sum([shares[distance] * known[text] for distance, _, text in near], axis=0)
         rows.append((memory, cell(number, vector), *planes(vector)))
     unit.put_vectors(number, rows)

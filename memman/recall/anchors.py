@@ -7,6 +7,8 @@ from memman.recall.worded import worded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memman.embed.static import StaticTable
     from memman.recall.query import Query
     from memman.recall.signals import Signals
@@ -28,72 +30,67 @@ def anchors(
     reader: "SqliteReader", table: "StaticTable", query: "Query", filters: "Filters", signals: "Signals" = ALL
 ) -> "list[Hit]":
     """Return every row that words or meaning bring up, best first; what is of the time asked for counts more."""
-    hits: dict[int, Hit] = {}
     span = query.span
     # The time asked for is searched by itself too: in a large store the whole of it crowds that time out.
     searched = [filters, filters.within(reader.window(span.start, span.end))] if span else [filters]
-    if signals.words:
-        for part in searched:
-            for memory, score in worded(reader, query, part, POOL, context=signals.context):
-                hits.setdefault(memory, Hit(memory)).text_score = score
-        _rank(hits)
-    if span and query.bare:
-        for memory in reader.held(searched[-1], span.start, span.end, POOL):
-            hits.setdefault(memory, Hit(memory))
+    words: dict[int, float] = {}
+    for part in searched if signals.words else ():
+        words |= worded(reader, query, part, POOL, context=signals.context)
+    held = reader.held(searched[-1], span.start, span.end, POOL) if span and query.bare else ()
+    found = dict.fromkeys((*words, *held))
+    cosines: dict[int, float] = {}
     number, provider = reader.searched(f"{table.model}-v{table.version}", table.dimension) or (None, "builtin")
     vector = table.vector(query.meaning())
     if number is not None and signals.meaning and any(vector):
-        _near(reader, number, vector, searched, hits)
-    found = fused(list(hits.values()), FLOORS[provider])
-    if provider != "builtin":
-        for hit in found:
-            hit.cosine = None  # those that are looked at are judged on the scale of the built-in table
-    return _timely(reader, query, found) if span else found
+        code = sign_code(vector)
+        cells = reader.cells_around(number, code)
+        for part in searched:
+            found |= dict.fromkeys(memory for memory, _ in reader.nearest(number, code, part, POOL, cells))
+        cosines = reader.cosines(number, query_planes(vector), found)
+    scores = fused(found, words, cosines, FLOORS[provider])
+    if span:
+        scores = _timely(reader, query, scores)
+    # What is looked at is judged on the scale of the built-in table.
+    shown = cosines if provider == "builtin" else {}
+    return _hits(scores, words, shown, _places(words), _places(cosines))
 
 
-def _near(
-    reader: "SqliteReader", number: int, vector: "list[float]", searched: "list[Filters]", hits: "dict[int, Hit]"
-) -> None:
-    """Add what is nearest to `vector`, and measure how near every hit is."""
-    code = sign_code(vector)
-    cells = reader.cells_around(number, code)
-    for part in searched:
-        for memory, _ in reader.nearest(number, code, part, POOL, cells):
-            hits.setdefault(memory, Hit(memory))
-    _measure(hits, reader.cosines(number, query_planes(vector), hits))
+def fused(found: "Iterable[int]", words: dict[int, float], cosines: dict[int, float], floor: float) -> dict[int, float]:
+    """Return the weighted sum of normalised BM25 and cosine of each row; one without a vector is as near as most."""
+    most = max(words.values(), default=0.0) or 1.0
+    scale = max(max(cosines.values(), default=0.0) + floor, _LEAST)
+    meant = {memory: max((cosine + floor) / scale, 0.0) for memory, cosine in cosines.items()}
+    if not meant:
+        return {memory: words.get(memory, 0.0) / most for memory in found}
+    usual = sum(meant.values()) / len(meant)
+    return {memory: WORDS * words.get(memory, 0.0) / most + (1 - WORDS) * meant.get(memory, usual) for memory in found}
 
 
-def _timely(reader: "SqliteReader", query: "Query", hits: "list[Hit]") -> "list[Hit]":
-    """Weigh hits by the time asked for; a question for nothing else leaves out all that is not of it."""
-    began = reader.began(hit.id for hit in hits)
+def _timely(reader: "SqliteReader", query: "Query", scores: dict[int, float]) -> dict[int, float]:
+    """Weigh rows by the time asked for; a question for nothing else leaves out all that is not of it."""
+    began = reader.began(scores)
     if query.bare and query.span:
-        hits = [hit for hit in hits if query.span.holds(began[hit.id])]
-    for hit in hits:
-        hit.score *= query.weight(began[hit.id])
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+        scores = {memory: score for memory, score in scores.items() if query.span.holds(began[memory])}
+    return {memory: score * query.weight(began[memory]) for memory, score in scores.items()}
 
 
-def _rank(hits: "dict[int, Hit]") -> None:
-    for rank, hit in enumerate(sorted(hits.values(), key=lambda hit: (-hit.text_score, hit.id)), 1):
-        hit.text_rank = rank
-
-
-def _measure(hits: "dict[int, Hit]", cosines: dict[int, float]) -> None:
-    for rank, (memory, cosine) in enumerate(sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0])), 1):
-        hits[memory].cosine, hits[memory].meaning_rank = cosine, rank
-
-
-def fused(hits: "list[Hit]", floor: float) -> "list[Hit]":
-    """Score hits by the weighted sum of their normalised BM25 and cosine, and sort them."""
-    most = max((hit.text_score for hit in hits), default=0.0) or 1.0
-    nearest = max((hit.cosine for hit in hits if hit.cosine is not None), default=0.0)
-    scale = max(nearest + floor, _LEAST)
-    for hit in hits:
-        words = hit.text_score / most
-        if hit.cosine is None:
-            hit.score = words
-        else:
-            meaning = (hit.cosine + floor) / scale
-            hit.score = WORDS * words + (1 - WORDS) * max(meaning, 0.0)
-    hits.sort(key=lambda hit: (-hit.score, hit.id))
+def _hits(
+    scores: dict[int, float],
+    words: dict[int, float],
+    cosines: dict[int, float],
+    worded_at: dict[int, int],
+    meant_at: dict[int, int],
+) -> "list[Hit]":
+    hits = []
+    for memory in sorted(scores, key=lambda memory: (-scores[memory], memory)):
+        hit = Hit(memory)
+        hit.score, hit.text_score, hit.cosine = scores[memory], words.get(memory, 0.0), cosines.get(memory)
+        hit.text_rank, hit.meaning_rank = worded_at.get(memory, 0), meant_at.get(memory, 0)
+        hits.append(hit)
     return hits
+
+
+def _places(scores: dict[int, float]) -> dict[int, int]:
+    """Return the rank of each row, from 1."""
+    ranked = sorted(scores, key=lambda memory: (-scores[memory], memory))
+    return {memory: rank for rank, memory in enumerate(ranked, 1)}

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from memman.embed.static import StaticTable
 
-# Words read of a text: all of a memory, the beginning of a document.
-WORDS_READ = 64
+# Words read of a text, and the characters they are looked for in: all of a memory, the beginning of a document.
+WORDS_READ, CHARACTERS = 64, 1_000
 # The sign of an element is the highest of its four bits.
 _SIGNS = 0x88
 # The powers of -1 go round the unit circle: a table of cosines, from full agreement to none.
@@ -36,7 +36,7 @@ class Likeness:
 
     def prepare(self, texts: "Iterable[str]") -> None:
         """Read the tokens of texts that are going to be compared, in one go."""
-        said = {word.lower() for text in texts for word in words(text)[:WORDS_READ]}
+        said = {word.lower() for text in texts for word in _beginning(text)}
         self._table.fetch(said - STOPWORDS)
 
     def of(self, text: str) -> float:
@@ -54,10 +54,14 @@ class Likeness:
     def _tokens(self, text: str) -> dict[int, int]:
         """Return the tokens of a text's first words, stop words left out, with their weights."""
         found: dict[int, int] = {}
-        for word in words(text)[:WORDS_READ]:
+        for word in _beginning(text):
             known = self._known.get(word)
             if known is None:
                 rows = () if word.lower() in STOPWORDS else pieces(word, self._table.find)
                 known = self._known[word] = {int.from_bytes(blob, "big") & self._mask: scale for scale, blob in rows}
             found |= known
         return found
+
+
+def _beginning(text: str) -> list[str]:
+    return words(text[:CHARACTERS])[:WORDS_READ]

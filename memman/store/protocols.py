@@ -87,6 +87,12 @@ class Unit(Protocol):
     def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
         """Close `old` in favour of `new`; False when it is not current any more."""
 
+    def forget(self, memory: int, at: int) -> bool:
+        """Retire `memory` from every recall, past ones too; False when it already is."""
+
+    def restore(self, memory: int, at: int) -> bool:
+        """Undo `forget`; False when `memory` is not forgotten."""
+
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""
 

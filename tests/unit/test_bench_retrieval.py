@@ -8,6 +8,10 @@ from bench import baselines, confidence, dataset, intervals, rankers, scores, sh
 from bench.dataset import ADVERSARIAL, ALL, Doc, Query
 from bench.machine import ROOT
 from bench.scores import Ranking
+from memman.embed.builtin import BuiltinEmbedder
+from memman.embed.static import StaticTable, query_planes
+from memman.govern.forget import forget
+from memman.govern.stores import Chosen
 from memman.store.sqlite.store import SqliteStore
 
 SAID = {
@@ -186,6 +190,33 @@ def test_forgetting_for_a_question_leaves_no_trace(data, tmp_path):
         assert found(store.reader) == before
     assert SAID["shop"][0][1] in before
     assert SAID["shop"][0][1] not in during
+
+
+def test_a_question_without_its_answer_meets_the_store_that_forget_leaves(data, tmp_path):
+    """Nothing of the answer is left in its neighbours' words or vectors."""
+    shelf = shelves.build(data, str(tmp_path / "stores")).by_scope["shop"]
+    uid = shelf.rows["shop", "0"]
+
+    def kept(reader):
+        return [list(reader.db.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3")) for table in ("vector", "code", "fts")]
+
+    with shelf.writer() as store:
+        before = kept(store.reader)
+        with confidence.forgotten(store, [uid]) as reader:
+            during = kept(reader)
+    forget(Chosen(str(tmp_path / "stores"), "scope-0", "active"), [uid])
+    assert before != during == kept(shelf.reader())
+
+
+def test_vectors_of_their_own_text_alone(data, tmp_path):
+    """Unsmoothed, the stores are the same but for their vectors, and those have no part of a neighbour's."""
+    made = shelves.build(data, str(tmp_path / "stores"))
+    shelf, local = made.by_scope["shop"], BuiltinEmbedder()
+    number = shelf.reader().embedder_id(local.fingerprint)
+    query = query_planes(StaticTable().vector(SAID["shop"][1][1]))
+    smoothed = shelf.reader().cosines(number, query, [2])[2]
+    shelves.unsmooth(made)
+    assert shelf.reader().cosines(number, query, [2])[2] > 0.98 > smoothed
 
 
 def test_separation_names_every_way_to_have_no_answer(data, tmp_path):

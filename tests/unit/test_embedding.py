@@ -6,15 +6,16 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
+import numpy as np
 import pytest
 
 from memman.compose import Workshop
 from memman.config import stores
 from memman.config.env import Settings, change, change_all, env_path
 from memman.config.places import read_file
-from memman.drain.backfill import learn, renew
+from memman.drain.backfill import fill, learn, renew
 from memman.drain.lock import drain_lock
 from memman.embed.builtin import BuiltinEmbedder
 from memman.govern import embedding
@@ -392,8 +393,21 @@ def test_little_is_not_learned_from(tmp_path):
     embedding.reembed(data, "alpha")
     store = SqliteStore.open(data, "alpha")
     assert not Spread.of(store.reader, TABLE).known
-    learn(store, Fingerprint("never", "seen", 3))
+    learn(store, Fingerprint("never", "seen", 3), BuiltinEmbedder())
     store.close()
+
+
+def test_what_is_usual_is_learned_from_the_texts_themselves(tmp_path):
+    """The spread is that of memories alone, as the pipeline samples it; their vectors hold their neighbours as well."""
+    nouns = "harbour violin glacier pepper tractor lantern cathedral falcon marble orchard compass walnut".split()
+    with closing(SqliteStore.open(str(tmp_path), "alpha")) as store:
+        with store.unit() as unit:
+            for n, noun in enumerate(nouns):
+                unit.add(Draft(f"{n:020x}", f"{n:032x}", Fact(f"About the {noun}."), "user", "o", n), n)
+        asyncio.run(fill(store, BuiltinEmbedder()))
+        rows = BuiltinEmbedder().vectors([f"About the {noun}." for noun in nouns])
+        cosines = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
+        assert Spread.of(store.reader, TABLE).mean == pytest.approx(cosines.mean(), abs=1e-4)
 
 
 def test_several_keys_change_in_one_write(tmp_path):
