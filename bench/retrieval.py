@@ -12,8 +12,8 @@ from bench import dataset, trials
 from bench.machine import described
 from bench.scores import EVERY, METRICS, OVERALL
 from bench.tables import markdown
-from memman.compose import MINILM
 from memman.embed.minilm import MiniLM
+from memman.model.vocabulary import MINILM
 
 # Shares of one rather than percentages.
 _PLAIN = ("MRR", "nDCG@10")

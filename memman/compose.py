@@ -13,6 +13,7 @@ from memman.config.places import data_dir
 from memman.config.schedule import beat, refuse_stopped, ring, silence
 from memman.config.stores import checked
 from memman.drain.lock import drain_lock
+from memman.model.vocabulary import LOCAL, MINILM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 # each other make MiniLM six times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-MINILM = "minilm"
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 # Provider -> (endpoint, fast model, slow model).
 _LLM_DEFAULTS = {
@@ -47,7 +47,7 @@ _EMBED_DEFAULTS = {
     "openai": ("https://api.openai.com/v1", "text-embedding-3-small"),
     "voyage": ("https://api.voyageai.com/v1", "voyage-3.5-lite"),
     "ollama": ("http://127.0.0.1:11434", "nomic-embed-text"),
-    "minilm": ("", "all-MiniLM-L6-v2"),
+    MINILM: ("", "all-MiniLM-L6-v2"),
 }
 
 
@@ -101,7 +101,7 @@ def builtin_embedder() -> "Iterator[LocalEmbedder]":
 def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Embedder":
     """Build the embedder that links and reconciles; `local` is the built-in one, and does it for MiniLM too."""
     provider = settings["MEMMAN_EMBED_PROVIDER"]
-    if provider in {"builtin", MINILM}:
+    if provider in LOCAL:
         return local
     from memman.embed.remote import RemoteEmbedder
 

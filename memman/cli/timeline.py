@@ -20,8 +20,8 @@ _LONGEST = 200
 @click.command()
 @click.option("--around", "id_", metavar="ID", help="The memory that is asked about.")
 @click.option("--limit", type=click.IntRange(1, _MOST), default=20, show_default=True, help="Memories at most.")
-@click.option("--before", type=_COUNT, help="With --around: so many before it (default half of the limit).")
-@click.option("--after", type=_COUNT, help="With --around: so many after it (default half of the limit).")
+@click.option("--before", type=_COUNT, help="With --around: so many before it (default half of --limit).")
+@click.option("--after", type=_COUNT, help="With --around: so many after it (default what is left of --limit).")
 @click.option("--since", metavar="TIME", help="Only since then: 2026-11-01, 2026-11-01T10:00, 7d or 12h.")
 @click.option("--until", metavar="TIME", help="Only before then.")
 @json_option
@@ -48,7 +48,8 @@ def timeline(
             raise UsageError("--before and --after count from a memory: say which with --around ID")
         entries = govern.latest(place(), limit=limit, **times)
     else:
-        before, after = (limit // 2 if count is None else count for count in (before, after))
+        half = limit // 2
+        before, after = half if before is None else before, limit - 1 - half if after is None else after
         entries = govern.around(place(), id_, before=before, after=after, **times)
     if as_json:
         as_data(entries)

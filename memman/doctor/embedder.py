@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from memman import compose
 from memman.doctor.finding import Context, Finding, fail, ok, shell
 from memman.model.errors import ProviderMisconfigured
+from memman.model.vocabulary import MINILM
 
 if TYPE_CHECKING:
     from memman.http import Http
@@ -17,7 +18,7 @@ def check(context: Context) -> Iterator[Finding]:
     if record["provider"] == "builtin":
         yield ok(f"built-in, {record['model']}: nothing to reach")
         return
-    if record["provider"] == compose.MINILM:
+    if record["provider"] == MINILM:
         yield _minilm()
         return
     from memman.doctor.probe import probed

@@ -14,10 +14,10 @@ import numpy as np
 from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.embed.codes import planes
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import FILLED
+from memman.model.vocabulary import ENOUGH, FILLED, LOCAL
 from memman.pipeline.context import embed
 from memman.pipeline.embed import made_by
-from memman.pipeline.spread import ENOUGH, Spread, key
+from memman.pipeline.spread import Spread, key
 from memman.sqlite import Guard
 from memman.store.sqlite import vectors
 from memman.store.sqlite.store import SqliteStore
@@ -28,8 +28,6 @@ BATCH = 64
 AT_ONCE = 2_000
 # Memories that a new embedder's spread is first learned from: 780 pairs.
 _SAMPLED = 40
-# Providers of this machine, to which texts that were forgotten may be shown.
-LOCAL = frozenset(("builtin", "minilm"))
 
 
 async def fill(

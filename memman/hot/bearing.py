@@ -1,8 +1,8 @@
 """Whether a hit bears on a prompt clearly enough to be put before a model unasked. Safe on the hot path.
 
 Stricter than recall, which somebody asked: nobody asked here. A hit must hold
-words of the prompt that tell something, and stand near it in meaning; words
-that any prompt may hold tell nothing.
+words of the prompt that tell something, and recall must be sure of it; words
+that any prompt may hold tell nothing. `python -m bench.unasked` measures it.
 """
 
 from memman.model.terms import stem, stems
@@ -28,13 +28,10 @@ yesterday yet
 """.split()
 GENERIC = frozenset(map(stem, _SAID_ANYWHERE))
 
-# A hit's cosine, plus EACH for its first telling words, plus SHARE times the part of the telling words it holds.
-EVIDENCE = 0.54
-EACH = 0.09
+# A hit's confidence, plus EACH for its first telling words.
+EVIDENCE = 0.6
+EACH = 0.1
 _COUNTED = 2
-SHARE = 0.1
-# Without a vector, words alone: two, and half of those that tell something.
-_WORDS_ONLY = 0.5
 # Beside a hit that is much better, one tells nothing new.
 RELATIVE = 0.5
 
@@ -55,9 +52,4 @@ def telling(text: str) -> frozenset[str]:
 def _bears(hit: "Hit", asked: frozenset[str]) -> bool:
     row = hit.row
     held = len(asked & stems(f"{row[3]} {row[6]} {row[7]}"))
-    if not held:
-        return False
-    share = held / len(asked)
-    if hit.cosine is None:
-        return held >= _COUNTED and share >= _WORDS_ONLY
-    return hit.cosine + EACH * min(held, _COUNTED) + SHARE * share >= EVIDENCE
+    return held > 0 and hit.confidence + EACH * min(held, _COUNTED) >= EVIDENCE

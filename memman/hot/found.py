@@ -2,9 +2,11 @@
 
 from memman.config.places import check_folder, queue_path, store_path
 from memman.embed.static import StaticTable
-from memman.recall import search
+from memman.recall import answered
+from memman.recall.confidence import confidence
 from memman.recall.gate import CLOSE
 from memman.recall.pending import pending, waiting
+from memman.recall.query import understood
 from memman.sqlite import Guard
 from memman.store.sqlite.reader import SqliteReader
 
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Shelf:
-    """A store, where there is one, and the notes that wait for it: opened once for any number of queries."""
+    """A store, where there is one, and the notes that wait for it: opened once for any number of queries.
+
+    All of them see the store as it is at the first read, whatever drains and people commit meanwhile.
+    """
 
     __slots__ = ("notes", "path", "reader", "table")
 
@@ -28,6 +33,7 @@ class Shelf:
             if self.reader is None:
                 check_folder(data)
             else:
+                self.reader.hold()
                 self.table = StaticTable()
 
     def hits(
@@ -36,13 +42,14 @@ class Shelf:
         """Return the best hits; of what is stored only the best `close` are weighed."""
         # What waits to be replaced counts as history already.
         gone = set() if filters.past else {note[7] for note in self.notes if note[7]}
-        fresh = pending([note for note in self.notes if note[0] not in gone], query, filters)
+        notes = [note for note in self.notes if note[0] not in gone]
         if self.reader is None:
-            return fresh[:limit]
+            return pending(notes, understood(None, query, as_of=filters.as_of), filters)[:limit]
         with Guard(self.path):
+            asked = understood(self.reader, query, as_of=filters.as_of)
             replaced = self.reader.located(gone)
-            stored = search(self.reader, self.table, query, filters, limit, intent, close)
-            fresh = [hit for hit in fresh if not self.reader.has_receipt(hit.row[2])]
+            stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
+            fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row[2])]
         return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
 
     def close(self) -> None:
@@ -72,9 +79,13 @@ def opened(data: str, store: str, *, named: bool) -> Shelf:
 
 
 def _merged(hits: "list[Hit]", fresh: "list[Hit]") -> "list[Hit]":
-    """Put each waiting note before the first stored hit that it outscores; stored hits keep their order."""
+    """Put each waiting note before the first stored hit that it is as sure as; stored hits keep their order.
+
+    A stored hit, of which more is known, counts for no surer than words alone can make a note.
+    """
+    surest = confidence(1.0, None, apt=True)
     merged = list(hits)
     for note in reversed(fresh):
-        place = next((n for n, hit in enumerate(merged) if note.score >= hit.score), len(merged))
+        place = next((n for n, hit in enumerate(merged) if note.confidence >= min(hit.confidence, surest)), len(merged))
         merged.insert(place, note)
     return merged

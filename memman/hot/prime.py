@@ -3,8 +3,8 @@
 from memman.config.places import store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.guide import guide
-from memman.model.vocabulary import SOURCES
-from memman.recall.render import LOW_TRUST, SHORT_ID, clean, tokens
+from memman.model.vocabulary import LOW_TRUST, SOURCES
+from memman.recall.render import SHORT_ID, clean, tokens
 from memman.sqlite import Guard
 from memman.store.sqlite.reader import SqliteReader
 

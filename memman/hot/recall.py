@@ -10,23 +10,17 @@ from memman.config.schedule import overdue
 from memman.hot.found import found, opened
 from memman.hot.grammar import RECALL, choice, parse, refuse, said
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
-from memman.recall.render import age, lines, tokens
+from memman.recall.render import age, lines
 from memman.store.filters import Filters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from memman.recall.hit import Hit
 
 LIMIT = 10
 MOST = 50
-# What `--json` tells of a hit beside its row.
-_FACTORS = (
-    "score", "confidence", "doubtful", "pending", "coverage", "cosine", "text_rank", "meaning_rank", "likeness",
-    "session", "nudge", "rerank", "via", "alike",
-)  # fmt: skip
 _SHOWN_BYTES = 1_048_576
 
 
@@ -48,15 +42,17 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     data = data_dir()
     store = stores.resolve(data, said(values, "store"), stores.here())
     now = time.time_ns() // 1_000_000
+    as_json = bool(values.get("json"))
+    if as_json and budget is not None:
+        _leave_room(store, budget)
     hits = _hits(data, store, query, filters, limit or LIMIT, intent, values)
-    if values.get("json"):
-        shown = _print_json(hits, store, budget)
+    if as_json:
+        from memman.hot.answer import answer
+
+        text, shown = answer(hits, store, query, budget)
+        sys.stdout.write(text + "\n")
     else:
-        written = lines(hits, now, query, budget, explain=bool(values.get("explain")))
-        shown = len(written)
-        sys.stdout.write("".join(f"{text}\n" for hit in written for text in hit))
-        if not hits and sys.stderr.isatty():
-            sys.stderr.write("nothing relevant\n")
+        shown = _print_lines(hits, now, query, budget, explain=bool(values.get("explain")))
     sys.stdout.flush()
     if shown < len(hits):
         sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
@@ -65,6 +61,26 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
         sys.stderr.write(f"memman: no drain for {age(0, late * 1000)}: `memman doctor` says why\n")
     _note_shown(data, store, hits[:shown], now)
     return 0
+
+
+def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None, *, explain: bool) -> int:
+    """Print the first hits that `budget` tokens have room for, and return how many these are."""
+    written = lines(hits, now, query, budget, explain=explain)
+    sys.stdout.write("".join(f"{text}\n" for hit in written for text in hit))
+    if not hits and sys.stderr.isatty():
+        sys.stderr.write("nothing relevant\n")
+    bare = sum(len(hit) == 1 for hit in written)
+    if explain and bare:
+        sys.stderr.write(f"memman: {bare} of {len(written)} explanations do not fit into --budget {budget}\n")
+    return len(written)
+
+
+def _leave_room(store: str, budget: int) -> None:
+    """Raise UsageError where an answer in JSON costs more than `budget` before its first hit."""
+    from memman.hot.answer import least
+
+    if budget < least(store):
+        refuse(f"--budget {budget} has no room for --json: give at least {least(store)}")
 
 
 def _hits(
@@ -158,26 +174,3 @@ def _note_shown(data: str, store: str, hits: "list[Hit]", now: int) -> None:
         os.close(handle)
     except OSError:
         return
-
-
-def _print_json(hits: "list[Hit]", store: str, budget: int | None) -> int:
-    """Print the first hits that `budget` tokens have room for, and return how many these are."""
-    import json
-
-    from memman.store.sqlite.reader import ROW
-
-    def record(hit: "Hit") -> "dict[str, Any]":
-        fields = dict(zip(ROW, hit.row, strict=True))
-        fields |= {"entities": json.loads(fields["entities"]), "keywords": json.loads(fields["keywords"])}
-        fields |= {name: getattr(hit, name) for name in _FACTORS} | {"bm25": hit.text_score}
-        return fields
-
-    records = [record(hit) for hit in hits]
-    sure = max((hit.confidence for hit in hits), default=0.0)
-    for shown in range(len(hits), -1, -1):
-        answer = {"store": store, "confidence": sure, "hits": records[:shown], "left_out": len(hits) - shown}
-        text = json.dumps(answer, ensure_ascii=False, indent=2)
-        if budget is None or tokens(text) <= budget:
-            break
-    sys.stdout.write(text + "\n")
-    return shown

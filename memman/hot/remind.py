@@ -10,7 +10,8 @@ from memman.hot.found import Shelf
 from memman.hot.frame import framed, harmless
 from memman.hot.gist import gist, question
 from memman.hot.prompt import command, ends
-from memman.recall.render import LOW_TRUST, line, tokens
+from memman.model.vocabulary import LOW_TRUST
+from memman.recall.render import line, tokens
 from memman.store.filters import Filters
 
 TYPE_CHECKING = False

@@ -204,14 +204,47 @@ def names(text: str) -> list[str]:
     return list(dict.fromkeys(" ".join(run) for run in runs if not STOPWORDS.issuperset(run)))
 
 
+# What may stand before and after a word and is no part of it: `.env`, `--flag`, `!=`, `C++` and `why?` stay whole.
+_BEFORE, _AFTER = "\"'`([{", "\"'`)]}.,;:!"
+
+
+def written(text: str) -> list[str]:
+    """Return the chunks of a text as they are compared: plain words in lower case, all else to the letter.
+
+    `-C` is not `-c`, PATH no path, US not us and HttpClient not HTTPClient; a lone dot stays.
+    """
+    return [_written(chunk.lstrip(_BEFORE).rstrip(_AFTER) or chunk.strip("\"'`()[]{}")) for chunk in text.split()]
+
+
+def _written(chunk: str) -> str:
+    plain = len(chunk) > 1 and chunk.replace("'", "").isalpha() and chunk[1:] == chunk[1:].lower()
+    return chunk.casefold() if plain else chunk
+
+
+def respelled(one: str, other: str) -> bool:
+    """Whether two texts give a name in different letters or with different signs, so that neither says the other."""
+    first, second = set(map(_unadorned, written(one))), set(map(_unadorned, written(other)))
+    return _strays(first, second) or _strays(second, first)
+
+
+def _unadorned(chunk: str) -> str:
+    bold = len(chunk) > 2 and chunk[0] == chunk[-1] == "*"  # noqa: PLR2004 - *word*
+    return _written(chunk.strip("*").lstrip(_BEFORE).rstrip(_AFTER)) if bold else chunk
+
+
+def _strays(mine: set[str], theirs: set[str]) -> bool:
+    """Whether what only one text has is in the other but for capitals and signs."""
+    bare = set(map(_bare, theirs))
+    return any(_bare(chunk) in bare for chunk in mine - theirs if chunk not in ("a", "A", ""))
+
+
+def _bare(chunk: str) -> str:
+    return "".join(filter(str.isalnum, chunk)).casefold()
+
+
 def match_any(terms: list[str]) -> str:
     """Write an FTS5 expression that matches rows holding any of `terms`; terms are quoted, never syntax."""
     return " OR ".join(map(_quoted, terms))
-
-
-def match_all(terms: list[str]) -> str:
-    """Write an FTS5 expression that matches rows holding all of `terms`."""
-    return " AND ".join(map(_quoted, terms))
 
 
 def _quoted(term: str) -> str:

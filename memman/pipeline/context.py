@@ -25,23 +25,17 @@ def index(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int])
     renew(unit, local, cell, touched)
 
 
-def forget(
-    unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int
-) -> dict[int, bool]:
+def forget(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
     """Retire memories and take them out of their neighbours' context; say of each whether it was there to retire."""
-    return _moved(unit, local, cell, {memory: unit.forget(memory, at) for memory in memories})
+    return _moved(unit, local, cell, {memory: unit.forget(memory, at) for memory in dict.fromkeys(memories)})
 
 
-def restore(
-    unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int
-) -> dict[int, bool]:
+def restore(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
     """Bring memories back, and into their neighbours' context; say of each whether it was forgotten."""
-    return _moved(unit, local, cell, {memory: unit.restore(memory, at) for memory in memories})
+    return _moved(unit, local, cell, {memory: unit.restore(memory, at) for memory in dict.fromkeys(memories)})
 
 
-def _moved(
-    unit: Unit, local: LocalEmbedder, cell: Cell, moved: dict[int, bool]
-) -> dict[int, bool]:
+def _moved(unit: Unit, local: LocalEmbedder, cell: Cell, moved: dict[int, bool]) -> dict[int, bool]:
     """Renew the vectors around what has come or gone; the text index has followed already."""
     renew(unit, local, cell, unit.touched([memory for memory, was in moved.items() if was]))
     return moved

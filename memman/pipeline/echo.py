@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from memman.model.records import Fact, Note, Request
-from memman.model.terms import STOPWORDS, stem, words
+from memman.model.terms import STOPWORDS, respelled, stem, words
 from memman.pipeline.candidates import lexical, nearest
 from memman.pipeline.plan import Tools
 from memman.pipeline.words import stems
@@ -58,7 +58,7 @@ async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, .
 
 async def _known(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
     if not fact.source:
-        same = [text for text in shown if _covers([text], fact.text) >= SAME]
+        same = [text for text in shown if _covers([text], fact.text) >= SAME and not respelled(fact.text, text)]
         return bool(same) and not await _changes(tools, fact, same)
     if any(_says([text], fact.text, SAME) for text in shown) or _says(shown, fact.text, TOGETHER):
         return True
@@ -112,8 +112,9 @@ async def _changes(tools: Tools, fact: Fact, same: Sequence[str]) -> bool:
 
 
 def _says(texts: Sequence[str], text: str, share: float) -> bool:
-    """Whether `texts` hold `share` of the telling words of `text`, and all of its numbers."""
-    return _covers(texts, text) >= share and _numbers(text) <= _numbers(" ".join(texts))
+    """Whether `texts` hold `share` of the telling words of `text`, all of its numbers, and its names to the letter."""
+    whole = " ".join(texts)
+    return _covers(texts, text) >= share and _numbers(text) <= _numbers(whole) and not respelled(text, whole)
 
 
 def _numbers(text: str) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
-from memman.model.terms import words
+from memman.model.terms import respelled, words
 from memman.pipeline.candidates import NEAR, SHARED, find, in_flight
 from memman.pipeline.facts import PATIENCE
 from memman.pipeline.plan import Plan, Tools
@@ -170,8 +170,8 @@ def _within(value: Any, items: Sequence[Any]) -> TypeGuard[int]:
 
 
 def _repeats(text: str, stored: str) -> bool:
-    """Whether `stored` holds every telling word of `text`, and denies as much: a model may not drop what is new."""
-    return stems(text) <= stems(stored) and _denies(text) == _denies(stored)
+    """Whether `stored` holds every telling word of `text` to the letter, and denies as much: nothing new is dropped."""
+    return stems(text) <= stems(stored) and _denies(text) == _denies(stored) and not respelled(text, stored)
 
 
 def _denies(text: str) -> bool:

@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memman.model.records import Fingerprint
+from memman.model.vocabulary import ENOUGH, spread_key
 from memman.store.protocols import Reader
 
-# Samples from which the mean is known within a fifth of the deviation: reached with the eighth memory.
-ENOUGH = 24
 # Hardly anything but the same text again is nearer than this, whatever the embedder.
 _MOST = 0.95
 
@@ -55,4 +54,4 @@ class Spread:
 
 def key(fingerprint: Fingerprint) -> str:
     """Name the store setting that holds the spread of `fingerprint`."""
-    return f"spread:{fingerprint}"
+    return spread_key(fingerprint.provider, fingerprint.model, fingerprint.dimension)

@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.embed.static import StaticTable
     from memman.recall.hit import Hit
+    from memman.recall.query import Query
     from memman.recall.signals import Signals
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
@@ -36,20 +37,33 @@ def search(
     signals: "Signals" = ALL,
     now: int | None = None,
 ) -> "list[Hit]":
-    """Return at most `limit` hits for `query`, best first, or in the order of an `intent` that is asked for.
+    """Return what is `answered` to `query`, as it is `understood` at `now`."""
+    asked = understood(reader, query, now, filters.as_of).heard(signals)
+    return answered(reader, table, asked, filters, limit, intent, close, signals)
 
-    Only the best `close` are weighed. What the query calls yesterday is seen from `now` (Unix milliseconds), by
-    default the moment of `filters.as_of`, or else the clock's.
+
+def answered(
+    reader: "SqliteReader",
+    table: "StaticTable",
+    asked: "Query",
+    filters: "Filters",
+    limit: int,
+    intent: str | None = None,
+    close: int = CLOSE,
+    signals: "Signals" = ALL,
+) -> "list[Hit]":
+    """Return at most `limit` hits, best first, or in the order of an `intent` that is asked for.
+
+    Only the best `close` are weighed.
     """
-    asked = understood(reader, query, filters.as_of if now is None else now).heard(signals)
     hits = anchors(reader, table, asked, filters, signals)[:close]
     hits = current(reader, hits, filters)
-    after = intent or guess(query, timed=asked.span is not None)
+    after = intent or guess(asked.text, timed=asked.span is not None)
     if signals.walk and (intent or after == WALKED):
-        hits = walk(reader, hits, filters, after)
-    hits = settled(reader, read(reader, table, query, hits[:CLOSE], signals), filters)
+        hits = current(reader, walk(reader, hits, filters, after), filters)
+    hits = settled(reader, read(reader, table, asked.text, hits[:CLOSE], signals), filters)
     least = filters.least if signals.gate and not asked.bare else 0.0
-    hits = gated(reader, table, hits, asked.about or query, limit + SPARE, least, asked.told)
+    hits = gated(reader, table, hits, asked.about or asked.text, limit + SPARE, least, asked.told)
     if asked.bare:
         for hit in hits:
             # Whatever is of the time answers a question for a time and nothing else.

@@ -1,7 +1,7 @@
 """Hits that say the same are shown once. Safe on the hot path.
 
-Alike are texts of the same words in the same order, but for case, the marks around words, and words that carry no
-weight. No looser rule is safe. Of 70 pairs written for the purpose (`tests/unit/test_collapse.py`), 30 that say the
+Alike are texts of the same words in the same order, but for the case of plain words, the marks around words, and words
+that carry no weight. No looser rule is safe. Of 70 pairs written for the purpose (`tests/unit/test_collapse.py`), 30 that say the
 same and 40 that must both be read ("30 s" and "60 s", "tabs" and "never tabs", "from A to B" and "from B to A"):
 
 | rule                              | same, found | different, merged |
@@ -14,7 +14,8 @@ same and 40 that must both be read ("30 s" and "60 s", "tabs" and "never tabs", 
 | sign codes within 20 / 10 bits    | 23 / 18     | 11 / 7            |
 """
 
-from memman.recall.render import LOW_TRUST
+from memman.model.terms import written
+from memman.model.vocabulary import LOW_TRUST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
 # Hits looked at beyond the limit, to fill the lines that those alike leave free.
 SPARE = 3
 # Not "A", "AND" or "IS": capitals make names of them.
-_LIGHT = "an the is are be of for which and we our also please".split()
-_WEIGHTLESS = frozenset(["a", *_LIGHT, *map(str.title, _LIGHT)])
-# What may stand before and after a word and is no part of it: `.env`, `--flag`, `!=`, `C++` and `why?` stay whole.
-_BEFORE, _AFTER = "\"'`([{", "\"'`)]}.,;:!"
+_WEIGHTLESS = frozenset("a an the is are be of for which and we our also please".split())
 
 
 def collapse(hits: "Sequence[Hit]", limit: int) -> "list[Hit]":
@@ -47,5 +45,4 @@ def collapse(hits: "Sequence[Hit]", limit: int) -> "list[Hit]":
 
 def said(text: str) -> "list[str]":
     """Return the words of a text that carry weight, as they are compared."""
-    words = [word.lstrip(_BEFORE).rstrip(_AFTER) for word in text.split()]
-    return [word.casefold() for word in words if word and word not in _WEIGHTLESS]
+    return [word for word in written(text) if word and word not in _WEIGHTLESS]

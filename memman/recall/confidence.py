@@ -11,10 +11,11 @@ The numbers are fitted to labelled questions by `python -m bench.calibrate`, for
 
 from memman.embed.static import query_planes
 from memman.model.terms import STOPWORDS, folded, stem, stems, terms, words
+from memman.model.vocabulary import BUILTIN, ENOUGH, spread_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Sequence
 
     from memman.embed.static import StaticTable
     from memman.recall.hit import Hit
@@ -23,19 +24,17 @@ if TYPE_CHECKING:
 # --- calibrated: written by `python -m bench.calibrate --write`, not by hand ---
 TABLE = "minilm-l6-static-v1"
 # Weight of share, height and apt, and what is added to their sum; without a vector, of share and apt.
-BOTH = (3.609, 0.183, 1.087, -2.7)
+BOTH = (3.301, 0.24, 1.148, -2.595)
 WORDS = (4.291, 0.326, -2.201)
 # Mean and deviation of cosines in a store that is too small to have learned its own.
 USUAL = (0.156, 0.094)
 # An answer whose best hit is less sure than SILENT is none; of others, hits below FLOOR are left out. Questions
 # about something else stay below LOW.
-SILENT = 0.215
-FLOOR = 0.138
-LOW = 0.432
+SILENT = 0.221
+FLOOR = 0.134
+LOW = 0.424
 # --- end of what is calibrated ---
 
-# Cosines from which a store knows its own distribution (memman.pipeline.spread.ENOUGH).
-ENOUGH = 24
 # Where all memories say the same, no higher mean and no smaller deviation.
 _MOST, _LEAST = 0.8, 0.02
 _LN2 = 0.6931
@@ -86,7 +85,7 @@ class Judge:
         self.places = [hit.stands_for or hit.id for hit in hits]
         self.asked = {stem(term): term for term in terms(query)}
         self.wants = wanted(query)
-        self.number = reader.embedder("builtin", f"{table.model}-v{table.version}", table.dimension)
+        self.number = reader.embedder(BUILTIN, f"{table.model}-v{table.version}", table.dimension)
         self.mean, self.deviation = usual(reader, table)
         # The highest of n draws from a normal distribution stands about so many deviations above its mean.
         self.chance = (2 * _LN2 * reader.count().bit_length()) ** 0.5
@@ -155,7 +154,7 @@ def confidence(share: float, height: float | None, apt: bool) -> float:
 
 def usual(reader: "SqliteReader", table: "StaticTable") -> tuple[float, float]:
     """Return the mean and the deviation of cosines between unrelated memories of a store."""
-    saved = reader.meta(f"spread:builtin/{table.model}-v{table.version}/{table.dimension}")
+    saved = reader.meta(spread_key(BUILTIN, f"{table.model}-v{table.version}", table.dimension))
     count, mean, squares = map(float, saved.strip("[]").split(",")) if saved else (0.0, 0.0, 0.0)
     if count < ENOUGH:
         return USUAL

@@ -16,12 +16,15 @@ def ordered(reader: "SqliteReader", hits: "list[Hit]", intent: str) -> "list[Hit
 
 
 def _causes_first(reader: "SqliteReader", hits: "list[Hit]") -> "list[Hit]":
-    """Sort topologically along causal edges (Kahn 1962), best first among what is free to go."""
+    """Sort topologically along causal edges and succession (Kahn 1962), best first among what is free to go."""
     shown = {hit.id for hit in hits}
     causes: dict[int, set[int]] = {}
     for src, kind, dst, *_ in reader.edges(shown) if shown else ():
         if kind == "causal" and src in shown and dst in shown:
             causes.setdefault(dst, set()).add(src)
+    for hit in hits:
+        if hit.behind in shown:
+            causes.setdefault(hit.id, set()).add(hit.behind)
     left, placed = list(hits), []
     while left:
         waiting = {hit.id for hit in left}

@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from memman.recall.query import Query
     from memman.store.filters import Filters
 
 # The newest notes looked at, and the share of the query's words one must hold.
@@ -45,19 +46,22 @@ def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
     return rows
 
 
-def pending(notes: "list[tuple[Any, ...]]", query: str, filters: "Filters") -> list[Hit]:
-    """Return hits for the notes that hold enough of the query's words, best first."""
-    asked, wants = stems(query), wanted(query)
+def pending(notes: "list[tuple[Any, ...]]", query: "Query", filters: "Filters") -> list[Hit]:
+    """Return hits for the notes that hold enough of the query's words, best first.
+
+    For a question that asks for a time and nothing else, these are the notes of that time.
+    """
+    asked, wants = stems(query.about or query.text), wanted(query.text)
     hits = []
     for uid, text, category, importance, entities, source, queued_at, _ in notes:
         if not filters.admits(category=category, source=source, recorded_at=queued_at):
             continue
-        covered = len(asked & stems(f"{text} {entities}")) / len(asked) if asked else 0.0
-        if covered < COVERED:
+        covered = len(asked & stems(query.told(f"{text} {entities}"))) / len(asked) if asked else 0.0
+        if not query.span.holds(queued_at) if query.bare and query.span else covered < COVERED:
             continue
         hit = Hit(0)
-        hit.pending, hit.coverage, hit.score = True, covered, covered
-        hit.confidence = confidence(covered, None, apposite(wants, text, asked))
+        hit.pending, hit.coverage, hit.score = True, covered, covered * query.weight(queued_at)
+        hit.confidence = 1.0 if query.bare else confidence(covered, None, apposite(wants, text, asked))
         hit.doubtful = hit.confidence < LOW
         if filters.least is not None and hit.confidence < filters.least:
             continue

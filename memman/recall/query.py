@@ -1,6 +1,6 @@
 """What was asked: its words, other names for what they name, and the time it speaks of. Safe on the hot path."""
 
-from memman.model.terms import STOPWORDS, compounds, names, query_terms, stems, terms, unspaced
+from memman.model.terms import compounds, names, query_terms, stems, terms, unspaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +24,8 @@ TIMELY = frozenset(
     yesterday this last previous past ago weekend""".split()
 )
 _CENTURIES = ("19", "20")
-# What a question says of any time: with nothing else in it, it is the time that is asked for.
-_ANYTHING = stems(
-    """decide decided decision decisions happen happened happening change changed changes new news work worked working
-    done make made learn learned learnt say said talk talked discuss discussed agree agreed update updates updated note
-    notes noted memory memories remember remembered record recorded find found fix fixed add added go went going on up
-    thing things everything stuff progress summary summarize list show topic topics since"""
-)
+# What stands around a word and is no part of it.
+_EDGES = ".,;:?!()[]{}<>\"'`*_~\u2026\u2018\u2019\u201c\u201d\u00ab\u00bb"
 # How much more what is of the time asked for counts, and what is of the days around it: a thing is often noted a
 # little before or after it happened.
 IN_TIME = 1.5
@@ -47,7 +42,7 @@ class Query:
         self.text, self.span, self.aliases = text, span, aliases
         self.phrases = compounds(text)
         self.about = span.rest if span else text
-        self.bare = span is not None and not _telling(self.about)
+        self.bare = span is not None and span.alone
         # Words of one character, which texts in such scripts hold inside others.
         self.lone = [] if text.isascii() else [term for term in terms(text) if len(term) == 1 and unspaced(term)]
 
@@ -87,16 +82,25 @@ class Query:
         return NEARBY if near else 1.0
 
 
-def understood(reader: "SqliteReader", text: str, now: int | None = None) -> Query:
-    """Read a query. Words like yesterday count from `now` (Unix milliseconds), that is from the clock if not given."""
+def understood(reader: "SqliteReader | None", text: str, now: int | None = None, as_of: int | None = None) -> Query:
+    """Read a query, with the other names that a store knows, or knew at the moment `as_of`.
+
+    Words like yesterday count from `now` (Unix milliseconds), by default from `as_of`, or else the clock's.
+    """
     called = names(text)
-    aliases = [*reader.aliases(called), *((one, SEEDS[one]) for one in called if one in SEEDS)]
-    return Query(text, timed(text, now), tuple(dict.fromkeys(aliases)))
+    known = reader.aliases(called, as_of) if reader else []
+    seeds = [(one, SEEDS[one]) for one in called if one in SEEDS]
+    return Query(text, timed(text, as_of if now is None else now), tuple(dict.fromkeys([*known, *seeds])))
+
+
+def plain(text: str) -> list[str]:
+    """Return the words of `text` in lower case, out of the signs around them, without a possessive's ending."""
+    return [word.strip(_EDGES).lower().replace("\u2019", "'").removesuffix("'s") for word in text.split()]
 
 
 def timed(text: str, now: int | None = None) -> "Span | None":
     """Return the time that a query speaks of. One without a word for it costs next to nothing."""
-    words = text.lower().replace("?", " ").replace(",", " ").replace("'", " ").split()
+    words = plain(text)
     if TIMELY.isdisjoint(words) and not any(word.startswith(_CENTURIES) and word[:4].isdigit() for word in words):
         return None
     from time import time_ns
@@ -104,8 +108,3 @@ def timed(text: str, now: int | None = None) -> "Span | None":
     from memman.recall.moments import resolve
 
     return resolve(text, time_ns() // 1_000_000 if now is None else now)
-
-
-def _telling(about: str) -> bool:
-    """Whether a question has a word that says what it is about."""
-    return any(term not in STOPWORDS and not stems(term) <= _ANYTHING for term in terms(about))

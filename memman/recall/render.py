@@ -1,10 +1,11 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
 from memman.model.terms import stems
+from memman.model.vocabulary import LOW_TRUST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from memman.recall.hit import Hit
 
@@ -22,7 +23,6 @@ _KINDS = b"".join(
 # All that is not of a kind as a blank.
 _ONLY = {kind: b" " * kind + bytes((kind,)) + b" " * (255 - kind) for kind in b"aA0"}
 _AGES = ((86_400_000 * 365, "y"), (86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"))
-LOW_TRUST = ("tool", "web")
 
 
 def age(then: int, now: int) -> str:
@@ -76,35 +76,46 @@ def gist(hit: "Hit", asked: frozenset[str]) -> str:
 
 
 def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None, *, explain: bool) -> list[list[str]]:
-    """Write each hit, on one line or two, until `budget` tokens are used up.
+    """Write each hit on one line, until `budget` tokens are used up; what is left of them explains the first hits.
 
     A first hit that is larger than the budget is cut to fit.
     """
-    asked, names = stems(query), {hit.id: short(hit) for hit in hits}
+    asked = stems(query)
     written: list[list[str]] = []
     left = budget
     for hit in hits:
         start, text = head(hit, now), gist(hit, asked)
-        reasons = [explained(hit, names)] if explain else []
         if left is not None:
-            room = left - sum(map(tokens, reasons))
-            if not written:
-                text = fitted(start, text, room)
-            left = room - tokens(start + text)
-            if left < 0:
+            text = text if written else fitted(text, start.__add__, left)
+            if tokens(start + text) > left:
                 break
-        written.append([start + text, *reasons])
+            left -= tokens(start + text)
+        written.append([start + text])
+    if explain:
+        _explain(hits, written, left)
     return written
 
 
-def fitted(start: str, text: str, room: int) -> str:
-    """Cut `text` so that it costs at most `room` tokens after `start`; where not a character would fit, leave it."""
-    if tokens(start + text) <= room:
+def _explain(hits: "Sequence[Hit]", written: list[list[str]], left: int | None) -> None:
+    """Add to each hit written its explanation, while there are tokens left."""
+    names = {hit.id: short(hit) for hit in hits}
+    for hit, shown in zip(hits, written, strict=False):
+        reasons = explained(hit, names)
+        if left is not None:
+            left -= tokens(reasons)
+            if left < 0:
+                return
+        shown.append(reasons)
+
+
+def fitted(text: str, around: "Callable[[str], str]", room: int) -> str:
+    """Cut `text` so that what `around` makes of it costs at most `room`; where not a character would fit, leave it."""
+    if tokens(around(text)) <= room:
         return text
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if tokens(start + text[:middle] + "…") <= room else (low, middle - 1)
+        low, high = (middle, high) if tokens(around(text[:middle] + "…")) <= room else (low, middle - 1)
     return text[:low].rstrip() + "…" if low else text
 
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 
-# Longer chains than this are followed no further.
-_STEPS = 16
 # Puts the memory in force before the one it superseded.
 _AHEAD = 1e-6
 
@@ -48,13 +46,7 @@ def settled(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters") -> "l
 
 def heirs(reader: "SqliteReader", hits: "Iterable[Hit]", filters: "Filters") -> dict[int, int]:
     """Return, for each superseded hit, the memory that is in force in its place."""
-    steps = reader.successors((hit.id for hit in hits), filters.as_of)
-    for _ in range(_STEPS):
-        further = reader.successors(set(steps.values()), filters.as_of) if steps else {}
-        if not further:
-            break
-        steps = {old: further.get(new, new) for old, new in steps.items()}
-    return steps
+    return reader.heirs((hit.id for hit in hits), filters.as_of)
 
 
 def _take_over(new: "Hit", old: "Hit") -> None:

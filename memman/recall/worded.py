@@ -6,7 +6,7 @@ words are not searched for beside rare ones; and where all are common, only the
 newest rows are looked at, first those that hold every word.
 """
 
-from memman.model.terms import match_all, match_any
+from memman.model.terms import match_any, query_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,25 +28,30 @@ def worded(
     if not terms:
         return []
     if reader.count() > large:
-        return sparing(reader, terms, filters, limit)
+        return sparing(reader, query, filters, limit)
     match = match_any(terms)
     return reader.lexical(match if context else f"{{text terms}} : ({match})", filters, limit)
 
 
 def sparing(
-    reader: "SqliteReader", terms: list[str], filters: "Filters", limit: int, rows: int = ROWS
+    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, rows: int = ROWS
 ) -> list[tuple[int, float]]:
-    """Return the best rows that rare words bring up, or else the best of the newest `rows` that common ones do."""
-    rare, left = [], rows
+    """Return the best rows that rare words bring up; where they are few, beside the best of the newest others."""
+    terms, left = query.terms(), rows
+    rare = []
     for count, term in sorted((reader.matching(match_any([term]), rows + 1), term) for term in terms):
         if count > left:
             break
         left -= count
         if count:
             rare.append(term)
-    if rare:
-        return reader.lexical(match_any(rare), filters, limit)
-    found = dict(reader.lexical(match_all(terms), filters, limit, rows))
+    found = dict(reader.lexical(match_any(rare) if rare else _all(query), filters, limit, None if rare else rows))
     if len(found) < limit:
         found = dict(reader.lexical(match_any(terms), filters, limit, rows)) | found
     return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+def _all(query: "Query") -> str:
+    """Write an expression for every word of a query, each by this name or another."""
+    names = [[term, *(other for name, other in query.aliases if name == term)] for term in query_terms(query.text)]
+    return " AND ".join(f"({match_any(some)})" for some in names)

@@ -53,8 +53,8 @@ class Reader(Protocol):
     def located(self, uids: Iterable[str]) -> set[int]:
         """Return the rows of memories, by whole uid, or by the uid of their note."""
 
-    def successors(self, ids: Iterable[int], as_of: int | None = None) -> dict[int, int]:
-        """Return, for those of `ids` that are superseded, or were `as_of` a moment, what took their place."""
+    def heirs(self, ids: Iterable[int], as_of: int | None = None) -> dict[int, int]:
+        """Return, for those of `ids` that are superseded, or were `as_of` a moment, what is in force in their place."""
 
     def aliases(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """Return (name, other name) for those of `names` that current memories say have another."""

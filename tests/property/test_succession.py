@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.static import StaticTable
-from memman.model.records import Draft, Fact, memory_uid
+from memman.model.records import Draft, Edge, Fact, memory_uid
 from memman.pipeline.context import index
 from memman.queue.append import new_uid
 from memman.recall import search
@@ -71,3 +71,27 @@ def test_what_was_superseded_never_ranks_above_what_holds(tmp_path_factory, said
             assert last[asked] in [hit.id for hit in hits]
     finally:
         store.close()
+
+
+def test_a_long_chain_is_followed_to_its_end(tmp_path):
+    """A fact that changed forty times is told as it is now, asked for in the words of any time."""
+    said = [(TOPICS[1], f"{VALUES[n % 6]} number {n}", n % 3, 3) for n in range(41)]
+    store, last, replaced = filled(str(tmp_path / "memman.db"), said)
+    for n in (0, 1, 20, 40):
+        query = f"{TOPICS[1]} {VALUES[n % 6]} number {n}"
+        assert [hit.id for hit in search(store.reader, TABLE, query, Filters(), 5)] == [last[TOPICS[1]]]
+        told = [hit.id for hit in search(store.reader, TABLE, query, Filters(history=True), 50)]
+        assert told[0] == last[TOPICS[1]]
+        assert set(told[1:]) <= replaced.keys()
+    store.close()
+
+
+def test_causes_do_not_bring_what_is_over_before_what_holds(tmp_path):
+    """Asked why, with history, a cause that was superseded stands below its successor."""
+    store, _, _ = filled(str(tmp_path / "memman.db"), [(TOPICS[0], "8080", 0, 3), (TOPICS[0], "9090", 0, 3)])
+    with store.unit() as unit:
+        unit.link([Edge("causal", 1, 2, 1.0)])
+    for intent in ("why", "when", "general"):
+        told = search(store.reader, TABLE, f"the {TOPICS[0]}", Filters(history=True), 9, intent)
+        assert [hit.id for hit in told] == [2, 1]
+    store.close()

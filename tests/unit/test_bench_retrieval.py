@@ -198,7 +198,8 @@ def test_a_question_without_its_answer_meets_the_store_that_forget_leaves(data, 
     uid = shelf.rows["shop", "0"]
 
     def kept(reader):
-        return [list(reader.db.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3")) for table in ("vector", "code", "fts")]
+        tables = ("vector", "code", "fts")
+        return [list(reader.db.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3")) for table in tables]
 
     with shelf.writer() as store:
         before = kept(store.reader)

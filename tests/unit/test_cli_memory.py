@@ -123,6 +123,15 @@ def test_forget_takes_everything_that_came_of_a_note(box):
     assert listed(box).keys() == {DEPLOY, DATABASE}
 
 
+def test_what_is_named_twice_is_forgotten_once(box):
+    """A memory that two ids name is told once, as forgotten by this command."""
+    uid = box.remember(DEPLOY)
+    box.drain()
+    (memory,) = box.store("SELECT uid FROM memory")
+    assert [record["changed"] for record in told(box, "forget", memory, uid)] == [True]
+    assert [record["changed"] for record in told(box, "forget", "--undo", uid, memory)] == [True]
+
+
 def test_forget_reaches_a_note_that_waits(box):
     """A note that is not drained yet is gone at once, no drain brings it back, and --undo does."""
     uid = box.memman("remember", HERON).stdout.strip()

@@ -108,7 +108,6 @@ def test_a_store_knows_its_own_cosines_as_the_pipeline_learned_them(full):
     """Mean and deviation are read from where the pipeline writes them; a small store takes the usual ones."""
     table = StaticTable()
     key = spread.key(Fingerprint("builtin", f"{table.model}-v{table.version}", table.dimension))
-    assert confidence.ENOUGH == spread.ENOUGH
     saved = full.store("SELECT value FROM meta WHERE key = ?", key)[0]
     count, mean, squares = json.loads(saved)
     reader = SqliteReader.open(str(full.store_path()))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memman.hot.answer import answer, least
 from memman.recall.hit import Hit
 from memman.recall.render import lines, tokens
 
@@ -62,6 +63,50 @@ def test_a_first_hit_that_is_too_large_is_cut(budget):
         assert tokens(whole[0][: len(line) + 10] + "…") > budget
 
 
+@given(TEXTS, st.integers(1, 400))
+def test_an_explanation_displaces_no_hit(texts, budget):
+    """With explanations the hits are those without, each followed by its own while there is room."""
+    hits = [hit(text) for text in texts]
+    bare = lines(hits, NOW, "words", budget, explain=False)
+    told = lines(hits, NOW, "words", budget, explain=True)
+    assert [each[:1] for each in told] == bare
+    assert [len(each) for each in told] == sorted((len(each) for each in told), reverse=True)
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=20)
+FACTORS = st.floats(0, 1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(TEXTS.map(" ".join), st.booleans(), FACTORS), max_size=6), NAMES, st.integers(0, 400))
+def test_a_budget_is_never_exceeded_by_json(found, store, more):
+    """JSON costs at most the budget, shows no fewer hits for more, and its first hit where one cut short would fit."""
+    hits = [hit(text, summary=text[:20] if summed else "") for text, summed, _ in found]
+    for one, (_, _, factor) in zip(hits, found, strict=True):
+        one.confidence = one.score = factor
+    budget = least(store) + more
+    text, shown = answer(hits, store, "words", budget)
+    assert tokens(text) <= budget
+    told = json.loads(text)
+    assert (len(told["hits"]), told["left_out"]) == (shown, len(hits) - shown)
+    assert shown <= answer(hits, store, "words", budget + 50)[1]
+    if hits and not shown:
+        cut = json.loads(answer(hits[:1], store, "words", 1_000_000)[0])
+        cut["hits"][0] |= {"text": cut["hits"][0]["text"][:1] + "…", "cut": True}
+        assert tokens(json.dumps(cut, ensure_ascii=False, separators=(",", ":"))) > budget
+
+
+@given(st.integers(0, 400))
+def test_a_first_text_that_is_too_large_is_cut_in_json(more):
+    """The record says that its text is a beginning, and a budget with room for all of it says nothing of the kind."""
+    told = json.loads(answer([hit(LONG)], "default", QUERY, least("default") + more)[0])
+    for record in told["hits"]:
+        assert record.keys() - {"cut"} == {"uid", "text", "source", "status", "valid_from", "confidence", "score"}
+        assert record.get("cut", False) == (record["text"] != LONG) == record["text"].endswith("…")
+        assert LONG.startswith(record["text"].rstrip("…"))
+    assert told["hits"] or more < 120
+
+
 @pytest.fixture
 def kept(box):
     """Give a box whose store holds a long memory, which has a summary, and a short one."""
@@ -82,12 +127,32 @@ def test_recall_says_what_a_budget_left_out(kept):
 
 
 def test_a_budget_holds_for_json_too(kept):
-    """JSON is within the budget as it is printed, and says how many hits were left out."""
-    whole = kept.memman("recall", QUERY, "--json")
-    assert json.loads(whole.stdout)["left_out"] == 0
-    one = kept.memman("recall", QUERY, "--json", "--budget", str(tokens(whole.stdout) - 20))
-    assert tokens(one.stdout) < tokens(whole.stdout) - 20
-    assert (len(json.loads(one.stdout)["hits"]), json.loads(one.stdout)["left_out"]) == (1, 1)
+    """JSON is within the budget as it is printed, with lean records, and says how many hits were left out."""
+    whole = json.loads(kept.memman("recall", QUERY, "--json").stdout)
+    assert (len(whole["hits"]), whole["left_out"]) == (2, 0)
+    one = kept.memman("recall", QUERY, "--json", "--budget", "150")
+    assert sum(map(tokens, one.stdout.splitlines())) <= 150
+    told = json.loads(one.stdout)
+    assert [record["uid"] for record in told["hits"]] == [whole["hits"][0]["uid"]]
+    assert (told["left_out"], one.stderr) == (1, "memman: 1 of 2 hits do not fit into --budget 150\n")
+
+
+@pytest.mark.parametrize("budget", [1, 5, 20])
+def test_a_budget_that_json_alone_exceeds_is_refused(kept, budget):
+    """One line says the least that --json needs, and that much is taken."""
+    done = kept.memman("recall", QUERY, "--json", "--budget", str(budget))
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"--budget {budget} has no room for --json: give at least {least('default')}")
+    taken = kept.memman("recall", QUERY, "--json", "--budget", str(least("default")))
+    assert (taken.returncode, json.loads(taken.stdout)["left_out"]) == (0, 2)
+
+
+def test_an_explanation_is_left_out_before_a_hit(kept):
+    """Where a hit fits and its explanation does not, the hit is printed, and what is missing is counted."""
+    done = kept.memman("recall", QUERY, "--explain", "--budget", "60")
+    assert [line[:1] == " " for line in done.stdout.splitlines()] == [False, False]
+    assert done.stderr == "memman: 2 of 2 explanations do not fit into --budget 60\n"
 
 
 def test_only_what_was_printed_counts_as_shown(kept):

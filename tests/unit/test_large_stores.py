@@ -52,7 +52,7 @@ def test_what_rare_words_bring_up_is_what_a_full_search_puts_first(store):
     for service in SERVICES[::7]:
         query = Query(f"what is the timeout of {service} in production")
         full = [row for row, _ in worded(store.reader, query, ANY, 5)]
-        kept = [row for row, _ in sparing(store.reader, query.terms(), ANY, 60, rows=80)]
+        kept = [row for row, _ in sparing(store.reader, query, ANY, 60, rows=80)]
         assert full[0] in kept
         assert len(kept) < len(worded(store.reader, query, ANY, 400))
 
@@ -60,7 +60,7 @@ def test_what_rare_words_bring_up_is_what_a_full_search_puts_first(store):
 def test_where_all_words_are_common_the_newest_rows_with_all_of_them_come_first(store):
     """No row is read beyond the newest that match; those that hold every word lead."""
     terms = ["timeout", "production", "seconds"]
-    found = sparing(store.reader, terms, ANY, 10, rows=20)
+    found = sparing(store.reader, Query(" ".join(terms)), ANY, 10, rows=20)
     texts = store.reader.texts(row for row, _ in found)
     assert len(found) == 10
     assert all(term in texts[row].lower() for row, _ in found[:5] for term in terms)
@@ -68,7 +68,7 @@ def test_where_all_words_are_common_the_newest_rows_with_all_of_them_come_first(
 
 def test_a_filter_holds_inside_the_bound(store):
     """Of a category with few rows all are within reach, however few of the newest rows are its own."""
-    decisions = sparing(store.reader, ["the", "of"], Filters(category="decision"), 50, rows=10)
+    decisions = sparing(store.reader, Query("timeout billing-api logs days jobs"), Filters(category="decision"), 50, rows=20)
     rows = store.reader.rows(row for row, _ in decisions)
     assert {row[4] for row in rows.values()} == {"decision"}
     assert len(decisions) >= 4
@@ -79,7 +79,7 @@ def test_the_bounds_begin_with_the_size_they_are_for(store):
     query = Query("the timeout of billing-api in production")
     whole = store.reader.lexical(match_any(query.terms()), ANY, 400)
     assert worded(store.reader, query, ANY, 400) == whole
-    assert worded(store.reader, query, ANY, 400, large=100) == sparing(store.reader, query.terms(), ANY, 400)
+    assert worded(store.reader, query, ANY, 400, large=100) == sparing(store.reader, query, ANY, 400)
 
 
 @pytest.mark.parametrize("extension", [True, False], ids=["sqlite-vec", "without"])

@@ -13,11 +13,12 @@ from memman.compose import Workshop
 from memman.config.env import Settings
 from memman.embed.base import Embedding
 from memman.model.records import Cause, Fact, Fingerprint, Note, Provenance, Usage, memory_uid
+from memman.model.vocabulary import ENOUGH
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link
 from memman.pipeline.link.entity import rarity
 from memman.pipeline.plan import Plan
-from memman.pipeline.spread import ENOUGH, Spread, key
+from memman.pipeline.spread import Spread, key
 from memman.store.sqlite.partition import Grain
 
 MINUTE = 60_000

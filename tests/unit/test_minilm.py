@@ -27,8 +27,7 @@ from memman.govern import embedding
 from memman.hot.recall import found
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Draft, Fact
-from memman.pipeline.context import index
-from memman.pipeline.context import renew as refreshed
+from memman.pipeline.context import forget, index, restore
 from memman.queue.notes import Queue
 from memman.store.filters import Filters
 from memman.store.sqlite import vectors
@@ -181,8 +180,7 @@ def test_a_neighbour_s_vector_is_made_afresh(tmp_path):
                 if not at_once:
                     asyncio.run(renew(store, BETTER))
             with store.unit() as unit:
-                unit.forget(5, 1)
-                refreshed(unit, LOCAL, store.cell, unit.touched([5]))
+                forget(unit, LOCAL, store.cell, [5], 1)
             asyncio.run(renew(store, BETTER))
             assert seen(store) == "minilm"
             sql = "SELECT memory, planes FROM vector v JOIN embedder e ON e.id = embedder WHERE provider = 'minilm'"
@@ -219,8 +217,7 @@ def test_recall_is_never_blind(tmp_path_factory, steps):
                     if step == "supersede":
                         unit.supersede(row, store.reader.count(), 1, 1, "newer")
                     else:
-                        (unit.forget if step == "forget" else unit.restore)(row, 1)
-                        refreshed(unit, LOCAL, store.cell, unit.touched([row]))
+                        (forget if step == "forget" else restore)(unit, LOCAL, store.cell, [row], 1)
             seen(store)
         asyncio.run(renew(store, BETTER, 10_000))
         assert seen(store) == "minilm"
@@ -229,7 +226,7 @@ def test_recall_is_never_blind(tmp_path_factory, steps):
 LIVING = """
 import asyncio, sys
 sys.path[:0] = sys.argv[2:]
-from test_minilm import BETTER, FINGERPRINT, LOCAL, add, discard, refreshed, renew
+from test_minilm import BETTER, FINGERPRINT, LOCAL, add, discard, forget, renew
 from memman.store.sqlite.store import SqliteStore
 store = SqliteStore.open(sys.argv[1], "default")
 print("ready", flush=True)
@@ -237,8 +234,7 @@ while True:
     row = add(store, 3)
     asyncio.run(renew(store, BETTER, 2))
     with store.unit() as unit:
-        unit.forget(row - 1, 1)
-        refreshed(unit, LOCAL, store.cell, unit.touched([row - 1]))
+        forget(unit, LOCAL, store.cell, [row - 1], 1)
     asyncio.run(renew(store, BETTER))
     if row % 5 == 0:
         discard(store, FINGERPRINT, store.reader.embedder_id(FINGERPRINT), 4)

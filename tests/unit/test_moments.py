@@ -9,10 +9,10 @@ import pytest
 from memman.embed.static import StaticTable
 from memman.hot.found import Shelf
 from memman.model.records import Draft, Fact
-from memman.recall import search
+from memman.recall import moments, search
 from memman.recall.anchors import POOL, anchors
 from memman.recall.moments import FOREVER, resolve
-from memman.recall.query import Query, timed, understood
+from memman.recall.query import TIMELY, Query, timed, understood
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
 
@@ -54,6 +54,15 @@ SPANS = (
     ("between March and May 2026 what changed", "2026-03-01", "2026-06-01", "what changed"),
     ("from 2026-01-05 to 2026-01-09", "2026-01-05", "2026-01-10", ""),
     ("the past three days", "2026-11-18", "2026-11-21 15:01", ""),
+    ("decisions of march of 2024", "2024-03-01", "2024-04-01", "decisions"),
+    ("the March release", "2026-03-01", "2026-04-01", "release"),
+    ("notes of 3 june", "2026-06-03", "2026-06-04", "notes"),
+    ("Dec 24 notes", "2025-12-24", "2025-12-25", "notes"),
+    ("may 2025 plans", "2025-05-01", "2025-06-01", "plans"),
+    ("may 3rd plans", "2026-05-03", "2026-05-04", "plans"),
+    ("what broke between 2024 and 2025", "2024-01-01", "2026-01-01", "what broke"),
+    ("decided in 2025 by Bob", "2025-01-01", "2026-01-01", "decided by Bob"),
+    ("goals of 2027", "2027-01-01", "2028-01-01", "goals"),
     ("in the last 24 hours", "2026-11-20 15:00", "2026-11-21 15:01", ""),
 )
 
@@ -64,6 +73,46 @@ def test_times_are_read_as_people_mean_them(query, start, end, rest):
     span = resolve(query, NOW)
     assert (span.start, -(-span.end // 60_000) * 60_000, span.rest) == (at(start), at(end), rest)
     assert timed(query, NOW) is not None
+
+
+SIGNS = (
+    "{}.",
+    "{}!",
+    "({})",
+    "{};",
+    '"{}"',
+    "{}:",
+    "`{}`",
+    "**{}**",
+    "{}…",
+    "\u201c{}\u201d",
+    "[{}]",
+    "{}, why",
+    "{}?!",
+    "<{}>",
+)
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("said", ["yesterday", "last week", "in March", "since 2026-05-03", "Q3"])
+def test_no_sign_hides_a_time(sign, said):
+    """Whatever stands before or behind its words, a time is heard."""
+    span, plain = timed(f"what did we decide {sign.format(said)}", NOW), timed(f"what did we decide {said}", NOW)
+    assert (span.start, span.end) == (plain.start, plain.end)
+
+
+@pytest.mark.parametrize(
+    "query", ["yesterday's outage", "yesterday\u2019s outage", "'yesterday' outage", "Yesterday's: outage"]
+)
+def test_a_possessive_is_a_time(query):
+    """Yesterday's is of yesterday, with either apostrophe."""
+    assert timed(query, NOW).start == at("2026-11-20")
+
+
+def test_every_word_that_begins_a_time_is_known_beforehand():
+    """What a time can be read from is among the words that a query is first looked through for."""
+    for known in (moments._MONTHS, moments._WEEKDAYS, moments._QUARTERS, moments._NAMED, moments._BACK):
+        assert TIMELY.issuperset(known)
 
 
 OPEN = (
@@ -87,6 +136,43 @@ def test_since_and_before_open_a_time(query, start, end, rest):
     [
         "where do we deploy",
         "may I march on",
+        "May I ask where we deploy?",
+        "Is it up? May we deploy",
+        "May 2 agents share a store",
+        "YOU MAY RUN IT",
+        "this may break the build",
+        "what may fail",
+        "what did April decide",
+        "who is June",
+        "what did Jan say",
+        "does May own the schema",
+        "does the march of time stop",
+        "The March of time",
+        "how is the sep handled",
+        "a dec of the counter",
+        "a key of 2048 bits",
+        "a key of 2048",
+        "in 2025 lines",
+        "a batch of 2000 rows",
+        "after 2025 requests",
+        "in 2000 ms",
+        "from 2024 characters",
+        "in 2099",
+        "what listens on 2025",
+        "the service at 2025",
+        "over 2000 users",
+        "which service has port 2025",
+        "error 2002",
+        "version 2024.1",
+        "in version 2024-1",
+        "CVE-2024-12345",
+        "id 2026-05-03-12",
+        "Windows Server 2019",
+        "the second attempt",
+        "wait a second",
+        "what is the last name of Bob",
+        "the last one",
+        "the past tense",
         "you may run 3 march commands",
         "port 2025 is open",
         "python 3.11.4",

@@ -3,6 +3,8 @@
 import itertools
 import json
 
+from memman.hot.found import Shelf
+from memman.store.filters import Filters
 from memman.testing.providers import ScriptedProvider
 
 QUESTION = "where is the web shop deployed"
@@ -67,3 +69,55 @@ def test_recall_during_a_swap_of_embedders_answers_as_before(box):
 def without_ages(text):
     """Return the lines without how long ago each was."""
     return tuple((line.split(" ", 2)[0], line.split(" ", 2)[2]) for line in text.splitlines())
+
+
+def test_one_recall_sees_one_moment(box):
+    """Whatever is committed between two of its reads, a recall tells what was there at its first, at every read."""
+    box.remember("Alice owns the schema.")
+    box.remember("The web shop is deployed on Vercel.")
+    box.drain()
+    expected = box.recall(QUESTION)
+    for step in range(2, 60):
+        shelf = Shelf(str(box.data), "default")
+        reads = itertools.count(1)
+
+        def between(*_, at=step, reads=reads):
+            if next(reads) == at:
+                box.store("UPDATE memory SET status = 'superseded', superseded_by = 1 WHERE id = 2")
+            return True
+
+        shelf.reader.db.exec_trace = between
+        assert [hit.row[3] for hit in shelf.hits(QUESTION, Filters(), 10)] == expected, step
+        shelf.close()
+        box.store("UPDATE memory SET status = 'current', superseded_by = NULL WHERE id = 2")
+        if next(reads) <= step:
+            break
+    assert step > 5
+
+
+def test_queries_of_one_shelf_see_one_moment(box):
+    """The passages of a prompt are all answered by the same state of the store; the next shelf sees what is new."""
+    box.remember("The web shop is deployed on Vercel.")
+    box.drain()
+    shelf = Shelf(str(box.data), "default")
+    before = [hit.row[3] for hit in shelf.hits(QUESTION, Filters(), 10)]
+    box.store("UPDATE memory SET text = 'The web shop is deployed on Fly.'")
+    assert [hit.row[3] for hit in shelf.hits(QUESTION, Filters(), 10)] == before
+    shelf.close()
+    assert box.recall(QUESTION) == ["The web shop is deployed on Fly."]
+
+
+def test_a_store_on_a_medium_that_nobody_can_write_is_read(box):
+    """Reading one moment needs no right to write."""
+    box.remember("The web shop is deployed on Vercel.")
+    box.drain()
+    folder = box.store_path().parent
+    box.store("PRAGMA wal_checkpoint(TRUNCATE)")
+    for path in (box.store_path(), folder):
+        path.chmod(0o500)
+    try:
+        done = box.mortal("recall", QUESTION)
+    finally:
+        folder.chmod(0o700)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Vercel" in done.stdout

@@ -307,3 +307,10 @@ def test_package_names_on_demand() -> None:
     assert memman.embed.Vectors is not None
     with pytest.raises(AttributeError):
         _ = memman.embed.nothing
+
+
+@pytest.mark.parametrize("text", ["강아지 산책", "배포는 매주 금요일에 진행합니다.", "ねこのなまえ", "カタカナ"])
+def test_a_script_known_by_its_letters_alone_has_no_meaning(table: StaticTable, text: str) -> None:
+    """Korean and kana have no vector, rather than one that is near to every other text in them."""
+    assert not any(table.vector(text))
+    assert table.vector(f"{text} Kubernetes") == table.vector("Kubernetes")

@@ -6,7 +6,6 @@ from memman.model.terms import (
     compounds,
     folded,
     index_terms,
-    match_all,
     match_any,
     name,
     names,
@@ -97,7 +96,6 @@ def test_an_identifier_adds_its_parts_and_no_single_characters():
 def test_expressions_quote_everything():
     """No term can be syntax of FTS5."""
     assert match_any(["a", 'b" OR c']) == '"a" OR "b"" OR c"'
-    assert match_all(["a", "b c"]) == '"a" AND "b c"'
     assert match_any(["\u732b"]) == '"\u732b"*'
 
 

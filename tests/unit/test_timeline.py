@@ -53,10 +53,13 @@ def test_around_a_memory_are_those_before_and_after_it(kept):
     """The neighbours in time are listed oldest first, as many as are asked for on either side."""
     middle = short(kept, TEXTS[2])
     assert texts(told(kept, "--around", middle)) == list(TEXTS)
-    assert texts(told(kept, "--around", middle, "--limit", "2")) == list(TEXTS[1:4])
+    assert texts(told(kept, "--around", middle, "--limit", "3")) == list(TEXTS[1:4])
+    assert texts(told(kept, "--around", middle, "--limit", "2")) == list(TEXTS[1:3])
+    assert texts(told(kept, "--around", middle, "--limit", "1")) == [TEXTS[2]]
+    assert texts(told(kept, "--around", middle, "--limit", "4", "--before", "0")) == list(TEXTS[2:4])
     assert texts(told(kept, "--around", middle, "--before", "0", "--after", "1")) == list(TEXTS[2:4])
     assert texts(told(kept, "--around", middle, "--before", "1", "--after", "0")) == list(TEXTS[1:3])
-    assert texts(told(kept, "--around", short(kept, TEXTS[0]), "--limit", "2")) == list(TEXTS[:2])
+    assert texts(told(kept, "--around", short(kept, TEXTS[0]), "--limit", "3")) == list(TEXTS[:2])
 
 
 def test_the_one_asked_about_and_its_session_are_marked(kept):

@@ -13,10 +13,11 @@ from memman.llm.builtin.changes import Change, arrival_of, change_of, denied, se
 from memman.llm.builtin.claims import changed_value, same_attribute
 from memman.llm.builtin.grammar import BE, NEGATIONS, RESTRICTING
 from memman.llm.builtin.patterns import wordset
-from memman.llm.builtin.roles import GENERIC
 from memman.llm.builtin.statement import Sentence, Statement, Word, read, root, sentence
+from memman.llm.builtin.subject import subject_of
 from memman.llm.builtin.usage import features, holds, rival
 from memman.llm.builtin.values import meaning
+from memman.model.terms import respelled
 
 _RESTRICTING = frozenset(map(root, RESTRICTING))
 _TELLING = 2  # content words; fewer say nothing that could be said again
@@ -45,8 +46,8 @@ def _retold(fact: Sentence, memory: Sentence) -> str:
     return "" if beyond and _narrower(fact, memory) else "UPDATE"
 
 
-def _superseded(change: Change, memory: Sentence) -> bool:
-    """Whether `memory` states the old end of `change` as what is in force."""
+def _superseded(fact: Sentence, change: Change, memory: Sentence) -> bool:
+    """Whether `memory` states the old end of the fact's `change` as what is in force."""
     earlier = change_of(memory)
     # "X no longer uses Redis" does not say that Redis is in use, whoever else stops using it.
     stated = not memory.negated and not (earlier and not earlier.new)
@@ -54,9 +55,9 @@ def _superseded(change: Change, memory: Sentence) -> bool:
         return True
     if earlier is None or not earlier.new:
         return False
-    topic = change.rest - GENERIC
-    old = [word.stem for word in change.old]
-    return old == [word.stem for word in earlier.new] and topic <= earlier.rest
+    if [word.stem for word in change.old] != [word.stem for word in earlier.new]:
+        return False
+    return subject_of(fact, change.old, change.new) == subject_of(memory, earlier.old, earlier.new)
 
 
 def _explicit(fact: Sentence, memory: Sentence) -> tuple[str, str]:
@@ -64,7 +65,7 @@ def _explicit(fact: Sentence, memory: Sentence) -> tuple[str, str]:
     if fact.doubtful or memory.doubtful:
         return "", ""
     change = change_of(fact)
-    if change and _superseded(change, memory):
+    if change and _superseded(fact, change, memory):
         if change.new:
             return "UPDATE", f"{_written(change.old)} was replaced by {_written(change.new)}"
         return "DELETE", f"{_written(change.old)} is out of use"
@@ -87,8 +88,10 @@ def _arrived(fact: Sentence, memory: Sentence) -> tuple[str, str]:
     if earlier is None or [word.stem for word in earlier.old] != [word.stem for word in arrival]:
         return "", ""
     change = change_of(fact)
-    about = topic - {word.stem for word in change.old} if change else topic
-    return ("UPDATE", "changed back") if about - GENERIC <= earlier.rest else ("", "")
+    mine = subject_of(fact, arrival, change.old if change else earlier.new)
+    # Nobody in particular went from C to A: that need not be what went from A to B.
+    same = mine == subject_of(memory, earlier.old, earlier.new) and bool(mine or not change)
+    return ("UPDATE", "changed back") if same else ("", "")
 
 
 def _written(words: tuple[Word, ...]) -> str:
@@ -112,12 +115,13 @@ def _implicit(fact: Sentence, memory: Sentence) -> tuple[str, str]:
 
 def verdict(fact: Statement, memory: Statement) -> tuple[str, str]:
     """Judge one fact against one memory: (action, reason), '' for ADD."""
-    if fact.key == memory.key:
+    same = not respelled(fact.text, memory.text)
+    if fact.key == memory.key and same:
         return "NONE", "already known"
     if not memory.sentences or not fact.sentences or not memory.single:
         return "", ""
     known = memory.sentences[0]
-    if fact.single and len(memory.sentences) == 1:
+    if same and fact.single and len(memory.sentences) == 1:
         action = _retold(fact.sentences[0], known)
         if action == "NONE" and len(fact.sentences) == 1:
             return "NONE", "already known"

@@ -21,6 +21,13 @@ GENERIC = _roots(
     september october november december monday tuesday wednesday thursday friday saturday sunday morning good
     thing workspace organisation organization 2023 2024 2025 2026 2027""",
 )
+# When something happened.
+TIMES = _roots(
+    """last next week weeks month months quarter year years day days yesterday today tonight ago spring summer autumn
+    winter morning evening q1 q2 q3 q4 january february march april may june july august september october november
+    december monday tuesday wednesday thursday friday saturday sunday recently finally again 2023 2024 2025 2026
+    2027""",
+)
 _PARTS = {
     "hosting": "deploy deploys deployed deploying deployment deployments host hosting hosted ship hosts",
     "database": "database databases db datastore",

@@ -59,7 +59,8 @@ def _ends(text: str, start: int, stop: re.Match[str]) -> bool:
         return not small
     if stop[0] != ".":
         return True
-    if word in _ALWAYS_OPEN or (len(word) == 1 and word.isalpha() and word != "i"):
+    lone = stop.start() > start and text[stop.start() - 1].isspace()  # `git add .`
+    if (lone and small) or word in _ALWAYS_OPEN or (len(word) == 1 and word.isalpha() and word != "i"):
         return False
     if word in _ABBREVIATIONS:
         return rest[:1].isupper() and word in {"etc", "al", "inc", "ltd", "max", "min", "no"}

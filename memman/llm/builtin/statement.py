@@ -69,6 +69,7 @@ class Sentence:
 class Statement:
     """A fact's or a memory's text. `sentences` is empty where the text is too long to be read."""
 
+    text: str
     key: str
     sentences: tuple[Sentence, ...]
 
@@ -97,11 +98,14 @@ def words_of(text: str) -> tuple[Word, ...]:
     for match in _WORD.finditer(text):
         raw = match[0]
         owner = raw.endswith("'s")
-        form = canonical(raw.lower().removesuffix("'s"))
+        bare = raw.removesuffix("'s")
+        form = bare if bare in _CAPITALS else canonical(bare.lower())
         found.append(Word(raw, form, root(form), text[match.end() : match.end() + 1] in _PUNCTUATION, owner))
     return tuple(found)
 
 
+# Names that would be pronouns in small letters.
+_CAPITALS = frozenset(["US", "IT"])
 _PUNCTUATION = frozenset(".,;:!?()")
 
 
@@ -132,4 +136,4 @@ def read(text: str) -> Statement:
     """Read a statement."""
     key = " ".join(text.casefold().split()).rstrip(".!; ")
     readable = text if len(text) <= _BOUND else ""
-    return Statement(key, tuple(map(sentence, sentences(plain(readable)))))
+    return Statement(text, key, tuple(map(sentence, sentences(plain(readable)))))

@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 
 from memman.sqlite import Guard, upgrade
+from memman.store.sqlite import times
 from memman.store.sqlite.reader import LISTED, ROW, SqliteReader, id_list
 from memman.store.sqlite.schema import STEPS
 
@@ -24,8 +25,6 @@ _TALLIES = {
 }
 # A chain longer than this is shown in part.
 _LONGEST_CHAIN = 200
-# Rows are added as they are recorded, and a note waits in the queue while at most so many others go by.
-_STRAGGLERS = 256
 
 
 def memory_record(row: Sequence[Any]) -> dict[str, Any]:
@@ -109,19 +108,14 @@ class Catalogue:
         At least `count` either side, where there are so many; forgotten ones are left out. Reads a bounded
         number of rows, however large the store.
         """
-        reach = count + _STRAGGLERS
+        reach = count + times.STRAGGLERS
         sql = "SELECT valid_from, id FROM memory WHERE id BETWEEN ? AND ? AND status != 'forgotten' ORDER BY 1, 2"
         return list(self.reader.db.execute(sql, (memory - reach, memory + reach)))
 
     def last_by(self, moment: int) -> int:
         """Return the last row recorded before `moment`, 0 where there is none: found by halving, not by a scan."""
-        low, high = 0, self.reader.count()
-        while low < high:
-            middle = (low + high + 1) // 2
-            sql = "SELECT id, recorded_at FROM memory WHERE id >= ? ORDER BY id LIMIT 1"
-            row, recorded_at = next(self.reader.db.execute(sql, (middle,)))
-            low, high = (row, high) if recorded_at < moment else (low, middle - 1)
-        return low
+        after = times.first(self.reader.db, self.reader.count(), moment)
+        return self.reader.db.execute("SELECT max(id) FROM memory WHERE id < ?", (after,)).get or 0
 
     def edge_counts(self, memory: int) -> dict[str, int]:
         """Count the edges at `memory` by kind."""

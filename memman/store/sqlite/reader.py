@@ -8,7 +8,7 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import FILLED, REPLACED
+from memman.model.vocabulary import FILLED, LOCAL, LOW_TRUST, REPLACED
 from memman.sqlite import open_reader, schema_version, there
 from memman.store.sqlite import nearness
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
@@ -36,10 +36,23 @@ ORDER BY near, kind, far
 _SEARCHED = f"""
 SELECT e.id, e.provider FROM embedder e LEFT JOIN meta m ON m.key = '{FILLED}' || e.id
 WHERE e.dimension = ?2 AND (
-    e.provider = 'builtin' AND e.model = ?1
-    OR e.provider = 'minilm' AND CAST(m.value AS INTEGER) >= (SELECT max(id) FROM memory)
+    e.provider = ?3 AND e.model = ?1
+    OR e.provider = ?4 AND CAST(m.value AS INTEGER) >= (SELECT max(id) FROM memory)
 )
-ORDER BY e.provider DESC, e.id DESC LIMIT 1
+ORDER BY e.provider = ?4 DESC, e.id DESC LIMIT 1
+"""
+
+# Which memories `m` were in force at a moment.
+_HELD = "m.status <> 'forgotten' AND m.recorded_at <= {0:d} AND (m.retired_at IS NULL OR m.retired_at > {0:d})"
+
+# Whoever was superseded by whom is followed to the end; UNION ends a ring.
+_GONE = "{0}.status = 'superseded' AND (?2 IS NULL OR {0}.retired_at <= ?2)"
+_HEIRS = f"""
+WITH RECURSIVE step(old, new) AS (
+    SELECT o.id, o.superseded_by FROM memory o WHERE o.id IN (SELECT value FROM json_each(?1)) AND {_GONE.format("o")}
+    UNION SELECT step.old, m.superseded_by FROM step JOIN memory m ON m.id = step.new WHERE {_GONE.format("m")}
+)
+SELECT step.old, step.new FROM step JOIN memory n ON n.id = step.new WHERE NOT ({_GONE.format("n")})
 """
 
 # The columns of `rows`, in order.
@@ -67,8 +80,9 @@ def load_vectors(db: apsw.Connection) -> bool:
 _MOST_COUNTS = 50_000
 # Other names that a question is widened by.
 _MOST_ALIASES = 12
-# Sign codes that a recall scans at most: of a larger store those in the cells around the query.
-SCANNED = 65_536
+# Sign codes that a recall scans at most, by whether sqlite-vec is there: of a larger store those in the cells around
+# the query. Either takes some 12 to 25 ms.
+SCANNED = {True: 131_072, False: 65_536}
 
 # Takes what `id_list` writes. A bound list keeps one prepared statement for lists of every length.
 LISTED = "IN (SELECT value FROM json_each(?))"
@@ -105,6 +119,10 @@ class SqliteReader:
         """Close the connection."""
         self.db.close()
 
+    def hold(self) -> None:
+        """Show, until it is closed, what is stored at the next read, whatever others commit."""
+        self.db.execute("BEGIN")
+
     def meta(self, key: str) -> str:
         """Return a setting of the store, '' when unset."""
         return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
@@ -114,7 +132,7 @@ class SqliteReader:
 
         Else the built-in ones, of the table `model`; None where there are none.
         """
-        found: tuple[int, str] | None = self.db.execute(_SEARCHED, (model, dimension)).fetchone()
+        found: tuple[int, str] | None = self.db.execute(_SEARCHED, (model, dimension, *LOCAL)).fetchone()
         return found
 
     def embedder_id(self, fingerprint: "Fingerprint") -> int | None:
@@ -166,9 +184,10 @@ class SqliteReader:
             return [(memory, int(distance)) for memory, distance in self.db.execute(sql, (code, *values, limit))]
         return nearness.nearest(code, self.db.execute(f"SELECT c.memory, c.code {rows}", values), limit)
 
-    def cells_around(self, embedder: int, code: bytes, scanned: int = SCANNED) -> list[int]:
+    def cells_around(self, embedder: int, code: bytes, scanned: int | None = None) -> list[int]:
         """Return the cells around a sign code that hold about `scanned` vectors; empty means the whole store."""
         stored = self.count()
+        scanned = scanned or SCANNED[self.has_vectors]
         if stored <= scanned:
             return []
         cells = self.db.execute("SELECT count(*) FROM beacon WHERE embedder = ?", (embedder,)).get
@@ -205,13 +224,9 @@ class SqliteReader:
         values = (id_list(ids), *(value for _, value in conditions))
         return {memory for (memory,) in self.db.execute(sql, values)}
 
-    def successors(self, ids: "Iterable[int]", as_of: int | None = None) -> dict[int, int]:
-        """Return, for those of `ids` that are superseded, or were `as_of` a moment, what took their place."""
-        sql = (
-            "SELECT id, superseded_by FROM memory WHERE id IN (SELECT value FROM json_each(?1))"
-            " AND status = 'superseded' AND (?2 IS NULL OR retired_at <= ?2)"
-        )
-        return dict(self.db.execute(sql, (id_list(ids), as_of)))
+    def heirs(self, ids: "Iterable[int]", as_of: int | None = None) -> dict[int, int]:
+        """Return, for those of `ids` that are superseded, or were `as_of` a moment, what is in force in their place."""
+        return dict(self.db.execute(_HEIRS, (id_list(ids), as_of)))
 
     def has_receipt(self, note: str) -> bool:
         """Whether the store has dealt with a note, or with the one that replaces it."""
@@ -230,11 +245,16 @@ class SqliteReader:
         """Return (src, kind, dst, weight, detail, near, far) of edges that touch `ids`; `near` is in `ids`."""
         return list(self.db.execute(_EDGES, (id_list(ids),)))
 
-    def aliases(self, names: "Iterable[str]") -> list[tuple[str, str]]:
-        """Return (name, other name) for those of `names` that current memories say have another."""
+    def aliases(self, names: "Iterable[str]", as_of: int | None = None) -> list[tuple[str, str]]:
+        """Return (name, other name) for those of `names` that memories in force, or in force `as_of`, say have another.
+
+        What tools or the web said tells nobody what words mean.
+        """
+        held = self.current if as_of is None else _HELD.format(as_of)
         sql = (
             "SELECT DISTINCT a.name, a.means FROM alias a JOIN memory m ON m.id = a.memory"
-            f" WHERE a.name {LISTED} AND {self.current} ORDER BY a.name, a.means LIMIT {_MOST_ALIASES}"
+            f" WHERE a.name {LISTED} AND {held} AND m.source NOT IN {LOW_TRUST}"
+            f" ORDER BY a.name, a.means LIMIT {_MOST_ALIASES}"
         )
         # Names are letters, digits and spaces, as `memman.model.terms.name` writes them.
         listed = ",".join(f'"{name}"' for name in names)
@@ -253,7 +273,7 @@ class SqliteReader:
         return times.began(self.db, ids)
 
     def held(self, filters: "Filters", start: int, end: int, limit: int) -> list[int]:
-        """Return the newest current memories that began to hold from `start` to `end`."""
+        """Return the newest memories that began to hold from `start` to `end`, superseded ones among them."""
         from memman.store.sqlite import times
 
         return times.held(self.db, filters, start, end, limit)

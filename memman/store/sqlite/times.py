@@ -1,4 +1,8 @@
-"""Which rows began to hold when. Rows come in as their notes were queued, but for stragglers. Safe on the hot path."""
+"""Which rows began to hold when: found by halving, not by a scan. Safe on the hot path.
+
+Rows are stored in the order in which their notes were queued, and `recorded_at` rises with them. When they began to
+hold rises too, but for what came in late: a parked note retried, old notes brought along.
+"""
 
 from memman.store.sqlite.reader import LISTED, id_list
 
@@ -10,24 +14,33 @@ if TYPE_CHECKING:
 
     from memman.store.filters import Filters
 
-# A note waits in the queue while at most so many others go by.
+# Rows that go by while a note that failed is tried again: some days of a busy store, by estimate. What comes in later
+# yet is found by its words and its meaning alone.
 STRAGGLERS = 256
 
 
-def window(db: "apsw.Connection", last: int, start: int, end: int) -> tuple[int, int]:
-    """Return the first and the last of the rows, up to `last`, that can have begun from `start` to `end`."""
-    return _first(db, last, start) - STRAGGLERS, _first(db, last, end) + STRAGGLERS
+def first(db: "apsw.Connection", last: int, moment: int, column: str = "recorded_at") -> int:
+    """Return the first row, up to `last`, recorded at `moment` or later; the one after `last` where there is none.
 
-
-def _first(db: "apsw.Connection", last: int, moment: int) -> int:
-    """Return the first row that began at `moment` or later, found by halving."""
-    sql = "SELECT id, valid_from FROM memory WHERE id >= ? ORDER BY id LIMIT 1"
+    Where a clock went back it is some row amid those of that time.
+    """
+    sql = f"SELECT id, {column} FROM memory WHERE id >= ? ORDER BY id LIMIT 1"
     low, high = 1, last + 1
     while low < high:
         middle = (low + high) // 2
         row = db.execute(sql, (middle,)).get
-        low, high = (row[0] + 1, high) if row and row[1] < moment else (low, middle)
+        low, high = (min(row[0] + 1, high), high) if row and row[1] < moment else (low, middle)
     return low
+
+
+def window(db: "apsw.Connection", last: int, start: int, end: int) -> tuple[int, int]:
+    """Return the first and the last of the rows, up to `last`, that can have begun from `start` to `end`.
+
+    Nothing is recorded before it began. What began before `end` may have waited for its drain with all of its day, so
+    both columns tell where that time ends, and the later row counts.
+    """
+    ends = (first(db, last, end, column) for column in ("recorded_at", "valid_from"))
+    return first(db, last, start), max(ends) + STRAGGLERS
 
 
 def began(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, int]:
@@ -36,11 +49,14 @@ def began(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, int]:
 
 
 def held(db: "apsw.Connection", filters: "Filters", start: int, end: int, limit: int) -> list[int]:
-    """Return the newest current memories in the window of `filters` that began from `start` to `end`."""
+    """Return the newest memories in the window of `filters` that began from `start` to `end`.
+
+    Superseded ones are among them: what took their place is found by them.
+    """
     conditions = [*filters.conditions(), ("m.valid_from >= ?", start), ("m.valid_from < ?", end)]
-    first, last = filters.window or (0, 2**63 - 1)
+    since, until = filters.window or (0, 2**63 - 1)
     sql = (
-        "SELECT m.id FROM memory m WHERE m.status = 'current' AND m.id BETWEEN ? AND ?"
+        "SELECT m.id FROM memory m WHERE m.status <> 'forgotten' AND m.id BETWEEN ? AND ?"
         f"{''.join(f' AND {sql}' for sql, _ in conditions)} ORDER BY m.id DESC LIMIT ?"
     )
-    return [memory for (memory,) in db.execute(sql, (first, last, *(value for _, value in conditions), limit))]
+    return [memory for (memory,) in db.execute(sql, (since, until, *(value for _, value in conditions), limit))]

@@ -11,7 +11,7 @@ import apsw
 from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import FILLED
+from memman.model.vocabulary import FILLED, MINILM
 from memman.store.sqlite.reader import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -66,7 +66,7 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
 
 def outdate(db: apsw.Connection, memories: Sequence[int]) -> None:
     """Drop what MiniLM made of memories whose context has changed: recall searches the built-in vectors meanwhile."""
-    made: list[Any] = db.execute("SELECT id FROM embedder WHERE provider = 'minilm'").fetchall()
+    made: list[Any] = db.execute("SELECT id FROM embedder WHERE provider = ?", (MINILM,)).fetchall()
     for (embedder,) in made if memories else ():
         for memory in memories:
             _drop_code(db, embedder, memory)

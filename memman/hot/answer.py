@@ -1,0 +1,65 @@
+"""Recall's answer as JSON: all that is known of each hit, or within a budget a lean record of it."""
+
+import json
+
+from memman.model.terms import stems
+from memman.recall.render import clean, fitted, gist, tokens
+from memman.store.sqlite.reader import ROW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from memman.recall.hit import Hit
+
+# What is told of a hit beside its row.
+_FACTORS = (
+    "score", "confidence", "doubtful", "pending", "coverage", "cosine", "text_rank", "meaning_rank", "likeness",
+    "session", "nudge", "rerank", "via", "alike",
+)  # fmt: skip
+
+
+def answer(hits: "Sequence[Hit]", store: str, query: str, budget: int | None) -> tuple[str, int]:
+    """Write the first hits that `budget` tokens have room for, and return how many these are.
+
+    The text of a first hit that is larger than the budget is cut to fit.
+    """
+    sure = max((hit.confidence for hit in hits), default=0.0)
+    if budget is None:
+        told = {"store": store, "confidence": sure, "hits": [_record(hit) for hit in hits], "left_out": 0}
+        return json.dumps(told, ensure_ascii=False, indent=2), len(hits)
+
+    def written(records: "Sequence[dict[str, Any]]") -> str:
+        return _lean(store, sure, records, len(hits) - len(records))
+
+    asked = stems(query)
+    texts = [gist(hit, asked) for hit in hits]
+    if hits:
+        texts[0] = fitted(texts[0], lambda text: written([_lean_record(hits[0], text)]), budget)
+    records = [_lean_record(hit, text) for hit, text in zip(hits, texts, strict=True)]
+    shown = next((n for n in range(len(hits), 0, -1) if tokens(written(records[:n])) <= budget), 0)
+    return written(records[:shown]), shown
+
+
+def least(store: str) -> int:
+    """Return what an answer within a budget costs before its first hit."""
+    return tokens(_lean(store, 0.0, (), 0))
+
+
+def _lean(store: str, sure: float, records: "Sequence[dict[str, Any]]", left_out: int) -> str:
+    told = {"store": store, "confidence": round(sure, 3), "hits": records, "left_out": left_out}
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+
+def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
+    fields = dict(zip(ROW, hit.row, strict=True))
+    record = {"uid": fields["uid"], "text": text} | {name: fields[name] for name in ("source", "status", "valid_from")}
+    record |= {"confidence": round(hit.confidence, 3), "score": round(hit.score, 3)}
+    return record if text == clean(fields["text"], len(fields["text"])) else record | {"cut": True}
+
+
+def _record(hit: "Hit") -> "dict[str, Any]":
+    fields = dict(zip(ROW, hit.row, strict=True))
+    fields |= {"entities": json.loads(fields["entities"]), "keywords": json.loads(fields["keywords"])}
+    return fields | {name: getattr(hit, name) for name in _FACTORS} | {"bm25": hit.text_score}

@@ -1,0 +1,128 @@
+"""Which rows are of a time: found by halving, however late a note came in, whichever way a clock went."""
+
+import time
+
+import apsw
+import pytest
+
+from memman.hot.found import Shelf
+from memman.recall import search
+from memman.store.filters import Filters
+from memman.store.sqlite import times
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.schema import STEPS, V1
+
+ROWS = 20_000
+DAY = 86_400_000
+
+
+def stored(began="i * 1000", recorded="i * 1000 + 1"):
+    """Give a reader of ROWS rows, one a second but for what is said otherwise."""
+    db = apsw.Connection(":memory:")
+    db.execute(V1)
+    db.pragma("user_version", len(STEPS))
+    db.execute(
+        f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS})"
+        "INSERT INTO memory(id, uid, note, text, category, importance, entities, keywords, summary, source, origin,"
+        f" valid_from, recorded_at) SELECT i, i, i, i, 'fact', 3, '[]', '[]', '', 'user', '', {began}, {recorded}"
+        " FROM n"
+    )
+    return SqliteReader(db)
+
+
+@pytest.mark.parametrize(
+    "began",
+    ["i * 1000", "iif(i = 10001, 1, i * 1000)", "iif(i BETWEEN 9000 AND 12000, i, i * 1000)"],
+    ids=["in order", "an old note at the middle", "many old notes at the middle"],
+)
+def test_the_window_holds_what_is_of_the_time(began):
+    """Old notes that came in late move the window away from nothing."""
+    first, last = stored(began).window(3_000_000, 3_051_000)
+    assert first <= 3_000
+    assert last >= 3_050
+
+
+def test_the_window_is_small():
+    """A time in a large store is a few hundred rows of it."""
+    first, last = stored().window(3_000_000, 3_051_000)
+    assert last - first <= 51 + 2 * times.STRAGGLERS
+
+
+def test_what_was_drained_days_later_is_in_the_window():
+    """A queue that waited over the weekend is of the days it was queued on, all of it."""
+    first, last = stored(recorded=f"{ROWS * 1000} + i").window(3_000_000, 13_000_000)
+    assert first <= 3_000
+    assert last >= 12_999
+
+
+@pytest.mark.parametrize("recorded", ["iif(i < 10000, i * 1000 + 1, (i - 5000) * 1000)", "-i", "5", "abs(random())"])
+def test_a_clock_that_went_back_does_no_harm(recorded):
+    """Whatever the clock said, a row that is there comes back."""
+    reader = stored(recorded=recorded)
+    for moment in (-1, 0, 5, 7_000_000, 2**62):
+        assert 1 <= times.first(reader.db, ROWS, moment) <= ROWS + 1
+    first, last = reader.window(3_000_000, 3_051_000)
+    assert first >= 1
+    assert last <= ROWS + times.STRAGGLERS + 1
+
+
+def test_a_store_of_nothing_has_an_empty_window():
+    """Nothing stored, nothing found."""
+    db = apsw.Connection(":memory:")
+    db.execute(V1)
+    reader = SqliteReader(db)
+    assert times.first(db, 0, 5) == 1
+    assert reader.held(Filters(), 0, 5, 10) == []
+    reader.window(0, 5)
+
+
+def moved(box, old, new, days=10):
+    """Store a fact, as of some days ago, and today what took its place; return when it began."""
+    uid = box.remember(old)
+    began = time.time_ns() // 1_000_000 - days * DAY
+    box.queue("UPDATE note SET queued_at = ?", began)
+    box.drain()
+    box.store("UPDATE memory SET recorded_at = ?", began + 1)
+    box.remember(new, replaces=uid)
+    box.drain()
+    return began
+
+
+def asked(box, query, **filters):
+    """Recall, and return the texts of the hits."""
+    shelf = Shelf(str(box.data), "default")
+    try:
+        return [hit.row[3] for hit in search(shelf.reader, shelf.table, query, Filters(**filters), 10)]
+    finally:
+        shelf.close()
+
+
+def test_a_question_for_a_time_alone_tells_what_held_then(box):
+    """With --history what was replaced since is shown, and with --as-of in the place of what replaced it."""
+    old, new = "We deploy the shop on Vercel.", "We deploy the shop on Coolify."
+    began = moved(box, old, new)
+    day = time.strftime("%Y-%m-%d", time.localtime(began / 1000))
+    assert asked(box, f"what happened on {day}", as_of=began + 60_000) == [old]
+    assert old in asked(box, f"what happened on {day}", history=True)
+    assert asked(box, f"what happened on {day}") == [new]
+
+
+def test_other_names_are_those_of_the_moment(box):
+    """A name that was given later, or that is no longer, counts in the time it held and in no other."""
+    began = moved(box, "We call the staging cluster Bluebird.", "We call the staging cluster Walrus.")
+    shelf = Shelf(str(box.data), "default")
+    names = [[], ["bluebird"], ["walrus"], ["walrus"]]
+    moments = (began - 1, began + DAY, None, began + 11 * DAY)
+    given = [[other for _, other in shelf.reader.aliases(["staging cluster"], moment)] for moment in moments]
+    shelf.close()
+    assert given == names
+
+
+@pytest.mark.parametrize("source", ["tool", "web"])
+def test_a_name_that_a_tool_or_the_web_told_widens_no_question(box, source):
+    """What nobody vouches for does not say what words mean."""
+    box.remember("We call the staging cluster Bluebird.", source=source)
+    box.drain()
+    shelf = Shelf(str(box.data), "default")
+    assert shelf.reader.aliases(["bluebird"]) == []
+    shelf.close()
