@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from memman.cli.options import json_option, place, store_option
-from memman.cli.show import as_data, short, table
+from memman.cli.show import as_data, short, table, text
 
 
 @click.command()
@@ -25,6 +25,10 @@ def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
         as_data(records)
     else:
         table([_row(record, undo=undo) for record in records])
+        for old in [old for record in records if record["changed"] for old in record.get("replaced", ())]:
+            text(
+                f"It had replaced {short(old['id'])}, out of force still; remember that anew to go back: {old['text']}"
+            )
 
 
 def _row(record: dict[str, Any], *, undo: bool) -> tuple[str, str, str]:

@@ -29,6 +29,9 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     with writing(place) as store, builtin_embedder() as local:
         rows = _retire(store, local, found, waiting)
         done = _records(store, rows)
+    with looking(place) as (catalogue, _):
+        for row, record in zip(rows, done, strict=True):
+            record["replaced"] = [{"id": one["uid"], "text": one["text"]} for one in catalogue.predecessors(row)[-1:]]
     _drop(place.data, list(waiting))
     return done + [_turn(row) for row in waiting.values() if row["channel"] != "note"]
 

@@ -12,6 +12,9 @@ from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from memman.recall.hit import Hit
     from memman.store.filters import Filters
 
@@ -44,9 +47,10 @@ class Shelf:
         gone = set() if filters.past else {note[7] for note in self.notes if note[7]}
         notes = [note for note in self.notes if note[0] not in gone]
         if self.reader is None:
-            return pending(notes, understood(None, query, as_of=filters.as_of), filters)[:limit]
+            asked = understood(None, query, as_of=filters.as_of).grounded(None, filters, _queued(notes))
+            return pending(notes, asked, filters)[:limit]
         with Guard(self.path):
-            asked = understood(self.reader, query, as_of=filters.as_of)
+            asked = understood(self.reader, query, as_of=filters.as_of).grounded(self.reader, filters, _queued(notes))
             replaced = self.reader.located(gone)
             stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
             fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row[2])]
@@ -56,6 +60,10 @@ class Shelf:
         """Close the store."""
         if self.reader is not None:
             self.reader.close()
+
+
+def _queued(notes: "list[tuple[Any, ...]]") -> "Iterable[int]":
+    return (note[6] for note in notes)
 
 
 def found(

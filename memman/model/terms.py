@@ -207,6 +207,9 @@ def names(text: str) -> list[str]:
 # What may stand before and after a word and is no part of it: `.env`, `--flag`, `!=`, `C++` and `why?` stay whole.
 _BEFORE, _AFTER = "\"'`([{", "\"'`)]}.,;:!"
 
+# What is no punctuation where it stands alone: `git add .`
+_PLACES = frozenset([".", "..", "./", "../", "*", "**", "/", "~", "~/"])
+
 
 def written(text: str) -> list[str]:
     """Return the chunks of a text as they are compared: plain words in lower case, all else to the letter.
@@ -217,6 +220,8 @@ def written(text: str) -> list[str]:
 
 
 def _written(chunk: str) -> str:
+    if chunk.isascii() and chunk.islower():
+        return chunk
     plain = len(chunk) > 1 and chunk.replace("'", "").isalpha() and chunk[1:] == chunk[1:].lower()
     return chunk.casefold() if plain else chunk
 
@@ -233,9 +238,9 @@ def _unadorned(chunk: str) -> str:
 
 
 def _strays(mine: set[str], theirs: set[str]) -> bool:
-    """Whether what only one text has is in the other but for capitals and signs."""
-    bare = set(map(_bare, theirs))
-    return any(_bare(chunk) in bare for chunk in mine - theirs if chunk not in ("a", "A", ""))
+    """Whether what only one text has is in the other but for capitals and signs, or is a place without letters."""
+    bare = set(map(_bare, theirs)) - {""}
+    return any(_bare(chunk) in bare or chunk in _PLACES for chunk in mine - theirs if chunk not in ("a", "A"))
 
 
 def _bare(chunk: str) -> str:

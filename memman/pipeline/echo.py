@@ -89,6 +89,8 @@ def _alike(text: str, wish: str, cosine: float) -> bool:
     """Whether `wish` is `text` in other words: no number is new, and both forbid or neither does."""
     if not _numbers(wish) <= _numbers(text) or bool(_AGAINST.search(wish)) != bool(_AGAINST.search(text)):
         return False
+    if respelled(wish, text):
+        return False
     return cosine >= ALIKE or (cosine >= AKIN and _covers([wish], text) >= MOST)
 
 

@@ -10,18 +10,15 @@ from memman.sqlite import Guard, Transaction
 
 MAX_BYTES = 65_536
 
-_INSERT = """
+# The newest note of the store that still waits.
+_NEWEST = "FROM note WHERE store = :store AND state IN ('pending', 'running') ORDER BY id DESC LIMIT 1"
+_INSERT = f"""
 INSERT INTO note(uid, store, text, category, importance, entities, replaces, source, agent, session, cwd,
                  repository, revision, host, user, queued_at, changed_at, channel, reply, shown)
-VALUES (:uid, :store, :text, :category, :importance, :entities, :replaces, :source, :agent, :session, :cwd,
-        :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown)
-ON CONFLICT DO NOTHING
+SELECT :uid, :store, :text, :category, :importance, :entities, :replaces, :source, :agent, :session, :cwd,
+       :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown
+WHERE (:text, :reply, :replaces) IS NOT (SELECT text, reply, replaces {_NEWEST})
 """
-_SAME = """
-SELECT uid FROM note WHERE store = :store AND text = :text AND reply = :reply AND replaces = :replaces
-AND state IN ('pending', 'running')
-"""
-_SAMENESS = ("store", "text", "reply", "replaces")
 # What only a turn has.
 _NOTE = {"channel": "note", "reply": "", "shown": ""}
 
@@ -42,8 +39,9 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
     """Queue `note` and return (uid, whether it is new) once it is on disk.
 
     `note` holds every column named in the insert but uid and queued_at; what
-    only a turn has may be left out. The same text for the same store that still
-    waits is one note: its uid is returned. Rings the doorbell.
+    only a turn has may be left out. Where the newest note of the store still waits
+    and says the same, its uid is returned; what was said before another note is
+    said again. Rings the doorbell.
     """
     now = time.time_ns() // 1_000_000
     row = _NOTE | {name: _storable(value) for name, value in note.items()} | {"uid": new_uid(now), "queued_at": now}
@@ -53,7 +51,7 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
         with Transaction(db):
             db.execute(_INSERT, row)
             fresh = db.changes() == 1
-            uid = row["uid"] if fresh else db.execute(_SAME, {k: row[k] for k in _SAMENESS}).get
+            uid = row["uid"] if fresh else db.execute(f"SELECT uid {_NEWEST}", {"store": row["store"]}).get
         db.close()
     ring(data)
     return str(uid), fresh

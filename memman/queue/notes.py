@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import apsw
-
 from memman.clock import now_ms
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
@@ -31,6 +29,8 @@ _DUE = _CLAIM.format(which="id > :after AND (retry_at <= :now OR retry_at > :abs
 # The waiting time is the breaker's now: whichever note has waited longest may go, due or not.
 _PROBE = _CLAIM.format(which="1", order="retry_at, id")
 _EMPTIED = "text = '', reply = '', shown = ''"
+_TWIN = """state = 'parked' AND EXISTS (SELECT 1 FROM note AS other WHERE other.state IN ('pending', 'running') AND
+(other.store, other.text, other.reply, other.replaces) = (note.store, note.text, note.reply, note.replaces))"""
 LISTED = (
     *("uid", "store", "channel", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error"),
     "text",
@@ -206,15 +206,14 @@ class Queue:
     def retry(self, uid: str) -> bool:
         """Send a parked note round again; False when it is not parked."""
         with Guard(self.path), Transaction(self.db):
-            try:
+            # Where the same text waits already, that note will do for both.
+            self.db.execute(f"UPDATE note SET state = 'done', {_EMPTIED} WHERE uid = ? AND {_TWIN}", (uid,))
+            if self.db.changes() == 0:
                 self.db.execute(
                     "UPDATE note SET state = 'pending', attempts = 0, deferrals = 0, retry_at = 0, error = '',"
                     " changed_at = ? WHERE uid = ? AND state = 'parked'",
                     (now_ms(), uid),
                 )
-            except apsw.ConstraintError:
-                # The same text waits already: that note will do for both.
-                self.db.execute(f"UPDATE note SET state = 'done', {_EMPTIED} WHERE uid = ?", (uid,))
             return self.db.changes() == 1
 
     def purge(self, state: str, older_ms: int = 0) -> int:

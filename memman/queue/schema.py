@@ -66,8 +66,14 @@ DROP INDEX note_once;
 CREATE UNIQUE INDEX note_once ON note(store, text, reply, replaces) WHERE state IN ('pending', 'running');
 """
 
+# A text waits once more where another came after it: from A to B, back to A, and to B again.
+_V3 = """
+DROP INDEX note_once;
+CREATE INDEX note_newest ON note(store, id) WHERE state IN ('pending', 'running');
+"""
+
 # Released steps are never edited.
-STEPS = (_V1, _V2)
+STEPS = (_V1, _V2, _V3)
 VERSION = len(STEPS)
 
 

@@ -38,7 +38,7 @@ def search(
     now: int | None = None,
 ) -> "list[Hit]":
     """Return what is `answered` to `query`, as it is `understood` at `now`."""
-    asked = understood(reader, query, now, filters.as_of).heard(signals)
+    asked = understood(reader, query, now, filters.as_of).heard(signals).grounded(reader, filters)
     return answered(reader, table, asked, filters, limit, intent, close, signals)
 
 

@@ -1,6 +1,7 @@
 """Where recall starts: the best rows by words and by meaning, fused into one score. Safe on the hot path."""
 
 from memman.embed.static import query_planes, sign_code
+from memman.model.vocabulary import BUILTIN, MINILM
 from memman.recall.hit import Hit
 from memman.recall.signals import ALL
 from memman.recall.worded import worded
@@ -21,7 +22,7 @@ POOL = 100
 # Share of words in the score; meaning has the rest. A broad optimum on conversation, fact and technical sets.
 WORDS = 0.4
 # Lowest cosine that a query has in practice, below zero, to vectors of each provider: the zero of the scale.
-FLOORS = {"builtin": 0.1, "minilm": 0.0}
+FLOORS = {BUILTIN: 0.1, MINILM: 0.0}
 # What the best cosine above that zero counts for at least: where nothing is near, nothing scores high.
 _LEAST = 0.1
 
@@ -39,7 +40,7 @@ def anchors(
     held = reader.held(searched[-1], span.start, span.end, POOL) if span and query.bare else ()
     found = dict.fromkeys((*words, *held))
     cosines: dict[int, float] = {}
-    number, provider = reader.searched(f"{table.model}-v{table.version}", table.dimension) or (None, "builtin")
+    number, provider = reader.searched(f"{table.model}-v{table.version}", table.dimension) or (None, BUILTIN)
     vector = table.vector(query.meaning())
     if number is not None and signals.meaning and any(vector):
         code = sign_code(vector)
@@ -51,7 +52,7 @@ def anchors(
     if span:
         scores = _timely(reader, query, scores)
     # What is looked at is judged on the scale of the built-in table.
-    shown = cosines if provider == "builtin" else {}
+    shown = cosines if provider == BUILTIN else {}
     return _hits(scores, words, shown, _places(words), _places(cosines))
 
 

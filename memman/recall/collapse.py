@@ -1,8 +1,9 @@
 """Hits that say the same are shown once. Safe on the hot path.
 
 Alike are texts of the same words in the same order, but for the case of plain words, the marks around words, and words
-that carry no weight. No looser rule is safe. Of 70 pairs written for the purpose (`tests/unit/test_collapse.py`), 30 that say the
-same and 40 that must both be read ("30 s" and "60 s", "tabs" and "never tabs", "from A to B" and "from B to A"):
+that carry no weight. No looser rule is safe. Of 70 pairs written for the purpose (`tests/unit/test_collapse.py`), 30
+that say the same and 40 that must both be read ("30 s" and "60 s", "tabs" and "never tabs", "from A to B" and "from B
+to A"):
 
 | rule                              | same, found | different, merged |
 | --------------------------------- | ----------- | ----------------- |

@@ -11,6 +11,8 @@ HOUR_MS = 3_600_000
 # Days and months in a unit.
 _LENGTHS = {"day": (1, 0), "week": (7, 0), "month": (0, 1), "quarter": (0, 3), "year": (0, 12)}
 UNITS = frozenset(("hour", *_LENGTHS))
+# So many years hold a 29 February; at noon no clock is being changed.
+_LEAP_YEARS, _NOON_SECONDS = 8, 43_200
 
 
 class Days:
@@ -65,9 +67,24 @@ class Days:
         return midnight(year, first, 1), midnight(year, first + 3, 1)
 
     def date(self, year: int | None, month: int, day: int) -> "Bounds":
-        """Return a day, without a year the last such that has begun."""
-        year = year or self.today.tm_year - ((month, day) > (self.today.tm_mon, self.today.tm_mday))
-        return midnight(year, month, day), midnight(year, month, day + 1)
+        """Return a day, without a year the last such that has begun. Raises ValueError for a day that never was."""
+        latest = year or self.today.tm_year - ((month, day) > (self.today.tm_mon, self.today.tm_mday))
+        for tried in range(latest, latest - (1 if year else _LEAP_YEARS), -1):
+            if localtime(midnight(tried, month, day) // 1000 + _NOON_SECONDS).tm_mday == day:
+                return midnight(tried, month, day), midnight(tried, month, day + 1)
+        raise ValueError(f"no day {day} in month {month}")
+
+    def week(self, moment: int) -> "Bounds":
+        """Return the week of a moment, Monday to Sunday."""
+        t = localtime(moment / 1000)
+        monday = t.tm_mday - t.tm_wday
+        return midnight(t.tm_year, t.tm_mon, monday), midnight(t.tm_year, t.tm_mon, monday + 7)
+
+    def final(self, name: str, end: int) -> "Bounds":
+        """Return the last day, week, month or quarter of what ends at `end`."""
+        days, months = _LENGTHS[name]
+        t = localtime(end / 1000)
+        return midnight(t.tm_year, t.tm_mon - months, t.tm_mday - days), end
 
 
 def midnight(year: int, month: int, day: int) -> int:

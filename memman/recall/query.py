@@ -4,8 +4,11 @@ from memman.model.terms import compounds, names, query_terms, stems, terms, unsp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memman.recall.moments import Span
     from memman.recall.signals import Signals
+    from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 
 # Short names that developers use for the same things, both ways round.
@@ -34,15 +37,18 @@ NEARBY_MS = 3 * 86_400_000
 
 
 class Query:
-    """A query as recall understands it. `bare` is one that asks for a time and nothing else."""
+    """A query as recall understands it. `bare` is one that asks for a time and nothing else.
+
+    A time that is named by a weekday or a month without its year never makes one: it may be what is asked about.
+    """
 
     __slots__ = ("about", "aliases", "bare", "lone", "phrases", "span", "text")
 
     def __init__(self, text: str, span: "Span | None" = None, aliases: "tuple[tuple[str, str], ...]" = ()) -> None:
         self.text, self.span, self.aliases = text, span, aliases
         self.phrases = compounds(text)
-        self.about = span.rest if span else text
-        self.bare = span is not None and span.alone
+        self.about = text if span is None or span.alone else span.rest
+        self.bare = span is not None and span.alone and span.sure
         # Words of one character, which texts in such scripts hold inside others.
         self.lone = [] if text.isascii() else [term for term in terms(text) if len(term) == 1 and unspaced(term)]
 
@@ -53,7 +59,21 @@ class Query:
         if not signals.aliases:
             self.aliases = ()
         if not signals.time:
-            self.span, self.about, self.bare = None, self.text, False
+            self.untimed()
+        return self
+
+    def untimed(self) -> None:
+        """Forget the time, and take its words like any others."""
+        self.span, self.about, self.bare = None, self.text, False
+
+    def grounded(self, reader: "SqliteReader | None", filters: "Filters", waiting: "Iterable[int]" = ()) -> "Query":
+        """Ask for no time alone of which there is nothing, neither stored nor queued at a moment of `waiting`."""
+        span = self.span
+        if not self.bare or span is None or any(map(span.holds, waiting)):
+            return self
+        within = reader and filters.within(reader.window(span.start, span.end))
+        if not (reader and within and reader.held(within, span.start, span.end, 1)):
+            self.untimed()
         return self
 
     def terms(self) -> list[str]:

@@ -24,7 +24,7 @@ _ORIGIN = 10
 def read(
     reader: "SqliteReader", table: "StaticTable", query: str, hits: "list[Hit]", signals: "Signals"
 ) -> "list[Hit]":
-    """Fetch what the hits say, and sort them by it; their scores stay between 0 and 1."""
+    """Fetch what the hits say, and sort them by it; scores stay about as high as they were."""
     rows = reader.rows({hit.id for hit in hits} | {hit.stands_for for hit in hits if hit.stands_for})
     for hit in hits:
         hit.row = rows[hit.id]

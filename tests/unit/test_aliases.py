@@ -32,6 +32,11 @@ Note: tf = Terraform.|tf~terraform
 SSO is an abbreviation for single sign-on.|sso~single sign on
 Elasticsearch (ES) holds the logs.|es~elasticsearch
 The user says that DS means nothing; DS stands for design system.|ds~design system
+pg stands for Postgres.|pg~postgres
+The customer database is known as Vault.|vault~customer database
+The billing service was formerly called Ledger.|ledger~billing service
+The admin panel, referred to as Cockpit, is slow.|cockpit~admin panel
+We refer to the customer database as SoT.|sot~customer database
 OTel is short for OpenTelemetry, which we use for tracing.|otel~opentelemetry
 We use Amazon Web Services (AWS) for storage.|aws~amazon web services
 """
@@ -59,6 +64,47 @@ If a == b the cache is skipped.
 The cache (Redis) is restarted nightly.
 git config user.name = Alice
 The API is known to be slow.
+The deadline is short for the team.
+Our company stands for quality.
+Acme stands for reliability.
+At Acme, Postgres stands for speed.
+Redis is known as fast.
+We know that Redis is known as fast.
+The importer is known as flaky.
+The old API is referred to as deprecated.
+We refer to the runbook as usual.
+We refer to the docs as needed.
+We refer to the ADR as required.
+They refer to the wiki as the truth.
+We refer to the schema as the reference.
+They call the API Twice.
+We call the payments API Monthly.
+We call the vendor Monday.
+The project was formerly called Phoenix.
+The team was formerly known as Falcon.
+The x in the config stands for the tenant.
+The first column stands for the customer.
+The dash stands for a missing value.
+A red light stands for danger.
+The sprint is short for such a task.
+The list is short for now.
+The timeout is short for large files.
+The log line is short for readers.
+Bob is known as reliable.
+Postgres is known as safe.
+The build is also known as slow.
+The service is usually called first.
+People call this job weekly.
+People call the endpoint Daily.
+We abbreviate the title as needed.
+By done we mean the user.
+Our name is short for people.
+The cache is also called again.
+The handler, also called twice, is slow.
+Everything formerly called by cron is gone.
+The team stands for the customer.
+The queue is known as reliable.
+The release is referred to as final.
 Version 2 (released in May) broke the login.
 """
 PAIRS = [tuple(line.split("|")) for line in SAID.strip().splitlines()]

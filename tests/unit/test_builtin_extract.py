@@ -37,6 +37,8 @@ SPLITS = [
     ("It is at https://acme.io/v1. The panel is internal.", ["It is at https://acme.io/v1.", "The panel is internal."]),
     ("Prefer small tools, e.g. ripgrep. Avoid big ones.", ["Prefer small tools, e.g. ripgrep.", "Avoid big ones."]),
     ("Ask Dr. Smith about it. Bob knows too.", ["Ask Dr. Smith about it.", "Bob knows too."]),
+    ("Stage the files with git add . at the root.", ["Stage the files with git add . at the root."]),
+    ("Stage with git add . Push the branch later.", ["Stage with git add .", "Push the branch later."]),
     ("Wait... then retry the job.", ["Wait... then retry the job."]),
     ('The log says "Done. Bye." at the end. Ship the fix.', ['The log says "Done. Bye." at the end.', "Ship the fix."]),
     ("Call `a. B` first. Close the file afterwards.", ["Call `a. B` first.", "Close the file afterwards."]),

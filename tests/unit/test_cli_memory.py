@@ -132,6 +132,21 @@ def test_what_is_named_twice_is_forgotten_once(box):
     assert [record["changed"] for record in told(box, "forget", "--undo", uid, memory)] == [True]
 
 
+def test_forget_names_what_stays_out_of_force(box):
+    """What a forgotten memory had replaced does not come back by itself, and forget says so."""
+    old, new = "We deploy on Vercel.", "We moved from Vercel to Coolify."
+    for said in (old, new):
+        box.remember(said)
+        box.drain()
+    ((before, after),) = box.store("SELECT o.uid, n.uid FROM memory o JOIN memory n ON n.id = o.superseded_by")
+    shown = box.memman("forget", after).stdout
+    assert "had replaced" in shown
+    assert before[:8] in shown
+    assert old in shown
+    told(box, "forget", "--undo", after)
+    assert [record["replaced"] for record in told(box, "forget", after)] == [[{"id": before, "text": old}]]
+
+
 def test_forget_reaches_a_note_that_waits(box):
     """A note that is not drained yet is gone at once, no drain brings it back, and --undo does."""
     uid = box.memman("remember", HERON).stdout.strip()

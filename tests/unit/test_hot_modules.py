@@ -34,10 +34,14 @@ SEARCH = frozenset(
     memman.store.sqlite.schema
     """.split()
 )
-RECALL = COMMON | SEARCH | frozenset(
-    """
+RECALL = (
+    COMMON
+    | SEARCH
+    | frozenset(
+        """
     memman.hot.found memman.hot.recall memman.recall.pending memman.store.filters
     """.split()
+    )
 )
 NEVER = frozenset("re json typing dataclasses click httpx numpy datetime pathlib logging asyncio filelock enum".split())
 LISTED = """

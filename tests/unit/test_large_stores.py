@@ -33,7 +33,7 @@ SAID = (
 
 @pytest.fixture(name="store", scope="module")
 def _store(tmp_path_factory):
-    """A store of 360 memories in sessions of ten, divided into cells of about a dozen."""
+    """Return a store of 360 memories in sessions of ten, divided into cells of about a dozen."""
     store, local = SqliteStore(str(tmp_path_factory.mktemp("large") / "memman.db")), BuiltinEmbedder()
     with store.unit() as unit:
         for n, (said, service) in enumerate(itertools.product(SAID, SERVICES)):
@@ -68,7 +68,8 @@ def test_where_all_words_are_common_the_newest_rows_with_all_of_them_come_first(
 
 def test_a_filter_holds_inside_the_bound(store):
     """Of a category with few rows all are within reach, however few of the newest rows are its own."""
-    decisions = sparing(store.reader, Query("timeout billing-api logs days jobs"), Filters(category="decision"), 50, rows=20)
+    asked, only = Query("timeout billing-api logs days jobs"), Filters(category="decision")
+    decisions = sparing(store.reader, asked, only, 50, rows=20)
     rows = store.reader.rows(row for row, _ in decisions)
     assert {row[4] for row in rows.values()} == {"decision"}
     assert len(decisions) >= 4

@@ -9,7 +9,7 @@ import pytest
 from memman.embed.static import StaticTable
 from memman.hot.found import Shelf
 from memman.model.records import Draft, Fact
-from memman.recall import moments, search
+from memman.recall import moments, months, search
 from memman.recall.anchors import POOL, anchors
 from memman.recall.moments import FOREVER, resolve
 from memman.recall.query import TIMELY, Query, timed, understood
@@ -63,6 +63,22 @@ SPANS = (
     ("what broke between 2024 and 2025", "2024-01-01", "2026-01-01", "what broke"),
     ("decided in 2025 by Bob", "2025-01-01", "2026-01-01", "decided by Bob"),
     ("goals of 2027", "2027-01-01", "2028-01-01", "goals"),
+    ("which tool was decided by Anna in March", "2026-03-01", "2026-04-01", "which tool was decided by Anna"),
+    ("look after the cluster in March", "2026-03-01", "2026-04-01", "look after the cluster"),
+    ("agreed before the release on 3 May", "2026-05-03", "2026-05-04", "agreed before the release"),
+    ("last quarter of 2025", "2025-10-01", "2026-01-01", ""),
+    ("bugs of the last week of March", "2026-03-25", "2026-04-01", "bugs"),
+    ("half a year ago", "2026-05-01", "2026-06-01", ""),
+    ("what broke half an hour ago", "2026-11-21 13:00", "2026-11-21 15:00", "what broke"),
+    ("the past half year", "2026-05-21", "2026-11-21 15:01", ""),
+    ("plans of the week of 3 May", "2026-04-27", "2026-05-04", "plans"),
+    ("the week of 2026-05-06", "2026-05-04", "2026-05-11", ""),
+    ("notes of 29 Feb", "2024-02-29", "2024-03-01", "notes"),
+    ("compare March and April", "2026-03-01", "2026-05-01", "compare"),
+    ("compare March with April 2025", "2025-03-01", "2025-05-01", "compare"),
+    ("between April and June 2025", "2025-04-01", "2025-07-01", ""),
+    ("what changed March to May", "2026-03-01", "2026-06-01", "what changed"),
+    ("if not, what changed last week?", "2026-11-09", "2026-11-16", "if not, what changed"),
     ("in the last 24 hours", "2026-11-20 15:00", "2026-11-21 15:01", ""),
 )
 
@@ -111,7 +127,7 @@ def test_a_possessive_is_a_time(query):
 
 def test_every_word_that_begins_a_time_is_known_beforehand():
     """What a time can be read from is among the words that a query is first looked through for."""
-    for known in (moments._MONTHS, moments._WEEKDAYS, moments._QUARTERS, moments._NAMED, moments._BACK):
+    for known in (months.MONTHS, moments._WEEKDAYS, months.QUARTERS, moments._NAMED, moments._BACK):
         assert TIMELY.issuperset(known)
 
 
@@ -119,7 +135,10 @@ OPEN = (
     ("what changed since 2026-05", at("2026-05-01"), FOREVER, "what changed"),
     ("since yesterday", at("2026-11-20"), FOREVER, ""),
     ("plans after 2025", at("2026-01-01"), FOREVER, "plans"),
-    ("agreed before the release on 3 May", 0, at("2026-05-03"), "agreed before the release"),
+    ("agreed by 3 May", 0, at("2026-05-04"), "agreed"),
+    ("agreed before the 3rd of May", 0, at("2026-05-03"), "agreed"),
+    ("agreed before the week of 3 May 2024", 0, at("2024-04-29"), "agreed"),
+    ("done by the end of March", 0, at("2026-04-01"), "done"),
     ("rules until June", 0, at("2026-07-01"), "rules"),
 )
 
@@ -188,6 +207,18 @@ def test_since_and_before_open_a_time(query, start, end, rest):
         "ago",
         "last",
         "Q3" * 3,
+        "everything except last week",
+        "not last week",
+        "what was not decided in March",
+        "excluding the past three days",
+        "30 Feb",
+        "Feb 30",
+        "what broke on 2026-02-30",
+        "compare March and June",
+        "compare April with March 2025",
+        "compare April and May",
+        "compare the March release and the July release",
+        "half a moment ago",
     ],
 )
 def test_what_is_no_time_is_left_alone(query):
@@ -274,7 +305,37 @@ def test_a_question_for_a_time_alone_gives_what_is_of_that_time(box):
     """What did we do last week: the memories of that week, although they share no word with the question."""
     dated(box, NOTES)
     assert set(asked(box, "what happened last week")) == {text for day, text in NOTES[-2:]}
-    assert asked(box, "what happened in April 2026") == []
+    assert asked(box, "what happened in May 2026") == [NOTES[1][1]]
+
+
+NAMES = (
+    ("what happens on Friday?", "Deploys are frozen on Friday."),
+    ("what did August fix?", "August fixed the login bug."),
+    ("What is March?", "March is the name of the build server."),
+    ("what about weekend work?", "Weekend work is paid twice."),
+    ("what changes in May 2027?", "The price changes in May 2027."),
+)
+
+
+@pytest.mark.parametrize(("query", "text"), NAMES, ids=[query for query, _ in NAMES])
+def test_a_time_that_is_a_name_or_that_nothing_is_of_hides_no_answer(box, query, text):
+    """A weekday or a month may be what is asked about, and so may a date of which there is no memory."""
+    dated(box, (("2026-09-02", text), ("2026-11-20", "The importer reads Parquet."), NOTES[4]))
+    assert asked(box, query)[:1] == [text]
+
+
+@pytest.mark.parametrize("said", ["on Friday", "over the weekend", "last weekend", "in March", "on 3 May", "in Q3"])
+def test_only_the_clock_or_a_year_makes_a_time_all_that_is_asked_for(said):
+    """What may be a name only weighs, whatever else is asked."""
+    query = Query(f"what happened {said}", resolve(f"what happened {said}", NOW))
+    assert query.span is not None
+    assert (query.bare, query.about) == (False, query.text)
+
+
+def test_a_date_that_nothing_is_of_is_searched_for_among_what_waits(box):
+    """With no store yet, a note that speaks of a coming month is found by it."""
+    box.remember("The price changes in May 2027.")
+    assert box.recall("what changes in May 2027?") == ["The price changes in May 2027."]
 
 
 def test_a_date_that_is_content_keeps_its_answer(box):

@@ -44,6 +44,25 @@ def test_the_same_text_waiting_twice_is_one_note(box):
     assert box.states() == {"pending": 3}
 
 
+def test_what_is_said_again_after_something_else_is_a_note_of_its_own(box):
+    """From A to B, back to A, and to B again, all before a drain: the last state is in force."""
+    there = "We moved the web shop from Vercel to Coolify."
+    back = "We moved the web shop from Coolify to Vercel."
+    uids = [box.remember(text) for text in (there, back, there, there)]
+    assert len(set(uids)) == 3
+    assert uids[2] == uids[3]
+    assert box.drain().done == 3
+    assert box.store("SELECT note FROM memory WHERE status = 'current'") == [uids[2]]
+    assert box.recall("Where does the web shop run?")[:1] == [there]
+
+
+def test_notes_of_other_stores_do_not_come_between(box):
+    """The newest note of a store is what a repetition is compared with, whatever the others hold."""
+    first = box.remember("Redis caches sessions.")
+    box.remember("Redis caches carts.", store="other")
+    assert box.remember("Redis caches sessions.") == first
+
+
 def test_the_same_text_after_it_was_drained_is_a_new_note(box):
     """What was stored before may be remembered again, as a note of its own."""
     first = box.remember("Redis caches sessions.")

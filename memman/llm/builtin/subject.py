@@ -11,7 +11,8 @@ from memman.llm.builtin.statement import Sentence, Word, root
 _NOBODY = frozenset(
     map(
         root,
-        """we i they you project team repo repository codebase company everyone everybody everything all whole entire""".split(),
+        """we i they you project team repo repository codebase company everyone everybody everything
+        all whole entire""".split(),
     )
 )
 _PRONOUNS = wordset("we i they you")
