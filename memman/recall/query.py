@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 # Short names that developers use for the same things, both ways round.
 _SHORT = """
-k8s kubernetes, postgres postgresql, js javascript, ts typescript, py python, tf terraform, gh github, db database,
+k8s kubernetes, postgres postgresql, js javascript, ts typescript, py python, gh github, db database,
 repo repository, repos repositories, config configuration, auth authentication, env environment, deps dependencies,
 prod production, dev development, docs documentation, perf performance, infra infrastructure, pkg package,
-msg message, dir directory, admin administrator, app application, vars variables, i18n internationalization
+msg message, admin administrator, vars variables, i18n internationalization
 """
 _PAIRS = [pair.split() for pair in _SHORT.split(",")]
 SEEDS = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
