@@ -465,7 +465,7 @@ FAULTS = {
     "damaged store": Fault("integrity", store_file(b"no database" * 1000), "damaged"),
     "empty store": Fault("integrity", store_file(b""), "0 bytes"),
     "table missing": Fault(
-        "integrity", second(lambda m: database(m.box.store_path("second"), "DROP TABLE edge")), "lacks edge"
+        "integrity", second(lambda m: database(m.box.store_path("second"), "DROP TABLE link")), "lacks link"
     ),
     "damaged queue": Fault("integrity", spoiled_queue, "damaged"),
     "parked note": Fault(
