@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memman.store.sqlite.reader import SqliteReader
 
 # Memories from which on a store is large.
-LARGE = 200_000
+LARGE = 65_536
 # Rows that rare words may have together, and rows looked at for common ones.
 ROWS = 10_000
 

@@ -80,9 +80,8 @@ def load_vectors(db: apsw.Connection) -> bool:
 _MOST_COUNTS = 50_000
 # Other names that a question is widened by.
 _MOST_ALIASES = 12
-# Sign codes that a recall scans at most, by whether sqlite-vec is there: of a larger store those in the cells around
-# the query. Either takes some 12 to 25 ms.
-SCANNED = {True: 131_072, False: 65_536}
+# Sign codes that a recall scans at most: of a larger store those in the cells around the query.
+SCANNED = 65_536
 
 # Takes what `id_list` writes. A bound list keeps one prepared statement for lists of every length.
 LISTED = "IN (SELECT value FROM json_each(?))"
@@ -184,10 +183,9 @@ class SqliteReader:
             return [(memory, int(distance)) for memory, distance in self.db.execute(sql, (code, *values, limit))]
         return nearness.nearest(code, self.db.execute(f"SELECT c.memory, c.code {rows}", values), limit)
 
-    def cells_around(self, embedder: int, code: bytes, scanned: int | None = None) -> list[int]:
+    def cells_around(self, embedder: int, code: bytes, scanned: int = SCANNED) -> list[int]:
         """Return the cells around a sign code that hold about `scanned` vectors; empty means the whole store."""
         stored = self.count()
-        scanned = scanned or SCANNED[self.has_vectors]
         if stored <= scanned:
             return []
         cells = self.db.execute("SELECT count(*) FROM beacon WHERE embedder = ?", (embedder,)).get
