@@ -1,15 +1,12 @@
 """A lexical test that ought to be easy: ten thousand templated facts, and questions that name one component each."""
 
-import argparse
-import json
-import os
 import random
 import sys
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
 from bench import baselines, rankers, words
+from bench.command import run
 from bench.dataset import Dataset, Doc, Query
 from bench.machine import described
 from bench.shelves import Shelves, build
@@ -93,17 +90,7 @@ def orders(data: Dataset, shelves: Shelves) -> int:
 
 def main() -> int:
     """Run the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.easy", description=__doc__)
-    parser.add_argument("--facts", type=int, default=FACTS)
-    parser.add_argument("--json", help="write the JSON here")
-    parser.add_argument("--work", default=os.path.join(tempfile.gettempdir(), "memman-bench", "easy"))
-    asked = parser.parse_args()
-    figures = measure(dataset(asked.facts), asked.work)
-    if asked.json:
-        with open(asked.json, "w", encoding="utf-8") as out:
-            json.dump(figures, out, indent=2)
-    print(table(figures))
-    return 0
+    return run("easy", __doc__, FACTS, lambda facts, work: measure(dataset(facts), work), table)
 
 
 def table(figures: dict[str, Any]) -> str:

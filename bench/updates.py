@@ -1,19 +1,16 @@
 """Facts that change: whether recall tells what holds now, beside plain full-text search over everything ever said."""
 
-import argparse
 import asyncio
-import json
-import os
 import random
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import mean
 from typing import Any, NamedTuple
 
 from bench import baselines, words
+from bench.command import run
 from bench.dataset import Doc, Query
 from bench.easy import components
 from bench.machine import described
@@ -122,17 +119,7 @@ async def _fill(store: SqliteStore, texts: Sequence[str]) -> None:
 
 def main() -> int:
     """Run the bench from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.updates", description=__doc__)
-    parser.add_argument("--facts", type=int, default=FACTS)
-    parser.add_argument("--json", help="write the JSON here")
-    parser.add_argument("--work", default=os.path.join(tempfile.gettempdir(), "memman-bench", "updates"))
-    asked = parser.parse_args()
-    figures = measure(changes(asked.facts), asked.work)
-    if asked.json:
-        with open(asked.json, "w", encoding="utf-8") as out:
-            json.dump(figures, out, indent=2)
-    print(table(figures))
-    return 0
+    return run("updates", __doc__, FACTS, lambda facts, work: measure(changes(facts), work), table)
 
 
 def table(figures: dict[str, Any]) -> str:

@@ -115,17 +115,16 @@ def _implicit(fact: Sentence, memory: Sentence) -> tuple[str, str]:
 
 def verdict(fact: Statement, memory: Statement) -> tuple[str, str]:
     """Judge one fact against one memory: (action, reason), '' for ADD."""
-    same = not respelled(fact.text, memory.text)
-    if fact.key == memory.key and same:
+    if fact.key == memory.key and not respelled(fact.text, memory.text):
         return "NONE", "already known"
     if not memory.sentences or not fact.sentences or not memory.single:
         return "", ""
     known = memory.sentences[0]
-    if same and fact.single and len(memory.sentences) == 1:
+    if fact.single and len(memory.sentences) == 1:
         action = _retold(fact.sentences[0], known)
-        if action == "NONE" and len(fact.sentences) == 1:
+        if action == "NONE" and len(fact.sentences) == 1 and not respelled(fact.text, memory.text):
             return "NONE", "already known"
-        if action == "UPDATE":
+        if action == "UPDATE" and not respelled(fact.text, memory.text):
             return "UPDATE", "says the same and more"
     for rule in (_explicit, _implicit):
         for said in fact.sentences:

@@ -26,6 +26,7 @@ class SqliteUnit:
 
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db
+        self._around: dict[int, list[tuple[int, int, str]]] = {}
 
     def receipt(self, note: Note, at: int, outcome: str, facts: int) -> bool:
         """Record that `note` is done; False when it already was."""
@@ -48,6 +49,7 @@ class SqliteUnit:
                 fact.summary, draft.source, draft.origin, draft.valid_from, at,
             ),
         ).get  # fmt: skip
+        self._around.clear()
         self._mention(memory, fact.entities)
         for embedder, cell, planes, squares in draft.vectors:
             vectors.put(self.db, embedder, [(memory, cell, planes, squares)])
@@ -79,6 +81,7 @@ class SqliteUnit:
         self.db.execute(
             "UPDATE memory SET status = 'forgotten', retired_at = coalesce(retired_at, ?) WHERE id = ?", (at, memory)
         )
+        self._around.clear()
         self._move(memory, str(HIDDEN_CELL))
         self.index(self.touched([memory]))
         self._log(at, "forget", before["uid"], "", before, self._state(memory))
@@ -92,6 +95,7 @@ class SqliteUnit:
         status = "superseded" if before["superseded_by"] else "current"
         retired = before["retired_at"] if before["superseded_by"] else None
         self.db.execute("UPDATE memory SET status = ?, retired_at = ? WHERE id = ?", (status, retired, memory))
+        self._around.clear()
         self.index(self.touched([memory]))
         self._move(memory, "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)")
         self._log(at, "restore", before["uid"], "", before, self._state(memory))
@@ -182,6 +186,8 @@ class SqliteUnit:
 
     def in_context(self, memory: int) -> list[tuple[int, int, str]]:
         """Return (distance, id, text) of a memory, at 0, and of those around it in the same session, or else note."""
+        if memory in self._around:
+            return self._around[memory]
         origin, note, text = self.db.execute("SELECT origin, note, text FROM memory WHERE id = ?", (memory,)).get
         # An origin without a session strings together unrelated notes: there only the note itself is context.
         session = not origin.startswith("@")
@@ -193,6 +199,7 @@ class SqliteUnit:
                 (origin, memory),
             )
             near += [(n, other, its) for n, (other, its_note, its) in enumerate(rows, 1) if session or its_note == note]
+        self._around[memory] = near
         return near
 
     def touched(self, memories: Sequence[int]) -> list[int]:
