@@ -7,6 +7,7 @@ this process with `drain`, in one of their own with `start_drain`), providers
 are real servers on loopback.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -30,6 +31,9 @@ NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
 PATIENCE = 60.0
+# Read before `box` scrubs them: the long form of a sweep, and the folder that promises write their figures into.
+LONG = bool(os.environ.get("MEMMAN_LONG"))
+FIGURES = os.environ.get("MEMMAN_FIGURES", "")
 MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
@@ -195,3 +199,25 @@ def standin(tmp_path, monkeypatch, box):
     monkeypatch.setenv("PATH", f"{tmp_path}/standins:{os.environ['PATH']}")
     box.environ["PATH"] = os.environ["PATH"]
     return lambda name, script="": Standin(tmp_path / "standins", name, script)
+
+
+@pytest.fixture
+def rounds():
+    """Choose how much a sweep does: `rounds(short, long)`; MEMMAN_LONG=1 asks for the long form."""
+    return lambda short, long: long if LONG else short
+
+
+@pytest.fixture
+def kept(request):
+    """Write down what a test marked `promise` saw: `kept("500 kills: 0 lost, 0 duplicated")`."""
+    promises = [mark.args[0] for mark in request.node.iter_markers("promise")]
+
+    def write(figure: str) -> None:
+        assert promises, "only a promise has a figure"
+        for promise in promises if FIGURES else ():
+            seen = {"promise": promise, "test": request.node.nodeid, "long": LONG, "figure": figure}
+            path = Path(FIGURES).resolve() / f"{promise}-{request.node.name.replace('/', '_')}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(seen, ensure_ascii=False) + "\n")
+
+    return write
