@@ -115,7 +115,7 @@ def test_it_drains_soon_and_ends_in_time(container: Container) -> None:
 def test_it_ends_in_time_while_a_provider_hangs(container: Container) -> None:
     """Amid a call that nobody answers, SIGTERM ends all of it in time, and the note is still there."""
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        container.memman("config", "set", "llm_endpoint", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+        container.memman("config", "set", "--consent", "llm_endpoint", f"http://127.0.0.1:{deaf.getsockname()[1]}")
         container.memman("remember", "The lock is shut on Mondays.")
         deaf.settimeout(PATIENCE)
         with deaf.accept()[0]:

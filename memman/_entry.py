@@ -4,6 +4,7 @@ import sys
 
 _INTERNAL_ERROR = 70  # EX_SOFTWARE
 _CANNOT_WRITE = 74  # EX_IOERR
+_LONGEST = 4096  # characters of an error
 
 
 def main() -> int:
@@ -76,7 +77,9 @@ def _report(error: Exception) -> int:
 
         error = translated(error, "a database")
     if isinstance(error, MemmanError):
-        sys.stderr.write(f"memman: {error}\n")
+        from memman.recall.render import clean
+
+        sys.stderr.write(f"memman: {clean(str(error), _LONGEST)}\n")
         return error.exit_code
     import os
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
 from memman.config.env import Settings
+from memman.config.ground import claim
 from memman.config.places import data_dir
 from memman.config.schedule import beat, refuse_stopped, ring, silence
 from memman.config.stores import checked
@@ -269,6 +270,7 @@ def drain(
     after each note; `trace` hears what each stage made of it.
     """
     data = data_dir()
+    claim(data)
     from memman.drain.worklog import Worklog
 
     deadline = None if seconds is None else time.monotonic() + seconds
@@ -336,11 +338,15 @@ async def _drain(
         _keep(queue, report, began)
         for calls in spent(before, ledger.totals()):
             log.write("provider calls", **calls)
+        watch.reach("before:maintenance", None)
         tidying = now_ms()
         await maintain(data, queue, ledger, workshop.stores, workshop.store, workshop.local)
         log.write("maintenance", "debug", ms=now_ms() - tidying, stores=sorted(workshop.stores))
+        watch.reach("after:maintenance", None)
         left = not report.stopped and await _upgraded(data, workshop, log)
         queue.set_meta(UPGRADING, "1" if left else "")
+        if not report.stopped:
+            _backed_up(data, queue, settings, log)
     finally:
         await workshop.close()
         for number in _STOPPING:  # a loop that closes with handlers in place complains of a signal that comes meanwhile
@@ -369,6 +375,22 @@ async def _upgraded(data: str, workshop: Workshop, log: "Worklog") -> bool:
         return False
 
 
+def _backed_up(data: str, queue: "Queue", settings: Settings, log: "Worklog") -> None:
+    """Take a backup where one is due; one that fails is logged, and doctor sees it."""
+    from memman.backup.schedule import attempt
+    from memman.drain.worklog import failure
+    from memman.model.errors import MemmanError
+
+    try:
+        made = attempt(data, queue, settings)
+    except (MemmanError, OSError) as error:
+        log.write("backup failed", **failure(error))
+    else:
+        if made:
+            log.write("backup taken", backup=made.id)
+            beat(data)
+
+
 async def _beat(data: str) -> None:
     """Let the heart beat while notes are worked on, however long that takes."""
     while True:
@@ -385,7 +407,7 @@ def _keep(queue: "Queue", report: "Report", began: int) -> None:
     queue.set_meta("last_drain", json.dumps(record, ensure_ascii=False))
 
 
-def _reach() -> "Callable[[str, Note], None]":
+def _reach() -> "Callable[[str, Note | None], None]":
     """Return what crash tests have armed through MEMMAN_FAILPOINT, or nothing at all."""
     armed = os.environ.get("MEMMAN_FAILPOINT")
     if not armed:

@@ -228,10 +228,11 @@ def _place(request: httpx.Request) -> str:
 
 
 def _proxy(url: httpx.URL) -> str | None:
-    if url.host in LOOPBACK or proxy_bypass(url.host):
+    """Name the proxy for what is encrypted: it learns the host and no more. Plain text goes straight to its server."""
+    if url.scheme == "http" or url.host in LOOPBACK or proxy_bypass(url.host):
         return None
     known = getproxies()
-    proxy = known.get(url.scheme) or known.get("all")
+    proxy = known.get("https") or known.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
 

@@ -19,17 +19,51 @@ if TYPE_CHECKING:
 OLDEST_LIBRARY = (3, 51, 3)
 # Longer than any transaction of ours; a drain's longest is a migration.
 WAIT_MS = 10_000
+# SQLite's own checksum of every page, and how a file says that it has them: bytes it keeps free on each page, and an
+# `application_id` ("memm"), so that losing the first is noticed.
+CHECKSUM_BYTES = 8
+CHECKED = 0x6D656D6D
+_EXTENSION = os.path.dirname(apsw.__file__) + "/sqlite_extra_binaries/cksumvfs"
 # What SQLite opens: the file, and by these endings what it keeps beside it.
 COMPANIONS = ("", "-wal", "-shm", "-journal")
+_checks: bool | None = None
 
 
 def _check_library() -> None:
+    """Refuse a library that can harm a file, and have pages checked where this machine can."""
     if tuple(map(int, apsw.sqlite_lib_version().split(".")[:3])) < OLDEST_LIBRARY:
         from memman.model.errors import OldLibrary
 
         raise OldLibrary(
             f"SQLite {apsw.sqlite_lib_version()} can corrupt a WAL database: upgrade apsw to 3.51.3 or newer"
         )
+    checks_pages()
+
+
+def checks_pages() -> bool:
+    """Whether this process checks and writes page checksums, from here on, of every file that has them.
+
+    The extension makes itself the file layer of all connections opened after it.
+    """
+    global _checks  # noqa: PLW0603 - as global as what it remembers
+    if _checks is None:
+        db = apsw.Connection(":memory:")
+        try:
+            db.enable_load_extension(True)
+            db.load_extension(_EXTENSION)
+            _checks = True
+        except (apsw.Error, AttributeError):
+            _checks = False
+        db.close()
+    return _checks
+
+
+def _check_pages(db: apsw.Connection, path: str) -> None:
+    """Raise DamagedFile where a file has lost the mark by which its pages are checked."""
+    if db.execute("PRAGMA application_id").get == CHECKED and db.reserve_bytes() != CHECKSUM_BYTES:
+        from memman.model.errors import DamagedFile
+
+        raise DamagedFile(f"{path} is damaged: its first page is not what was written; `memman doctor` tells more")
 
 
 def _check_regular(path: str) -> None:
@@ -42,12 +76,14 @@ def translated(error: Exception, path: str) -> "MemmanError":
     """Turn a driver or file-system error about `path` into memman's own."""
     from memman.model.errors import Busy, CannotWrite, DamagedFile, MemmanError, StoreError
 
+    if isinstance(error, UnicodeDecodeError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
+        return DamagedFile(f"{path} is damaged, it was left untouched: `memman doctor` tells more ({error})")
     table: tuple[tuple[tuple[type[Exception], ...], type[MemmanError], str], ...] = (
         ((apsw.BusyError, apsw.LockedError), Busy, "is in use by another process; try again"),
         (
             (apsw.CorruptError, apsw.NotADBError),
             DamagedFile,
-            "is damaged or not a database; it was left untouched",
+            "is damaged or not a database, it was left untouched: `memman doctor` tells more",
         ),
         (
             (apsw.FullError,),
@@ -80,7 +116,7 @@ class Guard:
         """Begin to watch."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: "TracebackType | None") -> None:
-        if isinstance(error, apsw.Error | OSError):
+        if isinstance(error, apsw.Error | OSError | UnicodeDecodeError):
             raise translated(error, self.path) from error
 
 
@@ -124,6 +160,11 @@ def open_writer(path: str, *, synchronous: str = "FULL") -> apsw.Connection:
     _check_regular(path)
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(WAIT_MS)
+    _check_pages(db, path)
+    if not checks_pages() and db.reserve_bytes() == CHECKSUM_BYTES:
+        from memman.model.errors import CannotWrite
+
+        raise CannotWrite(f"{path} has page checksums that this installation cannot keep: install the wheel of apsw")
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.wal_autocheckpoint(0)
     db.execute(f"PRAGMA synchronous={synchronous}")
@@ -141,18 +182,29 @@ def there(path: str) -> bool:
     return True
 
 
+def _logged(path: str) -> bool:
+    """Whether there is a log that holds what the file at `path` does not."""
+    try:
+        return os.stat(path + "-wal").st_size > 0
+    except OSError:
+        return False
+
+
 def open_reader(path: str) -> apsw.Connection:
-    """Open `path` read-only; on a medium nobody can write to, also without a log."""
+    """Open `path` read-only; on a medium that we cannot write to, also without a log."""
     _check_library()
     _check_regular(path)
     try:
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         db.set_busy_timeout(WAIT_MS)
-        db.execute("PRAGMA schema_version").get  # noqa: B018 - the first read is what opens the log
+        _check_pages(db, path)  # the first read is what opens the log
     except (apsw.CantOpenError, apsw.ReadOnlyError):
+        if os.access(path.rpartition("/")[0], os.W_OK) or _logged(path):
+            raise
         quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         db = apsw.Connection(f"file:{quoted}?immutable=1", flags=flags)
+        _check_pages(db, path)
     return db
 
 
@@ -180,11 +232,31 @@ def upgrade(db: apsw.Connection, path: str, steps: "Sequence[str]") -> None:
     if version:
         _copy(db, f"{path}.schema-{version}.bak")
     else:
-        db.execute("PRAGMA journal_mode=WAL")
+        _begin(db)
     with Transaction(db):
         for step in steps[schema_version(db, len(steps), path) :]:  # another process may have been first
             db.execute(step)
         db.execute(f"PRAGMA user_version = {len(steps)}")
+        if db.reserve_bytes() == CHECKSUM_BYTES:
+            db.execute(f"PRAGMA application_id = {CHECKED}")
+
+
+def _begin(db: apsw.Connection) -> None:
+    """Give an empty file what it must have before its first table: room for checksums, and a write-ahead log."""
+    if checks_pages():
+        db.reserve_bytes(reserve=CHECKSUM_BYTES)
+    if db.execute("PRAGMA journal_mode=WAL").get == "delete":  # SQLite lets an error pass here
+        raise apsw.IOError("it cannot be given a write-ahead log")
+
+
+def add_checksums(db: apsw.Connection) -> None:
+    """Give the pages of a file made without them checksums, where this machine can: it is written anew, once."""
+    if not checks_pages() or db.execute("PRAGMA application_id").get == CHECKED:
+        return
+    if db.reserve_bytes() != CHECKSUM_BYTES:
+        db.reserve_bytes(reserve=CHECKSUM_BYTES)
+        db.execute("VACUUM")
+    db.execute(f"PRAGMA application_id = {CHECKED}")
 
 
 def _copy(db: apsw.Connection, target: str) -> None:

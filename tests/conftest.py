@@ -7,7 +7,6 @@ this process with `drain`, in one of their own with `start_drain`), providers
 are real servers on loopback.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -23,6 +22,8 @@ from memman import compose
 from memman.hot.recall import found
 from memman.queue.append import append
 from memman.store.filters import Filters
+from memman.store.sqlite.seal import reseal
+from memman.store.sqlite.store import SqliteStore
 from memman.testing.providers import ScriptedProvider
 
 # What stamps a note's provenance or chooses a store; a developer's own must not leak into a test.
@@ -31,9 +32,6 @@ NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
 PATIENCE = 60.0
-# Read before `box` scrubs them: the long form of a sweep, and the folder that promises write their figures into.
-LONG = bool(os.environ.get("MEMMAN_LONG"))
-FIGURES = os.environ.get("MEMMAN_FIGURES", "")
 MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
@@ -137,6 +135,13 @@ class Box:
         """Ask a store's database; one-column rows come as plain values."""
         return rows(self.store_path(name), sql, values)
 
+    def alter(self, sql: str, *values: object) -> None:
+        """Change memories behind memman's back, but with the digests of what they say then."""
+        store = SqliteStore(str(self.store_path()))
+        store.db.execute(sql, values)
+        reseal(store.db)
+        store.db.close()
+
     def states(self) -> dict[str, int]:
         """Count notes by state."""
         return dict(self.queue("SELECT state, count(*) FROM note GROUP BY state"))
@@ -199,25 +204,3 @@ def standin(tmp_path, monkeypatch, box):
     monkeypatch.setenv("PATH", f"{tmp_path}/standins:{os.environ['PATH']}")
     box.environ["PATH"] = os.environ["PATH"]
     return lambda name, script="": Standin(tmp_path / "standins", name, script)
-
-
-@pytest.fixture
-def rounds():
-    """Choose how much a sweep does: `rounds(short, long)`; MEMMAN_LONG=1 asks for the long form."""
-    return lambda short, long: long if LONG else short
-
-
-@pytest.fixture
-def kept(request):
-    """Write down what a test marked `promise` saw: `kept("500 kills: 0 lost, 0 duplicated")`."""
-    promises = [mark.args[0] for mark in request.node.iter_markers("promise")]
-
-    def write(figure: str) -> None:
-        assert promises, "only a promise has a figure"
-        for promise in promises if FIGURES else ():
-            seen = {"promise": promise, "test": request.node.nodeid, "long": LONG, "figure": figure}
-            path = Path(FIGURES).resolve() / f"{promise}-{request.node.name.replace('/', '_')}.json"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(seen, ensure_ascii=False) + "\n")
-
-    return write

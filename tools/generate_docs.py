@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from promises import page as promises
+
 from memman.config.keys import KEYS
 from memman.hot.guide import ABOUT
 from memman.model import errors
@@ -98,6 +100,7 @@ PAGES = {
 }
 FILES = {
     **{f"docs/{name}": lambda make=make: NOTE + make() for name, make in PAGES.items()},
+    "docs/promises.md": lambda: NOTE + promises(),
     "hooks/claude-code/skills/memman/SKILL.md": _skill,
 }
 

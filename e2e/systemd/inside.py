@@ -21,6 +21,8 @@ PROGRAM = "/opt/memman/bin/memman"
 SERVICE, TIMER, PATH = UNITS = ("memman-drain.service", "memman-drain.timer", "memman-drain.path")
 # Figures of the acceptance: seconds until a note is recalled as stored, how often, the burst, the unit's exposure.
 STORED, TIMES, BURST, EXPOSURE = 3.0, 20, 500, 2.5
+# Ticks of the timer that are waited for, seconds between two, and by how many one may be late.
+TICKS, INTERVAL, LATE = int(os.environ.get("MEMMAN_TICKS", "4")), 5, 2.0
 PATIENCE = 30.0
 
 
@@ -209,6 +211,42 @@ def resumes(user: User) -> None:
     user.systemctl("start", PATH)
 
 
+def ticks() -> None:
+    """See that the timer's runs come on time, and after a pause there is one, not one for each that was missed."""
+    user = User("tina")
+    user.memman(*INSTALL)
+    user.memman("scheduler", "interval", str(INTERVAL))
+    user.systemctl("stop", PATH)
+    until("the first run is over", lambda: ended(user) > 0)
+    late = []
+    for _ in range(TICKS):
+        before = ended(user)
+        until("the next run", lambda before=before: began(user) > before)
+        late.append(began(user) - before - INTERVAL)
+        until("its end", lambda: ended(user) > began(user))
+    assert max(late) <= LATE, late
+    user.systemctl("stop", TIMER)
+    time.sleep(3 * INTERVAL)
+    before = user.starts()
+    user.systemctl("start", TIMER)
+    time.sleep(INTERVAL - 1)
+    caught = user.starts() - before
+    assert caught == 1
+    unfailed(user)
+    worst = f"{max(late):.2f} s late at most"
+    say(f"ticks: {TICKS} of systemd's each {INTERVAL} s: {worst}; after {3 * INTERVAL} s of pause {caught} run")
+
+
+def began(user: User) -> float:
+    """Return when the service was last started, in the machine's own seconds."""
+    return int(user.shown(SERVICE, "InactiveExitTimestampMonotonic")) / 1_000_000
+
+
+def ended(user: User) -> float:
+    """Return when it last came to its end."""
+    return int(user.shown(SERVICE, "InactiveEnterTimestampMonotonic")) / 1_000_000
+
+
 def lacks_its_program() -> None:
     """See that a launcher that is gone makes the service fail, not spin; back again, the timer mends all."""
     user = User("dave")
@@ -342,7 +380,7 @@ def stops_amid_a_call() -> None:
     user.memman(*INSTALL)
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         deaf.settimeout(PATIENCE)
-        user.memman("config", "set", "llm_endpoint", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+        user.memman("config", "set", "--consent", "llm_endpoint", f"http://127.0.0.1:{deaf.getsockname()[1]}")
         user.memman("remember", "The lock is shut on Mondays.")
         with deaf.accept()[0]:
             began = time.monotonic()

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,11 @@ def lacking() -> str:
     return ", ".join(f"{program} is missing" for program in NEEDED if not shutil.which(program))
 
 
-def boots(bin: Path, *parts: str) -> None:  # noqa: A002 - the fixture's name
-    """Boot the box once for each of `parts`, without namespaces where it begins with `bare:`, and run them inside."""
+def boots(bin: Path, *parts: str, **environ: str) -> str:  # noqa: A002 - the fixture's name
+    """Boot the box once for each of `parts`, without namespaces where it begins with `bare:`, and run them inside.
+
+    Returns what they said.
+    """
     if reason := lacking():
         pytest.skip(reason)
     python = os.path.realpath(sys.executable)
@@ -34,16 +38,23 @@ def boots(bin: Path, *parts: str) -> None:  # noqa: A002 - the fixture's name
         inside.append(line if part.split() == words else f"bare:{line}")
     # Told to end in time, the box takes down what it put up.
     command = ["timeout", "--kill-after=30", "200", HERE / "box", *inside]
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300
-    )
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, **streams, env=os.environ | environ, text=True, check=False, timeout=300)
     print(done.stdout)
     assert done.returncode == 0, done.stdout
+    return str(done.stdout)
 
 
 def test_it_runs_by_itself(bin: Path) -> None:  # noqa: A002 - the same
     """Notes are stored by themselves, bursts and ended drains cost none, and all of it outlives a reboot."""
     boots(bin, "works", "runs_after_a_reboot", "stays_stopped")
+
+
+@pytest.mark.promise("R13")
+def test_its_ticks_are_on_time(bin: Path, rounds: Callable, kept: Callable) -> None:  # noqa: A002 - the same
+    """The timer's runs are two seconds late at most, and after a pause one makes up for all that were missed."""
+    said = boots(bin, "ticks", MEMMAN_TICKS=str(rounds(3, 20)))
+    kept(next(line.removeprefix("ticks: ") for line in said.splitlines() if line.startswith("ticks: ")))
 
 
 def test_odd_folders_and_a_missing_program(bin: Path) -> None:  # noqa: A002 - the same

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from memman.cli.consent import need_person
 from memman.cli.group import Group
 from memman.cli.options import json_option, place, starting
 from memman.cli.show import as_data, complain, table, text
@@ -28,10 +29,16 @@ def config() -> None:
 def set_(key: str, value: str) -> None:
     """Set a key; with - as the value it is read from standard input, which keeps a secret out of the shell's history.
 
-    The MEMMAN_ of a key may be left out.
+    The MEMMAN_ of a key may be left out. Where text is sent, and with whose key, is set at a terminal, or with
+    --consent.
     """
+    name = known(key)
+    if name.outward(value):
+        need_person(f"setting {name.name}")
+    if not value:
+        raise UsageError(f"there is no value: `memman config unset {name.name}` returns it to its default")
     change(place().data, key, _read() if value == "-" else value)
-    text(f"set {known(key).name}")
+    text(f"set {name.name}")
 
 
 @config.command()

@@ -9,6 +9,7 @@ import click
 from memman.cli.options import json_option, said_store, store_option
 from memman.cli.progress import bar
 from memman.cli.show import as_data, complain, text
+from memman.config.ground import tread
 from memman.config.places import data_dir
 from memman.config.schedule import beat, refuse_stopped
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 def drain(limit: int | None, deadline: float | None, wait: bool, trace: bool, as_json: bool) -> int:
     """Take the notes that wait through the pipeline, into their stores."""
     refuse_stopped(data_dir(), "drain")
+    tread(data_dir())
     if wait and not limit and said_store() is None and _idle():
         return 0
     from memman import compose

@@ -4,6 +4,8 @@ from difflib import get_close_matches
 
 import click
 
+from memman.cli.consent import guard
+
 
 class Group(click.Group):
     """A group of verbs."""
@@ -21,6 +23,17 @@ class Group(click.Group):
         if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
             ctx.fail(_unknown(args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a verb; a person's own asks for their consent where an agent runs it."""
+        command = self.load(ctx, name)
+        if command is not None and not isinstance(command, click.Group):
+            guard(command, f"{ctx.command_path} {name}".partition(" ")[2])
+        return command
+
+    def load(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Find a verb."""
+        return super().get_command(ctx, name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's own signature
         """Return the verbs in the order they were written."""

@@ -1,4 +1,4 @@
-"""`memman insights`: list, show and protect."""
+"""`memman insights`: list, show, protect, and judge what was held back."""
 
 from typing import Any
 
@@ -9,12 +9,13 @@ from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.show import ago, as_data, counted, pairs, short, table, text, when
 from memman.govern.insights import STATUSES
 from memman.model.vocabulary import CATEGORIES, SOURCES
+from memman.recall.render import sourced
 
 
 @click.group(cls=Group)
 @store_option
 def insights() -> None:
-    """List memories, show everything known about one, and protect what must stay."""
+    """List memories, show everything known about one, protect what must stay, judge what was held back."""
 
 
 @insights.command("list")
@@ -71,10 +72,39 @@ def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     table([(said if one["changed"] else f"was {said} already", short(one["id"]), one["text"]) for one in records])
 
 
+@insights.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@json_option
+@store_option
+def approve(ids: tuple[str, ...], as_json: bool) -> None:
+    """Let memories be recalled that were held back; they stay marked with their source."""
+    from memman.govern import review as govern
+
+    _judged(govern.approve(place(), ids), "approved", as_json=as_json)
+
+
+@insights.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@json_option
+@store_option
+def reject(ids: tuple[str, ...], as_json: bool) -> None:
+    """Forget memories that were held back; `forget --undo` holds them back again."""
+    from memman.govern import review as govern
+
+    _judged(govern.reject(place(), ids), "rejected", as_json=as_json)
+
+
+def _judged(records: list[dict[str, Any]], said: str, *, as_json: bool) -> None:
+    if as_json:
+        as_data(records)
+    else:
+        table([(said if one["changed"] else "was not held back", short(one["id"]), one["text"]) for one in records])
+
+
 def _row(record: dict[str, Any], *, marked: bool) -> tuple[object, ...]:
-    mark = (record["status"],) if marked else ()
+    mark = (record["status"] + (f": {record['why']}" if "why" in record else ""),) if marked else ()
     shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
-    return (*shown, record["source"], *mark, record["text"])
+    return (*shown, sourced(record["source"]), *mark, record["text"])
 
 
 def _memory(record: dict[str, Any]) -> None:
@@ -94,7 +124,8 @@ def _memory(record: dict[str, Any]) -> None:
             "valid": f"from {when(record['valid_from'])}" + (f" to {until}" if until else ""),
             "recorded": when(record["recorded_at"]),
             "retired": when(record["retired_at"]),
-            "source": record["source"],
+            "source": sourced(record["source"]),
+            "held back": record.get("why", ""),
             "note": record["note"],
             **{name: came.get(name) for name in ("agent", "session", "cwd", "repository", "revision", "host", "user")},
             "edges": counted(record["edges"]),

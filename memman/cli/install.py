@@ -6,18 +6,18 @@ import sys
 import click
 
 from memman.cli.show import complain, text
-from memman.cli.wizard import asked, fault, from_shell, shown
+from memman.cli.wizard import admit, asked, from_shell, shown
 from memman.config.env import change_all
+from memman.config.ground import check
 from memman.config.launcher import lay
 from memman.config.places import data_dir
-from memman.doctor.folder import UNSAFE, file_system
 from memman.integrations import nanoclaw, openclaw
 from memman.integrations.installer import Step, locked, plan, wire
 from memman.integrations.manifest import Manifest
 from memman.integrations.state import strangers
 from memman.integrations.target import File, Target, Wiring
 from memman.integrations.targets import ALL, TARGETS, chosen
-from memman.model.errors import BadConfig, MemmanError
+from memman.model.errors import MemmanError
 from memman.scheduler import setup
 
 target_option = click.option(
@@ -43,6 +43,7 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     read is left as it is, the rest is done, and the exit code says so.
     """
     data, targets = data_dir(), chosen(names)
+    check(data)
     if nanoclaw.TARGET in targets:
         nanoclaw.root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run)
@@ -85,11 +86,11 @@ class _Work:
     def plan(self, targets: list[Target], wiring: Wiring, settings: dict[str, str]) -> list[tuple[Target, File]]:
         """Print what is to happen, and drop the settings that are wrong; return the files that can be worked on."""
         manifest, planned = Manifest(self.data), []
-        if (kind := file_system(self.data)) in UNSAFE:
-            complain(f"{self.data} lies on {kind}, where databases get damaged: set MEMMAN_DATA_DIR to a local folder")
         for name, value in list(settings.items()):
-            if wrong := fault(name, value):
-                self.wrong(BadConfig(wrong))
+            try:
+                admit(name, value)
+            except MemmanError as error:
+                self.wrong(error)
                 del settings[name]
             else:
                 text(f"settings: {name}={shown(name, value)}")

@@ -26,9 +26,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "timeline": ("timeline", "Show what happened around a memory, or what is newest, by day"),
     "graph": ("graph", "Walk along the edges between memories, add one, or rebuild them"),
     "store": ("store", "List, make, choose, bind and remove stores"),
+    "backup": ("backup", "Take backups, and bring back what they hold"),
     "config": ("config", "Read and change the configuration"),
     "scheduler": ("scheduler", "Run drains, or have them run, and look into the queue"),
     "doctor": ("doctor", "Check that everything works, and say what mends what does not"),
+    "scan": ("scan", "Look for secrets in all that is stored, and with --fix take them out"),
     "log": ("log", "Show what was done to which memory"),
     "embed": ("embed", "Show and change what makes the vectors"),
     "pipeline": ("pipeline", "Print the stages of the drain, their versions and what they cost last"),
@@ -47,7 +49,7 @@ class Verbs(Group):
         """Return the verbs in the order of the table."""
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 - the same
+    def load(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 - the same
         """Load a verb."""
         if name not in VERBS:
             return None

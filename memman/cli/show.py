@@ -6,15 +6,16 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from memman.recall.render import SHORT_ID, age, clean
+from memman.model.secrets import cleaned
+from memman.recall.render import SHORT_ID, age, clean, escaped
 
 WIDE = 65_536
 _GAP = "  "
 
 
 def as_data(record: Any) -> None:
-    """Print JSON."""
-    sys.stdout.write(json.dumps(record, ensure_ascii=False, indent=2) + "\n")
+    """Print JSON without secrets, what a reader would not see of it as escapes."""
+    sys.stdout.write(escaped(json.dumps(cleaned(record), ensure_ascii=False, indent=2)) + "\n")
 
 
 def text(line: str) -> None:

@@ -54,6 +54,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "store": f"{store['name']} ({store['why']})" + ("" if store["exists"] else ", empty so far"),
         "file": f"{store['path']}, {size(store['bytes'])}",
         "memories": counted(record["memories"]["by_status"]),
+        "held back": _held(record["memories"]["by_status"].get("review", 0)),
         "by category": counted(record["memories"]["by_category"]),
         "edges": counted(record["edges"]),
         "queue": counted(queue["states"]) + f"; {queue['waiting_here']} for this store",
@@ -69,6 +70,10 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "schema": ", ".join(f"{name} {number}" for name, number in record["schema"].items()),
         "version": record["version"],
     }
+
+
+def _held(count: int) -> str:
+    return f"{count} for review: `memman insights list --status review` shows them" if count else ""
 
 
 def _model(llm: dict[str, str]) -> str:

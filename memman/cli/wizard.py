@@ -6,6 +6,7 @@ from collections.abc import Callable
 import click
 
 from memman.cli.config import masked
+from memman.cli.consent import need_person
 from memman.config.env import Settings
 from memman.config.keys import KEYS
 from memman.model.errors import BadConfig
@@ -44,13 +45,11 @@ def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
     return answers | ({_KEY: key} if key else {})
 
 
-def fault(name: str, value: str) -> str:
-    """Return what is wrong with a setting, '' for nothing."""
-    try:
-        Settings({}).replaced({name: value})
-    except BadConfig as error:
-        return str(error)
-    return ""
+def admit(name: str, value: str) -> None:
+    """Raise BadConfig for a value that will not do, ForPeople for one that a person has to agree to."""
+    Settings({}).replaced({name: value})
+    if KEYS[name].outward(value):
+        need_person(f"taking {name} from the shell")
 
 
 def shown(name: str, value: str) -> str:
@@ -60,8 +59,10 @@ def shown(name: str, value: str) -> str:
 
 def _valid(name: str) -> Callable[[str], str]:
     def check(value: str) -> str:
-        if wrong := fault(name, value.strip()):
-            raise click.UsageError(wrong)
+        try:
+            admit(name, value.strip())
+        except BadConfig as error:
+            raise click.UsageError(str(error)) from error
         return value.strip()
 
     return check

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Mapping
 
 from memman.config.keys import KEYS, Key
-from memman.config.places import read_file, write_file
+from memman.config.places import foreign, read_file, write_file
 from memman.model.errors import BadConfig
 
 
@@ -46,14 +46,13 @@ class Settings:
         """Read the env file to show it: what is not acceptable is left out and named in `faults`."""
         path = env_path(data)
         try:
-            mode = stat.S_IMODE(os.stat(path).st_mode)
+            info = os.stat(path)
         except FileNotFoundError:
             return cls({})
         said = {name: value for name, value in _pairs(read_file(path)) if name in KEYS and value}
         wrong = {name: fault for name, value in said.items() if (fault := _fault(KEYS[name], value))}
-        exposed = f"{path} can be read by others (mode {mode:04o}): run chmod 600 on it" if mode & 0o077 else ""
         good = {name: value for name, value in said.items() if name not in wrong}
-        return cls(good, tuple(filter(None, (exposed, *wrong.values()))))
+        return cls(good, tuple(filter(None, (_exposure(path, info), *wrong.values()))))
 
     def __getitem__(self, name: str) -> str:
         return self.said.get(name) or KEYS[name].default
@@ -99,6 +98,14 @@ def drop(data: str, name: str) -> None:
     write_file(env_path(data), "".join(text + "\n" for text in lines if text.partition("=")[0].strip() != name))
 
 
+def _exposure(path: str, info: os.stat_result) -> str:
+    """Return who else has the file in hand, '' for nobody."""
+    mode = stat.S_IMODE(info.st_mode)
+    if foreign(info.st_uid):
+        return f"{path} belongs to another user: make it your own"
+    return f"{path} can be read by others (mode {mode:04o}): run chmod 600 on it" if mode & 0o077 else ""
+
+
 def _pairs(text: str) -> list[tuple[str, str]]:
     lines = (line.strip() for line in text.splitlines())
     parts = (line.partition("=") for line in lines if line and not line.startswith("#"))
@@ -118,5 +125,7 @@ def _fault(key: Key, value: str) -> str:
     """Return what is wrong with a value, '' for nothing."""
     if not value.isprintable():
         return f"{key.name}: the value holds a newline or another control character"
+    if value != value.strip():
+        return f"{key.name}: the value begins or ends with a blank"
     wrong = key.check(value)
     return f"{key.name} {wrong}" if wrong else ""

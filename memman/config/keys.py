@@ -4,6 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+# Endings of names that no public name server gives out.
+_LOCAL_NAMES = (".local", ".internal", ".lan", ".home.arpa")
+# What may be said of how often to back up but a number of hours, in hours.
+BACKUP_WORDS = {"off": 0, "daily": 24, "weekly": 168}
+# Providers that are parts of memman.
+LOCAL = frozenset({"builtin", "minilm"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +21,10 @@ class Key:
     help: str
     check: Callable[[str], str]
     secret: bool = False
+
+    def outward(self, value: str) -> bool:
+        """Whether setting it to `value` says where text is sent, or with whose key."""
+        return self.name.endswith(("_PROVIDER", "_ENDPOINT", "_API_KEY")) and value not in LOCAL
 
 
 def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
@@ -46,23 +56,36 @@ def _prices(value: str) -> str:
     return "" if len(parts) == 2 and not any(map(_amount, parts)) else "takes two numbers: IN,OUT"  # noqa: PLR2004
 
 
+def _every(value: str) -> str:
+    hours = value.removesuffix("h")
+    fits = value in BACKUP_WORDS or (value != hours and not _whole(1, 8760)(hours))
+    return "" if fits else "takes off, daily, weekly, or a number of hours as in 12h"
+
+
 def _endpoint(value: str) -> str:
-    scheme, separator, rest = value.partition("://")
-    fits = scheme in {"http", "https"} and separator and rest and "@" not in rest and " " not in rest
-    return "" if fits else "takes an http:// or https:// address without a user name"
-
-
-def _private_endpoint(value: str) -> str:
     from urllib.parse import urlsplit
 
-    if wrong := _endpoint(value):
-        return wrong
+    scheme, separator, rest = value.partition("://")
+    if scheme not in {"http", "https"} or not separator or not rest or "@" in rest or " " in rest:
+        return "takes an http:// or https:// address without a user name"
     try:
         target = urlsplit(value)
-        near, _ = target.hostname in LOOPBACK, target.port
+        host, _ = target.hostname or "", target.port
     except ValueError:
         return "takes an address whose host and port can be read"
-    return "" if near or target.scheme == "https" else "takes an https:// address; http:// only for this machine"
+    return "" if scheme == "https" or _near(host) else "takes an https:// address; http:// only for the local network"
+
+
+def _near(host: str) -> bool:
+    """Whether a host is this machine, or has an address or a name that only the local network gives."""
+    if host in LOOPBACK or "." not in host.replace(":", "."):
+        return True
+    from ipaddress import ip_address
+
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return host.endswith(_LOCAL_NAMES)
 
 
 KEYS: dict[str, Key] = {
@@ -115,7 +138,7 @@ KEYS: dict[str, Key] = {
             "MEMMAN_RERANK_ENDPOINT",
             "",
             "Base address; by default the provider's own, for openai none.",
-            _private_endpoint,
+            _endpoint,
         ),
         Key("MEMMAN_RERANK_API_KEY", "", "Key for the reranker.", _anything, secret=True),
         Key("MEMMAN_RERANK_MODEL", "", "Reranking model.", _anything),
@@ -134,12 +157,28 @@ KEYS: dict[str, Key] = {
             "turns (whatever the model finds worth keeping). Unset: turns with a model, corrections without.",
             _one_of("off", "corrections", "turns"),
         ),
+        Key(
+            "MEMMAN_IGNORE",
+            "",
+            "Folders of which nothing is remembered, parted by commas: ~/clients/*, or a name anywhere. "
+            "A repository says so for itself in .memmanignore.",
+            _anything,
+        ),
         Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Notes in flight at once.", _whole(1, 256)),
+        Key("MEMMAN_BACKUP_EVERY", "off", "How often drains take a backup: off, daily, weekly, or 12h.", _every),
+        Key("MEMMAN_BACKUP_KEEP", "7", "Backups of the schedule that are kept, the last ones.", _whole(1, 1000)),
         Key(
             "MEMMAN_LOG_LEVEL",
             "info",
             "What logs/worker.jsonl keeps: info (what became of each note, no text) or debug (what stages made of it).",
             _one_of("info", "debug"),
+        ),
+        Key(
+            "MEMMAN_UNSAFE_FOLDER",
+            "refuse",
+            "allow: the data folder is used wherever it lies and whoever else does; for one machine alone on a shared "
+            "mount. Backups matter there.",
+            _one_of("refuse", "allow"),
         ),
         Key("MEMMAN_HTTP_TIMEOUT", "60", "Seconds a provider call may take.", _whole(1, 3600)),
         Key("MEMMAN_HTTP_TRIES", "3", "Times a provider call is made before the note waits.", _whole(1, 10)),

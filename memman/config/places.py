@@ -2,7 +2,7 @@
 
 import os
 from errno import EINVAL
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ FILE_MODE = 0o600
 
 
 def data_dir() -> str:
-    """Return the data folder: MEMMAN_DATA_DIR, or ~/.memman."""
+    """Return the data folder: MEMMAN_DATA_DIR, or ~/.memman. Raises BadConfig where it is not one's own."""
     chosen = os.environ.get("MEMMAN_DATA_DIR") or "~/.memman"
     if chosen[0] == "~" and os.environ.get("HOME") != "":
         chosen = os.path.expanduser(chosen)
@@ -21,7 +21,31 @@ def data_dir() -> str:
         from memman.model.errors import BadConfig
 
         raise BadConfig("the home folder is not known: set HOME or MEMMAN_DATA_DIR")
-    return os.path.abspath(chosen)
+    data = os.path.abspath(chosen)
+    _refuse_shared(data)
+    return data
+
+
+def foreign(owner: int) -> bool:
+    """Whether a file's owner is somebody to be wary of: to root nobody is, to anybody else whoever is neither."""
+    return os.geteuid() not in {0, owner} and owner != 0
+
+
+def _refuse_shared(data: str) -> None:
+    """Raise BadConfig for a folder that another user made, linked or can change: all in it would be theirs to say."""
+    try:
+        link, folder = os.lstat(data), os.stat(data)
+    except OSError:  # who opens it says so
+        return
+    if foreign(link.st_uid) or foreign(folder.st_uid):
+        why = "belongs to another user: set MEMMAN_DATA_DIR to a folder of your own"
+    elif S_ISDIR(folder.st_mode) and folder.st_mode & 0o002:
+        why = f"can be written by everybody (mode {folder.st_mode & 0o7777:04o}): run chmod 700 on it"
+    else:
+        return
+    from memman.model.errors import BadConfig
+
+    raise BadConfig(f"{data} {why}")
 
 
 def check_folder(data: str) -> None:
@@ -62,6 +86,21 @@ def make_folder(path: str) -> None:
     except FileExistsError:
         return
     os.chmod(path, FOLDER_MODE)
+    _settle(os.path.dirname(path))
+
+
+def _settle(folder: str) -> None:
+    """Have a power cut leave the names in a folder as they are now, where the file system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
 
 
 def make_file(path: str) -> None:
@@ -76,20 +115,31 @@ def make_file(path: str) -> None:
 
 def write_file(path: str, text: str) -> None:
     """Replace a small file atomically and durably, mode 0600; of a link, what it leads to. Raises CannotWrite."""
-    target = os.path.realpath(path)
-    draft = f"{target}.{os.getpid()}.new"
     try:
-        make_folder(os.path.dirname(target))
-        handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
-        try:
-            os.fchmod(handle, FILE_MODE)
-            os.write(handle, text.encode())
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        os.replace(draft, target)
+        put_file(path, text)
     except OSError as error:
         _cannot(path, "written", error)
+
+
+def put_file(path: str, text: str) -> None:
+    """Do what `write_file` does. Raises OSError."""
+    target = os.path.realpath(path)
+    draft = f"{target}.{os.getpid()}.new"
+    make_folder(os.path.dirname(target))
+    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
+    try:
+        os.fchmod(handle, FILE_MODE)
+        left = text.encode()
+        while left:  # a disk that is nearly full takes some of it
+            left = left[os.write(handle, left) :]
+        os.fsync(handle)
+    except OSError:
+        os.unlink(draft)
+        raise
+    finally:
+        os.close(handle)
+    os.replace(draft, target)
+    _settle(os.path.dirname(target))
 
 
 def open_file(path: str, flags: int) -> int:

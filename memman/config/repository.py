@@ -30,13 +30,14 @@ class Repository:
     """A git work tree.
 
     `common` is the folder every work tree of the repository shares, and so its
-    identity; `git` is this work tree's own git folder.
+    identity; `git` is this work tree's own git folder, `root` the folder that is the work tree.
     """
 
-    __slots__ = ("common", "git")
+    __slots__ = ("common", "git", "root")
 
-    def __init__(self, git: str) -> None:
+    def __init__(self, git: str, root: str) -> None:
         self.git = git
+        self.root = root
         shared = _text(git + "/commondir").strip()
         self.common = os.path.realpath(os.path.join(git, shared)) if shared else os.path.realpath(git)
 
@@ -90,7 +91,7 @@ def repository(folder: str) -> Repository | None:
             folder = parent
             continue
         if stat.S_ISDIR(mode):
-            return Repository(git)
+            return Repository(git, folder)
         linked = _text(git).strip().removeprefix("gitdir: ")
-        return Repository(os.path.join(folder, linked)) if linked else None
+        return Repository(os.path.join(folder, linked), folder) if linked else None
     return None

@@ -9,6 +9,7 @@ from contextlib import closing
 from memman.config.schedule import heartbeat_path, overdue, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
 from memman.doctor.layout import links
+from memman.drain.lock import LOCK, held, lock_path
 from memman.drain.worklog import Line, lines
 from memman.queue.view import QueueView
 from memman.scheduler.report import last_run
@@ -17,6 +18,8 @@ from memman.scheduler.report import last_run
 _LATE = 3600
 # Seconds by which a clock may have been set back before the files' times are of no use.
 _AHEAD = 120
+# Seconds in which a drain at work gives no sign of life that only one stopped or stuck lets pass.
+_STUCK = 120
 # Lines of the log in which the newest failure is looked for.
 _LINES = 200
 _DRAIN = "memman scheduler drain"
@@ -27,7 +30,7 @@ def check(context: Context) -> Iterator[Finding]:
     """Look when the last drain ended, and how."""
     data = context.data
     late, last = overdue(data), last_run(data)
-    troubles = [*_ahead(data), *_failing(data, last or 0)]
+    troubles = [*_ahead(data), *_stuck(data), *_failing(data, last or 0)]
     yield from troubles
     if late is not None:
         yield (fail if late > _LATE else warn)(f"no drain for {span(late)}", _DRAIN, _MORE)
@@ -48,10 +51,23 @@ def _ahead(data: str) -> Iterator[Finding]:
             yield warn(says, mend.format(shell(path)))
 
 
+def _stuck(data: str) -> Iterator[Finding]:
+    """Find a drain that is at work but gets no further: until it ends no other starts."""
+    lock = lock_path(data)
+    if not held(data, LOCK):
+        return
+    passed = time.time() - max(os.stat(path).st_mtime for path in (lock, heartbeat_path(data)) if os.path.exists(path))
+    if passed > _STUCK:
+        says = f"a drain holds {lock} and has not got on for {span(passed)}: it is stopped or stuck"
+        hint = "`kill -CONT` lets the process that it names go on; one that is killed loses nothing, the next resumes"
+        yield fail(says, f"lsof {shell(lock)}", hint)
+
+
 def _failing(data: str, last: int) -> Iterator[Finding]:
     """Find that the newest drain was broken off, or ended with an error, whoever started it."""
     told = lines(data, _LINES)
-    broken = [line for line in told if line["event"] == "drain failed" and line["at"] > last]
+    ahead = (time.time() + _AHEAD) * 1000
+    broken = [line for line in told if line["event"] == "drain failed" and last < line["at"] < ahead]
     code = _last_code(data)
     if not broken and not code:
         return

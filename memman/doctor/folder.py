@@ -1,43 +1,41 @@
-"""Whether the data folder can be used, and lies where SQLite's write-ahead log is safe."""
+"""Whether the data folder can be used, lies where SQLite's write-ahead log is safe, and is used by one machine."""
 
 import os
 from collections.abc import Iterator
 
-from memman.doctor.finding import Context, Finding, fail, ok
+from memman.config import ground
+from memman.config.places import queue_path, store_path
+from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
 
-# File systems that do not share memory or locks with every program that may open the file.
-UNSAFE = frozenset("nfs nfs4 cifs smb3 smbfs 9p virtiofs fuse.sshfs fuse.gvfsd-fuse afs vboxsf prl_fs".split())
-_MOUNTS = "/proc/self/mounts"
+_MOVE = "move the folder to a local disk and set MEMMAN_DATA_DIR"
+_ALONE = "do so only where the other machine does not use it any more"
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Look at what the data folder is, and on which file system."""
+    """Look at what the data folder is, on which file system, and who else uses it."""
     data = context.data
     if not os.path.exists(data):
-        yield ok(f"{data} is not there yet: the first note makes it")
+        yield from _unsafe(data, [data]) or [ok(f"{data} is not there yet: the first note makes it")]
     elif not os.path.isdir(data):
         yield fail(f"{data} is no folder", hint="move it away, or set MEMMAN_DATA_DIR")
     elif not os.access(data, os.R_OK | os.W_OK | os.X_OK):
         yield fail(f"{data} may not be read and written", hint="give it back to its owner, or set MEMMAN_DATA_DIR")
-    elif (kind := file_system(data)) in UNSAFE:
-        yield fail(
-            f"{data} lies on {kind}, where SQLite files of several programs get damaged",
-            hint="move the folder to a local disk and set MEMMAN_DATA_DIR",
-        )
     else:
-        yield ok(data + (f" on {kind}" if kind else ""))
+        places = [queue_path(data), *(store_path(data, name) for name in context.stores)]
+        kind = ground.file_system(data)
+        yield from _unsafe(data, places) or [ok(data + (f" on {kind}" if kind else ""))]
 
 
-def file_system(path: str, mounts: str = _MOUNTS) -> str:
-    """Name the file system that holds `path`, '' where the system does not say."""
-    try:
-        with open(mounts, encoding="utf-8", errors="replace") as lines:
-            rows = [line.split()[:3] for line in lines]
-    except OSError:
-        return ""
-    path, best, kind = os.path.realpath(path) + "/", "", ""
-    for _, point, named in (row for row in rows if len(row) == 3):  # noqa: PLR2004 - device, point, kind
-        folder = point.replace("\\040", " ").rstrip("/") + "/"
-        if path.startswith(folder) and len(folder) >= len(best):
-            best, kind = folder, named
-    return kind
+def _unsafe(data: str, places: list[str]) -> list[Finding]:
+    """Find what writing is refused for; where it is allowed all the same, that is a warning."""
+    grave = warn if ground.allowed(data) else fail
+    kinds = {path: ground.file_system(path) for path in places}
+    found = [
+        grave(f"{path} lies on {kind}, where SQLite files of several programs get damaged", hint=_MOVE)
+        for path, kind in kinds.items()
+        if ground.shared(kind)
+    ]
+    if other := ground.second(data, ground.this_kernel()):
+        says = f"another machine ({other}) has used {data} since this one was started"
+        found.append(grave(says, shell("rm", ground.owner_path(data)), _ALONE))
+    return found

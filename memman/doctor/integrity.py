@@ -9,8 +9,9 @@ import apsw
 from memman.doctor.finding import Context, Finding, backup, counted, fail, shell, skipped, sound
 from memman.model.errors import DamagedFile, MemmanError
 from memman.queue.schema import STEPS as QUEUE
-from memman.sqlite import COMPANIONS, Guard, open_reader, upgrade
+from memman.sqlite import COMPANIONS, Guard, open_reader
 from memman.store.sqlite.schema import STEPS as STORE
+from memman.store.sqlite.schema import migrate
 
 _KEEP = "keep what is moved aside: it may still be read"
 
@@ -51,7 +52,7 @@ def _lacks(db: apsw.Connection, steps: Sequence[str]) -> str:
     if db.execute("PRAGMA user_version").get != len(steps):
         return ""
     with closing(apsw.Connection(":memory:")) as model:
-        upgrade(model, ":memory:", steps)
+        migrate(model, ":memory:", steps)
         lost = sorted(_tables(model) - _tables(db))
     return f"it lacks {', '.join(lost)}" if lost else ""
 

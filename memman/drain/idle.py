@@ -14,13 +14,15 @@ TIDY = 3600
 SHOWN = 16_384
 # Queue setting: a drain has left some of an upgrade's work to the next.
 UPGRADING = "upgrading"
+# Queue setting: the stores out of whose files, and the queue's, something must go that was purged.
+SCRUBBING = "scrubbing"
 
 
 def idle(data: str) -> bool:
-    """Silence the bell; whether no note waits, no upgrade is under way, and a drain has tidied up not long ago."""
+    """Silence the bell; whether no note waits, nothing is left to do, and a drain has tidied up not long ago."""
     silence(data)
     with closing(QueueView(data)) as queue:
-        if queue.waiting() or queue.meta(UPGRADING):
+        if queue.waiting() or queue.meta(UPGRADING) or queue.meta(SCRUBBING):
             return False
         return _tidy(queue.meta("last_drain")) and _size(shown_path(data)) < SHOWN
 

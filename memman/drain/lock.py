@@ -5,14 +5,22 @@ The kernel frees a lock when its process ends, however it ends.
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from fcntl import LOCK_NB, LOCK_SH, flock
 
 from filelock import FileLock, Timeout
 
+from memman.config.ground import tread
 from memman.config.places import FILE_MODE, make_file, make_folder, open_file
 from memman.model.errors import Busy
 from memman.sqlite import Guard
+
+LOCK = "drain.lock"
+
+
+def lock_path(data: str) -> str:
+    """Return the path of the file that a drain at work holds locked; its modification time is when that one began."""
+    return f"{data}/{LOCK}"
 
 
 @contextmanager
@@ -28,6 +36,8 @@ def alone(data: str, name: str, busy: str, patience: float = 0) -> Iterator[None
         except Timeout:
             raise Busy(busy) from None
     try:
+        with suppress(OSError):
+            os.utime(path)
         yield
     finally:
         lock.release()
@@ -49,5 +59,6 @@ def held(data: str, name: str) -> bool:
 
 
 def drain_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:
-    """Hold drain.lock, or raise Busy after `patience` seconds, -1 for never."""
-    return alone(data, "drain.lock", "another drain is at work; it will take these notes along", patience)
+    """Hold drain.lock, or raise Busy after `patience` seconds, -1 for never. Raises UnsafePlace."""
+    tread(data)
+    return alone(data, LOCK, "another drain is at work; it will take these notes along", patience)

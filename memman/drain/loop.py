@@ -16,6 +16,7 @@ from memman.drain.runner import Stopped, Watch, fly
 from memman.drain.worklog import failure
 from memman.model.errors import MemmanError
 from memman.model.records import Note
+from memman.model.secret_words import screened
 from memman.pipeline.plan import Outcome, Tools
 from memman.queue.journal import Journal
 from memman.queue.notes import Queue
@@ -165,13 +166,13 @@ class Drain:
         self.report.trouble(error)
         if cost.spends:
             self.report.failed += 1
-            parked = self.queue.fail(note.uid, f"{type(error).__name__}: {error}"[:500])
+            parked = self.queue.fail(note.uid, screened(f"{type(error).__name__}: {error}")[:500])
             self.report.parked += parked
             self.health.learned_nothing()
             return "note parked" if parked else "note failed"
         self.report.deferred += 1
         if cost.ails:
-            self.queue.defer(note.uid, str(error)[:500])
+            self.queue.defer(note.uid, screened(str(error))[:500])
             self.health.failed(str(error)[:200])
             return "note deferred"
         self.queue.release(note.uid)

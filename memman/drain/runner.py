@@ -22,7 +22,7 @@ class Watch:
     `tell` hears what became of each note, as an event with fields for the worker's log.
     """
 
-    reach: Callable[[str, Note], None] = lambda point, note: None  # noqa: ARG005 - nobody looks on by default
+    reach: Callable[[str, Note | None], None] = lambda point, note: None  # noqa: ARG005 - nobody looks on by default
     trace: Callable[[str, Plan], None] = lambda stage, plan: None  # noqa: ARG005 - the same
     progress: Callable[[], None] = lambda: None
     tell: Callable[..., None] = lambda event, **fields: None  # noqa: ARG005 - the same
@@ -55,7 +55,7 @@ async def fly(
 
 
 async def _stage(stage: Stage, tools: Tools, plan: Plan, journal: Journal, watch: Watch) -> Plan:
-    if not stage.journaled:
+    if not stage.paid(tools):
         return await stage.run(tools, plan)
     version = stage.version(tools)
     saved = journal.read(plan.note.uid, stage.name, version)

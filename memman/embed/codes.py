@@ -1,5 +1,7 @@
 """How a vector is stored: four bits an element, as planes of one bit an element each; the first is the sign code."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -30,6 +32,21 @@ def unpacked(blob: bytes, dimension: int) -> Vectors:
             levels = 2 * levels + np.unpackbits(row, count=dimension)
         levels = 2 * levels - (LEVELS - 1)
     return levels.astype(np.float32)
+
+
+def cosines(vector: Vectors, rows: Iterable[tuple[int, bytes, int]]) -> dict[int, float]:
+    """Return the cosine between a vector and each of `rows` (id, planes, squared length), none where either is zero."""
+    length = float(np.linalg.norm(vector))
+    kept = [row for row in rows if row[2]] if length else []
+    if not kept:
+        return {}
+    ids, blobs, squares = zip(*kept, strict=True)
+    packed = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(ids), PLANES, -1)
+    levels = np.zeros((len(ids), vector.size), np.uint8)
+    for plane in range(PLANES):
+        levels = 2 * levels + np.unpackbits(packed[:, plane], axis=1, count=vector.size)
+    dots = (2 * levels.astype(np.float32) - (LEVELS - 1)) @ vector
+    return dict(zip(ids, (dots / (length * np.sqrt(squares))).tolist(), strict=True))
 
 
 def sign_code(blob: bytes) -> bytes:

@@ -10,6 +10,7 @@ from memman.embed import Embedding, Vectors
 from memman.http import Http, JsonObject
 from memman.model.errors import BadReply, ProviderMisconfigured
 from memman.model.records import Fingerprint, Usage
+from memman.model.secret_words import screened
 
 # Texts a call: what the least generous of the known providers (Cohere, behind gateways) takes.
 BATCH = 96
@@ -85,7 +86,7 @@ class RemoteEmbedder:
         await self._http.close()
 
     async def _batch(self, texts: list[str]) -> tuple[Vectors, int]:
-        body = {"model": self.fingerprint.model, "input": texts, **self._shape.extra}
+        body = {"model": self.fingerprint.model, "input": [screened(text) for text in texts], **self._shape.extra}
         reply = await self._http.post(self._url, self._headers, body)
         vectors = _unit(_read(self._shape.rows, reply), len(texts))
         if vectors is None:

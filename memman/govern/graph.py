@@ -9,6 +9,7 @@ from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UsageError
 from memman.model.records import Edge, EdgeKind
 from memman.model.secrets import redact
+from memman.model.vocabulary import HIDDEN
 from memman.recall.render import clean
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.unit import MANUAL
@@ -19,7 +20,7 @@ Direction = Literal["to", "from"]
 
 
 def related(place: Chosen, part: str, *, kind: str | None = None, depth: int = 1, limit: int = 50) -> dict[str, Any]:
-    """Return a memory and those around it, nearest first, as `_steps` sorts them; forgotten ones are left out."""
+    """Return a memory and those around it, nearest first, as `_steps` sorts them; hidden ones are left out."""
     with looking(place) as (catalogue, queue):
         start = one_memory(part, catalogue, queue, place.name)
         reached = _reached(catalogue, start, kind, depth, limit)
@@ -48,7 +49,7 @@ def _reached(catalogue: Catalogue, start: int, kind: str | None, depth: int, lim
     found: list[dict[str, Any]] = []
     for distance in range(1, depth + 1):
         steps = _steps(catalogue, rim, kind, seen)
-        memories = {m["id"]: m for m in catalogue.memories(list(steps)) if m["status"] != "forgotten"}
+        memories = {m["id"]: m for m in catalogue.memories(list(steps)) if m["status"] not in HIDDEN}
         rim = list(memories)[: limit - len(found)]
         seen.update(steps)
         found += [_found(memories[row], steps[row], distance) for row in rim]

@@ -26,8 +26,9 @@ class Named:
 def named(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> Named:
     """Find what `part` names in `store`. Raises UsageError, UnknownId and AmbiguousId."""
     part = _checked(part)
-    waiting = [Named(uid, note=uid) for uid in queue.named(store, part)]
-    found = [*_stored(part, catalogue.named(part)), *waiting]
+    stored = _stored(part, catalogue.named(part))
+    known = {one.uid for one in stored}  # a note whose drain died before it said so is in the queue, too
+    found = [*stored, *(Named(uid, note=uid) for uid in queue.named(store, part) if uid not in known)]
     exact = [one for one in found if one.uid == part]
     if len(exact or found) == 1:
         return (exact or found)[0]

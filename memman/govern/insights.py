@@ -9,7 +9,7 @@ from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue
 
-STATUSES = ("current", "superseded", "forgotten", "all")
+STATUSES = ("current", "superseded", "forgotten", "review", "all")
 
 
 def listed(
@@ -17,7 +17,8 @@ def listed(
 ) -> list[dict[str, Any]]:
     """Return memories, newest first."""
     with reading(place) as catalogue:
-        return catalogue.listed(category=category, source=source, status=status, limit=limit)
+        records = catalogue.listed(category=category, source=source, status=status, limit=limit)
+    return [record | _why(record) for record in records]
 
 
 def shown(place: Chosen, parts: Sequence[str], *, history: bool = False) -> list[dict[str, Any]]:
@@ -41,9 +42,19 @@ def _memory(record: dict[str, Any], catalogue: Catalogue, *, history: bool) -> d
     extra: dict[str, Any] = {
         "superseded_by": after[0]["uid"] if after else None,
         "protected": int(catalogue.reader.meta(PROTECTED + record["uid"]) or 0) or None,
+        "damaged": catalogue.damaged(row),
         "edges": catalogue.edge_counts(row),
         "provenance": catalogue.receipt(record["note"]),
     }
     if history:
         extra |= {"before": catalogue.predecessors(row), "after": after}
-    return {"kind": "memory"} | record | extra
+    return {"kind": "memory"} | record | _why(record) | extra
+
+
+def _why(record: dict[str, Any]) -> dict[str, str]:
+    """Say why a memory is held back, where it is."""
+    if record["status"] != "review":
+        return {}
+    from memman.govern.review import reason
+
+    return {"why": reason(record["text"])}

@@ -18,6 +18,7 @@ from memman.drain.lock import drain_lock
 from memman.embed import LocalEmbedder, Vectors
 from memman.model.errors import UnknownStore
 from memman.model.records import Fingerprint
+from memman.model.vocabulary import HIDDEN
 from memman.pipeline.link import LINKERS, Subject, connected
 from memman.pipeline.link.alias import aliases
 from memman.store.sqlite import vectors
@@ -107,9 +108,9 @@ def _batch(store: SqliteStore, after: int) -> list[_Memory]:
 
 
 def _notes(batch: Sequence[_Memory]) -> Iterator[list[_Memory]]:
-    """Yield the memories of each note, those forgotten left out: they keep the edges they had."""
+    """Yield the memories of each note, those hidden left out: they keep the edges they had."""
     for _, group in groupby(batch, lambda memory: memory.note):
-        if note := [memory for memory in group if memory.status != "forgotten"]:
+        if note := [memory for memory in group if memory.status not in HIDDEN]:
             yield note
 
 

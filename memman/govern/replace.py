@@ -34,6 +34,8 @@ def _check_current(row: int, uid: str, status: str, catalogue: Catalogue) -> Non
     shown = uid[:SHORT_ID]
     if status == "forgotten":
         raise UsageError(f"{shown} is forgotten: `memman forget --undo {shown}` brings it back")
+    if status == "review":
+        raise UsageError(f"{shown} is held back: a person has to approve it first")
     if status == "superseded":
         last = catalogue.successors(row)[-1]["uid"][:SHORT_ID]
         raise UsageError(f"{shown} is superseded already: replace {last}, which took its place")

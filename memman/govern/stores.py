@@ -73,9 +73,10 @@ def reading(place: Chosen) -> Iterator[Catalogue]:
 @contextmanager
 def looking(place: Chosen) -> Iterator[tuple[Catalogue, QueueView]]:
     """Open the store and the queue to read."""
-    # The queue comes first: a note drained in between is then seen twice, and never not at all.
-    with closing(QueueView(place.data)) as queue, reading(place) as catalogue:
-        yield catalogue, queue
+    with closing(QueueView(place.data)) as queue:
+        queue.hold()  # before the store is read: a note drained in between is seen twice, and never not at all
+        with reading(place) as catalogue:
+            yield catalogue, queue
 
 
 @contextmanager

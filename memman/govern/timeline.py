@@ -5,6 +5,7 @@ from typing import Any
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, looking, reading
 from memman.model.errors import UsageError
+from memman.model.vocabulary import HIDDEN
 from memman.store.sqlite.catalogue import Catalogue
 
 _FIELDS = ("uid", "text", "summary", "category", "source", "origin", "status", "valid_from", "valid_to")
@@ -25,15 +26,22 @@ def latest(
 def around(
     place: Chosen, part: str, *, before: int = 10, after: int = 10, since: int | None = None, until: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return a memory amid those that came to hold just before and after it. Raises UsageError for a forgotten one."""
+    """Return a memory amid those that came to hold just before and after it. Raises UsageError for a hidden one."""
     with looking(place) as (catalogue, queue):
         asked = one_memory(part, catalogue, queue, place.name)
         found = catalogue.around(asked, max(before, after))
         rows = [row for at, row in found if row == asked or _within(at, since, until)]
         if asked not in rows:
-            raise UsageError(f"{part} is forgotten: `memman forget --undo {part}` brings it back")
+            raise UsageError(_hidden(part, catalogue.memories([asked])[0]["status"]))
         here = rows.index(asked)
         return _described(catalogue, rows[max(0, here - before) : here + after + 1], asked)
+
+
+def _hidden(part: str, status: str) -> str:
+    """Say why a memory has no place in time."""
+    if status == "review":
+        return f"{part} is held back: a person has to approve it first"
+    return f"{part} is forgotten: `memman forget --undo {part}` brings it back"
 
 
 def _within(at: int, since: int | None, until: int | None) -> bool:
@@ -45,7 +53,7 @@ def _described(catalogue: Catalogue, rows: list[int], asked: int | None = None) 
     memories = catalogue.memories(rows)
     links = _causal(catalogue, rows)
     others = {memory["superseded_by"] for memory in memories if memory["superseded_by"]} | {far for *_, far in links}
-    uids = {other["id"]: other["uid"] for other in catalogue.memories(sorted(others)) if other["status"] != "forgotten"}
+    uids = {other["id"]: other["uid"] for other in catalogue.memories(sorted(others)) if other["status"] not in HIDDEN}
     session = next((memory["origin"] for memory in memories if memory["id"] == asked), _PLACE)
     return [
         {name: memory[name] for name in _FIELDS}

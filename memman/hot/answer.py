@@ -2,8 +2,9 @@
 
 import json
 
+from memman.model.secret_words import masked
 from memman.model.terms import stems
-from memman.recall.render import clean, fitted, gist, tokens
+from memman.recall.render import clean, escaped, fitted, gist, tokens
 from memman.store.sqlite.reader import ROW
 
 TYPE_CHECKING = False
@@ -28,7 +29,7 @@ def answer(hits: "Sequence[Hit]", store: str, query: str, budget: int | None) ->
     sure = max((hit.confidence for hit in hits), default=0.0)
     if budget is None:
         told = {"store": store, "confidence": sure, "hits": [_record(hit) for hit in hits], "left_out": 0}
-        return json.dumps(told, ensure_ascii=False, indent=2), len(hits)
+        return escaped(json.dumps(told, ensure_ascii=False, indent=2)), len(hits)
 
     def written(records: "Sequence[dict[str, Any]]") -> str:
         return _lean(store, sure, records, len(hits) - len(records))
@@ -49,7 +50,7 @@ def least(store: str) -> int:
 
 def _lean(store: str, sure: float, records: "Sequence[dict[str, Any]]", left_out: int) -> str:
     told = {"store": store, "confidence": round(sure, 3), "hits": records, "left_out": left_out}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return escaped(json.dumps(told, ensure_ascii=False, separators=(",", ":")))
 
 
 def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
@@ -61,5 +62,6 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
 
 def _record(hit: "Hit") -> "dict[str, Any]":
     fields = dict(zip(ROW, hit.row, strict=True))
+    fields |= {name: masked(fields[name]) for name in ("text", "summary", "entities", "keywords", "origin")}
     fields |= {"entities": json.loads(fields["entities"]), "keywords": json.loads(fields["keywords"])}
     return fields | {name: getattr(hit, name) for name in _FACTORS} | {"bm25": hit.text_score}

@@ -1,10 +1,13 @@
 """What a turn leaves behind: one note, which the drain judges. No model is asked, nothing waits for anything."""
 
+import os
+
+from memman.config.ignore import ignored
 from memman.config.places import setting
 from memman.config.schedule import Schedule
 from memman.hot.frame import stripped
 from memman.hot.prompt import command, ends
-from memman.hot.screen import screened
+from memman.model.secret_words import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +19,17 @@ FIRST, LAST = 12_288, 4_096
 _SHOWN = 64
 
 
-def wanted(data: str) -> bool:
-    """Whether turns are to be kept: not while the scheduler is stopped, nor where the env file says off or is shut."""
-    if Schedule.load(data).stopped:
+def wanted(call: "Call") -> bool:
+    """Whether turns are to be kept.
+
+    Not while the scheduler is stopped, nor where the env file says off or is shut, nor in a folder to be ignored.
+    """
+    if Schedule.load(call.data).stopped:
         return False
     try:
-        return setting(data, "MEMMAN_CAPTURE") != "off"
-    except OSError:
+        off = setting(call.data, "MEMMAN_CAPTURE") == "off"
+        return not off and not ignored(call.data, call.cwd or os.getcwd(), call.here)
+    except Exception:  # noqa: BLE001 - what cannot be read is no permission
         return False
 
 
@@ -39,7 +46,7 @@ def prompted(call: "Call", prompt: str) -> None:
     """
     if not prompt or command(prompt) or call.payload.text("agent_id"):
         return
-    text = kept(prompt) if wanted(call.data) else ""
+    text = kept(prompt) if wanted(call) else ""
     with call.session as session:
         session.prompt = _joined(session.prompt, text) if text else ""
 
@@ -56,7 +63,7 @@ def turn(call: "Call") -> None:
     payload = call.payload
     if payload.flag("stop_hook_active") or payload.text("agent_id"):
         return
-    keep = wanted(call.data)
+    keep = wanted(call)
     with call.session as session:
         said = kept(payload.text("prompt"))
         text = session.prompt if said in session.prompt else said
@@ -69,7 +76,7 @@ def turn(call: "Call") -> None:
 def compact(call: "Call") -> None:
     """Queue the agent's own summary of a session."""
     summary = call.payload.text("compact_summary", "summary")
-    if wanted(call.data) and (text := kept(summary)):
+    if wanted(call) and (text := kept(summary)):
         _queue(call, "compact", text, "agent")
 
 

@@ -1,7 +1,10 @@
 """What a query finds: the hits among what is stored and what still waits."""
 
+import sys
+
 from memman.config.places import check_folder, queue_path, store_path
 from memman.embed.static import StaticTable
+from memman.model.vocabulary import LOW_TRUST
 from memman.recall import answered
 from memman.recall.confidence import confidence
 from memman.recall.gate import CLOSE
@@ -43,8 +46,8 @@ class Shelf:
         self, query: str, filters: "Filters", limit: int, intent: str | None = None, close: int = CLOSE
     ) -> "list[Hit]":
         """Return the best hits; of what is stored only the best `close` are weighed."""
-        # What waits to be replaced counts as history already.
-        gone = set() if filters.past else {note[7] for note in self.notes if note[7]}
+        # What waits to be replaced counts as history already, unless by what could not replace just anything.
+        gone = set() if filters.past else {note[7] for note in self.notes if note[7] and note[5] not in LOW_TRUST}
         notes = [note for note in self.notes if note[0] not in gone]
         if self.reader is None:
             asked = understood(None, query, as_of=filters.as_of).grounded(None, filters, _queued(notes))
@@ -57,8 +60,11 @@ class Shelf:
         return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and say what it could not show."""
         if self.reader is not None:
+            if self.reader.damaged:
+                count = len(self.reader.damaged)
+                sys.stderr.write(f"memman: left out as damaged: {count} of {self.path}; `memman doctor` tells more\n")
             self.reader.close()
 
 

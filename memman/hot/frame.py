@@ -1,5 +1,7 @@
 """The frame that memories stand in when a hook puts them before a model, and its removal from what comes back."""
 
+from memman.model.unseen import UNSEEN
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,12 +15,8 @@ INJECTED = (
     *("command-name", "command-message", "command-args", "bash-input", "bash-stdout", "bash-stderr"),
     *("ide_opened_file", "ide_selection", "environment_context", "user_instructions"),
 )
-# What Unicode lets a reader ignore and Python still calls printable; it would hide a tag's name.
-_IGNORED = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, *range(0xFE00, 0xFE10), 0xFFA0)
-_SELECTORS = range(0xE0100, 0xE01F0)
-# Wide and small angle brackets, which a reader takes for plain ones.
-_PLAIN = dict.fromkeys((*_IGNORED, *_SELECTORS), "") | dict.fromkeys((0xFE64, 0xFF1C), "<")
-_PLAIN |= dict.fromkeys((0xFE65, 0xFF1E), ">")
+# What is not seen would hide a tag's name; wide and small angle brackets are taken for plain ones.
+_PLAIN = UNSEEN | dict.fromkeys((0xFE64, 0xFF1C), "<") | dict.fromkeys((0xFE65, 0xFF1E), ">")
 # What makes a tag of a `<` before it.
 _TAG_SIGNS = frozenset("/!?|")
 

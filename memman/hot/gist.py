@@ -68,11 +68,11 @@ def _weighed(reader: "SqliteReader", split: list[str]) -> list[str]:
     weights: dict[str, float] = {}
     for passage in (split[n][:LONGEST] for n in order):
         weight = 0.0
-        for term in query_terms(passage):
-            if term not in counts and len(counts) < _WORDS and _tells(term):
-                counts[term] = reader.frequency(term, _ENOUGH)
-            if held := counts.get(term):
-                weight += 1 / held.bit_length()
+        terms = query_terms(passage)
+        fresh = [term for term in dict.fromkeys(terms) if term not in counts and _tells(term)]
+        counts |= reader.frequencies(fresh[: _WORDS - len(counts)], _ENOUGH)
+        for held in filter(None, map(counts.get, terms)):
+            weight += 1 / held.bit_length()
         weights[passage] = weight
     return sorted(filter(weights.get, weights), key=lambda passage: -weights[passage])
 

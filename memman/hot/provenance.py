@@ -21,6 +21,11 @@ _AGENTS = (
 _SESSIONS = ("MEMMAN_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID")
 
 
+def agent() -> str:
+    """Name the agent that runs this process, '' for none."""
+    return os.environ.get("MEMMAN_AGENT") or next((name for key, name in _AGENTS if os.environ.get(key)), "")
+
+
 def stamp(claimed: str, here: "Repository | None") -> dict[str, str]:
     """Return the provenance columns of a note queued by this process.
 
@@ -28,8 +33,8 @@ def stamp(claimed: str, here: "Repository | None") -> dict[str, str]:
     gives, never raise it.
     """
     env = os.environ
-    agent = env.get("MEMMAN_AGENT") or next((name for key, name in _AGENTS if env.get(key)), "")
-    channel = "agent" if agent else "user"
+    who = agent()
+    channel = "agent" if who else "user"
     source = max(channel, claimed or channel, key=SOURCES.index)
     try:
         cwd = os.getcwd()
@@ -37,7 +42,7 @@ def stamp(claimed: str, here: "Repository | None") -> dict[str, str]:
         cwd = ""
     return {
         "source": source,
-        "agent": agent,
+        "agent": who,
         "session": next((env[key] for key in _SESSIONS if env.get(key)), ""),
         "cwd": cwd,
         "repository": here.name if here else "",

@@ -1,19 +1,23 @@
 """`memman remember`: check the text, screen it for secrets, append it to the queue, print its uid."""
 
+import os
 import sys
 
 from memman.config import stores
+from memman.config.ignore import ignored
 from memman.config.places import data_dir
 from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said
 from memman.hot.provenance import stamp
-from memman.hot.screen import screened
+from memman.model.secret_words import screened
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, SOURCES
 from memman.queue.append import MAX_BYTES, append
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from memman.config.repository import Repository
 
 
 def main(args: list[str], store: str | None) -> int | None:
@@ -34,6 +38,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     refuse_stopped(data, "replace" if replaces else "remember")
     note = _note(_text(words), values, replaces)
     here = stores.here()
+    _check_place(data, here)
     note["store"] = stores.resolve(data, said(values, "store"), here)
     note |= {name: screened(text) for name, text in stamp(choice(values, "source", SOURCES) or "", here).items()}
     uid, fresh = append(data, note)
@@ -43,6 +48,16 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
         sys.stdout.write(uid + "\n")
     sys.stdout.flush()
     return 0
+
+
+def _check_place(data: str, here: "Repository | None") -> None:
+    """Raise UsageError where nothing is to be remembered."""
+    try:
+        why = ignored(data, os.getcwd(), here)
+    except FileNotFoundError:
+        return
+    if why:
+        refuse(f"nothing is to be remembered here ({why}); nothing was queued")
 
 
 def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -> "dict[str, str | int | None]":

@@ -3,11 +3,13 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from memman.http import Http, JsonObject, Rejected
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Reply, Request, Usage
+from memman.model.secret_words import screened
 
 # The statuses that say no to a part of the request, and those that say no to its text.
 DIALECT = frozenset({400, 422})
@@ -84,6 +86,7 @@ class RemoteModel(ABC):
 
         Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured.
         """
+        request = replace(request, user=screened(request.user))
         spent: list[Usage] = []
         left = self._reasks
         while True:

@@ -10,6 +10,7 @@ docstring) the sentence the documentation prints for it.
     ├── StoreError                  10
     │   ├── UnknownStore            11
     │   ├── DamagedFile             12
+    │   ├── UnsafePlace             13
     │   ├── NewerSchema             14
     │   └── OldLibrary              15
     ├── ProviderError               20
@@ -22,6 +23,7 @@ docstring) the sentence the documentation prints for it.
     ├── NoScheduler                 69
     ├── CannotWrite                 74
     ├── Busy                        75   again
+    ├── ForPeople                   77
     └── BadConfig                   78
 """
 
@@ -67,6 +69,12 @@ class DamagedFile(StoreError):
     """The file is not a sound database. It was left untouched."""
 
     exit_code = 12
+
+
+class UnsafePlace(StoreError):
+    """The data folder lies where SQLite files get damaged, or another machine uses it. Nothing was written."""
+
+    exit_code = 13
 
 
 class NewerSchema(StoreError):
@@ -143,6 +151,12 @@ class Busy(MemmanError):
 
     exit_code = 75
     again = True
+
+
+class ForPeople(MemmanError):
+    """An agent, or a script without a terminal, asked for what a person decides. `--consent` says that they agree."""
+
+    exit_code = 77
 
 
 class BadConfig(MemmanError):

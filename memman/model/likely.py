@@ -58,7 +58,7 @@ def token(match: re.Match[str]) -> bool:
     if len(value) < (8 if mixed else 16) or not (mixed or re.search(_UNPRONOUNCEABLE, value)):
         return False
     # Dates and counters have fewer bits a character.
-    return entropy(value) >= 2.8 and not (_spared(value) or _named(value) or re.fullmatch(_EMAIL, value))  # noqa: PLR2004
+    return entropy(value) >= 2.8 and not (_spared(value) or named(value) or re.fullmatch(_EMAIL, value))  # noqa: PLR2004
 
 
 def shuffled(match: re.Match[str]) -> bool:
@@ -79,7 +79,7 @@ def cookie(match: re.Match[str]) -> bool:
     """Whether a cookie holds a value that was drawn at random."""
     values = [pair.partition("=")[2] for pair in match["secret"].split(";")]
     return any(
-        len(value) >= 12 and value.isascii() and not _spared(value) and not _named(value) and entropy(value) >= 2.8  # noqa: PLR2004
+        len(value) >= 12 and value.isascii() and not _spared(value) and not named(value) and entropy(value) >= 2.8  # noqa: PLR2004
         for value in values
     )
 
@@ -99,10 +99,11 @@ def _spared(value: str) -> bool:
         return True
     if "://" in value or re.match(_CALL, value) or re.fullmatch(f"{_TERM}|{_AMOUNT}|{_DATE}", value):
         return True
-    return _named(value) and not value.isalnum()
+    return named(value) and not value.isalnum()
 
 
-def _named(value: str) -> bool:
+def named(value: str) -> bool:
+    """Whether it is made of words and short numbers, as files, hosts and variables are called."""
     return bool(re.fullmatch(_NAME, value)) and not re.search(_UNPRONOUNCEABLE, value)
 
 

@@ -50,7 +50,8 @@ class Note:
 
     In a `channel` of 'turn', `text` is the user's words and `reply` the agent's last message, in one of
     'compact' `text` is the agent's own summary of a session. `shown` holds the uids of
-    memories that the session had been shown: what repeats them is no news.
+    memories that the session had been shown: what repeats them is no news. `overtaken` says that
+    a later note of its store went through before it.
     """
 
     uid: str
@@ -63,11 +64,15 @@ class Note:
     channel: str = "note"
     reply: str = ""
     shown: tuple[str, ...] = ()
+    overtaken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One self-contained statement extracted from a note. `source` is who said it where that is not the note's own."""
+    """One self-contained statement extracted from a note.
+
+    `source` is who said it where that is not the note's own, `held` why it waits for a person's approval, if it does.
+    """
 
     text: str
     category: str = "fact"
@@ -76,6 +81,7 @@ class Fact:
     keywords: tuple[str, ...] = ()
     summary: str = ""
     source: str = ""
+    held: str = ""
 
 
 # 80 bits: a collision within one store needs about 10^12 memories.
@@ -89,7 +95,7 @@ def memory_uid(note: str, fact: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory offered to reconcile, best first. `similarity` is a cosine in [-1, 1]."""
+    """A memory offered to reconcile, best first. `similarity` is a cosine in [-1, 1], `source` whose word it is."""
 
     uid: str
     text: str
@@ -97,6 +103,7 @@ class Candidate:
     entities: tuple[str, ...]
     valid_from: int
     similarity: float
+    source: str = "user"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The verbs an agent is told of and granted: the one table behind the guide, the skill and the permissions."""
+"""The verbs an agent is told of and granted, and those that are a person's: whatever is named here by nobody.
+
+Behind the guide, the skill, the permissions, and what an agent is refused (memman.cli.consent).
+"""
 
 # Verb -> (how it is called, when it is of use).
 AGENT_VERBS: dict[str, tuple[str, str]] = {
@@ -9,3 +12,37 @@ AGENT_VERBS: dict[str, tuple[str, str]] = {
     "forget": ("memman forget ID", "the user asked that it be forgotten"),
     "status": ("memman status", "what is stored, what waits, what went wrong"),
 }
+
+# Verbs that an agent is not told of and may run all the same: they only look, or are run for it by others.
+ALLOWED = frozenset(
+    {
+        "backup list",
+        "backup verify",
+        "completion",
+        "config show",
+        "doctor",
+        "embed status",
+        "graph related",
+        "guide",
+        "hook",
+        "insights list",
+        "insights show",
+        "log list",
+        "log worker",
+        "pipeline",
+        "prime",
+        "scan",
+        "scheduler drain",
+        "scheduler logs",
+        "scheduler queue failed",
+        "scheduler queue list",
+        "scheduler queue show",
+        "scheduler status",
+        "scheduler trigger",
+        "store list",
+        "version",
+    }
+)
+
+# Options (by the name of their value) that make an allowed verb a person's.
+PERSONS = {"doctor": ("fix", "billable"), "forget": ("purge",), "scan": ("fix",)}

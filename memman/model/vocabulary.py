@@ -2,16 +2,24 @@
 
 # Most trusted first. A derived fact keeps the lowest trust of its sources.
 SOURCES = ("user", "agent", "file", "import", "tool", "web")
-# What these say is marked where it is shown, and is not put before a model unasked.
-LOW_TRUST = ("tool", "web")
+# What neither the user nor their agent said: it is marked where it is shown, not put before a model unasked, retires
+# nothing that a more trusted source said, and is held back where it reads as an order.
+LOW_TRUST = ("file", "import", "tool", "web")
 CATEGORIES = ("preference", "decision", "fact", "insight", "context")
 INTENTS = ("why", "when", "entity", "general")
 IMPORTANCES = ("1", "2", "3", "4", "5")
+
+STATUSES = ("current", "superseded", "forgotten", "review")
+# Memories that nothing but a person's look at them finds: retired ones, and those held back until a person approves.
+HIDDEN = ("forgotten", "review")
 
 # Store setting, by note: which memory, and since when, replaces a note that is not stored yet.
 REPLACED = "replaced:"
 # Store setting, by memory: since when a person wants no drain to retire it.
 PROTECTED = "protected:"
+
+# Store setting, by memory: since when it is held back for review; a person's approval removes it.
+HELD = "held:"
 
 # Embedders of this machine, to which texts that were forgotten may be shown, too. Recall searches the last that is
 # complete; linking keeps to the first.

@@ -8,22 +8,31 @@ from memman.pipeline.plan import Stage, Tools
 from memman.pipeline.redact import redact
 
 
+def _asked(tools: Tools) -> bool:
+    return tools.llm.provider != tools.rules.provider
+
+
+def _embedded(tools: Tools) -> bool:
+    return tools.embedder is not tools.local
+
+
 def _one(tools: Tools) -> str:  # noqa: ARG001 - every version has one shape
     return "1"
 
 
 PIPELINE: tuple[Stage, ...] = (
     Stage("redact", redact, _one),
-    Stage("extract", extract.extract, extract.version, journaled=("facts",)),
+    Stage("extract", extract.extract, extract.version, journaled=("facts",), paid=_asked),
     Stage(
         "reconcile",
         reconcile.reconcile,
         reconcile.version,
         journaled=("local", "candidates", "verdicts", "causes"),
+        paid=_asked,
         after="known",
     ),
     Stage("enrich", enrich, _one),
-    Stage("embed", embed.embed, embed.version, journaled=("vectors",)),
+    Stage("embed", embed.embed, embed.version, journaled=("vectors",), paid=_embedded),
     Stage("link", link, _one, after="all"),
     Stage("commit", commit, _one, after="all"),
 )

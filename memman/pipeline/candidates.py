@@ -6,11 +6,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from memman.embed import Vectors
-from memman.embed.static import query_planes, sign_code
+from memman.embed.codes import cosines as whole
+from memman.embed.static import sign_code
 from memman.model.records import Candidate, Fact, Fingerprint, Note, memory_uid
 from memman.model.terms import match_any, query_terms
 from memman.pipeline.context import cosines as own
 from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.trust import source
 from memman.pipeline.words import stems
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
@@ -37,7 +39,7 @@ def find(tools: Tools, fact: Fact, vector: Vectors) -> tuple[Candidate, ...]:
     ids = [memory for memory in dict.fromkeys((*worded, *near)) if memory in current]
     if not ids:
         return ()
-    cosines = reader.cosines(number, query_planes(vector.tolist()), ids) if number is not None else {}
+    cosines = whole(vector, reader.planes(number, ids)) if number is not None else {}
     top = max(worded.values(), default=0.0) or 1.0
     score = {m: 0.5 * worded.get(m, 0.0) / top + 0.5 * cosines.get(m, 0.0) for m in ids}
     best = sorted(ids, key=lambda m: (-score[m], m))[:OFFERED]
@@ -54,7 +56,7 @@ def lexical(reader: Reader, text: str) -> list[tuple[int, float]]:
 
 def telling(reader: Reader, terms: list[str]) -> list[str]:
     """Return the rarest of `terms`, those in too many memories left out."""
-    counted = sorted((reader.frequency(term, COMMON + 1), term) for term in terms)
+    counted = sorted((count, term) for term, count in reader.frequencies(terms, COMMON + 1).items())
     return [term for count, term in counted if 0 < count <= COMMON][:_MAX_TERMS]
 
 
@@ -72,7 +74,7 @@ async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Cand
 
     `local` are the built-in vectors of the note's own facts, shape (facts, 384).
     """
-    ahead = [(note, n, fact) for note, facts in plan.earlier for n, fact in enumerate(facts)]
+    ahead = [(note, n, fact) for note, facts in plan.earlier for n, fact in enumerate(facts) if not fact.held]
     if not ahead:
         return [()] * len(plan.facts)
     vectors = (await tools.local.embed([fact.text for _, _, fact in ahead])).vectors
@@ -88,7 +90,8 @@ async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Cand
 
 def _ahead(note: Note, n: int, fact: Fact, similarity: float) -> Candidate:
     uid = memory_uid(note.uid, n)
-    return Candidate(uid, fact.text, fact.category, fact.entities, note.queued_at, similarity)
+    whose = source(note, fact)
+    return Candidate(uid, fact.text, fact.category, fact.entities, note.queued_at, similarity, whose)
 
 
 def _candidates(reader: Reader, ids: list[int], cosines: dict[int, float]) -> Iterable[Candidate]:
@@ -102,4 +105,5 @@ def _candidates(reader: Reader, ids: list[int], cosines: dict[int, float]) -> It
             entities=tuple(json.loads(row[6])),
             valid_from=row[11],
             similarity=cosines[memory],
+            source=row[9],
         )

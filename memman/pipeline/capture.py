@@ -16,6 +16,8 @@ from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
 from memman.pipeline.speech import continued, own, prose
+from memman.pipeline.trust import OWN_CATEGORIES
+from memman.pipeline.unmasked import plain
 from memman.pipeline.words import stems
 
 # Facts of one turn.
@@ -25,9 +27,9 @@ HEARD = 8_000
 # A fact must share this part of its words with two neighbouring sentences of who is said to have said it:
 # a long prompt holds a third of the words of almost anything.
 SAID = 0.5
-# What only the user can say of themselves; who repeats it states a fact about them.
-_OWN_CATEGORIES = frozenset({"preference", "decision"})
 _NO_HINTS = Hints()
+_MARKS = ".,:;!?'\"`()[]{}<>*"
+_SIGNS = frozenset("_@/:+~.-=$%#0123456789")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 SCHEMA = listing(FIELDS | {"speaker": {"type": "string", "enum": ["user", "agent"]}})
@@ -50,10 +52,11 @@ class Heard:
     @classmethod
     def of(cls, note: Note) -> "Heard":
         """Listen to a turn or a summary."""
+        text = plain(note.text)
         if note.channel == "compact":
-            return cls(summary=prose(note.text)[:HEARD])
-        said, summary = continued(note.text)
-        return cls(own(said)[:HEARD], prose(note.reply)[:HEARD], prose(summary)[:HEARD])
+            return cls(summary=prose(text)[:HEARD])
+        said, summary = continued(text)
+        return cls(own(said)[:HEARD], prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD])
 
     def request(self) -> Request:
         """Put the question."""
@@ -105,17 +108,37 @@ def _attributed(item: Mapping[str, Any], heard: Heard) -> Fact | None:
     one = fact(item, _NO_HINTS)
     if not one.text:
         return None
-    if item.get("speaker") == "user" and _said(one.text, heard.user):
+    if item.get("speaker") == "user" and _stated(one.text, heard):
         return one
     if not _said(one.text, f"{heard.user}\n{heard.agent}\n{heard.summary}"):
         return None
-    return replace(one, source="agent", category="fact" if one.category in _OWN_CATEGORIES else one.category)
+    return replace(one, source="agent", category="fact" if one.category in OWN_CATEGORIES else one.category)
+
+
+def _stated(text: str, heard: Heard) -> bool:
+    """Whether the user said `text` rather than asked about it, and names it all that only the agent's words hold."""
+    theirs = heard.user.casefold()
+    told = f"{heard.agent}\n{heard.summary}".casefold()
+    if any(name in told and name not in theirs for name in _names(text)):
+        return False
+    return any(grounded(text, said, SAID) for said in _windows(_sentences(heard.user, stated=True)))
+
+
+def _names(text: str) -> Iterable[str]:
+    """Yield what names a thing to the letter: it has a digit, a sign or a capital within."""
+    words = (word.strip(_MARKS) for word in text.split())
+    return (word.casefold() for word in words if word[1:] != word[1:].lower() or not _SIGNS.isdisjoint(word))
 
 
 def _said(text: str, words: str) -> bool:
     """Whether two neighbouring sentences of `words` bear `text` out."""
-    sentences = [part for part in _SENTENCE_END.split(words) if part.strip()]
-    return any(grounded(text, said, SAID) for said in _windows(sentences))
+    return any(grounded(text, said, SAID) for said in _windows(_sentences(words)))
+
+
+def _sentences(words: str, *, stated: bool = False) -> list[str]:
+    """Split `words`; of what is `stated`, questions and the task itself are no part."""
+    parts = [part for part in _SENTENCE_END.split(words) if part.strip()]
+    return [part for part in parts if not passing(Fact(part))] if stated else parts
 
 
 def _windows(sentences: list[str]) -> Iterable[frozenset[str]]:

@@ -4,14 +4,15 @@ import json
 from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
-from memman.model.records import Draft, Edge, memory_uid
-from memman.model.vocabulary import PROTECTED, REPLACED, SOURCES
+from memman.model.records import Draft, Edge, Fact, memory_uid
+from memman.model.vocabulary import LOW_TRUST, PROTECTED, REPLACED
 from memman.pipeline.context import index
-from memman.pipeline.echo import held
+from memman.pipeline.echo import held, whose
 from memman.pipeline.embed import made_by
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.spread import Spread, key
+from memman.pipeline.trust import may_retire, rank
 from memman.store.protocols import Reader, Store, Unit
 
 _SOURCE = 9  # column of a row
@@ -29,10 +30,7 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
 def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Outcome:
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
-    known = {v.fact: at[v.memory] for v in plan.verdicts if v.action == "NONE" and v.memory in at}
-    # An agent's fact may repeat what a note beside it has stored since it was judged.
-    said = {n: held(tools.reader, fact) for n, fact in enumerate(plan.facts) if n not in known}
-    known |= {n: memory for n, memory in said.items() if memory is not None}
+    known = _known(tools.reader, plan, at)
     fresh = [n for n in range(len(plan.facts)) if n not in known]
     if not unit.receipt(plan.note, now, "stored" if fresh else "known" if known else "nothing", len(fresh)):
         return Outcome(repeated=True)
@@ -41,14 +39,15 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     packed = _packed(tools, store, unit, plan)
     for n in fresh:
         draft = _draft(plan, n, packed[n])
-        rows[n] = unit.add(draft, now)
-        if alike := aliases(draft.fact.text):
+        rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
+        if not draft.fact.held and (alike := aliases(draft.fact.text)):
             unit.put_aliases(rows[n], alike)
         uids.append(draft.uid)
     for n, memory in known.items():
-        if not plan.facts[n].source:  # what an agent repeats of its own accord confirms nothing
+        # What an agent repeats of its own accord confirms nothing, nor do others what a more trusted source said.
+        if not plan.facts[n].source and rank(_whose(plan, n)) <= rank(_source(tools.reader, memory)):
             unit.confirm(memory, plan.note, now)
-    index(unit, tools.local, store.cell, [rows[n] for n in fresh])
+    index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     retired = _retire(tools, unit, plan, rows, at, now) + _replace_late(tools, unit, plan, rows, at, now)
     unit.link(_edges(plan, rows, set(known)))
     if plan.samples and plan.vectors is not None:
@@ -58,35 +57,56 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     return Outcome(tuple(uids), retired, len(known))
 
 
+def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:
+    """Return the facts that are stored already, each with its memory.
+
+    What a user says is no news only where it rests on more than a page or a tool: their word is stored beside it.
+    """
+    known = {
+        v.fact: at[v.memory]
+        for v in plan.verdicts
+        if v.action == "NONE" and v.memory in at and not _vouched(reader, plan, v.fact, at[v.memory])
+    }
+    # An agent's fact may repeat what a note beside it has stored since it was judged.
+    said = {n: held(reader, fact) for n, fact in enumerate(plan.facts) if n not in known and not fact.held}
+    return known | {n: memory for n, memory in said.items() if memory is not None}
+
+
+def _vouched(reader: Reader, plan: Plan, n: int, memory: int) -> bool:
+    """Whether the user says themselves what nobody but a page, a file or a tool said before."""
+    return _whose(plan, n) == "user" and _source(reader, memory) in LOW_TRUST
+
+
+def _whose(plan: Plan, n: int) -> str:
+    return whose(plan.note, plan.facts[n], plan.candidates[n] if plan.candidates else ())
+
+
+def _source(reader: Reader, memory: int) -> str:
+    return str(reader.rows([memory])[memory][_SOURCE])
+
+
 def _retire(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
     """Close what the verdicts say is out of date. Where the memory is the newer of the two, the fact gives way.
 
-    What an agent said in a turn does not retire what a more trusted source said, and nothing but a replacement
-    that somebody asked for retires what is protected.
+    Nothing retires what a more trusted source said but an agent that was asked to remember; and nothing but a
+    replacement that somebody asked for retires what is protected.
     """
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
+    newer = newer if plan.note.overtaken else set()  # in order, a later time only says that the clock was turned back
     retired = 0
     for verdict in plan.verdicts:
-        if verdict.action in {"UPDATE", "DELETE"} and verdict.memory in at:
-            old, new = at[verdict.memory], rows[verdict.fact]
-            protected = tools.reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces
-            if protected or _outranked(plan.facts[verdict.fact].source, tools.reader, old):
-                continue
-            if verdict.memory in newer:
-                old, new = new, old
-            if old != new:
-                retired += unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
+        n, old = verdict.fact, at.get(verdict.memory)
+        if old is None or not (verdict.action in {"UPDATE", "DELETE"} or _vouched(tools.reader, plan, n, old)):
+            continue
+        new, fact = rows[n], plan.facts[n]
+        mine, other = _whose(plan, n), _source(tools.reader, old)
+        if verdict.memory in newer:
+            old, new, mine, other, fact = new, old, other, mine, Fact("")
+        elif tools.reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces:
+            continue
+        if old != new and may_retire(fact, mine, other):
+            retired += unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
     return retired
-
-
-def _outranked(source: str, reader: Reader, memory: int) -> bool:
-    """Whether `memory` has a more trusted source than a fact whose speaker is not the note's own."""
-    return bool(source) and _trust(reader.rows([memory])[memory][_SOURCE]) < _trust(source)
-
-
-def _trust(source: str) -> int:
-    """Rank a source, 0 the most trusted."""
-    return SOURCES.index(source) if source in SOURCES else len(SOURCES)
 
 
 def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
@@ -97,13 +117,15 @@ def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at
     """
     retired = 0
     word = tools.reader.meta(REPLACED + plan.note.uid)
+    shown = {n: row for n, row in rows.items() if not plan.facts[n].held}
     if word:
         new, since = map(int, word.split())
-        retired = sum(unit.supersede(row, new, now, since, "replaced on request") for row in rows.values())
+        retired = sum(unit.supersede(row, new, now, since, "replaced on request") for row in shown.values())
         unit.set_meta(REPLACED + plan.note.uid, None)
     old = plan.note.hints.replaces
-    if old and rows and not at:
-        unit.set_meta(REPLACED + old, f"{rows[0]} {plan.note.queued_at}")
+    # Whose word the other note is nobody knows yet: only what may retire anybody's leaves word.
+    if old and shown and not at and _whose(plan, min(shown)) not in LOW_TRUST:
+        unit.set_meta(REPLACED + old, f"{shown[min(shown)]} {plan.note.queued_at}")
     return retired
 
 
@@ -113,7 +135,7 @@ def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...])
         uid=memory_uid(note.uid, n),
         note=note.uid,
         fact=plan.facts[n],
-        source=max(note.provenance.source, plan.facts[n].source or note.provenance.source, key=_trust),
+        source=_whose(plan, n),
         origin=note.provenance.origin,
         valid_from=note.queued_at,
         vectors=vectors,
@@ -133,7 +155,8 @@ def _edges(plan: Plan, rows: dict[int, int], known: set[int]) -> list[Edge]:
     kept = []
     for edge in plan.edges:
         facts = {-1 - place for place in (edge.src, edge.dst) if place < 0}
-        if edge.kind != "causal" and facts & known:
+        held = any(plan.facts[n].held for n in facts)
+        if held or (edge.kind != "causal" and facts & known):
             continue
         src, dst = (rows[-1 - place] if place < 0 else place for place in (edge.src, edge.dst))
         if src != dst:

@@ -35,6 +35,11 @@ def restore(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int
     return _moved(unit, local, cell, {memory: unit.restore(memory, at) for memory in dict.fromkeys(memories)})
 
 
+def approve(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
+    """Let held-back memories be found, and into their neighbours' context; say of each whether it was held back."""
+    return _moved(unit, local, cell, {memory: unit.approve(memory, at) for memory in dict.fromkeys(memories)})
+
+
 def _moved(unit: Unit, local: LocalEmbedder, cell: Cell, moved: dict[int, bool]) -> dict[int, bool]:
     """Renew the vectors around what has come or gone; the text index has followed already."""
     renew(unit, local, cell, unit.touched([memory for memory, was in moved.items() if was]))

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from memman.model.records import Fact, Note, Request
+from memman.model.records import Candidate, Fact, Note, Request
 from memman.model.terms import STOPWORDS, respelled, stem, words
+from memman.model.vocabulary import LOW_TRUST
 from memman.pipeline.candidates import lexical, nearest
 from memman.pipeline.plan import Tools
+from memman.pipeline.trust import lowest, source
 from memman.pipeline.words import stems
 from memman.store.protocols import Reader
 
@@ -63,6 +65,13 @@ async def _known(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
     if any(_says([text], fact.text, SAME) for text in shown) or _says(shown, fact.text, TOGETHER):
         return True
     return held(tools.reader, fact) is not None or await _rephrased(tools, fact, shown)
+
+
+def whose(note: Note, fact: Fact, candidates: Sequence[Candidate]) -> str:
+    """Return whose word a fact is: an agent that says what a less trusted memory says hands that on."""
+    mine = source(note, fact)
+    read = [c for c in candidates if c.source in LOW_TRUST] if mine == "agent" else []
+    return lowest(mine, *(c.source for c in read if _says([c.text], fact.text, SAME)))
 
 
 def held(reader: Reader, fact: Fact) -> int | None:

@@ -7,11 +7,13 @@ from typing import Any
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Fact, Note, Request
-from memman.pipeline import capture
+from memman.pipeline import capture, steering
 from memman.pipeline.facts import FIELDS, MAX_TEXT, PATIENCE, fact, grounded, listing
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, listed
+from memman.pipeline.trust import weighed
+from memman.pipeline.unmasked import plain
 from memman.pipeline.words import stems
 
 MAX_FACTS = 64
@@ -21,16 +23,20 @@ _SCHEMA_TEXT = json.dumps(SCHEMA)
 
 
 def version(tools: Tools) -> str:
-    """Derive the stage's version from prompts, schemas, model and what is captured."""
-    asked = (prompt("extract"), _SCHEMA_TEXT, capture.version(tools))
+    """Derive the stage's version from prompts, schemas, model, what is captured and what is held back."""
+    asked = (prompt("extract"), _SCHEMA_TEXT, capture.version(tools), steering.version())
     return digest(*asked, tools.llm.provider, tools.llm.model("fast"))
 
 
 async def extract(tools: Tools, plan: Plan) -> Plan:
     """Ask the model for the note's facts; what it refuses or keeps garbling, the rules extract."""
     note = plan.note
-    if note.channel != "note":
-        return replace(plan, facts=await capture.capture(tools, note))
+    facts = await (_noted if note.channel == "note" else capture.capture)(tools, note)
+    return replace(plan, facts=weighed(note, facts))
+
+
+async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
+    """Return the facts of a note that somebody asked to be remembered, at least one."""
     request = _request(note)
     try:
         facts = _facts((await tools.llm.complete(request)).data, note)
@@ -43,7 +49,7 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
     if not facts:
         # Somebody asked for this to be remembered: a model that finds nothing in it does not decide that.
         facts = _facts((await tools.rules.complete(request)).data, note) or _pieces(note)
-    return replace(plan, facts=facts)
+    return facts
 
 
 def _pieces(note: Note) -> tuple[Fact, ...]:
@@ -53,26 +59,26 @@ def _pieces(note: Note) -> tuple[Fact, ...]:
 
 
 def _request(note: Note) -> Request:
-    hints = note.hints
+    hints, text = note.hints, plain(note.text)
     return Request(
         task="extract",
         role="fast",
         system=prompt("extract"),
-        user=quoted("note", note.text),
+        user=f"Whose words: {note.provenance.source}\n{quoted('note', text)}",
         schema=SCHEMA,
         payload={
-            "text": note.text,
+            "text": text,
             "category": hints.category,
             "importance": hints.importance,
             "entities": list(hints.entities),
             "source": note.provenance.source,
         },
-        max_tokens=1024 + len(note.text) // 2,
+        max_tokens=1024 + len(text) // 2,
     )
 
 
 def _facts(data: Mapping[str, Any], note: Note) -> tuple[Fact, ...]:
-    said = stems(note.text)
+    said = stems(plain(note.text))
     facts = (fact(item, note.hints) for item in listed(data, "facts", MAX_FACTS))
     kept = {one.text.casefold(): one for one in facts if one.text and grounded(one.text, said)}
     return tuple(kept.values())

@@ -13,7 +13,7 @@ ORDER = re.compile(
         )[,:]?\s+)*
     (?:fix|add|rename|make|change|update|remove|delete|write|implement|create|refactor|move|run|commit|push|merge|review
     |explain|show|check|look|find|investigate|open|close|revert|undo|translate|summari[sz]e|test|deploy|install|build
-    |generate|convert|replace|continue|start|try|debug|profile|clean|help|tell|give|see|read|do)\b""",
+    |generate|convert|compare|fetch|search|describe|replace|continue|start|try|debug|profile|clean|help|tell|give|see|read|do)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 # An order with one of these may be meant for good.

@@ -71,8 +71,8 @@ class Stage:
     """One named step.
 
     `version` says what its output depends on beside the note; `journaled`
-    names the plan's fields that are kept for a drain that resumes, empty for a
-    stage that is cheap and pure; `after` says which earlier notes of the store
+    names the plan's fields that are kept for a drain that resumes where the
+    stage was `paid` for, empty for one that never is; `after` says which earlier notes of the store
     must come first: '' none, 'known' all of them must be extracted, 'all' must be
     done.
     """
@@ -81,4 +81,5 @@ class Stage:
     run: Run
     version: Callable[[Tools], str]
     journaled: tuple[str, ...] = ()
+    paid: Callable[[Tools], bool] = lambda tools: False  # noqa: ARG005 - most stages cost nothing
     after: str = ""

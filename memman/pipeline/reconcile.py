@@ -1,7 +1,7 @@
 """Each fact against its candidates: what it makes out of date, what is known already, what caused what."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -11,7 +11,7 @@ from memman.model.terms import respelled, words
 from memman.pipeline.candidates import NEAR, SHARED, find, in_flight
 from memman.pipeline.facts import PATIENCE
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.prompts import digest, prompt, quoted
+from memman.pipeline.prompts import digest, itemized, prompt
 from memman.pipeline.replies import clean, listed, number
 from memman.pipeline.words import stems
 
@@ -61,18 +61,23 @@ def version(tools: Tools) -> str:
 
 
 async def reconcile(tools: Tools, plan: Plan) -> Plan:
-    """Find every fact's candidates and, where any is near enough, ask about them in one call."""
+    """Find every fact's candidates and, where any is near enough, ask about them in one call.
+
+    What is held back is compared with nothing and shown to nobody.
+    """
     if not plan.facts:
         return plan
     local = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
-    stored = [find(tools, fact, vector) for fact, vector in zip(plan.facts, local, strict=True)]
+    stored = [() if fact.held else find(tools, fact, vector) for fact, vector in zip(plan.facts, local, strict=True)]
     ahead = await in_flight(tools, plan, local)
-    candidates = tuple(first + then for first, then in zip(ahead, stored, strict=True))
+    candidates = tuple(
+        () if fact.held else first + then for fact, first, then in zip(plan.facts, ahead, stored, strict=True)
+    )
     plan = replace(plan, local=local, candidates=candidates)
     if plan.note.hints.replaces:
         return replace(plan, verdicts=_replaced(tools, plan))
     offered = _offered(plan.facts, candidates)
-    if not offered and len(plan.facts) == 1:
+    if not offered and len(_open(plan.facts)) < 2:  # noqa: PLR2004 - a fact alone causes nothing
         return plan
     request = _request(tools, plan, offered)
     try:
@@ -87,12 +92,20 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     return _settled(plan, offered, await tools.rules.complete(request))
 
 
+def _open(facts: Sequence[Fact]) -> dict[int, Fact]:
+    """Return the facts that may be judged, by their number."""
+    return {n: fact for n, fact in enumerate(facts) if not fact.held}
+
+
 def _replaced(tools: Tools, plan: Plan) -> tuple[Verdict, ...]:
     """Supersede what the note replaces: a stored memory, all of a stored note, or of one in flight before it."""
     target = plan.note.hints.replaces
+    new = next(iter(_open(plan.facts)), None)
+    if new is None:
+        return ()
     stored = [uid for _, uid in tools.reader.found(target)]
     ahead = [memory_uid(note.uid, n) for note, facts in plan.earlier if note.uid == target for n in range(len(facts))]
-    return tuple(Verdict(0, "UPDATE", uid, "replaced on request") for uid in dict.fromkeys((*stored, *ahead)))
+    return tuple(Verdict(new, "UPDATE", uid, "replaced on request") for uid in dict.fromkeys((*stored, *ahead)))
 
 
 def _offered(facts: Sequence[Fact], candidates: Sequence[Sequence[Candidate]]) -> list[Candidate]:
@@ -114,7 +127,8 @@ def _offered(facts: Sequence[Fact], candidates: Sequence[Sequence[Candidate]]) -
 def _request(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Request:
     now = tools.clock()
     facts = [
-        {"n": n, "text": f.text, "category": f.category, "entities": list(f.entities)} for n, f in enumerate(plan.facts)
+        {"n": n, "text": f.text, "category": f.category, "entities": list(f.entities)}
+        for n, f in _open(plan.facts).items()
     ]
     memories = [
         {
@@ -133,25 +147,28 @@ def _request(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Request:
         task="reconcile",
         role="slow",
         system=prompt("reconcile"),
-        user=quoted("facts", "\n".join(lines)) + "\n" + quoted("memories", "\n".join(stored)),
+        user=itemized("facts", lines) + "\n" + itemized("memories", stored),
         schema=SCHEMA,
         payload={"facts": facts, "memories": memories},
     )
 
 
 def _settled(plan: Plan, offered: Sequence[Candidate], reply: Reply) -> Plan:
-    verdicts = tuple(_verdicts(plan.facts, offered, reply.data))
-    return replace(plan, verdicts=verdicts, causes=tuple(_causes(plan.facts, offered, reply.data)))
+    facts = _open(plan.facts)
+    verdicts = tuple(_verdicts(facts, offered, reply.data))
+    return replace(plan, verdicts=verdicts, causes=tuple(_causes(facts, offered, reply.data)))
 
 
-def _verdicts(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Verdict]:
+def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Verdict]:
     """Keep what is allowed: ids that were offered, each memory retired once, few retirements a note."""
     left: dict[Action, int] = {"UPDATE": MAX_UPDATES, "DELETE": MAX_DELETES, "NONE": len(facts)}
     kept: list[Verdict] = []
     retired: set[str] = set()
     for item in listed(data, "verdicts", 4 * MAX_OFFERED):
         fact, memory, action = item.get("fact"), item.get("memory"), item.get("action")
-        if not (_within(fact, facts) and _within(memory, offered) and isinstance(action, str) and action in left):
+        if not (_within(fact, facts) and _within(memory, range(len(offered)))):
+            continue
+        if not (isinstance(action, str) and action in left):
             continue
         candidate = offered[memory]
         if action == "NONE" and not _repeats(facts[fact].text, candidate.text):
@@ -165,8 +182,8 @@ def _verdicts(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping
     return kept
 
 
-def _within(value: Any, items: Sequence[Any]) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(items)
+def _within(value: Any, numbers: Container[int]) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value in numbers
 
 
 def _repeats(text: str, stored: str) -> bool:
@@ -179,7 +196,7 @@ def _denies(text: str) -> bool:
     return "n't" in lowered or not _NEGATIONS.isdisjoint(words(lowered))
 
 
-def _causes(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Cause]:
+def _causes(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Cause]:
     kept = []
     for item in listed(data, "causes", MAX_CAUSES):
         cause, effect = _end(item.get("cause"), facts, offered), _end(item.get("effect"), facts, offered)
@@ -190,11 +207,11 @@ def _causes(facts: Sequence[Fact], offered: Sequence[Candidate], data: Mapping[s
     return kept
 
 
-def _end(value: Any, facts: Sequence[Fact], offered: Sequence[Candidate]) -> int | str | None:
+def _end(value: Any, facts: Mapping[int, Fact], offered: Sequence[Candidate]) -> int | str | None:
     if not isinstance(value, str) or len(value) > _LONGEST_END or not value[1:].isdecimal() or not value.isascii():
         return None
     place = int(value[1:])
-    if value[0] == "f" and place < len(facts):
+    if value[0] == "f" and place in facts:
         return place
     if value[0] == "m" and place < len(offered):
         return offered[place].uid

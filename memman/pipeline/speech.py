@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from memman.pipeline.pasted import announces, command, foreign, machine, told, voices
+from memman.pipeline.steering import attack
 
 # Characters of a message that are looked at: a long prompt is long by what was pasted into it.
 LONGEST = 24_000
@@ -43,8 +44,9 @@ def continued(text: str) -> tuple[str, str]:
 
 
 def own(text: str) -> str:
-    """Return what the author of `text` said in their own words, paragraph by paragraph."""
-    return "\n\n".join(_said(_ATTACHED.sub("", _unframed(text[:LONGEST]))))
+    """Return what the author of `text` said in their own words, paragraph by paragraph: nobody attacks their agent."""
+    said = _said(_ATTACHED.sub("", _unframed(text[:LONGEST])))
+    return "\n\n".join(paragraph for paragraph in said if not attack(paragraph))
 
 
 def prose(text: str) -> str:

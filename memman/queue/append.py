@@ -3,6 +3,7 @@
 import os
 import time
 
+from memman.config.ground import tread
 from memman.config.places import queue_path
 from memman.config.schedule import ring
 from memman.queue.schema import open_queue
@@ -45,6 +46,7 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
     """
     now = time.time_ns() // 1_000_000
     row = _NOTE | {name: _storable(value) for name, value in note.items()} | {"uid": new_uid(now), "queued_at": now}
+    tread(data)
     path = queue_path(data)
     with Guard(path):
         db = open_queue(path)

@@ -57,5 +57,6 @@ class Ledger:
         return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
     def maintain(self) -> None:
-        """Drop accounts older than a year or so."""
-        self.db.execute("DELETE FROM ledger WHERE day < date('now', ?)", (f"-{_KEPT_DAYS} days",))
+        """Keep the accounts of the newest _KEPT_DAYS days that have any, whatever day the clock says it is."""
+        kept = "SELECT DISTINCT day FROM ledger ORDER BY day DESC LIMIT ?"
+        self.db.execute(f"DELETE FROM ledger WHERE day NOT IN ({kept})", (_KEPT_DAYS,))

@@ -1,13 +1,17 @@
 """The drain's and the person's side of queue.db: claim, acknowledge, give back, park, retry, purge."""
 
+from contextlib import suppress
 from typing import Any
 
+import apsw
+
 from memman.clock import now_ms
+from memman.config.ground import tread
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
 from memman.queue.schema import open_queue
-from memman.sqlite import Guard, Transaction, checkpoint
+from memman.sqlite import Guard, Transaction, add_checksums, checkpoint
 
 ATTEMPTS = 5
 # Waiting time after the n-th transient failure of one note, in seconds; lifted when the provider recovers.
@@ -18,12 +22,15 @@ _DONE_KEPT_MS = 7 * 86_400_000
 
 _NOTE = """uid, store, text, queued_at, category, importance, entities, replaces,
 source, agent, session, cwd, repository, revision, host, user, deferrals, channel, reply, shown"""
+# Whether one that came after it is stored: the drain goes by the order of ids, and looks at times for such alone.
+_OVERTAKEN = """EXISTS (SELECT 1 FROM note AS later
+WHERE later.store = note.store AND later.id > note.id AND later.state = 'done')"""
 _CLAIM = f"""
 UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now
 WHERE id = (SELECT id FROM note WHERE state = 'pending' AND {{which}}
             AND (:store IS NULL OR store = :store) AND store NOT IN (SELECT value FROM json_each(:shut))
             ORDER BY {{order}} LIMIT 1)
-RETURNING {_NOTE}, id
+RETURNING {_NOTE}, {_OVERTAKEN}, id
 """
 _DUE = _CLAIM.format(which="id > :after AND (retry_at <= :now OR retry_at > :absurd)", order="id")
 # The waiting time is the breaker's now: whichever note has waited longest may go, due or not.
@@ -52,10 +59,13 @@ def _note(row: tuple[Any, ...]) -> Note:
         channel,
         reply,
         shown,
+        overtaken,
     ) = row
     hints = Hints(category, importance, tuple(entities.split("\n")) if entities else (), replaces)
     origin = Provenance(*provenance)
-    return Note(uid, store, text, queued_at, hints, origin, deferrals, channel, reply, tuple(shown.split()))
+    return Note(
+        uid, store, text, queued_at, hints, origin, deferrals, channel, reply, tuple(shown.split()), bool(overtaken)
+    )
 
 
 class Queue:
@@ -66,6 +76,7 @@ class Queue:
     """
 
     def __init__(self, data: str) -> None:
+        tread(data)
         self.path = queue_path(data)
         with Guard(self.path):
             self.db = open_queue(self.path, synchronous="NORMAL")
@@ -227,9 +238,13 @@ class Queue:
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
 
     def maintain(self) -> None:
-        """Drop what nobody needs any more: old done notes, and journals of notes that are gone."""
-        self.purge("done", _DONE_KEPT_MS)
+        """Drop what nobody needs any more: old done notes, each store's last apart, and journals of what is gone."""
+        self._run(
+            f"DELETE FROM note WHERE state = 'done' AND changed_at <= ? AND {_OVERTAKEN}", (now_ms() - _DONE_KEPT_MS,)
+        )
         self._run("DELETE FROM journal WHERE note NOT IN (SELECT uid FROM note WHERE state <> 'done')")
+        with Guard(self.path), suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again
+            add_checksums(self.db)
 
     def meta(self, key: str) -> str:
         """Return a remembered value, '' when there is none."""

@@ -16,6 +16,12 @@ class QueueView(Queue):
         with Guard(self.path):
             self.db = look(self.path)
 
+    def hold(self) -> None:
+        """Show, until it is closed, what waits at this moment, whatever others do."""
+        with Guard(self.path):
+            self.db.execute("BEGIN")
+            self.db.execute("SELECT 1 FROM note LIMIT 1").get  # noqa: B018 - the first read is what holds it
+
     def close(self) -> None:
         """Close."""
         self.db.close()

@@ -24,11 +24,12 @@ _ORIGIN = 10
 def read(
     reader: "SqliteReader", table: "StaticTable", query: str, hits: "list[Hit]", signals: "Signals"
 ) -> "list[Hit]":
-    """Fetch what the hits say, and sort them by it; scores stay about as high as they were."""
-    rows = reader.rows({hit.id for hit in hits} | {hit.stands_for for hit in hits if hit.stands_for})
+    """Fetch what the hits say, damaged ones left out, and sort them by it; scores stay about as high as they were."""
+    rows = reader.sound_rows({hit.id for hit in hits} | {hit.stands_for for hit in hits if hit.stands_for})
+    hits = [hit for hit in hits if hit.id in rows]
     for hit in hits:
         hit.row = rows[hit.id]
-        hit.former = rows[hit.stands_for] if hit.stands_for else None
+        hit.former = rows.get(hit.stands_for) if hit.stands_for else None
     if signals.sessions:
         _by_session(hits)
     if signals.likeness:

@@ -1,6 +1,8 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
+from memman.model.secret_words import masked
 from memman.model.terms import stems
+from memman.model.unseen import UNSEEN
 from memman.model.vocabulary import LOW_TRUST
 
 TYPE_CHECKING = False
@@ -32,10 +34,28 @@ def age(then: int, now: int) -> str:
 
 
 def clean(text: str, longest: int = LONGEST) -> str:
-    """Put text on one line without control, bidi or zero-width characters, cut to `longest`."""
+    """Put text on one line without secrets, control, bidi, zero-width, tag or filler characters, cut to `longest`."""
+    text = masked(text)
+    if not text.isascii():
+        text = text.translate(UNSEEN)
     if not text.isprintable():
         text = " ".join("".join(c if c.isprintable() else " " if c.isspace() else "" for c in text).split())
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def escaped(text: str) -> str:
+    """Write as escapes what a reader of JSON would not see; it says the same."""
+    return "\n".join([line if line.isprintable() and line.isascii() else _escaped(line) for line in text.split("\n")])
+
+
+def _escaped(line: str) -> str:
+    unseen = [c for c in set(line) if not c.isprintable() or ord(c) in UNSEEN]
+    return line.translate({ord(c): _codes(c) for c in unseen}) if unseen else line
+
+
+def _codes(char: str) -> str:
+    raw = char.encode("utf-16-be", "surrogatepass")
+    return "".join([f"\\u{raw[at]:02x}{raw[at + 1]:02x}" for at in range(0, len(raw), 2)])
 
 
 def short(hit: "Hit") -> str:

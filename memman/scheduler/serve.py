@@ -13,6 +13,7 @@ import time
 from contextlib import AbstractContextManager, suppress
 from typing import Any, Self
 
+from memman.config.ground import claim
 from memman.config.launcher import program
 from memman.config.schedule import Schedule, bell_path, silence
 from memman.drain.lock import alone
@@ -32,8 +33,9 @@ _HEARD = (signal.SIGTERM, signal.SIGINT)
 def serve(data: str, interval: int | None = None) -> None:
     """Start drains until SIGTERM or SIGINT comes, also in a data folder that is made anew meanwhile.
 
-    Raises Busy where another loop serves it.
+    Raises Busy where another loop serves it, and UnsafePlace.
     """
+    claim(data)
     with _Wakeup() as wakeup:
         while not wakeup.asked:
             with _alone(data, patience=1):  # longer than a look at its health takes

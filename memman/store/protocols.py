@@ -24,13 +24,16 @@ class Reader(Protocol):
     def lexical(self, match: str, filters: Filters, limit: int) -> list[tuple[int, float]]:
         """Return (id, BM25) of the best rows for a match expression."""
 
-    def frequency(self, term: str, cap: int) -> int:
-        """Count memories whose text holds `term`, up to `cap`."""
+    def frequencies(self, terms: Iterable[str], cap: int) -> dict[str, int]:
+        """Count, for each term, the memories whose text holds it, up to `cap`."""
 
     def nearest(
         self, embedder: int, code: bytes, filters: Filters, limit: int, cells: Sequence[int] = ()
     ) -> list[tuple[int, int]]:
         """Return (id, Hamming distance) of the nearest sign codes."""
+
+    def planes(self, embedder: int, ids: Iterable[int]) -> Iterable[tuple[int, bytes, int]]:
+        """Return (id, planes, squared length) of each memory's vector."""
 
     def cosines(self, embedder: int, query: Sequence[int], ids: Iterable[int]) -> dict[int, float]:
         """Return the cosine between a query's planes and each memory's vector, none where either is zero."""
@@ -81,8 +84,8 @@ class Unit(Protocol):
     def receipt(self, note: Note, at: int, outcome: str, facts: int) -> bool:
         """Record that `note` is done; False when it already was."""
 
-    def add(self, draft: Draft, at: int) -> int:
-        """Store one memory; return its row id."""
+    def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
+        """Store one memory, or hold it back for review; return its row id."""
 
     def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
         """Close `old` in favour of `new`; False when it is not current any more."""
@@ -92,6 +95,9 @@ class Unit(Protocol):
 
     def restore(self, memory: int, at: int) -> bool:
         """Undo `forget`; False when `memory` is not forgotten."""
+
+    def approve(self, memory: int, at: int) -> bool:
+        """Let what was held back be found; False when `memory` is not held back."""
 
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""

@@ -86,8 +86,9 @@ def folder():
         yield Path(place)
 
 
+@pytest.mark.promise("R21")
 @pytest.mark.parametrize("name", FILES)
-def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name):
+def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name, kept):
     """Each file is as it was or as it is to be, its original is kept before it changes, and both ways out work."""
     sweep = Sweep(folder, name)
     swept = sweep.run([], "install", ["uninstall"], ["install", "uninstall"])
@@ -95,21 +96,23 @@ def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name
     changed = 0
     for killed, *after in swept:
         whole(killed)
-        kept = [text for place, text in killed.items() if place.startswith(".memman/backups/settings/")]
+        backups = [text for place, text in killed.items() if place.startswith(".memman/backups/settings/")]
         for place, text in sweep.before.items():
             assert killed[place] in {text, outcome[place]}
             if killed[place] != text:
                 changed += 1
-                assert text in kept
+                assert text in backups
         if len(after) > 1:
             assert theirs(after[0]) == outcome
         assert files(after[-1]) == sweep.before
     assert changed
     assert files(swept[-1][0]) == {place: text for place, text in outcome.items() if text is not None}
+    kept(f"{name}: install killed at each of {len(swept) - 1} writes, {changed} changed files, all whole and backed up")
 
 
+@pytest.mark.promise("R21")
 @pytest.mark.parametrize("name", FILES)
-def test_an_uninstall_killed_anywhere_is_finished_by_the_next(folder, name):
+def test_an_uninstall_killed_anywhere_is_finished_by_the_next(folder, name, kept):
     """Each file is as installed or as it was; the next uninstall brings all of them back, the next install wires."""
     sweep = Sweep(folder, name)
     swept = sweep.run(["install"], "uninstall", ["uninstall"], ["install", "uninstall"])
@@ -123,3 +126,4 @@ def test_an_uninstall_killed_anywhere_is_finished_by_the_next(folder, name):
             assert theirs(after[0]) == outcome
         assert files(after[-1]) == sweep.before
         assert theirs(after[-1]).keys() == folders
+    kept(f"{name}: uninstall killed at each of {len(swept) - 1} writes, finished by the next")

@@ -1,141 +1,286 @@
-"""kill -9 at every failpoint and at random moments: nothing lost, nothing twice, nothing paid twice, nothing parked.
+"""kill -9 at every failpoint, inside every kind of call and at random moments, of drains, remembers and forgets alike.
 
-The suite runs a short form; `make crash` sets MEMMAN_CRASH_KILLS to 100 and more.
+Nothing is lost, nothing is stored in part or twice, nothing is paid twice, nothing is parked, and the next drain
+finishes what the killed one had begun.
 """
 
+import json
 import os
 import random
 import signal
-import subprocess
 import time
 from collections import Counter
+from dataclasses import dataclass
+from queue import SimpleQueue
 
 import pytest
 
-from memman.testing.failpoints import points
-from memman.testing.providers import ScriptedProvider
+from memman.testing.failpoints import TIDYING, points
+from memman.testing.nursery import Nursery
+from memman.testing.providers import OK, ScriptedProvider
 
-KILLS = int(os.environ.get("MEMMAN_CRASH_KILLS", "10"))
-NOTES = 20
-# Tells when the imports are done, so that the kill strikes at the work and not at the start of Python.
-READY = "from memman import compose; from memman.drain import loop; print('ready', flush=True); compose.drain()"
-MAX_DRAINS = 20 * KILLS + 100
+ONCE = {"extract": 1, "reconcile": 1, "embeddings": 1}
+PAID = {"extract": "extract", "reconcile": "reconcile", "embed": "embeddings"}
+STORES = ("default", "billing", "shop")
+MEMORIES = "SELECT note, text, status FROM memory"
 
 
-def exact(box, uids):
+def exact(box, uids, store="default"):
     """Assert that each note is done, has its one memory once, and left nothing behind."""
-    stored = Counter(box.store("SELECT note FROM memory"))
+    stored = Counter(box.store("SELECT note FROM memory", name=store))
     assert {uid: stored[uid] for uid in uids} == dict.fromkeys(uids, 1)
     assert stored.total() == len(uids)
-    assert sorted(box.store("SELECT note FROM receipt")) == sorted(uids)
+    assert sorted(box.store("SELECT note FROM receipt", name=store)) == sorted(uids)
     assert box.states() == {"done": len(uids)}
     assert box.queue("SELECT * FROM journal") == []
-    assert box.store("PRAGMA integrity_check") == box.queue("PRAGMA integrity_check") == ["ok"]
+    assert box.store("PRAGMA integrity_check", name=store) == box.queue("PRAGMA integrity_check") == ["ok"]
 
 
-@pytest.mark.parametrize("point", tuple(points()))
-def test_a_drain_killed_at_a_failpoint_is_finished_by_the_next(box, point):
-    """Killed at this point, the drain loses and doubles nothing and pays again only for an unjournaled call."""
-    with ScriptedProvider() as provider:
+class Assassin:
+    """A provider's script that kills a drain as it asks for `task` the second time; with no task it answers."""
+
+    def __init__(self):
+        self.task, self.asked, self.victim = "", 0, SimpleQueue()
+
+    def __call__(self, got):
+        """Say what to do with a request."""
+        if asked_for(got) == self.task:
+            self.asked += 1
+            if self.asked == 2:
+                os.kill(self.victim.get(timeout=10), signal.SIGKILL)
+        return OK
+
+
+def asked_for(got):
+    """Name what a request is for, as PAID does."""
+    return got.task or got.path.rpartition("/")[2]
+
+
+def bought(provider, words):
+    """Count by word what was asked about the note that has it."""
+    paid = {word: Counter() for word in words}
+    for got in provider.received:
+        # A later note's question quotes earlier ones as memories: it is about the last it names.
+        asked = str(got.body).partition("<memories>")[0]
+        for word in words:
+            paid[word][asked_for(got)] += word in asked
+    return paid
+
+
+def kills():
+    """List (name, where a drain is killed, the paid stage whose call is then made again)."""
+    for point in (*points(), *TIDYING):
+        kind, _, stage = point.partition(":")
+        yield point, PAID.get(stage, "") if kind == "unjournaled" else ""
+    for call in PAID.values():
+        yield f"inside:{call}", call
+
+
+@pytest.mark.promise("R1")
+@pytest.mark.promise("R2")
+@pytest.mark.promise("R8")
+@pytest.mark.promise("R11")
+def test_a_drain_killed_at_any_point_is_finished_by_the_next(box, rounds, kept):
+    """Killed at a point or in a call, the drain loses and doubles nothing and pays again only for that very call."""
+    uids, dead, resumed, again = [], 0, 0, Counter()
+    with ScriptedProvider(script=(assassin := Assassin())) as provider, Nursery(box.environ) as nursery:
         box.use(provider, DRAIN_CONCURRENCY=1)
-        uids = [box.remember("Redis caches the invoices of the billing service.")]
+        uids.append(box.remember("Redis caches the invoices of the billing service."))
         box.drain()
-        texts = {
-            "Alphaword": "Redis caches the Alphaword sessions of the billing service.",
-            "Betaword": "Redis caches the Betaword sessions of the billing service.",
-            "Gammaword": "Redis caches the Gammaword sessions of the billing service.",
-        }
-        uids += [box.remember(text) for text in texts.values()]
-        provider.received.clear()
-        killed = box.start_drain(MEMMAN_FAILPOINT=f"{point}@2")
-        killed.communicate(timeout=60)
-        assert killed.returncode == -signal.SIGKILL
-        assert box.drain().stopped == ""
-        paid = {word: Counter() for word in texts}
-        for got in provider.received:
-            # A later note's question quotes earlier ones as memories: it is about the last it names.
-            asked = str(got.body).partition("<memories>")[0]
-            task = got.task or got.path.rpartition("/")[2]
-            for word in texts:
-                paid[word][task] += word in asked
+        for _ in range(rounds(1, 20)):
+            for point, repeated in kills():
+                words = [f"Word{dead:04}{letter}" for letter in "abc"]
+                uids += [box.remember(f"Redis caches the {word} sessions of the billing service.") for word in words]
+                provider.received.clear()
+                assert struck(nursery, assassin, point) == -signal.SIGKILL, point
+                left = box.queue("SELECT count(*) FROM note WHERE state = 'running'")[0]
+                waiting = box.states().get("pending", 0) + left
+                report = box.drain()
+                assert (report.stopped, report.rescued, report.done) == ("", left, waiting), point
+                resumed += left
+                paid = bought(provider, words)
+                expected = dict.fromkeys(words, ONCE)
+                if repeated:
+                    expected[words[1]] = ONCE | {repeated: 2}
+                assert paid == expected, point
+                again += Counter(calls for found in paid.values() for calls in found.values())
+                dead += 1
     exact(box, uids)
     assert box.store("SELECT DISTINCT dimension FROM embedder JOIN vector ON id = embedder ORDER BY 1") == [64, 384]
-    once = {"extract": 1, "reconcile": 1, "embeddings": 1}
-    stage = {"embed": "embeddings"}.get(point.partition(":")[2], point.partition(":")[2])
-    again = {stage: 2} if point.startswith("unjournaled:") else {}
-    assert paid == {"Alphaword": once, "Betaword": once | again, "Gammaword": once}
+    kept(
+        f"{dead} kills at {len(list(kills()))} points: 0 of {len(uids)} notes lost or doubled,"
+        f" {resumed} of {resumed} resumed by the next drain; {again[1]} calls paid once, {again[2]} killed inside twice"
+    )
 
 
-@pytest.mark.parametrize("http", [False, True], ids=["builtin", "http"])
-def test_drains_killed_at_random_moments_lose_and_double_nothing(box, http):
-    """However often drains die by kill -9, every note ends up stored exactly once and none is parked."""
-    chance = random.Random(5)
-    killed, drains = 0, 0
-    with ScriptedProvider(latency=0.01) as provider:
-        if http:
-            box.use(provider)
-        uids = [box.remember(f"Service number {n} listens on port {n}.") for n in range(NOTES)]
-        drain = box.start_drain(READY)
-        assert drain.stdout.readline() == "ready\n"
-        began = time.monotonic()
-        drain.communicate(timeout=60)
-        undisturbed = time.monotonic() - began
-        while killed < KILLS:
-            if box.states().keys() == {"done"}:
-                uids += [box.remember(f"Service number {len(uids) + n} listens on port {n}.") for n in range(NOTES)]
-            drain = box.start_drain(READY)
-            assert drain.stdout.readline() == "ready\n"
-            try:
-                drain.wait(chance.uniform(0.0, undisturbed))
-            except subprocess.TimeoutExpired:
-                drain.kill()
-            drain.communicate(timeout=60)
-            killed += drain.returncode == -signal.SIGKILL
-            drains += 1
-            assert drain.returncode in {0, -signal.SIGKILL}
-            assert drains < MAX_DRAINS
-        while box.states().keys() != {"done"}:
+def struck(nursery, assassin, point):
+    """Run a drain that is killed at `point`, over its second note where the point is one of a note; return its end."""
+    kind, _, call = point.partition(":")
+    if kind == "inside":
+        assassin.task, assassin.asked = call, 0
+        assassin.victim.put(nursery.start("scheduler", "drain"))
+    else:
+        nursery.start("scheduler", "drain", MEMMAN_FAILPOINT=point if point in TIDYING else f"{point}@2")
+    [ended] = nursery.reap(1)
+    assassin.task = ""
+    return ended.code
+
+
+@dataclass
+class Written:
+    """A note that somebody wants remembered: `word` is in its every line and nowhere else."""
+
+    word: str
+    store: str
+    lines: int = 1
+    uid: str = ""
+    replaces: "Written | None" = None
+    retired: str = ""
+
+    @property
+    def text(self):
+        """What is to be remembered."""
+        return f"Worker {self.word} polls the queue {self.word}."
+
+
+class Sweep:
+    """Runs killed at random moments, what they were to do, and what has to be there in the end."""
+
+    def __init__(self, box, nursery, folder):
+        self.box, self.nursery, self.folder = box, nursery, folder
+        self.chance = random.Random(5)
+        self.written, self.kills, self.ran = [], Counter(), 0
+        self.spans = {}
+
+    def fresh(self, store="", **more):
+        """Think up a note."""
+        word = "".join(self.chance.choices("bcdfghjklmnpqrstvwxz", k=10))
+        note = Written(word, store or self.chance.choice(STORES), **more)
+        self.written.append(note)
+        return note
+
+    def turn(self):
+        """Keep what a turn of an agent left, as its hook does."""
+        note = self.fresh(lines=3)
+        said = f"{note.text}\nThe backups of {note.word} are kept for a year.\nAlice looks after {note.word}."
+        columns = {"channel": "turn", "agent": "codex", "session": f"s{note.word}"}
+        note.uid = self.box.remember(said, store=note.store, **columns)
+
+    def errands(self):
+        """Yield (verb, note, arguments): two notes, one to replace and one to forget what was acknowledged, a drain."""
+        for _ in range(2):
+            note = self.fresh()
+            yield "remember", note, ("--store", note.store, "remember", note.text)
+        free = [note for note in self.written if note.uid and note.lines == 1 and not (note.retired or note.replaces)]
+        for old, verb in zip(self.chance.sample(free, min(2, len(free))), ("replace", "forget"), strict=False):
+            note = self.fresh(old.store, replaces=old) if verb == "replace" else old
+            old.retired = "perhaps"
+            yield verb, note, ("--store", old.store, verb, old.uid, *([note.text] if verb == "replace" else []))
+        yield "drain", None, ("scheduler", "drain")
+
+    def round(self, *, disturbed=True):
+        """Run the errands of one round at once, each killed at a moment of its own; note what was acknowledged."""
+        runs, began = {}, time.monotonic()
+        for verb, note, args in self.errands():
+            out = self.folder / f"out{self.ran}"
+            self.ran += 1
+            runs[self.nursery.start(*args, out=str(out))] = verb, note, out
+        moments = {pid: self.chance.uniform(0, 2 * self.spans.get(runs[pid][0], 0)) for pid in runs}
+        for pid, moment in sorted(moments.items(), key=lambda item: item[1]) if disturbed else ():
+            time.sleep(max(0, began + moment - time.monotonic()))
+            os.kill(pid, signal.SIGKILL)
+        for ended in self.nursery.reap(len(runs)):
+            verb, note, out = runs[ended.pid]
+            assert ended.code in (0, -signal.SIGKILL), (verb, ended.code)
+            self.kills[verb] += ended.code == -signal.SIGKILL
+            if not disturbed:
+                self.spans[verb] = ended.at - began
+            self.heard(verb, note, out.read_text() if out.exists() else "", done=ended.code == 0)
+
+    def heard(self, verb, note, said, *, done):
+        """Believe what a run has printed, or how it ended."""
+        if verb == "forget" and done:
+            note.retired = "forgotten"
+        elif verb in {"remember", "replace"} and said.endswith("\n"):
+            note.uid = said.strip()
+            if note.replaces:
+                note.replaces.retired = "superseded"
+
+    def judge(self):
+        """Return how many notes are lost, partly stored or doubled, and how many retirements were not kept."""
+        faults = Counter()
+        rows = [(store, *row) for store in STORES for row in self.box.store(MEMORIES, name=store)]
+        receipts = [uid for store in STORES for uid in self.box.store("SELECT note FROM receipt", name=store)]
+        for note in self.written:
+            found = [(uid, status) for store, uid, text, status in rows if note.word in text and store == note.store]
+            uids = {uid for uid, _ in found}
+            faults["lost"] += bool(note.uid) and (note.uid not in uids or receipts.count(note.uid) != 1)
+            faults["in part"] += len(found) not in {0, note.lines}
+            faults["doubled"] += len(uids) > 1 or len(found) > note.lines
+            states = {status for _, status in found}
+            faults["back"] += note.retired in {"forgotten", "superseded"} and states != {note.retired}
+            faults["gone"] += bool(note.uid) and not note.retired and states != {"current"}
+        assert len(rows) == sum(note.word in text for note in self.written for _, _, text, _ in rows)
+        return faults
+
+
+@pytest.mark.promise("R1")
+@pytest.mark.promise("R2")
+def test_whatever_is_killed_at_random_moments_nothing_is_lost_or_doubled(box, tmp_path, rounds, kept):
+    """Drains, remembers, replacements and forgets die by kill -9: what was acknowledged is there, once and whole."""
+    wanted = rounds(40, 500)
+    with ScriptedProvider(latency=0.005) as provider, Nursery(box.environ) as nursery:
+        box.use(provider)
+        sweep = Sweep(box, nursery, tmp_path)
+        for _ in range(2):
+            sweep.round(disturbed=False)
+        while sweep.kills.total() < wanted:
+            sweep.turn()
+            sweep.round()
+        # Killed five times over before it got anywhere, a note looks like one that kills: a person sends it on.
+        parked = box.drain().parked + box.states().get("parked", 0)
+        assert box.memman("scheduler", "queue", "retry", "--all").returncode == 0
+        while box.states().keys() - {"done"}:
             report = box.drain()
-            assert report.done, box.queue("SELECT * FROM note WHERE state <> 'done'")
-            assert report.errors == []
-    exact(box, uids)
-
-
-def test_a_uid_that_remember_printed_is_in_the_queue_whenever_it_was_killed(box):
-    """Every uid that reached standard output before kill -9 names a note on disk with its whole text."""
-    chance = random.Random(7)
-    began = time.monotonic()
-    box.memman("remember", "The first note makes the file.")
-    undisturbed = time.monotonic() - began
-    printed, silent = {}, 0
-    for number in range(3 * KILLS):
-        process = box.start(box.script, "remember", f"note number {number}")
-        time.sleep(chance.uniform(0.0, 2 * undisturbed))
-        process.kill()
-        out, err = process.communicate(timeout=60)
-        assert err == ""
-        if out:
-            printed[out.strip()] = f"note number {number}"
-        else:
-            silent += 1
-    queued = dict(box.queue("SELECT uid, text FROM note"))
-    assert printed.items() <= queued.items()
-    assert printed
-    assert silent
+            assert (report.errors, report.parked) == ([], 0)
+    faults = sweep.judge()
+    assert not +faults, faults
+    assert min(sweep.kills[verb] for verb in ("drain", "remember", "replace", "forget")) > 0
+    assert box.queue("SELECT * FROM journal") == []
+    assert {tuple(box.store("PRAGMA integrity_check", name=store)) for store in STORES} == {("ok",)}
     assert box.queue("PRAGMA integrity_check") == ["ok"]
-    assert box.drain().done == len(queued)
+    dead = ", ".join(f"{count} of {verb}" for verb, count in sweep.kills.items())
+    kept(
+        f"{sweep.kills.total()} kills ({dead}): of {len(sweep.written)} notes {faults['lost']} lost,"
+        f" {faults['in part']} partly stored, {faults['doubled']} doubled; {parked} sent on by hand"
+    )
 
 
-def test_a_note_that_kills_every_drain_is_parked_alone(box):
-    """Of thirty notes one kills the process that touches it: it is parked after five attempts, the rest is stored."""
-    uids = {n: box.remember(f"Worker {n} polls queue {n}." + " poison" * (n == 11)) for n in range(30)}
-    kills = 0
-    while (drain := box.start_drain(MEMMAN_FAILPOINT="before:reconcile/poison")).wait(timeout=60):
-        drain.communicate()
-        kills += 1
-        assert kills <= 5
-    drain.communicate()
-    assert kills == 5
-    assert box.states() == {"done": 29, "parked": 1}
-    assert box.queue("SELECT uid, attempts FROM note WHERE state = 'parked'") == [(uids.pop(11), 5)]
-    assert sorted(box.store("SELECT note FROM memory")) == sorted(uids.values())
+@pytest.mark.promise("R9")
+@pytest.mark.parametrize("fault", ["kills", "raises"])
+def test_a_note_that_brings_down_each_attempt_is_parked_alone(box, rounds, kept, fault):
+    """One note kills the process that touches it, or breaks a stage each time: it is parked, the others are stored."""
+    number = rounds(30, 1000)
+    armed = {"kills": "before:reconcile/poison", "raises": "before:reconcile!/poison"}[fault]
+    uids = [box.remember(f"Worker {n} polls queue {n}." + " poison" * (n == 11)) for n in range(number)]
+    poison = uids.pop(11)
+    drains = 0
+    with Nursery(box.environ) as nursery:
+        while box.states().keys() & {"pending", "running"}:
+            nursery.start("scheduler", "drain", MEMMAN_FAILPOINT=armed)
+            nursery.reap(1)
+            drains += 1
+            assert drains <= 6
+    assert box.states() == {"done": number - 1, "parked": 1}
+    [(parked, attempts, error)] = box.queue("SELECT uid, attempts, error FROM note WHERE state = 'parked'")
+    assert (parked, attempts) == (poison, 5)
+    assert (
+        error
+        == {"kills": "every attempt ended without a word", "raises": f"RuntimeError: failpoint {armed[:16]}"}[fault]
+    )
+    assert sorted(box.store("SELECT note FROM memory")) == sorted(uids)
+    doctor = json.loads(box.memman("doctor", "--json").stdout)["findings"]
+    [said] = [finding for finding in doctor if finding["check"] == "parked"]
+    assert said["status"] == "warn"
+    assert said["says"].startswith("1 note given up on after five attempts, the newest over: ")
+    kept(f"1 note of {number} {fault}: {box.states()['done']} done, 1 parked after {attempts} attempts; doctor says so")

@@ -85,10 +85,11 @@ def homes(monkeypatch):
         yield home
 
 
+@pytest.mark.promise("R21")
 @pytest.mark.parametrize("name", PLACES)
-def test_installing_twice_is_installing_once_and_uninstalling_restores_the_bytes(homes, name):
+def test_installing_twice_is_installing_once_and_uninstalling_restores_the_bytes(homes, name, rounds, kept):
     """Whatever the settings were, they hold our entries beside all that was there, and are restored to the byte."""
-    for seed in range(FILES):
+    for seed in range(rounds(50, FILES)):
         home = homes(seed)
         data = str(home / ".memman")
         path, text = place(home, name, seed)
@@ -108,6 +109,7 @@ def test_installing_twice_is_installing_once_and_uninstalling_restores_the_bytes
         assert take_out(data, name) == []
         assert tree(home) == before, seed
         assert not installed(TARGETS[name], data)
+    kept(f"{seed + 1} settings files of {name}: installed twice as once, uninstalled to the byte")
 
 
 @pytest.mark.parametrize("name", PLACES)

@@ -154,11 +154,11 @@ def test_a_setting_is_set_read_and_unset(box):
 
 def test_secrets_are_masked_in_show_and_printed_by_get(box):
     """`config show` ends a secret in its last four characters; `config get` prints it; - reads it from a pipe."""
-    box.memman("config", "set", "LLM_API_KEY", "-", input="sk-or-abcdefgh1234\n")
+    box.memman("config", "set", "--consent", "LLM_API_KEY", "-", input="sk-or-abcdefgh1234\n")
     for more in ([], ["--json"]):
         shown = box.memman("config", "show", *more).stdout
         assert "…1234" in shown
         assert "abcdefgh" not in shown
     assert box.memman("config", "get", "LLM_API_KEY").stdout == "sk-or-abcdefgh1234\n"
-    box.memman("config", "set", "LLM_API_KEY", "short")
+    box.memman("config", "set", "--consent", "LLM_API_KEY", "short")
     assert "short" not in box.memman("config", "show", "--json").stdout

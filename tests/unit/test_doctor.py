@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from conftest import rows
+from memman.config.ground import file_system, shared
 from memman.config.schedule import Schedule
 from memman.doctor import CHECKS, examine, manager, switches
 from memman.doctor.finding import Context
-from memman.doctor.folder import UNSAFE, file_system
 from memman.doctor.trust import fingerprint
 from memman.drain.lock import alone
 from memman.testing.providers import GARBAGE_BODY, ScriptedProvider, status
@@ -217,7 +217,7 @@ def test_file_systems_are_read_from_the_mount_table(tmp_path):
     )
     kinds = {path: file_system(path, str(mounts)) for path in ("/etc", "/home/bob/x", "/home/al ice/y", "/mnt/c/z")}
     assert kinds == {"/etc": "ext4", "/home/bob/x": "nfs4", "/home/al ice/y": "ext4", "/mnt/c/z": "9p"}
-    assert {"nfs4", "9p", "cifs", "virtiofs"} <= UNSAFE
+    assert list(map(shared, kinds.values())) == [False, True, False, True]
     assert file_system("/etc", str(tmp_path / "none")) == ""
 
 

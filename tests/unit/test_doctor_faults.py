@@ -82,17 +82,21 @@ class Machine:
         (self.home / path).write_text(text.replace(old, new))
 
     def run(self, command: str, given: str = "") -> None:
-        """Run a command line in a shell, as a person would; it has to succeed."""
+        """Run a command line in a shell on a terminal, as a person would; it has to succeed."""
+        ours, theirs = os.openpty()
         done = subprocess.run(
             ["/bin/sh", "-c", command],
             env=self.box.environ,
             cwd=self.home,
-            capture_output=True,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
             text=True,
             timeout=60,
             input=given,
             check=False,
         )
+        os.close(theirs)
+        os.close(ours)
         assert done.returncode == 0, done.stderr
 
 
@@ -433,6 +437,33 @@ class Fault:
 
 FILES = ("env", "schedule", "active", "bindings", "shown.log", "drain.lock", "heartbeat", "doorbell")
 MORE = ("queue.db", "queue.db-journal", "logs/worker.jsonl", "bin/memman", "shown.log.taken")
+
+
+def backed_up(name, content):
+    """Take a backup, and spoil one of its files."""
+
+    def plant(machine):
+        machine.run("memman backup create")
+        (path,) = machine.box.data.glob(f"backups/2*/{name}")
+        path.write_bytes(content)
+
+    return plant
+
+
+def overdue_backup(machine):
+    """Let the schedule's last backup be of a week ago."""
+    machine.run("memman backup schedule daily && memman scheduler drain")
+    (path,) = machine.box.data.glob("backups/2*/manifest.json")
+    made = json.loads(path.read_text())
+    path.write_text(json.dumps(made | {"at": made["at"] - 7 * 86_400_000}))
+
+
+def no_backups(machine):
+    """Remove every backup."""
+    for path in machine.box.data.glob("backups/2*"):
+        shutil.rmtree(path)
+
+
 CLAUDE, GEMINI = ".claude/settings.json", ".gemini/settings.json"
 UNITS = ".config/systemd/user"
 OPENAI = "MEMMAN_LLM_PROVIDER=openai\nMEMMAN_LLM_API_KEY=wrong\nMEMMAN_LLM_ENDPOINT="
@@ -487,6 +518,9 @@ FAULTS = {
     "schedule of tomorrow": Fault("drains", early("schedule"), "ahead"),
     "drain broken off": Fault("drains", failing, "BadConfig"),
     "drain ended with an error": Fault("drains", ill, "exit code 74"),
+    "backup cut short": Fault("backups", backed_up("queue.db", b"x"), "is damaged", after=no_backups),
+    "backup without a word": Fault("backups", backed_up("manifest.json", b"{"), "does not say", after=no_backups),
+    "backup overdue": Fault("backups", overdue_backup, "days ago", after=no_backups),
     "schedule of nobody": Fault("scheduler", written("schedule", "kind=foo\ninterval=abc\n"), "foo"),
     "schedule lost": Fault("scheduler", gone(".memman/schedule"), "does not say that systemd"),
     "stopped": Fault("scheduler", lambda m: m.run("memman scheduler stop"), "stopped"),

@@ -116,6 +116,27 @@ def test_a_change_overtaken_by_an_outage_still_wins(box):
     ]
 
 
+def test_a_note_parked_for_weeks_does_not_retire_what_was_said_since(box):
+    """That a later note went through is known when the queue has forgotten all else of it."""
+    with ScriptedProvider(respond=supersedes("on Vercel", "Coolify")) as provider:
+        box.use(provider)
+        box.remember("We deploy on Vercel.")
+        box.queue("UPDATE note SET state = 'parked', attempts = 5")
+        for text in ("We moved from Vercel to Coolify.", "Alice took over the mobile app."):
+            box.remember(text)
+        assert box.drain().done == 2
+        box.queue("UPDATE note SET changed_at = 0 WHERE state = 'done'")
+        box.drain()
+        assert box.states() == {"parked": 1, "done": 1}
+        box.queue("UPDATE note SET state = 'pending', attempts = 0 WHERE state = 'parked'")
+        assert box.drain().done == 1
+    assert dict(box.store("SELECT text, status FROM memory")) == {
+        "We moved from Vercel to Coolify.": "current",
+        "Alice took over the mobile app.": "current",
+        "We deploy on Vercel.": "superseded",
+    }
+
+
 def test_a_replacement_queued_behind_the_note_it_replaces_takes_its_place(box):
     """A note that replaces one still waiting does so even where the two have no word in common."""
     delay = lambda got: Act(delay=0.2 if "Vercel" in str(got.body) else 0.0)  # noqa: E731

@@ -80,7 +80,7 @@ def test_what_was_lost_with_the_context_is_shown_again(stored, lost):
     assert context(stored, "user-prompt", "claude-code", payload(prompt=ASKED))
     hook(stored, lost, "claude-code", payload(source="compact", compact_summary="Short."))
     stored.queue("UPDATE note SET state = 'done'")
-    stored.store("UPDATE memory SET category = 'fact'")
+    stored.alter("UPDATE memory SET category = 'fact'")
     assert DEPLOYED in context(stored, "user-prompt", "claude-code", payload(prompt=ASKED))
 
 
@@ -196,10 +196,10 @@ def test_the_store_is_the_one_of_the_folder_in_the_payload(stored, tmp_path):
 
 def test_a_session_starts_with_the_guide_and_what_is_preferred_and_decided(stored):
     """The block holds the guide and the preferences and decisions, most important first, and no plain fact."""
-    stored.store("UPDATE memory SET category = 'fact'")
-    stored.store("UPDATE memory SET category = 'decision', importance = 5 WHERE text = ?", DEPLOYED)
-    stored.store("UPDATE memory SET category = 'preference', importance = 4 WHERE text LIKE '%pnpm%'")
-    stored.store("UPDATE memory SET category = 'preference', importance = 5, source = 'web' WHERE text LIKE '%Monday%'")
+    stored.alter("UPDATE memory SET category = 'fact'")
+    stored.alter("UPDATE memory SET category = 'decision', importance = 5 WHERE text = ?", DEPLOYED)
+    stored.alter("UPDATE memory SET category = 'preference', importance = 4 WHERE text LIKE '%pnpm%'")
+    stored.alter("UPDATE memory SET category = 'preference', importance = 5, source = 'web' WHERE text LIKE '%Monday%'")
     said = context(stored, "session-start", "claude-code", payload(source="startup"))
     assert said.startswith(stored.memman("guide").stdout)
     shown = [line.partition(" ")[2] for line in said.split("\n")[-3:-1]]
@@ -213,7 +213,7 @@ def test_the_first_block_is_the_same_for_the_same_store(stored):
     first = context(stored, "session-start", "claude-code", payload(source="startup"))
     stored.memman("recall", ASKED)
     context(stored, "user-prompt", "codex", payload(prompt=ASKED))
-    stored.store("UPDATE memory SET recorded_at = recorded_at - 86400000, valid_from = valid_from - 86400000")
+    stored.alter("UPDATE memory SET recorded_at = recorded_at - 86400000, valid_from = valid_from - 86400000")
     for host in HOSTS:
         assert context(stored, "session-start", host, payload(session_id=f"of-{host}", source="resume")) == first
     assert context(stored, "subagent-start", "claude-code", payload(agent_type="explore")) == first
@@ -232,7 +232,7 @@ def test_the_first_block_is_bounded(box):
 
 def test_what_a_session_began_with_is_not_shown_to_it_again(stored):
     """The memories of the first block count as shown."""
-    stored.store("UPDATE memory SET category = 'decision'")
+    stored.alter("UPDATE memory SET category = 'decision'")
     assert DEPLOYED in context(stored, "session-start", "claude-code", payload(source="startup"))
     assert context(stored, "user-prompt", "claude-code", payload(prompt=ASKED)) == ""
 

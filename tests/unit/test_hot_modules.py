@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -20,7 +21,7 @@ COMMON = frozenset(
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.hot.provenance memman.hot.remember memman.hot.screen memman.model.secret_words
+    memman.config.ground memman.config.ignore memman.hot.provenance memman.hot.remember memman.model.secret_words
     memman.queue memman.queue.append memman.queue.schema
     """.split()
 )
@@ -29,9 +30,9 @@ SEARCH = frozenset(
     memman.recall memman.recall.anchors memman.recall.collapse memman.recall.confidence memman.recall.gate
     memman.recall.hit memman.recall.intent memman.recall.likeness memman.recall.nudge memman.recall.order
     memman.recall.query memman.recall.reading memman.recall.render memman.recall.signals memman.recall.succession
-    memman.recall.walk memman.recall.worded memman.embed memman.embed.static memman.model.terms memman.store
+    memman.recall.walk memman.recall.worded memman.embed memman.embed.static memman.model.secret_words memman.model.terms memman.store
     memman.store.sqlite memman.store.sqlite.nearness memman.store.sqlite.reader
-    memman.store.sqlite.schema
+    memman.store.sqlite.schema memman.store.sqlite.seal
     """.split()
 )
 RECALL = (
@@ -72,13 +73,37 @@ def pinned(modules, wanted):
 HINTED = ("--category", "fact", "--importance=4", "--entities", "A,B", "words")
 
 
-@pytest.mark.parametrize("args", [("a plain note",), HINTED])
-def test_remember_loads_exactly_its_own_modules(box, args):
+@pytest.mark.promise("R23")
+@pytest.mark.parametrize("args", [("a plain note",), HINTED], ids=["plain", "hinted"])
+def test_remember_loads_exactly_its_own_modules(box, args, kept):
     """With and without options, on the first note and on later ones, `remember` loads the pinned modules only."""
     for _ in range(2):
         out, modules = loaded(box, "remember", *args)
         assert len(out.strip()) == 32
         pinned(modules, REMEMBER)
+    kept(
+        f"remember loads {len(modules & REMEMBER)} modules of ours, {len(modules & NEVER)} of {len(NEVER)} denied ones"
+    )
+
+
+@pytest.mark.promise("R23")
+def test_remember_takes_little_more_than_python_itself(box, rounds, kept):
+    """The whole program, started anew for each note, beside a Python that does nothing; the bench holds the target."""
+    commands = {"remember": (box.script, "remember", "A heron nests."), "python": (sys.executable, "-c", "pass")}
+    took = {name: [] for name in commands}
+    box.memman("remember", "The first note makes the file.")
+    for _ in range(rounds(20, 200)):
+        for name, command in commands.items():
+            began = time.perf_counter()
+            subprocess.run(command, env=box.environ, capture_output=True, check=True)
+            took[name].append(1000 * (time.perf_counter() - began))
+    half, most = ({name: sorted(ms)[int(len(ms) * part)] for name, ms in took.items()} for part in (0.5, 0.95))
+    assert half["remember"] < 6 * half["python"]
+    times = half["remember"] / half["python"]
+    kept(
+        f"remember {half['remember']:.1f} ms p50, {most['remember']:.1f} ms p95 of {len(took['remember'])}, "
+        f"{times:.1f} x a bare Python ({half['python']:.1f} ms)"
+    )
 
 
 def test_a_note_that_may_hold_a_secret_alone_loads_the_rules(box):
@@ -127,7 +152,7 @@ HOOK = frozenset(
 )
 CAPTURE = frozenset(
     """
-    memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt memman.hot.screen
+    memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt
     memman.model memman.model.secret_words
     """.split()
 )

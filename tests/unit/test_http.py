@@ -4,6 +4,7 @@ import json
 import socket
 import subprocess
 import sys
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -302,15 +303,39 @@ def test_connections_are_reused_and_bounded():
     assert len(ports) == 3
 
 
-def test_loopback_goes_past_a_proxy(monkeypatch):
-    """A proxy in the environment is used for the network, and never for a server on this machine."""
+def test_what_is_not_encrypted_goes_past_every_proxy(monkeypatch):
+    """A server of the local network is asked itself, whatever proxy the environment names."""
     with ScriptedProvider() as provider, ScriptedProvider() as proxy:
-        monkeypatch.setenv("http_proxy", proxy.url.removeprefix("http://"))
+        for name in ("http_proxy", "https_proxy", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url)
         monkeypatch.setenv("no_proxy", "")
         post(provider.url)
-        assert not proxy.calls
-        post("http://models.invalid", path="/v1/embeddings")
-    assert proxy.calls == {"http://models.invalid/v1/embeddings": 1}
+        with pytest.raises(ProviderUnavailable):
+            post("http://models.invalid")
+    assert not proxy.calls
+
+
+def test_a_proxy_learns_the_host_alone(monkeypatch):
+    """What is encrypted goes through the proxy that the environment names, which sees neither key nor text."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.getsockname()[1]}")
+        monkeypatch.setenv("no_proxy", "")
+        said = []
+
+        def refuse():
+            client, _ = proxy.accept()
+            with client:
+                said.append(client.recv(65_536).decode())
+                client.sendall(b"HTTP/1.1 503 No\r\n\r\n")
+
+        thread = threading.Thread(target=refuse, daemon=True)
+        thread.start()
+        with pytest.raises(ProviderUnavailable, match="cannot be reached"):
+            post("https://models.invalid", Policy(timeout=5, tries=1))
+        thread.join(20)
+    assert said[0].startswith("CONNECT models.invalid:443 ")
+    assert KEY not in said[0]
+    assert "private" not in said[0]
 
 
 def test_a_closed_client_opens_again():

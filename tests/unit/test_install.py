@@ -398,8 +398,8 @@ def test_nanoclaw_is_only_wired_where_asked_for(box, home):
 def test_shell_variables_are_copied_once(box):
     """Settings of the shell go to the env file at install, secrets masked in the plan; nothing else of it does."""
     box.environ.update(MEMMAN_LLM_API_KEY="sk-secret-of-the-shell-1234", MEMMAN_BUDGET_USD="2", MEMMAN_OTHER="x")
-    assert "1234" in install(box, "--dry-run")
-    said = install(box)
+    assert "1234" in install(box, "--dry-run", "--consent")
+    said = install(box, "--consent")
     assert "sk-secret" not in said
     env = (box.data / "env").read_text()
     assert env.splitlines() == ["MEMMAN_LLM_API_KEY=sk-secret-of-the-shell-1234", "MEMMAN_BUDGET_USD=2"]

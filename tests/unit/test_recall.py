@@ -258,8 +258,8 @@ def test_filters_apply_before_the_cut(box):
             source="web" if rare else "user",
         )
     box.drain()
-    box.store("UPDATE memory SET recorded_at = id WHERE category = 'preference'")
-    box.store("UPDATE memory SET recorded_at = -id WHERE category = 'fact'")
+    box.alter("UPDATE memory SET recorded_at = id WHERE category = 'preference'")
+    box.alter("UPDATE memory SET recorded_at = -id WHERE category = 'fact'")
     passing = set(box.store("SELECT id FROM memory WHERE category = 'preference'"))
     assert len(passing) == 40
     for filters in ({"category": "preference"}, {"source": "web"}, {"since": 1}, {"since": 1, "until": 10**15}):
@@ -309,8 +309,8 @@ def test_relevance_beats_importance_age_and_use(box):
     box.drain()
     box.remember("The search service has a dashboard.", importance=5)
     box.drain()
-    box.store("UPDATE memory SET uses = 1000 WHERE id = 2")
-    box.store("UPDATE memory SET recorded_at = 1 WHERE id = 1")
+    box.alter("UPDATE memory SET uses = 1000 WHERE id = 2")
+    box.alter("UPDATE memory SET recorded_at = 1 WHERE id = 1")
     hits = box.hits("how does the billing service deploy")
     assert hits[0].id == 1
     assert all(abs(hit.nudge - 1) <= CLAMP + 1e-9 for hit in hits)

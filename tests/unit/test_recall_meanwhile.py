@@ -83,13 +83,13 @@ def test_one_recall_sees_one_moment(box):
 
         def between(*_, at=step, reads=reads):
             if next(reads) == at:
-                box.store("UPDATE memory SET status = 'superseded', superseded_by = 1 WHERE id = 2")
+                box.alter("UPDATE memory SET status = 'superseded', superseded_by = 1 WHERE id = 2")
             return True
 
         shelf.reader.db.exec_trace = between
         assert [hit.row[3] for hit in shelf.hits(QUESTION, Filters(), 10)] == expected, step
         shelf.close()
-        box.store("UPDATE memory SET status = 'current', superseded_by = NULL WHERE id = 2")
+        box.alter("UPDATE memory SET status = 'current', superseded_by = NULL WHERE id = 2")
         if next(reads) <= step:
             break
     assert step > 5
@@ -101,7 +101,7 @@ def test_queries_of_one_shelf_see_one_moment(box):
     box.drain()
     shelf = Shelf(str(box.data), "default")
     before = [hit.row[3] for hit in shelf.hits(QUESTION, Filters(), 10)]
-    box.store("UPDATE memory SET text = 'The web shop is deployed on Fly.'")
+    box.alter("UPDATE memory SET text = 'The web shop is deployed on Fly.'")
     assert [hit.row[3] for hit in shelf.hits(QUESTION, Filters(), 10)] == before
     shelf.close()
     assert box.recall(QUESTION) == ["The web shop is deployed on Fly."]

@@ -245,7 +245,8 @@ def test_a_server_that_keeps_talking_is_left_too():
         ("http://localhost:8080", True),
         ("http://[::1]:8080", True),
         ("http://rerank.example/v1", False),
-        ("http://10.0.0.1/v1", False),
+        ("http://10.0.0.1/v1", True),
+        ("http://8.8.8.8/v1", False),
         ("http://127.0.0.1.example/v1", False),
         ("http://localhost@rerank.example/", False),
         ("https://rerank.example:port/v1", False),
@@ -254,7 +255,7 @@ def test_a_server_that_keeps_talking_is_left_too():
     ],
 )
 def test_text_leaves_the_machine_encrypted_only(box, value, fine):
-    """Without TLS there are only addresses of this machine; a hand-written env file is held to the same."""
+    """Without TLS there are only addresses of the local network; a hand-written env file is held to the same."""
     if fine:
         change(str(box.data), "rerank.endpoint", value)
         assert Settings.load(str(box.data))["MEMMAN_RERANK_ENDPOINT"] == value

@@ -10,7 +10,7 @@ from memman.govern import timeline as govern
 from memman.govern.stores import chosen
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.schema import STEPS, V1
+from memman.store.sqlite.schema import migrate
 
 TEXTS = (
     "The nightly backup failed.",
@@ -114,7 +114,7 @@ def test_causes_and_effects_are_named(kept):
 
 def test_without_a_memory_the_newest_come_by_day(kept):
     """The newest memories are listed with the newest last, each day under its date, between two moments."""
-    kept.store("UPDATE memory SET valid_from = valid_from - ?, recorded_at = recorded_at - ? WHERE id <= 2", DAY, DAY)
+    kept.alter("UPDATE memory SET valid_from = valid_from - ?, recorded_at = recorded_at - ? WHERE id <= 2", DAY, DAY)
     assert texts(told(kept, "--limit", "3")) == list(TEXTS[2:])
     lines = kept.memman("timeline").stdout.splitlines()
     assert len([line for line in lines if line.startswith("20")]) == 2
@@ -127,7 +127,7 @@ def test_without_a_memory_the_newest_come_by_day(kept):
 
 def test_what_was_drained_late_stands_where_it_happened(kept):
     """The order is that of the notes, not of the drain."""
-    kept.store("UPDATE memory SET valid_from = (SELECT min(valid_from) FROM memory) - 1 WHERE id = 5")
+    kept.alter("UPDATE memory SET valid_from = (SELECT min(valid_from) FROM memory) - 1 WHERE id = 5")
     assert texts(told(kept))[0] == TEXTS[4]
     assert texts(told(kept, "--around", short(kept, TEXTS[0]), "--limit", "2"))[:2] == [TEXTS[4], TEXTS[0]]
 
@@ -171,8 +171,7 @@ def test_a_store_without_memories_has_no_timeline(box):
 def large():
     """Give the catalogue of a store of 20,000 rows, one a second, with a gap in the middle."""
     db = apsw.Connection(":memory:")
-    db.execute(V1)
-    db.pragma("user_version", len(STEPS))
+    migrate(db, ":memory:")
     db.execute(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
         "INSERT INTO memory(id, uid, note, text, category, importance, entities, keywords, summary, source, origin,"

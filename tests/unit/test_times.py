@@ -10,7 +10,7 @@ from memman.recall import search
 from memman.store.filters import Filters
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.schema import STEPS, V1
+from memman.store.sqlite.schema import migrate
 
 ROWS = 20_000
 DAY = 86_400_000
@@ -19,8 +19,7 @@ DAY = 86_400_000
 def stored(began="i * 1000", recorded="i * 1000 + 1"):
     """Give a reader of ROWS rows, one a second but for what is said otherwise."""
     db = apsw.Connection(":memory:")
-    db.execute(V1)
-    db.pragma("user_version", len(STEPS))
+    migrate(db, ":memory:")
     db.execute(
         f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS})"
         "INSERT INTO memory(id, uid, note, text, category, importance, entities, keywords, summary, source, origin,"
@@ -69,7 +68,7 @@ def test_a_clock_that_went_back_does_no_harm(recorded):
 def test_a_store_of_nothing_has_an_empty_window():
     """Nothing stored, nothing found."""
     db = apsw.Connection(":memory:")
-    db.execute(V1)
+    migrate(db, ":memory:")
     reader = SqliteReader(db)
     assert times.first(db, 0, 5) == 1
     assert reader.held(Filters(), 0, 5, 10) == []
@@ -82,7 +81,7 @@ def moved(box, old, new, days=10):
     began = time.time_ns() // 1_000_000 - days * DAY
     box.queue("UPDATE note SET queued_at = ?", began)
     box.drain()
-    box.store("UPDATE memory SET recorded_at = ?", began + 1)
+    box.alter("UPDATE memory SET recorded_at = ?", began + 1)
     box.remember(new, replaces=uid)
     box.drain()
     return began

@@ -1,8 +1,14 @@
 """The prompts, one file a question, and how data is quoted in them."""
 
+import re
+from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
+
+# What text is fenced with, however it is spelled: with blanks, a slash on either side, wide brackets.
+_TAGS = "note|facts|memories|user|agent|summary"
+_FENCE = re.compile(rf"[<\ufe64\uff1c](?=[\s/\\]*(?:{_TAGS})\b)", re.IGNORECASE)
 
 
 @cache
@@ -13,8 +19,12 @@ def prompt(name: str) -> str:
 
 def quoted(tag: str, text: str) -> str:
     """Fence `text` as data: it can neither close the fence nor open another."""
-    inner = text.replace("<", "(").replace(">", ")") if f"{tag}>" in text.lower() else text
-    return f"<{tag}>\n{inner}\n</{tag}>"
+    return f"<{tag}>\n{_FENCE.sub('(', text)}\n</{tag}>"
+
+
+def itemized(tag: str, items: Iterable[str]) -> str:
+    """Fence `items` as data, a line each: none can pass for two."""
+    return quoted(tag, "\n".join(" ".join(item.split()) for item in items))
 
 
 @cache

@@ -8,10 +8,11 @@ from typing import Any
 
 import apsw
 
-from memman.sqlite import Guard, upgrade
+from memman.model.vocabulary import HIDDEN
+from memman.sqlite import Guard
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import LISTED, ROW, SqliteReader, id_list
-from memman.store.sqlite.schema import STEPS
+from memman.store.sqlite.schema import migrate
 
 RECEIPT = ("note", "at", "outcome", "facts", "agent", "session", "cwd", "repository", "revision", "host", "user")
 LOG = ("id", "at", "verb", "memory", "note", "before", "after")
@@ -76,6 +77,10 @@ class Catalogue:
         rows = self.reader.rows(ids)
         return [memory_record(rows[memory]) for memory in ids if memory in rows]
 
+    def damaged(self, memory: int) -> bool:
+        """Whether a memory does not say what was once written."""
+        return memory not in self.reader.sound_rows([memory])
+
     def named(self, part: str) -> list[tuple[int, str, str]]:
         """Return (row, uid, note) of memories whose uid begins with `part`, or whose note it names."""
         rows = self.reader.rows(memory for memory, _ in self.reader.found(part))
@@ -105,11 +110,11 @@ class Catalogue:
     def around(self, memory: int, count: int) -> list[tuple[int, int]]:
         """Return (valid_from, id) of the memories recorded near a row, in the order they came to hold.
 
-        At least `count` either side, where there are so many; forgotten ones are left out. Reads a bounded
+        At least `count` either side, where there are so many; hidden ones are left out. Reads a bounded
         number of rows, however large the store.
         """
         reach = count + times.STRAGGLERS
-        sql = "SELECT valid_from, id FROM memory WHERE id BETWEEN ? AND ? AND status != 'forgotten' ORDER BY 1, 2"
+        sql = f"SELECT valid_from, id FROM memory WHERE id BETWEEN ? AND ? AND status NOT IN {HIDDEN} ORDER BY 1, 2"
         return list(self.reader.db.execute(sql, (memory - reach, memory + reach)))
 
     def last_by(self, moment: int) -> int:
@@ -160,5 +165,5 @@ class Catalogue:
 
 def _empty() -> SqliteReader:
     db = apsw.Connection(":memory:")
-    upgrade(db, ":memory:", STEPS)
+    migrate(db, ":memory:")
     return SqliteReader(db)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from memman.model.vocabulary import HIDDEN
 from memman.store.filters import Filters
 from memman.store.sqlite.partition import Partition
 from memman.store.sqlite.reader import SqliteReader
@@ -25,7 +26,7 @@ class _Earlier(Filters):
 class PastReader(SqliteReader):
     """Reads of the memories before row `memory`, recorded at `at` (Unix milliseconds).
 
-    What was superseded since is current here, what is forgotten now is not.
+    What was superseded since is current here, what is hidden now is not.
     Counts and what was learned about vectors are those of today.
     """
 
@@ -33,7 +34,7 @@ class PastReader(SqliteReader):
         self.today, self.db, self.has_vectors = today, today.db, today.has_vectors
         self.horizon = memory
         self.current = (
-            f"m.id < {memory:d} AND m.status <> 'forgotten' AND (m.retired_at IS NULL OR m.retired_at >= {at:d})"
+            f"m.id < {memory:d} AND m.status NOT IN {HIDDEN} AND (m.retired_at IS NULL OR m.retired_at >= {at:d})"
         )
         self._filters = _Earlier(memory, at)
 

@@ -8,9 +8,9 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import FILLED, LOCAL, LOW_TRUST, REPLACED
+from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, REPLACED
 from memman.sqlite import open_reader, schema_version, there
-from memman.store.sqlite import nearness
+from memman.store.sqlite import nearness, seal
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ ORDER BY e.provider = ?4 DESC, e.id DESC LIMIT 1
 """
 
 # Which memories `m` were in force at a moment.
-_HELD = "m.status <> 'forgotten' AND m.recorded_at <= {0:d} AND (m.retired_at IS NULL OR m.retired_at > {0:d})"
+_HELD = f"m.status NOT IN {HIDDEN} AND m.recorded_at <= {{0:d}} AND (m.retired_at IS NULL OR m.retired_at > {{0:d}})"
 
 # Whoever was superseded by whom is followed to the end; UNION ends a ring.
 _GONE = "{0}.status = 'superseded' AND (?2 IS NULL OR {0}.retired_at <= ?2)"
@@ -56,10 +56,7 @@ SELECT step.old, step.new FROM step JOIN memory n ON n.id = step.new WHERE NOT (
 """
 
 # The columns of `rows`, in order.
-ROW = (
-    "id", "uid", "note", "text", "category", "importance", "entities", "keywords", "summary", "source", "origin",
-    "valid_from", "valid_to", "recorded_at", "retired_at", "status", "superseded_by", "uses",
-)  # fmt: skip
+ROW = (*seal.SEALED, "uses")
 
 
 def extension_path() -> str:
@@ -99,12 +96,15 @@ class SqliteReader:
     current = "m.status = 'current'"
     horizon = 2**63 - 1
 
-    def __init__(self, db: apsw.Connection) -> None:
+    def __init__(self, db: apsw.Connection, *, sealed: bool = True) -> None:
         self.db = db
         self.has_vectors = load_vectors(db)
         self._partitions: dict[int, Partition] = {}
         self._counts: dict[tuple[str, int], int] = {}
         self._counted_at = 0
+        # Whether rows carry a digest, and the uids of those found damaged by it.
+        self.sealed = sealed
+        self.damaged: set[str] = set()
 
     @classmethod
     def open(cls, path: str) -> "SqliteReader | None":
@@ -112,7 +112,8 @@ class SqliteReader:
         if not there(path):
             return None
         db = open_reader(path)
-        return cls(db) if schema_version(db, VERSION, path) else None
+        version = schema_version(db, VERSION, path)
+        return cls(db, sealed=version >= seal.SINCE) if version else None
 
     def close(self) -> None:
         """Close the connection."""
@@ -199,13 +200,30 @@ class SqliteReader:
 
     def cosines(self, embedder: int, query: "Sequence[int]", ids: "Iterable[int]") -> dict[int, float]:
         """Return the cosine between a query, as `query_planes` gives it, and each memory, none where either is zero."""
+        return nearness.cosines(query, self.planes(embedder, ids))
+
+    def planes(self, embedder: int, ids: "Iterable[int]") -> "Iterable[tuple[int, bytes, int]]":
+        """Return (id, planes, squared length) of each memory's vector."""
         sql = f"SELECT memory, planes, squares FROM vector WHERE embedder = ? AND memory {LISTED}"
-        return nearness.cosines(query, self.db.execute(sql, (embedder, id_list(ids))))
+        return self.db.execute(sql, (embedder, id_list(ids)))
 
     def rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
         """Return the memories of `ids` as tuples in the order of ROW."""
         sql = f"SELECT {', '.join(ROW)} FROM memory WHERE id {LISTED}"
         return {row[0]: row for row in self.db.execute(sql, (id_list(ids),))}
+
+    def sound_rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
+        """Return the memories of `ids` that say what was once written; the uids of others are in `damaged`."""
+        if not self.sealed:
+            return self.rows(ids)
+        sql = f"SELECT {', '.join(ROW)}, digest FROM memory WHERE id {LISTED}"
+        sound = {}
+        for row in self.db.execute(sql, (id_list(ids),)):
+            if seal.digest(*row[:-2]) == row[-1]:
+                sound[row[0]] = row[:-1]
+            else:
+                self.damaged.add(row[1])
+        return sound
 
     def texts(self, ids: "Iterable[int]") -> dict[int, str]:
         """Return the text of each memory."""
@@ -285,11 +303,13 @@ class SqliteReader:
     ) -> list[tuple[str, str, str, str]]:
         """Return (uid, category, source, text) of current memories, the most important first, then the newest."""
         sql = (
-            "SELECT uid, category, source, text FROM memory WHERE status = 'current'"
+            "SELECT id FROM memory WHERE status = 'current'"
             f" AND category IN ({', '.join('?' * len(categories))}) AND source IN ({', '.join('?' * len(sources))})"
             " ORDER BY importance DESC, id DESC LIMIT ?"
         )
-        return list(self.db.execute(sql, (*categories, *sources, limit)))
+        ids = [memory for (memory,) in self.db.execute(sql, (*categories, *sources, limit))]
+        rows = self.sound_rows(ids)
+        return [(rows[n][1], rows[n][4], rows[n][9], rows[n][3]) for n in ids if n in rows]
 
     def count(self) -> int:
         """Return how many memories were ever stored: a cheap upper bound, read from one row."""
@@ -300,8 +320,8 @@ class SqliteReader:
         sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
         return int(self.db.execute(sql, (match, cap)).get)
 
-    def frequency(self, term: str, cap: int) -> int:
-        """Count memories whose text holds `term`, up to `cap`: reads no more rows than that.
+    def frequencies(self, terms: "Iterable[str]", cap: int) -> dict[str, int]:
+        """Count, for each term, the memories whose text holds it, up to `cap`: reads no more rows than that.
 
         Counts are kept until the store has doubled: they only rank words by rarity.
         """
@@ -309,10 +329,13 @@ class SqliteReader:
         if size != self._counted_at or len(self._counts) > _MOST_COUNTS:
             self._counts.clear()
             self._counted_at = size
-        # A word that nothing holds yet is looked for again: the next note may be what brings it.
-        if not self._counts.get((term, cap)):
-            self._counts[term, cap] = self.matching(f'{{text terms}} : "{term}"', cap)
-        return self._counts[term, cap]
+        found = {}
+        for term in terms:
+            # A word that nothing holds yet is looked for again: the next note may be what brings it.
+            if not (count := self._counts.get((term, cap))):
+                count = self._counts[term, cap] = self.matching(f'{{text terms}} : "{term}"', cap)
+            found[term] = count
+        return found
 
     def last_of(self, origin: str) -> int | None:
         """Return the newest current memory of `origin`."""

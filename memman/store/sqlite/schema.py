@@ -1,5 +1,14 @@
 """The tables of a store, and the steps from every released schema to this one. Safe on the hot path."""
 
+from memman.sqlite import upgrade
+from memman.store.sqlite.seal import teach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
 V1 = """
 CREATE TABLE memory(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -115,13 +124,57 @@ CREATE INDEX log_memory ON log(memory);
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
+# A memory may be held back for review, and each row carries the digest of what it says (see `seal`). The table is made
+# anew, as SQLite wants it where a constraint changes; its sequence goes on where it was.
+V2 = """
+CREATE TABLE sealed(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid TEXT NOT NULL UNIQUE,
+    note TEXT NOT NULL,
+    text TEXT NOT NULL,
+    category TEXT NOT NULL,
+    importance INTEGER NOT NULL,
+    entities TEXT NOT NULL,
+    keywords TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    source TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    valid_from INTEGER NOT NULL,
+    valid_to INTEGER,
+    recorded_at INTEGER NOT NULL,
+    retired_at INTEGER,
+    status TEXT NOT NULL DEFAULT 'current' CHECK (status IN ('current', 'superseded', 'forgotten', 'review')),
+    superseded_by INTEGER REFERENCES memory(id),
+    uses INTEGER NOT NULL DEFAULT 0,
+    digest INTEGER NOT NULL DEFAULT 0
+);
+INSERT INTO sealed SELECT *, row_digest(
+    id, uid, note, text, category, importance, entities, keywords, summary, source, origin,
+    valid_from, valid_to, recorded_at, retired_at, status, superseded_by
+) FROM memory ORDER BY id;
+DELETE FROM sqlite_sequence WHERE name = 'sealed';
+UPDATE sqlite_sequence SET name = 'sealed' WHERE name = 'memory';
+DROP TABLE memory;
+ALTER TABLE sealed RENAME TO memory;
+CREATE INDEX memory_origin ON memory(origin, id);
+CREATE INDEX memory_note ON memory(substr(note, -8));
+CREATE INDEX memory_successor ON memory(superseded_by) WHERE superseded_by IS NOT NULL;
+"""
+
 # Step n takes a file from schema n to schema n + 1. Released steps are never edited.
-STEPS = (V1,)
+STEPS = (V1, V2)
 VERSION = len(STEPS)
+
+
+def migrate(db: "apsw.Connection", path: str, steps: "Sequence[str]" = STEPS) -> None:
+    """Bring a store to the newest schema. Raises NewerSchema."""
+    teach(db)
+    upgrade(db, path, steps)
+
 
 # How edges are stored: kinds by number, weights in ten-thousandths, and no detail that the weight tells.
 KINDS = ("temporal", "entity", "causal", "semantic")
 UNIT_WEIGHT = 10_000
 
-# The sign codes of forgotten memories wait here for a restore: a cell that no scan enters.
+# The sign codes of hidden memories wait here to be brought back: a cell that no scan enters.
 HIDDEN_CELL = -1

@@ -1,15 +1,18 @@
 """A store opened for writing: the connection, its transactions, its backups."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+import apsw
+
+from memman.config.ground import refuse_shared, tread
 from memman.config.places import store_path
 from memman.embed import Vectors
-from memman.sqlite import Guard, Transaction, checkpoint, open_writer, upgrade
+from memman.sqlite import Guard, Transaction, add_checksums, checkpoint, open_writer
 from memman.store.sqlite.partition import Grain, divide, due
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.schema import STEPS
+from memman.store.sqlite.schema import STEPS, migrate
 from memman.store.sqlite.unit import SqliteUnit
 
 # About a year of heavy use; older lines are dropped, memories never are.
@@ -24,13 +27,16 @@ class SqliteStore:
         self.path = path
         with Guard(path):
             self.db = open_writer(path)
-            upgrade(self.db, path, steps)
+            migrate(self.db, path, steps)
             self.reader = SqliteReader(self.db)
 
     @classmethod
     def open(cls, data: str, name: str) -> "SqliteStore":
         """Open the store `name` below the data folder, made on first use."""
-        return cls(store_path(data, name))
+        path = store_path(data, name)
+        tread(data)
+        refuse_shared(data, path)
+        return cls(path)
 
     @contextmanager
     def unit(self) -> Iterator[SqliteUnit]:
@@ -53,6 +59,8 @@ class SqliteStore:
             with Transaction(self.db):
                 self.db.execute("DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?", (LOG_ROWS,))
             self.db.execute("PRAGMA optimize")
+            with suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again
+                add_checksums(self.db)
 
     def count_uses(self, uses: Mapping[str, int]) -> None:
         """Add to each memory, by uid, how often it was shown."""

@@ -4,6 +4,7 @@ Rows are stored in the order in which their notes were queued, and `recorded_at`
 hold rises too, but for what came in late: a parked note retried, old notes brought along.
 """
 
+from memman.model.vocabulary import HIDDEN
 from memman.store.sqlite.reader import LISTED, id_list
 
 TYPE_CHECKING = False
@@ -56,7 +57,7 @@ def held(db: "apsw.Connection", filters: "Filters", start: int, end: int, limit:
     conditions = [*filters.conditions(), ("m.valid_from >= ?", start), ("m.valid_from < ?", end)]
     since, until = filters.window or (0, 2**63 - 1)
     sql = (
-        "SELECT m.id FROM memory m WHERE m.status <> 'forgotten' AND m.id BETWEEN ? AND ?"
+        f"SELECT m.id FROM memory m WHERE m.status NOT IN {HIDDEN} AND m.id BETWEEN ? AND ?"
         f"{''.join(f' AND {sql}' for sql, _ in conditions)} ORDER BY m.id DESC LIMIT ?"
     )
     return [memory for (memory,) in db.execute(sql, (since, until, *(value for _, value in conditions), limit))]

@@ -8,8 +8,8 @@ import apsw
 
 from memman.model.records import Draft, Edge, Fingerprint, Note
 from memman.model.terms import index_terms
-from memman.model.vocabulary import PROTECTED
-from memman.store.sqlite import vectors
+from memman.model.vocabulary import HELD, HIDDEN, PROTECTED
+from memman.store.sqlite import seal, vectors
 from memman.store.sqlite.reader import ROW
 from memman.store.sqlite.schema import HIDDEN_CELL, KINDS, UNIT_WEIGHT
 
@@ -27,6 +27,7 @@ class SqliteUnit:
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db
         self._around: dict[int, list[tuple[int, int, str]]] = {}
+        seal.teach(db)
 
     def receipt(self, note: Note, at: int, outcome: str, facts: int) -> bool:
         """Record that `note` is done; False when it already was."""
@@ -37,23 +38,32 @@ class SqliteUnit:
         )
         return self.db.changes() == 1
 
-    def add(self, draft: Draft, at: int) -> int:
-        """Store one memory with its entities, vectors and log line; return its row id."""
+    def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
+        """Store one memory with its entities, vectors and log line; return its row id.
+
+        One that is `held` waits for a person (status 'review'): no recall, link, alias or context finds it until
+        `approve`, and whoever adds it must neither index nor link it. Vectors it has wait out of sight.
+        """
         fact = draft.fact
         memory: int = self.db.execute(
             "INSERT INTO memory(uid, note, text, category, importance, entities, keywords, summary, source, origin,"
-            " valid_from, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            " valid_from, recorded_at, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             (
                 draft.uid, draft.note, fact.text, fact.category, fact.importance,
                 _json(fact.entities), _json(fact.keywords),
-                fact.summary, draft.source, draft.origin, draft.valid_from, at,
+                fact.summary, draft.source, draft.origin, draft.valid_from, at, "review" if held else "current",
             ),
         ).get  # fmt: skip
+        self.seal(memory)
         self._around.clear()
-        self._mention(memory, fact.entities)
+        if held:
+            self.set_meta(HELD + draft.uid, str(at))
+        else:
+            self._mention(memory, fact.entities)
         for embedder, cell, planes, squares in draft.vectors:
             vectors.put(self.db, embedder, [(memory, cell, planes, squares)])
-        self._log(at, "add", draft.uid, draft.note, None, {"text": fact.text, "category": fact.category})
+        told = {"text": fact.text, "category": fact.category}
+        self._log(at, "hold" if held else "add", draft.uid, draft.note, None, told)
         return memory
 
     def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
@@ -61,9 +71,8 @@ class SqliteUnit:
         before = self._state(old)
         if before["status"] != "current":
             return False
-        self.db.execute(
-            "UPDATE memory SET status = 'superseded', superseded_by = ?, valid_to = ?, retired_at = ? WHERE id = ?",
-            (new, max(valid_to, before["valid_from"]), at, old),
+        self._change(
+            old, status="superseded", superseded_by=new, valid_to=max(valid_to, before["valid_from"]), retired_at=at
         )
         self._log(at, "supersede", before["uid"], "", before, self._state(old) | {"why": why})
         return True
@@ -74,32 +83,52 @@ class SqliteUnit:
         self._log(at, "confirm", uid, note.uid, None, None)
 
     def forget(self, memory: int, at: int) -> bool:
-        """Retire `memory` from every recall, past ones too; False when it already is."""
+        """Retire `memory` from every recall, past ones too; False when it already is. What is held back is rejected."""
         before = self._state(memory)
         if before["status"] == "forgotten":
             return False
-        self.db.execute(
-            "UPDATE memory SET status = 'forgotten', retired_at = coalesce(retired_at, ?) WHERE id = ?", (at, memory)
-        )
+        self._change(memory, status="forgotten", retired_at=before["retired_at"] or at)
         self._around.clear()
         self._move(memory, str(HIDDEN_CELL))
         self.index(self.touched([memory]))
-        self._log(at, "forget", before["uid"], "", before, self._state(memory))
+        self._log(
+            at, "reject" if before["status"] == "review" else "forget", before["uid"], "", before, self._state(memory)
+        )
         return True
 
     def restore(self, memory: int, at: int) -> bool:
-        """Undo `forget`; False when `memory` is not forgotten."""
+        """Undo `forget`; False when `memory` is not forgotten. What nobody has approved yet is held back again."""
         before = self._state(memory)
         if before["status"] != "forgotten":
             return False
-        status = "superseded" if before["superseded_by"] else "current"
-        retired = before["retired_at"] if before["superseded_by"] else None
-        self.db.execute("UPDATE memory SET status = ?, retired_at = ? WHERE id = ?", (status, retired, memory))
-        self._around.clear()
-        self.index(self.touched([memory]))
-        self._move(memory, "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)")
+        if self.db.execute("SELECT 1 FROM meta WHERE key = ?", (HELD + before["uid"],)).get:
+            self._change(memory, status="review", retired_at=None)
+        elif before["superseded_by"]:
+            self._change(memory, status="superseded")
+        else:
+            self._change(memory, status="current", retired_at=None)
+        self._bring_back(memory)
         self._log(at, "restore", before["uid"], "", before, self._state(memory))
         return True
+
+    def approve(self, memory: int, at: int) -> bool:
+        """Let what a person has approved be found like any memory; False when `memory` is not held back.
+
+        It comes into its neighbours' context; edges are for the caller to make.
+        """
+        before = self._state(memory)
+        if before["status"] != "review":
+            return False
+        self.set_meta(HELD + before["uid"], None)
+        self._change(memory, status="current")
+        self._mention(memory, json.loads(before["entities"]))
+        self._bring_back(memory)
+        self._log(at, "approve", before["uid"], "", before, self._state(memory))
+        return True
+
+    def seal(self, memory: int) -> None:
+        """Give `memory` the digest of what it says now; whoever writes to its row must."""
+        seal.reseal(self.db, "id = ?", (memory,))
 
     def protect(self, memory: int, at: int, *, wanted: bool) -> bool:
         """Let no drain retire `memory`, or let it again; False when that is so already."""
@@ -128,13 +157,13 @@ class SqliteUnit:
     def unlink(self, kinds: Sequence[str], memory: int) -> None:
         """Drop the edges of some kinds that a memory got when it was linked: to earlier ones, none a person made.
 
-        Those to forgotten memories stay, for a restore.
+        Those to hidden memories stay, for when they come back.
         """
         marks = ", ".join("?" for _ in kinds)
         for this, other in (("src", "dst"), ("dst", "src")):
             self.db.execute(
                 f"DELETE FROM link WHERE {this} = ?1 AND {other} < ?1 AND kind IN ({marks}) AND {_MADE_BY_RULE}"
-                f" AND (SELECT status FROM memory WHERE id = {other}) IS NOT 'forgotten'",
+                f" AND coalesce((SELECT status FROM memory WHERE id = {other}), '') NOT IN {HIDDEN}",
                 (memory, *map(KINDS.index, kinds)),
             )
 
@@ -176,7 +205,7 @@ class SqliteUnit:
             row = self.db.execute("SELECT text, entities, keywords, status FROM memory WHERE id = ?", (memory,)).get
             text, entities, keywords, status = row
             self.db.execute("DELETE FROM fts WHERE rowid = ?", (memory,))
-            if status == "forgotten":
+            if status in HIDDEN:
                 continue
             terms = " ".join((index_terms(text), *json.loads(entities), *json.loads(keywords)))
             self.db.execute(
@@ -194,7 +223,7 @@ class SqliteUnit:
         near = [(0, memory, text)]
         for beyond, order in (("<", "DESC"), (">", "ASC")):
             rows = self.db.execute(
-                f"SELECT id, note, text FROM memory WHERE origin = ? AND id {beyond} ? AND status <> 'forgotten'"
+                f"SELECT id, note, text FROM memory WHERE origin = ? AND id {beyond} ? AND status NOT IN {HIDDEN}"
                 f" ORDER BY id {order} LIMIT {CONTEXT}",
                 (origin, memory),
             )
@@ -218,6 +247,20 @@ class SqliteUnit:
                 (name,),
             ).get
             self.db.execute("INSERT INTO mention VALUES (?, ?)", (number, memory))
+
+    def _change(self, memory: int, **values: object) -> None:
+        """Set columns of one memory, and its digest with them."""
+        columns = ", ".join(f"{name} = ?" for name in values)
+        self.db.execute(f"UPDATE memory SET {columns} WHERE id = ?", (*values.values(), memory))
+        self.seal(memory)
+
+    def _bring_back(self, memory: int) -> None:
+        """Put a memory where its status belongs: into the text index, its neighbours' context and its cell, or none."""
+        self._around.clear()
+        self.index(self.touched([memory]))
+        if self._state(memory)["status"] not in HIDDEN:
+            home = "SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory"
+            self._move(memory, f"({home})")
 
     def _move(self, memory: int, cell: str) -> None:
         """Put a memory's sign codes into another cell."""

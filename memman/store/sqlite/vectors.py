@@ -11,18 +11,18 @@ import apsw
 from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import FILLED, MINILM
+from memman.model.vocabulary import FILLED, HIDDEN, MINILM
 from memman.store.sqlite.reader import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
 # Memory, cell, planes, squared length.
 Row = tuple[int, int, bytes, int]
 
-_LIVE = "m.status <> 'forgotten'"
+_LIVE = f"m.status NOT IN {HIDDEN}"
 
 
 def missing(db: apsw.Connection, embedder: int, after: int, limit: int, *, forgotten: bool) -> list[tuple[int, str]]:
-    """Return (id, text) of memories beyond row `after` without a vector of `embedder`, forgotten ones if wanted."""
+    """Return (id, text) of memories beyond row `after` without a vector of `embedder`, hidden ones if wanted."""
     sql = (
         "SELECT m.id, m.text FROM memory m LEFT JOIN vector v ON v.embedder = ? AND v.memory = m.id"
         f" WHERE m.id > ? AND v.memory IS NULL AND (? OR {_LIVE}) ORDER BY m.id LIMIT ?"
@@ -31,19 +31,19 @@ def missing(db: apsw.Connection, embedder: int, after: int, limit: int, *, forgo
 
 
 def lacking(db: apsw.Connection, embedder: int | None, *, forgotten: bool) -> int:
-    """Count the memories without a vector of `embedder`, forgotten ones if wanted."""
+    """Count the memories without a vector of `embedder`, hidden ones if wanted."""
     has = "SELECT 1 FROM vector v WHERE v.embedder = ? AND v.memory = m.id"
     sql = f"SELECT count(*) FROM memory m WHERE (? OR {_LIVE}) AND NOT EXISTS ({has})"
     return int(db.execute(sql, (forgotten, embedder)).get)
 
 
 def memories(db: apsw.Connection) -> int:
-    """Count the memories that are not forgotten."""
+    """Count the memories that are not hidden."""
     return int(db.execute(f"SELECT count(*) FROM memory m WHERE {_LIVE}").get)
 
 
 def tally(db: apsw.Connection) -> dict[Fingerprint, int]:
-    """Count, for each embedder, the memories not forgotten that have a vector of it."""
+    """Count, for each embedder, the memories not hidden that have a vector of it."""
     sql = (
         "SELECT e.provider, e.model, e.dimension, count(m.id) FROM embedder e LEFT JOIN vector v ON v.embedder = e.id"
         f" LEFT JOIN memory m ON m.id = v.memory AND {_LIVE} GROUP BY e.id ORDER BY e.id"
@@ -52,14 +52,14 @@ def tally(db: apsw.Connection) -> dict[Fingerprint, int]:
 
 
 def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
-    """Store vectors of memories that are still there; the codes of forgotten ones wait out of sight."""
+    """Store vectors of memories that are still there; the codes of hidden ones wait out of sight."""
     for memory, cell, planes, squares in rows:
         _drop_code(db, embedder, memory)
         values = (embedder, cell, planes, squares, memory)
         db.execute("INSERT OR REPLACE INTO vector SELECT ?, id, ?, ?, ? FROM memory WHERE id = ?", values)
         if squares:
             db.execute(
-                "INSERT INTO code SELECT ?, iif(status = 'forgotten', ?, ?), id, ? FROM memory WHERE id = ?",
+                f"INSERT INTO code SELECT ?, iif(status IN {HIDDEN}, ?, ?), id, ? FROM memory WHERE id = ?",
                 (embedder, HIDDEN_CELL, cell, sign_code(planes), memory),
             )
 

@@ -1,0 +1,23 @@
+"""Who has the backups to themselves, and who the whole data folder but for the appending of notes."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from memman.drain import lock
+
+# Seconds that whoever wants everything to be quiet waits for a drain or a backup at work.
+PATIENCE = 60
+
+
+def backup_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:
+    """Hold backup.lock, or raise Busy after `patience` seconds."""
+    busy = "another backup is being taken, restored or removed; try again when it is over"
+    return lock.alone(data, "backup.lock", busy, patience)
+
+
+@contextmanager
+def quiet(data: str) -> Iterator[None]:
+    """Hold off drains and backups. Raises Busy where one goes on for longer than PATIENCE."""
+    busy = "a drain is at work; try again when it has ended"
+    with lock.alone(data, lock.LOCK, busy, PATIENCE), backup_lock(data, PATIENCE):
+        yield

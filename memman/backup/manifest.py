@@ -1,0 +1,136 @@
+"""What a backup says of itself, and which backups there are."""
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from memman.config.places import read_file
+from memman.model.errors import AmbiguousId, DamagedFile, UnknownId
+
+NEWEST = "latest"
+_STAMP = "%Y%m%dT%H%M%SZ"
+_STAMP_LENGTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One database of a backup: that of `store`, or with '' the queue. `rows` counts what is in its tables."""
+
+    file: str
+    store: str
+    schema: int
+    bytes: int
+    sha256: str
+    rows: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup holds. `number` tells the order they were taken in, which a clock that jumps does not.
+
+    `keys` names the settings that were made, without what they say; `active` and `bindings` are those files' text.
+    """
+
+    id: str
+    number: int
+    at: int
+    label: str
+    automatic: bool
+    taken_by: str
+    memman: str
+    keys: tuple[str, ...]
+    active: str
+    bindings: str
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def load(cls, folder: str) -> "Manifest":
+        """Read the manifest in `folder`. Raises DamagedFile."""
+        path = manifest_path(folder)
+        try:
+            said = json.loads(read_file(path))
+            return cls(**said | {"keys": tuple(said["keys"]), "parts": tuple(_part(part) for part in said["parts"])})
+        except (ValueError, TypeError, KeyError) as error:
+            raise DamagedFile(f"{path} does not say what the backup holds") from error
+
+    def text(self) -> str:
+        """Write the manifest."""
+        return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
+
+    @property
+    def stores(self) -> dict[str, Part]:
+        """The stores it holds, by name."""
+        return {part.store: part for part in self.parts if part.store}
+
+    @property
+    def queue(self) -> Part | None:
+        """The queue it holds."""
+        return next((part for part in self.parts if not part.store), None)
+
+
+def backups_path(data: str) -> str:
+    """Return the folder that backups are in."""
+    return data + "/backups"
+
+
+def manifest_path(folder: str) -> str:
+    """Return the path of a backup's manifest."""
+    return folder + "/manifest.json"
+
+
+def new_id(at: int, label: str) -> str:
+    """Name a backup taken at `at` (Unix milliseconds)."""
+    stamp = time.strftime(_STAMP, time.gmtime(at / 1000))
+    return f"{stamp}-{label}" if label else stamp
+
+
+def listed(data: str) -> dict[str, Manifest | None]:
+    """Return every backup by its id, the last taken first; None for one whose manifest cannot be read."""
+    try:
+        names = [name for name in os.listdir(backups_path(data)) if _is_id(name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    found = {name: _loaded(f"{backups_path(data)}/{name}") for name in names}
+    return dict(sorted(found.items(), key=lambda item: (item[1].number if item[1] else 0, item[0]), reverse=True))
+
+
+def sound(data: str) -> list[Manifest]:
+    """Return the manifests that can be read, the last taken first."""
+    return [manifest for manifest in listed(data).values() if manifest]
+
+
+def found(data: str, part: str) -> str:
+    """Return the id that `part` begins, or that of the last backup for 'latest'. Raises UnknownId, AmbiguousId."""
+    ids = list(listed(data))
+    named = ids[:1] if part == NEWEST else [part] if part in ids else [name for name in ids if name.startswith(part)]
+    if not named:
+        raise UnknownId(f"there is no backup {part[:80]!a}: `memman backup list` shows them")
+    if len(named) > 1:
+        raise AmbiguousId(f"{part} is ambiguous, give more of it: {_some(named)}")
+    return named[0]
+
+
+def _some(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)[:5])
+
+
+def _is_id(name: str) -> bool:
+    stamp = name[:_STAMP_LENGTH]
+    return len(stamp) == _STAMP_LENGTH and stamp[8] == "T" and stamp[-1] == "Z" and (stamp[:8] + stamp[9:-1]).isdigit()
+
+
+def _loaded(folder: str) -> Manifest | None:
+    try:
+        return Manifest.load(folder)
+    except DamagedFile:
+        return None
+
+
+def _part(said: dict[str, Any]) -> Part:
+    part = Part(**said)
+    if not isinstance(part.rows, dict) or ".." in part.file or part.file.startswith("/"):
+        raise ValueError(part.file)
+    return part

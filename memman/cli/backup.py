@@ -1,0 +1,184 @@
+"""`memman backup`: create, list, verify, restore, remove, schedule."""
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, said_store, starting, store_option
+from memman.cli.show import ago, as_data, pairs, size, table, text, when
+from memman.config.places import data_dir
+from memman.model.errors import DamagedFile, UsageError
+
+if TYPE_CHECKING:
+    from memman.backup.manifest import Manifest
+    from memman.govern.restore import Restored
+
+
+def _complete(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    from memman.backup.manifest import NEWEST, listed
+
+    return starting([*listed(data_dir()), NEWEST], begun)
+
+
+identified = click.argument("id_", metavar="ID", shell_complete=_complete)
+
+
+@click.group(cls=Group)
+@store_option
+def backup() -> None:
+    """Take backups, and bring back what they hold.
+
+    ID may be cut short; `latest` is the last one taken.
+    """
+
+
+@backup.command()
+@click.argument("label", required=False, default="")
+@json_option
+@store_option
+def create(label: str, as_json: bool) -> None:
+    """Copy the queue and every store, or with --store one; what goes on goes on meanwhile.
+
+    Keys and the env file stay out of it.
+    """
+    from dataclasses import asdict
+
+    from memman.backup.take import take
+
+    made = take(data_dir(), label=label, store=said_store())
+    if as_json:
+        as_data(asdict(made))
+    else:
+        text(f"{made.id}  {_held(made)}, checked")
+
+
+@backup.command("list")
+@json_option
+def list_(as_json: bool) -> None:
+    """List the backups, the last taken first."""
+    from dataclasses import asdict
+
+    from memman.backup.manifest import listed
+
+    found = listed(data_dir())
+    if as_json:
+        as_data([asdict(made) if made else {"id": name, "damaged": True} for name, made in found.items()])
+    else:
+        table([_row(name, made) for name, made in found.items()], 300)
+
+
+@backup.command()
+@identified
+@json_option
+def verify(id_: str, as_json: bool) -> None:
+    """Read a whole backup again: every byte as it was written, every database sound, every row there."""
+    from memman.backup.copy import faults
+    from memman.backup.manifest import Manifest, backups_path, found
+
+    name = found(data_dir(), id_)
+    folder = f"{backups_path(data_dir())}/{name}"
+    manifest = Manifest.load(folder)
+    wrong = list(faults(folder, manifest.parts))
+    if as_json:
+        as_data({"id": name, "sound": not wrong, "faults": wrong})
+    if wrong:
+        raise DamagedFile(f"backup {name} is damaged: {'; '.join(wrong)}")
+    if not as_json:
+        text(f"{name}  {_held(manifest)}, all sound")
+
+
+@backup.command()
+@identified
+@click.option("--to", metavar="NAME", help="Restore one store under this name, beside what is there.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@store_option
+def restore(id_: str, to: str | None, yes: bool, as_json: bool) -> None:
+    """Bring back every store of a backup, or with --store one.
+
+    What is there now is moved aside. Notes that waited then wait again, unless their store has them.
+    """
+    from dataclasses import asdict
+
+    from memman.backup.manifest import found
+    from memman.govern.restore import restore as bring_back
+
+    name = found(data_dir(), id_)
+    if to is None:
+        _ask(f"put the stores of {name} in the place of those that are there?", yes=yes)
+    done = bring_back(data_dir(), name, store=said_store(), to=to)
+    if as_json:
+        as_data([asdict(one) for one in done])
+    else:
+        for line in (line for one in done for line in _told(one)):
+            text(line)
+
+
+@backup.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=_complete)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def remove(ids: tuple[str, ...], yes: bool) -> None:
+    """Delete backups for good."""
+    from memman.backup.lock import backup_lock
+    from memman.backup.manifest import found
+    from memman.backup.take import remove as throw_away
+
+    names = [found(data_dir(), id_) for id_ in dict.fromkeys(ids)]
+    _ask(f"delete {', '.join(names)} for good?", yes=yes)
+    with backup_lock(data_dir()):
+        for name in names:
+            throw_away(data_dir(), name)
+            text(f"deleted backup {name}")
+
+
+@backup.command()
+@click.argument("every", required=False, metavar="[daily|weekly|off|HOURSh]")
+@click.option("--keep", type=click.IntRange(1, 1000), metavar="N", help="How many of the schedule's are kept.")
+def schedule(every: str | None, keep: int | None) -> None:
+    """Show or set how often drains take a backup; those you take yourself stay until you remove them."""
+    from memman.config.env import Settings, change_all
+
+    said = {"MEMMAN_BACKUP_EVERY": every, "MEMMAN_BACKUP_KEEP": None if keep is None else str(keep)}
+    if every or keep:
+        change_all(data_dir(), {name: value for name, value in said.items() if value is not None})
+    settings = Settings.read(data_dir())
+    pairs({"every": settings["MEMMAN_BACKUP_EVERY"], "keep": settings["MEMMAN_BACKUP_KEEP"]})
+
+
+def _ask(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question.rstrip('?')}: needs --yes")
+    click.confirm(question, abort=True, err=True)
+
+
+def _row(name: str, made: "Manifest | None") -> tuple[str, ...]:
+    if made is None:
+        return name, "?", "?", "its manifest cannot be read"
+    how = "by the schedule" if made.automatic else f"by {made.taken_by}"
+    return name, when(made.at), ago(made.at), f"{_held(made)}, {how}"
+
+
+def _held(made: "Manifest") -> str:
+    memories = sum(part.rows.get("memory", 0) for part in made.parts)
+    held = f"{len(made.stores)} store{'s' * (len(made.stores) != 1)}, {memories} memories"
+    return f"{held}, {size(sum(part.bytes for part in made.parts))}"
+
+
+def _told(one: "Restored") -> Iterable[str]:
+    yield f"restored store {one.store!r}: {one.memories} memories; {one.waiting} notes wait again for the next drain"
+    if one.missing is None:
+        yield "what was there cannot be read, so nobody can tell which notes came after the backup"
+    elif one.missing:
+        yield f"{one.missing} notes that came after the backup are not in it"
+    if one.forgotten:
+        yield f"{one.forgotten} memories that were forgotten since stay so: `memman forget --undo` brings them back"
+    if one.purged:
+        yield f"{one.purged} memories that were purged since stay away"
+    if one.aside:
+        yield f"what was there is in {one.aside}"

@@ -1,0 +1,58 @@
+"""Whether backups are taken as often as they should be, and the last one is there as it was written."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+from memman.backup.copy import faults
+from memman.backup.manifest import Manifest, backups_path, listed
+from memman.backup.schedule import Attempt, interval
+from memman.doctor.finding import Context, Finding, counted, fail, ok, shell, skipped, span, warn
+from memman.queue.view import QueueView
+
+# Intervals without a backup that are worth a word.
+_LATE = 2
+_CREATE = shell("memman", "backup", "create")
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Look at what the schedule asks for, and at the last backup."""
+    found = listed(context.data)
+    made = [manifest for manifest in found.values() if manifest]
+    troubles = [*_unread(found), *_last(context.data, made), *_late(context, made)]
+    yield from troubles
+    if troubles:
+        return
+    if made:
+        yield ok(f"{counted(len(made), 'backup')}, the last one {_ago(made[0])}")
+    else:
+        yield skipped("none yet: `memman backup schedule daily` has drains take them")
+
+
+def _unread(found: dict[str, Manifest | None]) -> Iterator[Finding]:
+    for name, made in found.items():
+        if made is None:
+            yield warn(f"backup {name} does not say what it holds", shell("memman", "backup", "remove", name, "--yes"))
+
+
+def _last(data: str, made: list[Manifest]) -> Iterator[Finding]:
+    for manifest in made[:1]:
+        for fault in faults(f"{backups_path(data)}/{manifest.id}", manifest.parts, cheap=True):
+            yield fail(f"backup {manifest.id} is damaged: {fault}", _CREATE)
+
+
+def _late(context: Context, made: list[Manifest]) -> Iterator[Finding]:
+    every = interval(context.settings)
+    if not every or "queue" not in context.databases():
+        return
+    with closing(QueueView(context.data)) as queue:
+        last = Attempt.last(queue)
+    if last.error:
+        yield warn(f"the last backup failed: {last.error}", _CREATE)
+    elif last.at and (not made or time.time() * 1000 - made[0].at > _LATE * every):
+        when = _ago(made[0]) if made else "never"
+        yield warn(f"the last backup was taken {when}, and one is due every {span(every / 1000)}", _CREATE)
+
+
+def _ago(made: Manifest) -> str:
+    return f"{span(max(0.0, time.time() - made.at / 1000))} ago"

@@ -1,0 +1,21 @@
+"""Whether memories wait for a person to approve or reject them."""
+
+from collections.abc import Iterator
+
+from memman.doctor.finding import Context, Finding, sound, warn
+from memman.store.sqlite.catalogue import Catalogue
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Count the memories that are held back."""
+    yield from sound(context.in_stores(_held), "no memory waits for approval")
+
+
+def _held(name: str, catalogue: Catalogue) -> Iterator[Finding]:
+    held = catalogue.tally("status").get("review", 0)
+    if held:
+        yield warn(
+            f"{held} in store {name!r} held back for review",
+            f"memman insights list --status review --store {name}",
+            "they read like orders to an agent and came from files, tools or the web: approve or reject them",
+        )

@@ -1,0 +1,62 @@
+"""Wiping what was purged out of the files: what a reader, or a full disk, kept a purge from doing is left to drains."""
+
+import json
+from collections.abc import Callable
+
+import apsw
+
+from memman.config.stores import exists
+from memman.drain.idle import SCRUBBING
+from memman.model.errors import MemmanError
+from memman.queue.notes import Queue
+from memman.sqlite import Guard
+from memman.store.sqlite.store import SqliteStore
+
+# Milliseconds that a reader who looks at an older state is waited for, before that is left to the next drain.
+_PATIENCE = 2_000
+
+
+def marked(queue: Queue) -> list[str]:
+    """Return the stores that are to be scrubbed."""
+    names: list[str] = json.loads(queue.meta(SCRUBBING) or "[]")
+    return names
+
+
+def mark(queue: Queue, store: str) -> None:
+    """Have a store scrubbed, and the queue with it, by whoever comes to it."""
+    queue.set_meta(SCRUBBING, json.dumps(sorted({*marked(queue), store})))
+
+
+def scrub(data: str, queue: Queue, opened: Callable[[str], SqliteStore]) -> list[str]:
+    """Wipe the files of the stores that are marked, and the queue's; return the stores that are left for later.
+
+    The caller holds the drain lock.
+    """
+    names = [name for name in marked(queue) if exists(data, name)]
+    left = [name for name in names if not _store_wiped(opened, name)]
+    if names and not _wiped(queue.db):
+        left = names
+    queue.set_meta(SCRUBBING, json.dumps(left) if left else "")
+    return left
+
+
+def _store_wiped(opened: Callable[[str], SqliteStore], name: str) -> bool:
+    try:
+        return _wiped(opened(name).db)
+    except MemmanError:  # what is damaged, repair makes anew
+        return False
+
+
+def _wiped(db: apsw.Connection) -> bool:
+    """Write a file anew without what was deleted, and empty its log; False where that must wait.
+
+    A reader may look at an older state; the disk may be full.
+    """
+    try:
+        with Guard(db.filename):
+            db.set_busy_timeout(_PATIENCE)
+            db.execute("VACUUM")
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except MemmanError:
+        return False
+    return True

@@ -1,0 +1,80 @@
+"""Other files of the data folder that still hold what was purged: backups, copies of upgrades, what was moved aside."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+import apsw
+
+from memman.backup.manifest import backups_path, listed
+from memman.config import stores
+from memman.config.places import open_file, queue_path, store_path
+from memman.model.errors import MemmanError
+from memman.sqlite import COMPANIONS, Guard, open_reader
+
+# Table -> how it names what it holds.
+_TABLES = {"memory": "uid IN {ids} OR note IN {ids}", "note": "uid IN {ids} AND text <> ''", "journal": "note IN {ids}"}
+
+
+def holding(data: str, ids: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the backups, and the paths of other files, that hold a memory or note of `ids`, or cannot be read."""
+    backups = [
+        name for name in listed(data) if any(_holds(path, ids) for path in _files(f"{backups_path(data)}/{name}"))
+    ]
+    return backups, [path for path in _others(data) if _holds(path, ids)]
+
+
+def copied(data: str) -> Iterator[str]:
+    """List every file that holds a copy: those of the backups, and the others."""
+    for name in listed(data):
+        yield from _files(f"{backups_path(data)}/{name}")
+    yield from _others(data)
+
+
+def _others(data: str) -> Iterator[str]:
+    """List what upgrades copied, what was moved aside and what a repair left beside the files in use."""
+    in_use = {queue_path(data), *(store_path(data, name) for name in stores.names(data))}
+    skipped = {path + end for path in in_use for end in COMPANIONS}
+    yield from (
+        f"{data}/{name}" for name in _names(data) if name.startswith("queue.db") and f"{data}/{name}" not in skipped
+    )
+    for folder in (data + "/data", data + "/removed"):
+        yield from (path for path in _files(folder) if path not in skipped)
+
+
+def _files(folder: str) -> Iterator[str]:
+    for place, _, names in os.walk(folder):
+        yield from (f"{place}/{name}" for name in sorted(names) if not name.endswith(("-wal", "-shm", "manifest.json")))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _holds(path: str, ids: Sequence[str]) -> bool:
+    """Whether a file holds one of `ids`: a database in its tables, any other in its text."""
+    try:
+        with Guard(path), closing(open_reader(path)) as db:
+            return any(_in_table(db, table, where, ids) for table, where in _TABLES.items())
+    except MemmanError:
+        return _says(path, ids)
+
+
+def _in_table(db: apsw.Connection, table: str, where: str, ids: Sequence[str]) -> bool:
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).get:
+        return False
+    listed_ids = "(SELECT value FROM json_each(?1))"
+    values = ("[" + ",".join(f'"{one}"' for one in ids) + "]",)
+    return bool(db.execute(f"SELECT 1 FROM {table} WHERE {where.format(ids=listed_ids)} LIMIT 1", values).get)
+
+
+def _says(path: str, ids: Sequence[str]) -> bool:
+    try:
+        with open(path, "rb", opener=open_file) as source:
+            content = source.read()
+    except OSError:
+        return True
+    return any(one.encode() in content for one in ids)

@@ -1,0 +1,127 @@
+"""Bringing back what a backup holds: stores change places, notes that waited then wait again, nothing is overwritten.
+
+Each store is made whole beside its place before it takes it, under the drain
+lock. The queue stays: to it come the notes that the backup's still held and
+that no store in force afterwards has a receipt for. That comes first, so that
+a restore which dies has lost nothing, and may be made again.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memman.backup.copy import check
+from memman.backup.lock import quiet
+from memman.backup.manifest import Manifest, Part, backups_path, found
+from memman.backup.swap import swap
+from memman.backup.take import sync
+from memman.config import stores
+from memman.config.places import make_folder, store_path, write_file
+from memman.config.schedule import refuse_stopped, ring
+from memman.govern import waiting
+from memman.govern.draft import Draft, made, sweep
+from memman.model.errors import NewerSchema, UsageError
+from memman.queue.schema import VERSION as QUEUE_SCHEMA
+from memman.sqlite import Guard
+from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What became of one store.
+
+    `aside` is where what was there lies now, '' where nothing was; `memories` how many there are again; `waiting` how
+    many notes wait again; `missing` how many notes were dealt with since the backup, None where what was there cannot
+    be read; `forgotten` and `purged` what was so since, and stays so.
+    """
+
+    store: str
+    aside: str
+    memories: int
+    waiting: int
+    missing: int | None
+    forgotten: int
+    purged: int
+
+
+def restore(data: str, part: str, *, store: str | None = None, to: str | None = None) -> list[Restored]:
+    """Restore every store of a backup, or one, under its own name or another; return what became of each.
+
+    Raises UnknownId, UsageError, DamagedFile, NewerSchema, Busy and CannotWrite; then nothing has changed.
+    """
+    refuse_stopped(data, "backup restore")
+    with quiet(data):
+        folder = f"{backups_path(data)}/{found(data, part)}"
+        manifest = Manifest.load(folder)
+        wanted = _wanted(data, manifest, store, to)
+        check(folder, [*wanted.values(), *filter(None, [manifest.queue])])
+        sweep(data)
+        try:
+            drafts = [made(data, folder, part, name) for name, part in wanted.items()]
+        except BaseException:
+            sweep(data)
+            raise
+        again = waiting.again(data, folder, manifest.queue, {draft.part.store: draft for draft in drafts}, store)
+        done = [_placed(data, draft, again) for draft in drafts]
+        if store is None:
+            _choices(data, manifest)
+    ring(data)
+    return done
+
+
+def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) -> dict[str, Part]:
+    """Return the parts to restore, by the name each is to have."""
+    held = manifest.stores
+    for part in manifest.parts:
+        newest = STORE_SCHEMA if part.store else QUEUE_SCHEMA
+        if part.schema > newest:
+            raise NewerSchema(f"{part.file} of {manifest.id} has schema {part.schema}, this memman knows {newest}")
+    if store is not None and store not in held:
+        raise UsageError(f"backup {manifest.id} has no store {store!r}: it holds {', '.join(held) or 'none'}")
+    chosen = {name: part for name, part in held.items() if store in {None, name}}
+    if to is None:
+        return chosen
+    if len(chosen) != 1:
+        raise UsageError(f"--to takes one store: say which with --store ({', '.join(held)})")
+    if stores.exists(data, stores.checked(to)):
+        raise UsageError(f"there is a store {to!r} already: give another name, or leave --to out")
+    return {to: next(iter(chosen.values()))}
+
+
+def _placed(data: str, draft: Draft, again: Mapping[str, frozenset[str]]) -> Restored:
+    """Put a store in its place; what was there lies aside then."""
+    place = os.path.dirname(store_path(data, draft.name))
+    aside, there = _aside(data, draft.name), os.path.exists(place)
+    with Guard(place):
+        sync(draft.folder)
+        make_folder(os.path.dirname(place))
+        if there:
+            os.rename(draft.folder, aside)
+            swap(place, aside)
+        else:
+            os.rename(draft.folder, place)
+        for folder in (os.path.dirname(place), data + "/removed"):
+            sync(folder)
+    notes = again.get(draft.part.store, frozenset())
+    missing = len(draft.present.receipts - draft.receipts - notes) if draft.present.readable else None
+    return Restored(
+        draft.name, aside if there else "", draft.memories, len(notes), missing, draft.forgotten, draft.purged
+    )
+
+
+def _aside(data: str, name: str) -> str:
+    """Return a free place below `removed` for a store."""
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    number, place = 1, f"{data}/removed/{name}-{stamp}"
+    while os.path.exists(place):
+        number += 1
+        place = f"{data}/removed/{name}-{stamp}.{number}"
+    return place
+
+
+def _choices(data: str, manifest: Manifest) -> None:
+    """Bring back which store is in use, and which repositories are bound, where nothing says so."""
+    for name, said in (("active", manifest.active), ("bindings", manifest.bindings)):
+        if said and not os.path.exists(f"{data}/{name}"):
+            write_file(f"{data}/{name}", said)

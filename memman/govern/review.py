@@ -1,0 +1,85 @@
+"""What was held back for its likeness to an order: a person approves or rejects it. It keeps its source."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memman.clock import now_ms
+from memman.compose import builtin_embedder
+from memman.config.schedule import refuse_stopped
+from memman.govern.ids import all_named
+from memman.govern.stores import Chosen, looking, writing
+from memman.model.errors import UnknownId
+from memman.pipeline import context
+from memman.pipeline.link import Subject, connected
+from memman.pipeline.link.alias import aliases
+from memman.pipeline.steering import order
+from memman.store.sqlite.past import PastReader
+
+if TYPE_CHECKING:
+    from memman.embed import LocalEmbedder
+    from memman.store.sqlite.store import SqliteStore
+    from memman.store.sqlite.unit import SqliteUnit
+
+# Columns of a row.
+_TEXT, _ENTITIES, _SOURCE, _ORIGIN, _VALID_FROM, _RECORDED_AT, _STATUS = 3, 6, 9, 10, 11, 13, 15
+
+
+def approve(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Let memories that were held back be found, named and linked like any; return a record for each."""
+    rows = _named(place, parts, "insights approve")
+    with writing(place) as store, builtin_embedder() as local:
+        with store.unit() as unit:
+            done = context.approve(unit, local, store.cell, rows, now_ms())
+            for memory in (row for row, changed in done.items() if changed):
+                _join(store, unit, local, memory)
+        return _records(store, done)
+
+
+def reject(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Retire memories that were held back; `forget --undo` holds them back again. Return a record for each."""
+    rows = _named(place, parts, "insights reject")
+    with writing(place) as store, builtin_embedder() as local:
+        waiting = [row for row, memory in store.reader.rows(rows).items() if memory[_STATUS] == "review"]
+        with store.unit() as unit:
+            done = dict.fromkeys(rows, False) | context.forget(unit, local, store.cell, waiting, now_ms())
+        return _records(store, done)
+
+
+def reason(text: str) -> str:
+    """Say why a text was held back, as far as it shows."""
+    return order(text) or "came with hidden text"
+
+
+def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
+    refuse_stopped(place.data, verb)
+    with looking(place) as (catalogue, queue):
+        found = all_named(parts, catalogue, queue, place.name)
+    waiting = next((one.note for one in found if one.note), None)
+    if waiting:
+        raise UnknownId(f"{waiting[-8:]} is a note that waits for the drain: only a memory is held back")
+    return list(dict.fromkeys(memory for one in found for memory in one.memories))
+
+
+def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:
+    """Link an approved memory to those before it, and learn the names it tells, as when it came in."""
+    row = store.reader.rows([memory])[memory]
+    subject = Subject(
+        origin=row[_ORIGIN],
+        at=row[_VALID_FROM],
+        ends=(memory,),
+        entities=(tuple(json.loads(row[_ENTITIES])),),
+        fingerprint=local.fingerprint,
+        vectors=local.vectors([row[_TEXT]]),
+        local=local,
+    )
+    unit.link(connected(PastReader(store.reader, memory, row[_RECORDED_AT]), subject))
+    unit.put_aliases(memory, aliases(row[_TEXT]))
+
+
+def _records(store: "SqliteStore", done: dict[int, bool]) -> list[dict[str, Any]]:
+    memories = store.reader.rows(done)
+    return [
+        {"id": memories[row][1], "text": memories[row][_TEXT], "source": memories[row][_SOURCE], "changed": changed}
+        for row, changed in sorted(done.items())
+    ]

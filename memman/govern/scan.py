@@ -1,0 +1,165 @@
+"""Looking for secrets that slipped in, by rules of an older version or none, and taking them out in place."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
+from fcntl import LOCK_EX, flock
+from typing import TYPE_CHECKING, NamedTuple
+
+from memman.clock import now_ms
+from memman.compose import builtin_embedder
+from memman.config import stores
+from memman.config.places import open_file, queue_path, sessions_path, write_file
+from memman.config.schedule import refuse_stopped
+from memman.drain.lock import drain_lock
+from memman.drain.scrub import mark, scrub
+from memman.drain.worklog import FILES, log_path
+from memman.govern import copies, leaks
+from memman.govern.stores import Chosen, expected, writing
+from memman.model.errors import MemmanError
+from memman.model.secrets import leaks as leaking
+from memman.model.secrets import redact
+from memman.pipeline import context
+from memman.queue.notes import Queue
+from memman.sqlite import Guard, Transaction, open_reader, there
+
+if TYPE_CHECKING:
+    from memman.embed import LocalEmbedder
+    from memman.store.sqlite.store import SqliteStore
+    from memman.store.sqlite.unit import SqliteUnit
+
+# Seconds that a drain at work is waited for.
+_PATIENCE = 60
+
+
+class Finding(NamedTuple):
+    """A secret that is stored: in which store or file, whose it is, and what it is without showing it."""
+
+    where: str
+    id: str
+    rule: str
+    excerpt: str
+
+
+class Scan(NamedTuple):
+    """What a scan found, and the files with a secret in them that are none of those in use: a person deletes them."""
+
+    findings: list[Finding]
+    copies: list[str]
+
+
+def scan(place: Chosen, *, named: bool) -> Scan:
+    """Look through the stores, or the one that is `named`, the queue, the logs, the sessions and every copy."""
+    findings: list[Finding] = []
+    for one in _places(place, named=named):
+        if one.exists:
+            findings += _findings(one.name, one.path, leaks.STORE)
+    findings += _findings("queue", queue_path(place.data), leaks.QUEUE)
+    for path in _files(place.data):
+        held = leaking(_read(path))
+        findings += [Finding(os.path.relpath(path, place.data), "", *leak) for leak in held]
+    return Scan(findings, [path for path in copies.copied(place.data) if _leaks(path)])
+
+
+def fix(place: Chosen, *, named: bool) -> None:
+    """Take secrets out of what `scan` looks through, copies apart. Raises Busy where a drain goes on for too long."""
+    refuse_stopped(place.data, "scan --fix")
+    with drain_lock(place.data, _PATIENCE), closing(Queue(place.data)) as queue:
+        with Guard(queue.path), Transaction(queue.db):
+            for leak in list(leaks.found(queue.db, leaks.QUEUE)):
+                leaks.mend(queue.db, leak)
+        for one in _places(place, named=named):
+            if one.exists:
+                mark(queue, one.name)
+                _fix_store(one)
+        for path in _files(place.data):
+            _fix_file(path)
+        _wipe(place.data, queue)
+
+
+def _places(place: Chosen, *, named: bool) -> list[Chosen]:
+    return [expected(place)] if named else [Chosen(place.data, name, "") for name in stores.names(place.data)]
+
+
+def _fix_store(place: Chosen) -> None:
+    with writing(place) as store, builtin_embedder() as local, store.unit() as unit:
+        rules: dict[tuple[int, str], set[str]] = {}
+        for one in list(leaks.found(unit.db, leaks.STORE)):
+            leaks.mend(unit.db, one)
+            if one.place.table == "memory":
+                rules.setdefault((one.key[0], one.shown), set()).update(leak.rule for leak in one.leaks)
+        for (row, uid), names in rules.items():
+            unit.seal(row)
+            leaks.note(unit.db, now_ms(), uid, ", ".join(sorted(names)))
+        _find_anew(store, unit, local, [row for row, _ in rules])
+
+
+def _find_anew(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", rows: Sequence[int]) -> None:
+    """Write the text index and the vectors of memories afresh, and of those whose context they are."""
+    if not rows:
+        return
+    touched = unit.touched(rows)
+    number = unit.embedder(local.fingerprint)
+    for row in touched:
+        leaks.drop_vectors(unit.db, row, number)
+    context.index(unit, local, store.cell, rows)
+    leaks.forget_words(unit.db)
+
+
+def _wipe(data: str, queue: Queue) -> None:
+    """Write the files anew without what was taken out; what a reader keeps from it is left to the next drain."""
+    from memman.store.sqlite.store import SqliteStore
+
+    with ExitStack() as open_stores:
+        scrub(data, queue, lambda name: open_stores.enter_context(closing(SqliteStore.open(data, name))))
+
+
+def _findings(where: str, path: str, places: tuple[leaks.Place, ...]) -> Iterator[Finding]:
+    if not there(path):
+        return
+    with Guard(path), closing(open_reader(path)) as db:
+        for one in leaks.found(db, places):
+            for leak in one.leaks:
+                yield Finding(where, one.shown, *leak)
+
+
+def _leaks(path: str) -> bool:
+    """Whether a copy holds a secret: a database in its tables, any other in its text."""
+    try:
+        with Guard(path), closing(open_reader(path)) as db:
+            return any(True for _ in leaks.found(db, leaks.STORE + leaks.QUEUE))
+    except MemmanError:
+        return bool(leaking(_read(path)))
+
+
+def _files(data: str) -> Iterator[str]:
+    """List the worker's logs and what hooks keep of sessions."""
+    yield from (log_path(data, number) for number in range(FILES))
+    with suppress(OSError):
+        yield from (f"{sessions_path(data)}/{name}" for name in sorted(os.listdir(sessions_path(data))))
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=open_file) as source:
+            return source.read()
+    except OSError:
+        return ""
+
+
+def _fix_file(path: str) -> None:
+    """Write a file without its secrets: a log anew, a session's in place, for hooks hold it open."""
+    said = _read(path)
+    if not leaking(said):
+        return
+    if "/logs/" in path:
+        write_file(path, "".join(redact(line) for line in said.splitlines(keepends=True)))
+        return
+    file = open_file(path, os.O_RDWR)
+    try:
+        flock(file, LOCK_EX)
+        clean = redact(os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")).encode()
+        os.ftruncate(file, 0)
+        os.pwrite(file, clean, 0)
+    finally:
+        os.close(file)

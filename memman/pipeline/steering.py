@@ -1,0 +1,66 @@
+"""Text that is written to steer an agent: whether it is, and what gives it away.
+
+The rules are a table (`steering_rules`), tried on the text as it looks and on what is hidden or encoded in it.
+"""
+
+import re
+from functools import cache, lru_cache
+
+from memman.pipeline.prompts import digest
+from memman.pipeline.steering_rules import ATTACKS, BIDDEN, COMMENT, IMPERATIVE, MEDIUM, ORDERS, REPORT
+from memman.pipeline.unmasked import hidden, readings
+
+# Characters looked at: more than a fact may have.
+LONGEST = 8_000
+_KEPT = 1_024
+_HIDES = "hides text"
+
+
+def version() -> str:
+    """Say which rules these are."""
+    return digest(repr((ATTACKS, ORDERS, MEDIUM, REPORT, COMMENT.pattern, BIDDEN.pattern, IMPERATIVE.pattern)))
+
+
+@lru_cache(_KEPT)
+def attack(text: str) -> str:
+    """Say what gives a text away as an attack on whoever reads it, '' where nothing does."""
+    return _given_away(text, orders=False)
+
+
+@lru_cache(_KEPT)
+def order(text: str) -> str:
+    """Say what makes a text an attack or an order to an agent, '' where nothing does."""
+    return _given_away(text, orders=True)
+
+
+def advice(text: str) -> str:
+    """Say so where a text tells somebody what to do, be it ever so harmless."""
+    return "tells what to do" if any(IMPERATIVE.search(read) for read in readings(text[:LONGEST])) else ""
+
+
+def reported(text: str) -> str:
+    """Return the source that an agent says it hands on: web, tool or file; '' where it names none."""
+    return next((source for source, told in _reports().items() if told.search(text)), "")
+
+
+def _given_away(text: str, *, orders: bool) -> str:
+    if hidden(text):
+        return _HIDES
+    for read in readings(text[:LONGEST]):
+        found = next((name for name, shape in _shapes(orders=orders).items() if shape.search(read)), "")
+        if found:
+            return found
+        if any(BIDDEN.search("".join(said)) for said in COMMENT.findall(read)):
+            return _HIDES
+    return ""
+
+
+@cache
+def _shapes(*, orders: bool) -> dict[str, re.Pattern[str]]:
+    rules = ATTACKS | ORDERS if orders else ATTACKS
+    return {name: re.compile("|".join(shapes), re.IGNORECASE) for name, shapes in rules.items()}
+
+
+@cache
+def _reports() -> dict[str, re.Pattern[str]]:
+    return {source: re.compile(REPORT.replace("MEDIUM", medium), re.IGNORECASE) for source, medium in MEDIUM.items()}

@@ -1,0 +1,70 @@
+"""Whose word a fact is, what that lets it do, and what is held back until a person has looked at it."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from memman.model.records import DEFAULT_IMPORTANCE, Fact, Note
+from memman.model.vocabulary import LOW_TRUST, SOURCES
+from memman.pipeline.steering import advice, attack, order, reported
+
+# What only a person can say of what they want.
+OWN_CATEGORIES = frozenset({"preference", "decision"})
+
+
+def rank(source: str) -> int:
+    """Rank a source, 0 the most trusted."""
+    return SOURCES.index(source) if source in SOURCES else len(SOURCES)
+
+
+def lowest(*sources: str) -> str:
+    """Return the least trusted of some sources; '' says nothing."""
+    return max(filter(None, sources), key=rank)
+
+
+def source(note: Note, fact: Fact) -> str:
+    """Return whose word a fact is: the least trusted of those it comes from."""
+    return lowest(note.provenance.source, fact.source)
+
+
+def may_retire(fact: Fact, mine: str, other: str) -> bool:
+    """Whether a fact of source `mine` may retire a memory of source `other`.
+
+    What neither the user nor their agent said retires nothing they said, nor does what an agent said in passing.
+    """
+    return rank(mine) <= rank(other) or not (fact.source or mine in LOW_TRUST)
+
+
+def weighed(note: Note, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Give each fact the weight of its source, and hold back what is written to steer an agent."""
+    return tuple(_weighed(note, fact) for fact in facts)
+
+
+def _weighed(note: Note, fact: Fact) -> Fact:
+    """Lower what an agent read somewhere to that source; what such a source says is nobody's wish."""
+    whose = source(note, fact)
+    told = _read(note, fact) if whose == "agent" else ""
+    if told:
+        fact, whose = replace(fact, source=told), told
+    if whose in LOW_TRUST:
+        category = "fact" if fact.category in OWN_CATEGORIES else fact.category
+        importance = note.hints.importance or min(fact.importance, DEFAULT_IMPORTANCE)
+        fact = replace(fact, category=category, importance=importance)
+    return replace(fact, held="" if whose == "user" else _held(note, fact, whose))
+
+
+def _read(note: Note, fact: Fact) -> str:
+    """Return the source that an agent read a fact in, '' where it says of none; a summary tells of many things."""
+    said = {"note": note.text, "turn": note.reply}.get(note.channel, "")
+    return reported(fact.text) or reported(said)
+
+
+def _held(note: Note, fact: Fact, whose: str) -> str:
+    """Say why a fact waits for a person, '' where it need not.
+
+    An agent may hand on its user's orders, but in no reply of a turn: of that turn the user's own words were heard.
+    """
+    if whose in LOW_TRUST:
+        return order(fact.text) or (attack(note.text) if note.channel == "note" else "")
+    if note.channel == "turn" and fact.source:
+        return order(fact.text) or advice(fact.text)
+    return attack(fact.text)

@@ -1,0 +1,96 @@
+"""Deleting memories so that nothing of them stays in the store. Functions run inside the transaction of their caller.
+
+What else holds their words is deleted with them; the receipt of a note stays,
+as `purged`, so that nothing brings it back. The bytes in the file go when it
+is written anew (memman.drain.scrub).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from memman.model.records import Note
+from memman.model.vocabulary import HELD, PROTECTED, REPLACED
+from memman.store.sqlite.reader import LISTED, id_list
+from memman.store.sqlite.seal import reseal
+from memman.store.sqlite.unit import SqliteUnit
+
+OUTCOME = "purged"
+# Where memories are named, by the columns that do; last of all where they are.
+_NAMED = (
+    *(("link", "src"), ("link", "dst"), ("alias", "memory"), ("mention", "memory"), ("code", "memory")),
+    *(("vector", "memory"), ("fts", "rowid"), ("memory", "id")),
+)
+
+
+def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
+    """Delete memories that are forgotten already, so that their neighbours have them in their context no more."""
+    if not memories:
+        return
+    db, ids = unit.db, id_list(memories)
+    gone: list[Any] = db.execute(f"SELECT id, uid, note FROM memory WHERE id {LISTED} ORDER BY id", (ids,)).fetchall()
+    for memory, uid, note in gone:
+        _pass_on(db, memory)
+        _drop_settings(db, memory, uid, note)
+    _clear_log(db, ids)
+    db.execute(
+        "UPDATE entity SET count = count - (SELECT count(*) FROM mention m WHERE m.entity = entity.id"
+        f" AND m.memory {LISTED}) WHERE id IN (SELECT entity FROM mention WHERE memory {LISTED})",
+        (ids, ids),
+    )
+    for table, column in _NAMED:
+        db.execute(f"DELETE FROM {table} WHERE {column} {LISTED}", (ids,))
+    db.execute("DELETE FROM entity WHERE NOT EXISTS (SELECT 1 FROM mention WHERE entity = entity.id)")
+    for _, uid, note in gone:
+        db.execute("INSERT INTO log(at, verb, memory, note) VALUES (?, 'purge', ?, ?)", (at, uid, note))
+        if not db.execute("SELECT 1 FROM memory WHERE substr(note, -8) = substr(?1, -8) AND note = ?1", (note,)).get:
+            _mark(db, note)
+    _forget_samples(db)
+
+
+def close(unit: SqliteUnit, note: Note, at: int) -> None:
+    """Record that a note is dealt with, and that nothing of it may be stored."""
+    unit.receipt(note, at, OUTCOME, 0)
+    _mark(unit.db, note.uid)
+
+
+def _pass_on(db: apsw.Connection, memory: int) -> None:
+    """Have what the memory took the place of be superseded by what took its own."""
+    for (row,) in db.execute("SELECT id FROM memory WHERE superseded_by = ?", (memory,)).fetchall():
+        sql = "UPDATE memory SET superseded_by = (SELECT superseded_by FROM memory WHERE id = ?) WHERE id = ?"
+        db.execute(sql, (memory, row))
+        reseal(db, "id = ?", (row,))
+
+
+def _drop_settings(db: apsw.Connection, memory: int, uid: str, note: str) -> None:
+    db.execute("DELETE FROM meta WHERE key IN (?, ?, ?)", (PROTECTED + uid, HELD + uid, REPLACED + note))
+    db.execute("DELETE FROM meta WHERE key GLOB ? AND value GLOB ?", (REPLACED + "*", f"{memory} *"))
+
+
+def _clear_log(db: apsw.Connection, ids: str) -> None:
+    """Empty the lines of memories, and take out of others what they say of them."""
+    uids = f"SELECT uid FROM memory WHERE id {LISTED}"
+    db.execute(f"UPDATE log SET before = NULL, after = NULL WHERE memory IN ({uids})", (ids,))
+    db.execute(
+        "UPDATE log SET after = NULL WHERE verb = 'link'"
+        f" AND EXISTS (SELECT 1 FROM memory WHERE id {LISTED} AND instr(after, uid))",
+        (ids,),
+    )
+    for side in ("before", "after"):
+        db.execute(
+            f"UPDATE log SET {side} = json_remove({side}, '$.superseded_by', '$.why')"
+            f" WHERE json_extract({side}, '$.superseded_by') {LISTED}",
+            (ids,),
+        )
+
+
+def _mark(db: apsw.Connection, note: str) -> None:
+    db.execute("UPDATE receipt SET outcome = ?, facts = 0 WHERE note = ?", (OUTCOME, note))
+
+
+def _forget_samples(db: apsw.Connection) -> None:
+    """Drop what deleted words left in the text index until its parts are merged, and in samples of other indexes."""
+    db.execute("INSERT INTO fts(fts) VALUES ('optimize')")
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat4'").get:
+        db.execute("DELETE FROM sqlite_stat4")

@@ -1,0 +1,123 @@
+"""Runs of memman that start at once: forked from a process that has done the imports, each a process of its own.
+
+    with Nursery(environ) as nursery:
+        pid = nursery.start("scheduler", "drain", MEMMAN_FAILPOINT="committed")
+        [ended] = nursery.reap(1)
+
+A sweep that kills a thousand drains would else spend its time over imports.
+"""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+# What a drain with any provider loads.
+_PRELOADED = (
+    *("memman._entry", "memman.cli.root", "memman.cli.drain", "memman.cli.forget", "memman.cli.replace"),
+    *("memman.compose", "memman.http", "memman.hot.remember", "memman.govern.forget", "memman.govern.replace"),
+    *("memman.drain.loop", "memman.drain.maintenance", "memman.drain.worklog", "memman.queue.ledger"),
+    *("memman.llm.openai", "memman.llm.builtin", "memman.embed.remote", "memman.embed.builtin", "memman.embed.cache"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended, and when by the monotonic clock; a negative `code` is the signal that killed it."""
+
+    pid: int
+    code: int
+    at: float
+
+
+class Nursery:
+    """The process that forks the others; a context manager."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+
+    def __enter__(self) -> Self:
+        """Start it, and wait until its imports are done."""
+        command = [sys.executable, "-m", "memman.testing.nursery"]
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
+            command, env=dict(self.environ), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self._ask("ready")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it; what it started and nobody reaped goes on."""
+        self._process.communicate()
+
+    def start(self, *args: str, out: str = os.devnull, gate: str = "", **environ: str) -> int:
+        """Run `memman` with `args`, once nobody holds the file `gate` locked, and print to the file `out`.
+
+        Return its process id.
+        """
+        return int(self._ask("start", args=args, out=out, gate=gate, environ=environ))
+
+    def reap(self, number: int) -> list[Ended]:
+        """Wait until `number` runs have ended."""
+        return [Ended(*ended) for ended in self._ask("reap", number=number)]
+
+    def _ask(self, verb: str, **given: Any) -> Any:
+        assert self._process.stdin is not None  # noqa: S101 - both are pipes
+        assert self._process.stdout is not None  # noqa: S101 - the same
+        self._process.stdin.write(json.dumps([verb, given]) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+
+def _serve() -> None:
+    for name in _PRELOADED:
+        __import__(name)
+    for line in sys.stdin:
+        verb, given = json.loads(line)
+        answer = {"ready": lambda: True, "start": _start, "reap": _reap}[verb](**given)
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _start(args: list[str], out: str, gate: str, environ: dict[str, str]) -> int:
+    pid = os.fork()
+    if pid == 0:
+        try:
+            code = _run(args, out, gate, environ)
+            sys.stdout.flush()
+            os._exit(code)
+        finally:
+            os._exit(70)
+    return pid
+
+
+def _run(args: list[str], out: str, gate: str, environ: dict[str, str]) -> int:
+    from memman._entry import main
+
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 1)
+    os.environ.update(environ)
+    if gate:
+        with open(gate, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+    sys.argv = ["memman", *args]
+    return main()
+
+
+def _reap(number: int) -> list[tuple[int, int, float]]:
+    ended = []
+    for _ in range(number):
+        pid, status = os.wait()
+        ended.append((pid, os.waitstatus_to_exitcode(status), time.monotonic()))
+    return ended
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,262 @@
+"""What a disk may hold after a power cut: a tape of what was written and synced, and images made from it.
+
+    record(commands, root, tape)          # in a process of its own: `python -m memman.testing.powercut`
+    disk = Disk(root)
+    for event in read(tape): disk.play(event)
+    disk.image(chance, folder)            # one of the states that a cut at this moment may leave
+
+A tape holds what SQLite does through a FaultVFS, and what Python does with folders and small files: an fsync is
+believed only where it was seen. What was synced is there. Of the rest each write may be lost, whole, or torn at any
+sector, some of which then hold rubbish; each change of a folder may be lost.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from types import FrameType
+from typing import IO, Any
+
+from memman.testing.vfs import SECTOR, FaultVFS
+
+Event = tuple[Any, ...]
+
+# The chances that an unsynced write is lost, is whole, and that a sector of any other is lost, is kept.
+LOST, WHOLE = 0.45, 0.35
+SECTOR_LOST, SECTOR_KEPT = 0.4, 0.4
+# Bytes of rubbish in a file that was never synced and whose writes nobody saw.
+_UNSEEN = 200
+# Bytes of rubbish in the shared memory beside a log, which nobody syncs.
+_SHARED = 32_768
+
+
+# --- the tape ---
+
+
+class Tape:
+    """Writes down what happens below `root`, one JSON line an event; bytes as hexadecimal digits."""
+
+    def __init__(self, root: str, file: IO[str]) -> None:
+        self.root, self.file = root, file
+        self.last, self.deaf = "", False
+
+    def tell(self, event: str, path: str, *rest: object) -> None:
+        """Hear of an event from the VFS, or from whoever knows more."""
+        if path.startswith(self.root) and not path.endswith("-shm"):
+            self.file.write(json.dumps([event, path, *rest], default=lambda data: bytes(data).hex()) + "\n")
+
+    def audit(self, event: str, args: tuple[Any, ...]) -> None:
+        """Hear of an event from Python."""
+        if self.deaf or event not in {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir"}:
+            return
+        path = os.fspath(args[0]) if not isinstance(args[0], int) else ""
+        if isinstance(path, bytes) or not path.startswith(self.root):
+            return
+        if event == "open":
+            self.last = path
+            if isinstance(args[2], int) and args[2] & os.O_CREAT and not os.path.exists(path):
+                self.tell("make", path)
+        elif event == "os.mkdir":
+            if not os.path.exists(path):
+                self.tell("folder", path)
+        elif os.path.exists(path):
+            self.tell(*(("rename", path, os.fspath(args[1])) if event == "os.rename" else ("drop", path)))
+
+    def profile(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ARG002 - Python's own signature
+        """Hear of fsync, which no audit event tells of: it is of what was opened last."""
+        if event != "c_return" or called is not os.fsync or not self.last:
+            return
+        if os.path.isdir(self.last):
+            self.tell("settle", self.last)
+            return
+        self.deaf = True
+        with open(self.last, "rb") as source:
+            content = source.read()
+        self.deaf = False
+        self.tell("cut", self.last, 0)
+        self.tell("write", self.last, 0, content)
+        self.tell("sync", self.last)
+
+
+class _Ear:
+    """A standard output that puts what is printed on the tape, at that moment."""
+
+    def __init__(self, tape: Tape, number: int) -> None:
+        self.tape, self.number = tape, number
+
+    def write(self, text: str) -> int:
+        """Write."""
+        self.tape.tell("said", self.tape.root, self.number, text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush."""
+
+
+def record(commands: Sequence[Sequence[str]], root: str, tape: str) -> None:
+    """Run memman's command lines one after the other, on tape. Only in a process that ends afterwards.
+
+    `root` is the folder of the data folder. What a command prints is an event
+    ("said", root, its number, text), and its end ("ended", root, its number, its exit code).
+    """
+    with open(tape, "w", encoding="utf-8") as file:
+        on = Tape(root, file)
+        FaultVFS(tell=on.tell)
+        from memman import _entry
+
+        sys.addaudithook(on.audit)
+        for number, words in enumerate(commands):
+            sys.argv = ["memman", *words]
+            sys.stdout = _Ear(on, number)
+            sys.setprofile(on.profile)
+            code = _entry.main()
+            sys.setprofile(None)
+            on.tell("ended", root, number, code)
+        on.deaf = True
+
+
+def read(tape: str) -> Iterator[Event]:
+    """Read a tape."""
+    with open(tape, encoding="utf-8") as lines:
+        for line in lines:
+            event = json.loads(line)
+            if event[0] == "write":
+                event[3] = bytes.fromhex(event[3])
+            yield tuple(event)
+
+
+# --- the disk ---
+
+
+@dataclass(slots=True)
+class File:
+    """What is safe of a file, and the writes (offset, bytes) and truncations (size, None) since."""
+
+    safe: bytes = b""
+    since: list[tuple[int, bytes | None]] = field(default_factory=list)
+    seen: bool = False
+
+    def sync(self) -> None:
+        """Make safe what was written."""
+        content = bytearray(self.safe)
+        for at, data in self.since:
+            _apply(content, at, data)
+        self.safe, self.since = bytes(content), []
+
+    def left(self, chance: Random) -> bytes:
+        """Return what a cut may leave of the file."""
+        content = bytearray(self.safe)
+        for at, data in self.since:
+            luck = chance.random()
+            if luck < LOST:
+                continue
+            if data is None or luck < LOST + WHOLE:
+                _apply(content, at, data)
+            else:
+                _tear(content, at, data, chance)
+        if not self.seen and chance.random() < WHOLE:
+            content += chance.randbytes(_UNSEEN)
+        return bytes(content)
+
+
+def _apply(content: bytearray, at: int, data: bytes | None) -> None:
+    if data is None:
+        del content[at:]
+    content.extend(bytes(max(0, at - len(content))))
+    content[at : at + len(data or b"")] = data or b""
+
+
+def _tear(content: bytearray, at: int, data: bytes, chance: Random) -> None:
+    for start in range(0, len(data), SECTOR):
+        luck, sector = chance.random(), data[start : start + SECTOR]
+        if luck >= SECTOR_LOST:
+            kept = luck < SECTOR_LOST + SECTOR_KEPT
+            _apply(content, at + start, sector if kept else chance.randbytes(len(sector)))
+
+
+class Disk:
+    """The files below a folder: what is safe, and what happened since. A folder is a name without a file."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.safe: dict[str, File | None] = {}
+        self.now: dict[str, File | None] = {}
+        self.since: dict[str, list[dict[str, File | bool | None]]] = {}
+
+    def play(self, event: Event) -> None:
+        """Let an event of a tape happen."""
+        kind, path, *rest = event
+        getattr(self, f"_{kind}", lambda *_: None)(path, *rest)
+
+    def image(self, chance: Random, folder: str) -> None:
+        """Write what a cut at this moment may leave into `folder`, as if it were the root."""
+        names = dict(self.safe)
+        for changes in self.since.values():
+            for change in changes:
+                if chance.random() >= LOST:
+                    _rename(names, change)
+        for path in sorted(names):
+            place, file = folder + path.removeprefix(self.root), names[path]
+            if not os.path.isdir(os.path.dirname(place)):
+                continue
+            if file is None:
+                os.mkdir(place, 0o700)
+            else:
+                _put(place, file.left(chance))
+                if place.endswith("-wal") and chance.random() < LOST:
+                    _put(place.removesuffix("-wal") + "-shm", chance.randbytes(_SHARED))
+
+    def _change(self, path: str, change: dict[str, File | bool | None]) -> None:
+        _rename(self.now, change)
+        self.since.setdefault(path.rpartition("/")[0], []).append(change)
+
+    def _make(self, path: str) -> None:
+        self._change(path, {path: File()})
+
+    def _folder(self, path: str) -> None:
+        self._change(path, {path: None})
+
+    def _drop(self, path: str) -> None:
+        self._change(path, {path: False})
+
+    def _rename(self, path: str, to: str) -> None:
+        self._change(to, {path: False, to: self.now[path]})
+
+    def _settle(self, path: str) -> None:
+        for change in self.since.pop(path, ()):
+            _rename(self.safe, change)
+
+    def _file(self, path: str) -> File:
+        file = self.now[path]
+        assert file is not None  # noqa: S101 - a folder is not written to
+        file.seen = True
+        return file
+
+    def _write(self, path: str, at: int, data: bytes) -> None:
+        self._file(path).since.append((at, data))
+
+    def _cut(self, path: str, size: int) -> None:
+        self._file(path).since.append((size, None))
+
+    def _sync(self, path: str) -> None:
+        self._file(path).sync()
+
+
+def _put(path: str, content: bytes) -> None:
+    with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as target:
+        target.write(content)
+
+
+def _rename(names: dict[str, File | None], change: dict[str, File | bool | None]) -> None:
+    """Put files, or None for a folder, under their names; False takes a name away."""
+    for name, file in change.items():
+        if isinstance(file, bool):
+            names.pop(name, None)
+        else:
+            names[name] = file
+
+
+if __name__ == "__main__":
+    record(json.load(sys.stdin), sys.argv[1], sys.argv[2])

@@ -1,0 +1,167 @@
+"""Backups under load hold every acknowledged note, and nothing half-done is listed or left after kill -9."""
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from conftest import Box, rows
+from memman import compose
+from memman.backup.copy import faults
+from memman.backup.manifest import listed
+from memman.govern.restore import restore
+
+CREATE = """
+import sys
+from memman.backup.take import take
+print('ready', flush=True)
+take(sys.argv[1])
+"""
+RESTORE = """
+import sys
+from memman.govern.restore import restore
+from memman.compose import builtin_embedder
+from memman.store.sqlite.store import SqliteStore
+print('ready', flush=True)
+restore(sys.argv[1], 'latest')
+"""
+
+
+class Load:
+    """Remembers and drains without pause, by processes of their own, until it is left; `acknowledged` are the uids."""
+
+    def __init__(self, box):
+        self.box, self.acknowledged, self.failed, self.over = box, [], [], threading.Event()
+        self.threads = [threading.Thread(target=work) for work in (self._remember, self._drain)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def _remember(self):
+        number = 0
+        while not self.over.is_set():
+            number += 1
+            done = self.box.memman("remember", f"Service number {number} listens on port {number}.")
+            (self.failed if done.returncode else self.acknowledged).append(done.stdout.strip() or done.stderr)
+
+    def _drain(self):
+        while not self.over.is_set():
+            done = self.box.memman("scheduler", "drain")
+            self.failed += [done.stderr] if done.returncode else []
+
+
+@pytest.mark.promise("R14")
+def test_backups_under_load_restore_and_hold_every_note_acknowledged_before(box, tmp_path, monkeypatch, rounds, kept):
+    """Each backup taken while notes come and are drained verifies, restores elsewhere, and lacks no earlier note."""
+    wanted, before = rounds(6, 50), {}
+    with Load(box) as load:
+        while len(before) < wanted:
+            acknowledged = set(load.acknowledged)
+            made = box.memman("backup", "create", f"round-{len(before)}")
+            assert made.returncode == 0, made.stderr
+            before[made.stdout.split()[0]] = acknowledged
+    assert load.failed == []
+    assert set(listed(str(box.data))) == set(before)
+    opened = missing = checked = 0
+    for name, acknowledged in before.items():
+        manifest = listed(str(box.data))[name]
+        opened += not list(faults(f"{box.data}/backups/{name}", manifest.parts))
+        fresh = tmp_path / "fresh" / name
+        shutil.copytree(box.data / "backups" / name, fresh / "backups" / name)
+        restore(str(fresh), name)
+        monkeypatch.setenv("MEMMAN_DATA_DIR", str(fresh))
+        report = compose.drain()
+        assert (report.errors, report.failed, report.deferred) == ([], 0, 0)
+        stored = set(Box(fresh, box.environ).store("SELECT note FROM memory"))
+        missing += len(acknowledged - stored)
+        checked += len(acknowledged)
+        shutil.rmtree(fresh)
+    assert checked
+    assert (opened, missing) == (wanted, 0)
+    kept(f"{wanted} backups under load: {opened} sound and restored, {missing} of {checked} earlier notes missing")
+
+
+@pytest.mark.promise("R14")
+def test_a_backup_that_is_killed_is_not_listed(box, rounds, kept):
+    """However often taking one is killed, every listed backup is whole, and the next one clears away what was begun."""
+    box.remember("Redis caches the invoices of the billing service.")
+    box.drain()
+    wanted, chance, killed, begun, torn = rounds(10, 100), random.Random(3), 0, 0, 0
+    undisturbed = finished(box, CREATE)
+    while killed < wanted:
+        killed += struck(box, CREATE, chance.uniform(0.0, undisturbed))
+        begun += any(drafts(box))
+        for name, made in listed(str(box.data)).items():
+            torn += made is None or any(faults(f"{box.data}/backups/{name}", made.parts))
+    finished(box, CREATE)
+    assert (torn, list(drafts(box))) == (0, [])
+    assert begun
+    kept(f"{killed} kills of a backup, {begun} while it was written: {torn} listed that are not whole")
+
+
+@pytest.mark.promise("R14")
+def test_a_restore_that_is_killed_leaves_the_old_store_or_the_new(box, rounds, kept):
+    """Whenever it is killed each store is whole, either as it was or as the backup has it, and no memory is gone."""
+    first = {name: {box.remember("Redis caches the invoices.", store=name)} for name in ("default", "other")}
+    box.drain()
+    assert box.memman("backup", "create").returncode == 0
+    wanted, chance, killed, torn, later, before = rounds(10, 100), random.Random(4), 0, 0, set(), 0
+    undisturbed = finished(box, RESTORE)
+    while killed < wanted:
+        later.add(box.remember(f"Later service number {len(later)} listens on port {len(later)}."))
+        box.drain()
+        old = receipts(box.store_path())
+        killed += struck(box, RESTORE, chance.uniform(0.0, undisturbed))
+        now = receipts(box.store_path())
+        torn += now not in (old, first["default"]) or receipts(box.store_path("other")) != first["other"]
+        before += now == old
+    held = set().union(*map(receipts, [box.store_path(), *box.data.glob("removed/default-*/memman.db")]))
+    assert (torn, later - held) == (0, set())
+    gone = f"{len(later - held)} of {len(later)} notes gone"
+    kept(f"{killed} kills of a restore, {before} before its store was in place: {torn} neither old nor new, {gone}")
+
+
+def finished(box, code):
+    """Let a process come to its end; return the seconds it took once it was ready."""
+    process = box.start(sys.executable, "-c", code, str(box.data))
+    assert process.stdout.readline() == "ready\n"
+    began = time.monotonic()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    return time.monotonic() - began
+
+
+def struck(box, code, delay):
+    """Kill a process so many seconds after it was ready; return whether it was still at work."""
+    process = box.start(sys.executable, "-c", code, str(box.data))
+    assert process.stdout.readline() == "ready\n"
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(delay)
+    process.kill()
+    _, err = process.communicate(timeout=60)
+    assert err == ""
+    return process.returncode == -signal.SIGKILL
+
+
+def drafts(box):
+    """List what is not a backup yet."""
+    return [path for path in (box.data / "backups").iterdir() if path.name.startswith(".")]
+
+
+def receipts(path):
+    """Return the notes that a store has dealt with, which must be sound."""
+    assert rows(path, "PRAGMA integrity_check") == ["ok"]
+    return set(rows(path, "SELECT note FROM receipt"))

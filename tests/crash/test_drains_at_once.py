@@ -1,0 +1,113 @@
+"""Many drains at once: one works, the others leave at once; a lock is free when its holder is gone, not before."""
+
+import fcntl
+import json
+import os
+import signal
+import statistics
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from memman.testing.nursery import Nursery
+from memman.testing.providers import OK, ScriptedProvider
+
+TOGETHER = 16
+# A holder whose child outlives it.
+LEAVES_A_CHILD = """
+import os, signal, subprocess, sys
+from memman.drain.lock import drain_lock
+with drain_lock(sys.argv[1]):
+    child = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL)
+    print(child.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.promise("R7")
+def test_of_sixteen_drains_started_together_one_works_and_the_others_leave(box, tmp_path, rounds, kept):
+    """While one has the lock the other fifteen end with 75, soon, and every note is stored once."""
+    others_left, times, codes, number = threading.Event(), [], Counter(), rounds(3, 100)
+
+    def wait(_):
+        assert others_left.wait(60)
+        return OK
+
+    gate = tmp_path / "gate"
+    with gate.open("wb") as held, ScriptedProvider(script=wait) as provider, Nursery(box.environ) as nursery:
+        box.use(provider)
+        uids = []
+        for n in range(number):
+            uids.append(box.remember(f"Service number {n} listens on port {n}."))
+            others_left.clear()
+            fcntl.flock(held, fcntl.LOCK_EX)
+            pids = [nursery.start("scheduler", "drain", gate=str(gate)) for _ in range(TOGETHER)]
+            began = time.monotonic()
+            fcntl.flock(held, fcntl.LOCK_UN)
+            refused = nursery.reap(TOGETHER - 1)
+            others_left.set()
+            [worked] = nursery.reap(1)
+            assert {ended.pid for ended in (*refused, worked)} == set(pids)
+            assert [worked.code, *(ended.code for ended in refused)] == [0] + [75] * (TOGETHER - 1)
+            times += [ended.at - began for ended in refused]
+            codes.update(ended.code for ended in (worked, *refused))
+    assert sorted(box.store("SELECT note FROM memory")) == sorted(uids)
+    assert box.states() == {"done": number}
+    took = statistics.median(times) * 1000
+    kept(f"{TOGETHER} drains, {number} times: {codes[0]} worked, {codes[75]} ended with 75, the median {took:.0f} ms after")
+
+
+@pytest.mark.promise("R7")
+def test_a_child_of_a_dead_drain_keeps_no_lock(box, kept):
+    """What a drain has started may outlive it; the next drain works all the same."""
+    box.remember("Service number 1 listens on port 1.")
+    code = LEAVES_A_CHILD.replace("sys.argv[1]", repr(str(box.data)))
+    dead = box.start_drain(code)
+    child = int(dead.stdout.readline())
+    try:
+        dead.communicate(timeout=60)
+        assert dead.returncode == -signal.SIGKILL
+        os.kill(child, 0)
+        done = box.drain().done
+    finally:
+        os.kill(child, signal.SIGKILL)
+    assert done == 1
+    kept(f"beside a dead drain's child: {done} of 1 note drained")
+
+
+@pytest.mark.promise("R7")
+def test_doctor_tells_of_a_drain_that_was_stopped_amid_its_work(box, kept):
+    """A drain that holds the lock and gives no sign of life is a failure with a way out; let go on, it is none."""
+    asked, answer = threading.Event(), threading.Event()
+
+    def wait(_):
+        asked.set()
+        assert answer.wait(60)
+        return OK
+
+    with ScriptedProvider(script=wait) as provider:
+        box.use(provider)
+        box.remember("Service number 1 listens on port 1.")
+        drain = box.start_drain()
+        assert asked.wait(60)
+        assert drains(box)["status"] == "ok"
+        os.kill(drain.pid, signal.SIGSTOP)
+        for name in ("heartbeat", "drain.lock"):
+            os.utime(box.data / name, (time.time() - 600,) * 2)
+        said = drains(box)
+        assert (said["status"], said["mend"]) == ("fail", f"lsof {box.data}/drain.lock")
+        assert "has not got on for 10 minutes: it is stopped or stuck" in said["says"]
+        os.kill(drain.pid, signal.SIGCONT)
+        answer.set()
+        drain.communicate(timeout=60)
+    assert drain.returncode == 0
+    assert drains(box)["status"] == "ok"
+    kept(f"a stopped drain: doctor says {said['status']}, and {drains(box)['status']} once it went on")
+
+
+def drains(box):
+    """Return the first thing that doctor says of drains."""
+    findings = json.loads(box.memman("doctor", "--json").stdout)["findings"]
+    return next(finding for finding in findings if finding["check"] == "drains")

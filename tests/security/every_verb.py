@@ -1,0 +1,111 @@
+"""Every verb of the command line, and how it is called so that it does something."""
+
+import click
+
+from memman.cli.root import root
+
+# Verb -> what follows it. Words in braces stand for what `made` gives: ids of memories, of a parked note.
+CALLS: dict[str, tuple[str, ...]] = {
+    "backup create": (),
+    "backup list": (),
+    "backup remove": ("{backup}",),
+    "backup restore": ("{backup}", "--yes"),
+    "backup schedule": ("daily",),
+    "backup verify": ("{backup}",),
+    "completion": ("bash",),
+    "config get": ("HTTP_TRIES",),
+    "config set": ("HTTP_TRIES", "2"),
+    "config show": (),
+    "config unset": ("HTTP_TRIES",),
+    "doctor": (),
+    "embed reembed": (),
+    "embed status": (),
+    "embed swap": ("--to", "builtin"),
+    "forget": ("{spare}",),
+    "graph link": ("{memory}", "{other}"),
+    "graph rebuild": (),
+    "graph related": ("{memory}",),
+    "guide": (),
+    "hook": ("session-start", "--host", "claude-code"),
+    "insights approve": ("{review}",),
+    "insights list": (),
+    "insights protect": ("{memory}",),
+    "insights reject": ("{review}",),
+    "insights show": ("{memory}",),
+    "install": ("--target", "all", "--no-wizard"),
+    "log list": (),
+    "log worker": (),
+    "pipeline": (),
+    "prime": (),
+    "recall": ("where is billing deployed",),
+    "remember": ("The office plant is watered on Mondays.",),
+    "repair": (),
+    "replace": ("{memory}", "Billing is deployed to Render."),
+    "scan": (),
+    "scheduler debug": ("on",),
+    "scheduler drain": (),
+    "scheduler install": (),
+    "scheduler interval": ("30",),
+    "scheduler logs": (),
+    "scheduler queue failed": (),
+    "scheduler queue list": (),
+    "scheduler queue purge": ("--done",),
+    "scheduler queue retry": ("--all",),
+    "scheduler queue show": ("{note}",),
+    "scheduler serve": (),
+    "scheduler start": (),
+    "scheduler status": (),
+    "scheduler stop": (),
+    "scheduler trigger": (),
+    "scheduler uninstall": (),
+    "status": (),
+    "store bind": ("second",),
+    "store create": ("second",),
+    "store list": (),
+    "store remove": ("second", "--yes"),
+    "store use": ("second",),
+    "timeline": ("--around", "{memory}"),
+    "uninstall": (),
+    "version": (),
+}
+# The same with an option that changes what they may do.
+MORE = {"doctor": ("--fix", "--billable"), "forget": ("--purge", "--undo"), "scan": ("--fix",)}
+TEXTS = (
+    "We deploy billing to Fly.io from the main branch.",
+    "Redis caches the invoices of the billing service.",
+    "The heron is the mascot of the team.",
+)
+
+
+def leaves(command: click.Command = root, path: tuple[str, ...] = ()) -> dict[str, click.Command]:
+    """Return every verb of the command line that does something."""
+    if not isinstance(command, click.Group):
+        return {" ".join(path): command}
+    context, found = click.Context(command), {}
+    for name in command.list_commands(context):
+        found |= leaves(command.load(context, name), (*path, name))
+    return found
+
+
+LEAVES = leaves()
+
+
+def made(box) -> dict[str, str]:
+    """Fill the box with a few memories and a waiting note; return what the words in braces stand for."""
+    for text in TEXTS:
+        box.remember(text)
+    box.drain()
+    memory, other, spare = box.store("SELECT uid FROM memory ORDER BY id")
+    note = box.remember("The kitchen is painted green.")
+    return {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "backup": "none"}
+
+
+def calls(names: dict[str, str]) -> dict[str, list[str]]:
+    """Return the command line of every verb that there is."""
+    return {verb: [*verb.split(), *(word.format(**names) for word in CALLS.get(verb, ()))] for verb in LEAVES}
+
+
+def variants(verb: str) -> list[str]:
+    """Return the options of a verb that change what it may do."""
+    known = {name for param in LEAVES[verb].params for name in param.opts}
+    return [option for option in MORE.get(verb, ()) if option in known]

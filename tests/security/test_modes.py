@@ -1,0 +1,202 @@
+"""Everything below the data folder is private from its creation, whatever the umask; nothing else changes its modes."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+
+import pytest
+from every_verb import calls, made
+from hook_calls import recorded
+
+from memman.testing.providers import ScriptedProvider
+
+# The system calls that bring a file or a folder into being, with the mode they ask for.
+CREATES = "open,openat,creat,mkdir,mkdirat,mknod,mknodat"
+CREATED = re.compile(r'(?:open|openat|creat|mkdir|mkdirat)\((?:AT_FDCWD, )?"([^"]+)".*?, (0[0-7]+)\) += \d')
+# Verbs that leave nothing for others to work with come last.
+LAST = ("store remove", "scheduler stop", "scheduler start", "scheduler uninstall", "uninstall")
+SETTINGS = (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json", ".openclaw/openclaw.json")
+
+
+@pytest.fixture
+def home(box):
+    """Make a home where agents keep settings that others may read."""
+    home = box.data.parent
+    for name in SETTINGS:
+        path = home / name
+        path.parent.mkdir()
+        path.write_text("{}\n")
+        path.chmod(0o644)
+        path.parent.chmod(0o755)
+    (home / ".config/opencode").mkdir(parents=True)
+    return home
+
+
+def strangers(folder):
+    """Return what others may read or change below a folder, and how many files and folders there are."""
+    found = {
+        path: stat.S_IMODE(os.lstat(path).st_mode)
+        for place, folders, files in os.walk(folder)
+        for path in (place, *(os.path.join(place, name) for name in (*folders, *files)))
+        if not os.path.islink(path)
+    }
+    wanted = {path: 0o700 if os.path.isdir(path) else 0o600 for path in found}
+    launcher = str(folder / "bin/memman")
+    if launcher in found:
+        wanted[launcher] = 0o700
+    return [path for path in found if found[path] != wanted[path]], set(found)
+
+
+def born_open(trace, data):
+    """Return what a traced run created below the data folder for others to read, if only for a moment."""
+    lines = trace.read_text(errors="replace").splitlines() if trace.exists() else ()
+    calls_ = (CREATED.search(line) for line in lines if "O_CREAT" in line or "mkdir" in line)
+    return [found.group() for found in calls_ if found and found[1].startswith(data) and int(found[2], 8) & 0o077]
+
+
+def serve(box, umask, before):
+    """Run the loop that starts drains until it has begun one."""
+    process = subprocess.Popen([*before, box.script, "scheduler", "serve"], env=box.environ, umask=umask)
+    try:
+        process.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        child = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False).stdout
+        os.kill(int(child.split()[0]) if before and child else process.pid, signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+def traced(tmp_path):
+    """Return what to put before a command so that every creation is written down; nothing where it cannot be."""
+    trace = tmp_path / "trace"
+    command = ("strace", "-f", "-qq", "--seccomp-bpf", "-s", "4096", "-A", "-o", str(trace), "-e", f"trace={CREATES}")
+    works = shutil.which("strace") and not subprocess.run([*command, "true"], check=False).returncode
+    trace.unlink(missing_ok=True)
+    return (command if works else ()), trace
+
+
+@pytest.mark.promise("S2")
+def test_every_verb_leaves_private_files_alone(box, home, tmp_path_factory, rounds, kept):
+    """After each verb and each hook, under any umask, there is no file below the data folder that others can read.
+
+    Where system calls can be traced, nothing was so at its creation either: -wal, -shm, locks, drafts and logs too.
+    """
+    before, trace = traced(tmp_path_factory.mktemp("trace"))
+    commands = seen = 0
+    for umask in rounds([0o000], [0o000, 0o022, 0o077]):
+        shutil.rmtree(box.data, ignore_errors=True)
+        os.umask(umask)
+        try:
+            with ScriptedProvider() as provider:
+                found = _lived(box, provider, umask, before)
+        finally:
+            os.umask(0o022)
+        commands += found[0]
+        seen += found[1]
+        assert born_open(trace, str(box.data)) == []
+        trace.unlink(missing_ok=True)
+    for name in SETTINGS:
+        assert stat.S_IMODE((home / name).stat().st_mode) == 0o644
+        assert stat.S_IMODE((home / name).parent.stat().st_mode) == 0o755
+    watched = "traced from creation" if before else "looked at after each"
+    kept(f"{commands} commands, {seen} files and folders {watched}: 0 outside 0600 and 0700")
+
+
+def _lived(box, provider, umask, before):
+    """Run every verb and every hook once; count commands and what lay there at one time or another."""
+    names = made(box)
+    box.use(provider, LOG_LEVEL="debug")
+    count, seen = 0, set()
+
+    def look(what):
+        wrong, there = strangers(box.data)
+        assert wrong == [], what
+        seen.update(there)
+
+    every = calls(names)
+    every["embed swap"] = ["embed", "swap", "--consent", "--to", "ollama", "--endpoint", provider.url, "--model", "m"]
+    order = [verb for verb in every if verb not in {*LAST, "scheduler serve"}] + [v for v in LAST if v in every]
+    for verb in order:
+        done = box.memman(*every[verb], before=before, umask=umask)
+        assert "Traceback" not in done.stderr
+        count += 1
+        look(verb)
+        if verb == "remember":
+            box.memman("scheduler", "drain", "--trace", before=before, umask=umask)
+            look("drain")
+    for host, events, line, _ in recorded()[::8]:
+        payload = json.dumps(json.loads(line) | {"cwd": str(box.data.parent)})
+        for event in events[:2]:
+            box.memman("hook", event, "--host", host, before=before, umask=umask, input=payload)
+            count += 1
+            look(event)
+    serve(box, umask, before)
+    look("serve")
+    return count + 1, len(seen)
+
+
+def test_a_data_folder_that_others_made_or_may_change_is_refused(box):
+    """Everybody's folder, and one that belongs to somebody else, is not written to; the line says what to do."""
+    box.data.mkdir(mode=0o700)
+    box.data.chmod(0o777)
+    done = box.memman("remember", "The heron is grey.")
+    assert (done.returncode, done.stderr.count("\n")) == (78, 1)
+    assert "chmod 700" in done.stderr
+    assert os.listdir(box.data) == []
+    box.data.chmod(0o700)
+    assert box.memman("remember", "The heron is grey.").returncode == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="only root can make another user's folder")
+@pytest.mark.parametrize("linked", [False, True], ids=["folder", "link"])
+def test_another_users_folder_or_link_is_refused(box, linked, tmp_path_factory):
+    """In a folder that all share, what another user put where ours should be is not followed."""
+    shared = tmp_path_factory.mktemp("shared")
+    for place in (shared, *list(shared.parents)[:2]):
+        place.chmod(0o777)
+    own, theirs = 65_534, 12_345
+    target = shared / "target"
+    target.mkdir(mode=0o755)
+    os.chown(target, own if linked else theirs, -1)
+    data = shared / "link" if linked else target
+    if linked:
+        data.symlink_to(target)
+        os.chown(data, theirs, -1, follow_symlinks=False)
+    before = ("setpriv", f"--reuid={own}", "--clear-groups", "--")
+    box.environ["MEMMAN_DATA_DIR"] = str(data)
+    box.environ["HOME"] = str(shared)
+    box.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    for verb in (("remember", "The heron is grey."), ("status",), ("scheduler", "drain"), ("config", "show")):
+        done = box.memman(*verb, before=before, cwd="/")
+        assert (done.returncode, done.stderr.count("\n")) == (78, 1), done.stderr
+        assert "belongs to another user" in done.stderr
+    assert os.listdir(target) == []
+
+
+READERS = ("config get HTTP_TRIES", "scheduler drain", "install --no-wizard --target codex", "embed swap --to builtin")
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
+def test_an_env_file_that_others_can_read_is_refused_by_who_uses_it(box, mode):
+    """Whatever acts on a setting refuses, recall keeps its own order, and what shows settings says what is wrong."""
+    box.remember("The heron of the team is grey and stands in the pond.")
+    box.remember("The heron of the team is called Gustav, said the team.")
+    box.drain()
+    with ScriptedProvider() as provider:
+        box.use(provider, RERANK="on", RERANK_PROVIDER="openai", RERANK_ENDPOINT=provider.url)
+        (box.data / "env").chmod(mode)
+        for line in READERS:
+            done = box.memman(*line.split())
+            assert done.returncode == 78, line
+            assert f"can be read by others (mode {mode:04o})" in done.stderr
+        recall = box.memman("recall", "what is the heron of the team called", "--rerank")
+        assert recall.returncode == 0
+        assert "can be read by others" in recall.stderr
+        assert "Gustav" in recall.stdout
+        for verb in ("status", "doctor"):
+            done = box.memman(verb)
+            assert "can be read by others" in done.stdout + done.stderr
+        assert not provider.calls

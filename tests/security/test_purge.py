@@ -1,0 +1,213 @@
+"""What a person purges is gone: not a byte of it in the data folder, whatever it had become of it, and no way back."""
+
+import json
+import random
+import shutil
+from collections import Counter
+from contextlib import closing
+
+import pytest
+
+from memman.backup.take import take
+from memman.hot.session import Session
+from memman.sqlite import open_reader
+
+PERSON = ("--yes", "--consent", "--json")
+
+
+class Words:
+    """Makes nonsense of letters that occurs nowhere else."""
+
+    def __init__(self):
+        self.chance, self.made = random.Random(15), []
+
+    def __call__(self):
+        """Return a word nobody has used."""
+        self.made.append("".join(self.chance.choices("bdfgkmnprtvz", k=12)))
+        return self.made[-1]
+
+
+def stored(box, words):
+    """Store a memory in the middle of its session, so that its neighbours' context holds it."""
+    session = words.chance.randbytes(4).hex()
+    around = {"agent": "tester", "session": session}
+    box.remember(f"The {session} gateway listens on port 8443.", **around)
+    text = f"The {words()} service caches invoices in {words()}, says {words()}."
+    uid = box.remember(text, entities=words(), **around)
+    box.remember(f"The {session} frontend is built by Vite.", **around)
+    box.drain()
+    return uid
+
+
+def superseded(box, words):
+    """Store a memory and what takes its place, which stays."""
+    uid = box.remember(f"The {words()} cluster runs on {words()}.")
+    box.drain()
+    box.remember("The cluster runs on Nomad.", replaces=uid)
+    box.drain()
+    return uid
+
+
+def succeeding(box, words):
+    """Store a memory that takes the place of another, which stays."""
+    old = box.remember(f"The number {words.chance.random()} is the limit.")
+    box.drain()
+    uid = box.remember(f"The limit is called {words()} now.", replaces=old)
+    box.drain()
+    return uid
+
+
+def forgotten(box, words):
+    """Store a memory and forget it."""
+    uid = box.remember(f"The {words()} queue is drained by {words()}.")
+    box.drain()
+    assert box.memman("forget", uid).returncode == 0
+    return uid
+
+
+def alias(box, words):
+    """Store a memory that gives a thing another name."""
+    uid = box.remember(f"{words().title()} is also called {words().title()}.")
+    box.drain()
+    return uid
+
+
+def waiting(box, words):
+    """Leave a note waiting."""
+    return box.remember(f"The {words()} build needs {words()}.", entities=words())
+
+
+def parked(box, words):
+    """Leave a note given up on, with the journal of what it cost and an error that quotes it."""
+    uid = box.remember(f"The {words()} job fails.")
+    box.queue("UPDATE note SET state = 'parked', error = text WHERE uid = ?", uid)
+    box.queue("INSERT INTO journal SELECT uid, 'extract', 'x', text FROM note WHERE uid = ?", uid)
+    return uid
+
+
+def turn(box, words):
+    """Leave what a turn of an agent said waiting."""
+    return box.remember(f"No, use {words()} instead.", channel="turn", reply=f"I will use {words()}.", session="s9")
+
+
+def half_done(box, words):
+    """Store a note whose text the queue still has: the drain died in between."""
+    text = f"The {words()} worker polls {words()}."
+    uid = box.remember(text)
+    drain = box.start_drain(MEMMAN_FAILPOINT="committed")
+    drain.communicate(timeout=60)
+    assert box.queue("SELECT text FROM note WHERE uid = ?", uid) == [text]
+    return uid
+
+
+KINDS = (stored, superseded, succeeding, forgotten, alias, waiting, parked, turn, half_done)
+
+
+@pytest.mark.promise("S15")
+def test_no_byte_of_what_was_purged_is_left_in_the_data_folder(box, rounds, kept):
+    """Whatever it had become, a purged text is in no file; what keeps it outside the files in use is named."""
+    box.configure(LOG_LEVEL="debug")
+    wanted, words, counts, found, named = rounds(10, 100), Words(), Counter(), 0, 0
+    box.remember("The staging database is Postgres 16 on db-stage-2.")
+    box.drain()
+    for number in range(wanted):
+        kind = KINDS[number % len(KINDS)]
+        uid = kind(box, words)
+        with Session(str(box.data), "codex", "s9") as session:
+            session.prompt = f"forget all about {' '.join(words.made[-4:])}"
+        box.store("ANALYZE")  # samples of what indexes hold
+        copy = box.store_path().with_name("memman.db.schema-1.bak")
+        shutil.copy(box.store_path(), copy)
+        backup = take(str(box.data))
+        held = holds(box, words.made)
+        assert held, f"nothing to purge in round {number}"
+        done = box.memman("forget", "--purge", uid, *PERSON)
+        assert done.returncode == 0, done.stderr
+        receipt = json.loads(done.stdout)
+        assert receipt["scrubbed"]
+        named += backup.id in receipt["backups"]
+        left = holds(box, words.made)
+        outside = {path for path in left if "/backups/" in path or path.endswith(".bak")}
+        assert {path for path in outside if path.endswith(".bak")} <= set(receipt["files"]), kind.__name__
+        found += len(left - outside)
+        assert left == outside, (kind.__name__, left)
+        counts[kind.__name__] += 1
+        shutil.rmtree(box.data / "backups")
+        copy.unlink()
+        words.made.clear()
+    assert (found, named) == (0, wanted)
+    assert box.store("PRAGMA integrity_check") == ["ok"]
+    assert box.recall("staging database") == ["The staging database is Postgres 16 on db-stage-2."]
+    kept(f"{wanted} purged texts of {len(counts)} kinds: {found} files hold a byte of one, {named} backups named")
+
+
+def test_what_was_purged_does_not_come_back(box):
+    """A drain that still has the note, a note said again by a restored backup: neither brings a purged memory back."""
+    uid = box.remember("Redis caches the invoices of the billing service.")
+    assert box.memman("backup", "create").returncode == 0
+    box.drain()
+    (memory,) = box.store("SELECT uid FROM memory")
+    assert box.memman("forget", "--purge", memory, *PERSON).returncode == 0
+    assert box.store("SELECT note, outcome FROM receipt") == [(uid, "purged")]
+    done = box.memman("backup", "restore", "latest", "--yes", "--consent")
+    assert done.returncode == 0, done.stderr
+    assert box.drain().done == 0
+    assert box.recall("Redis invoices") == []
+
+
+def test_a_reader_keeps_the_bytes_until_the_next_drain(box):
+    """While somebody reads an older state a purge says that bytes are left; the next drain after it wipes them."""
+    uid = box.remember("The bdfgkmnprtvz service caches invoices.")
+    box.drain()
+    with closing(open_reader(str(box.store_path()))) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM memory").get == 1
+        done = box.memman("forget", "--purge", uid, *PERSON)
+        assert json.loads(done.stdout)["scrubbed"] is False
+        assert holds(box, ["bdfgkmnprtvz"])
+    assert box.memman("scheduler", "drain").returncode == 0
+    assert holds(box, ["bdfgkmnprtvz"]) == set()
+    assert box.queue("SELECT value FROM meta WHERE key = 'scrubbing'") == [""]
+
+
+def test_the_others_of_a_note_and_of_a_chain_stay(box):
+    """Of a chain of three the middle goes: the first is superseded by the last from then on, and both are sound."""
+    first = box.remember("The limit is one.")
+    box.drain()
+    second = box.remember("The limit is two.", replaces=first)
+    box.drain()
+    third = box.remember("The limit is three.", replaces=second)
+    box.drain()
+    assert box.memman("forget", "--purge", second, *PERSON).returncode == 0
+    rows = dict(box.store("SELECT note, id FROM memory"))
+    assert box.store("SELECT note, status, superseded_by FROM memory ORDER BY id") == [
+        (first, "superseded", rows[third]),
+        (third, "current", None),
+    ]
+    assert box.memman("insights", "show", "--history", first).returncode == 0
+    assert box.memman("log", "list").returncode == 0
+    assert box.memman("doctor", "--check", "integrity").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "word"),
+    [
+        (("--purge", "{uid}"), 2, "needs --yes"),
+        (("--purge", "--undo", "{uid}", "--yes", "--consent"), 2, "cannot come back"),
+        (("--purge", "abcdef12", "--yes", "--consent"), 3, "no memory or waiting note"),
+    ],
+)
+def test_a_purge_is_asked_for_in_earnest(box, args, code, word):
+    """Without a terminal it takes --yes, it cannot be undone, and an id must name something; nothing is deleted."""
+    uid = box.remember("Redis caches the invoices of the billing service.")
+    box.drain()
+    done = box.memman("forget", *(arg.format(uid=uid) for arg in args))
+    assert (done.returncode, word in done.stderr) == (code, True), done.stderr
+    assert box.store("SELECT note FROM memory") == [uid]
+
+
+def holds(box, words):
+    """Return the files of the data folder in which one of the words is, or most of it, in either case."""
+    parts = [word[2:].encode() for word in words]
+    files = [path for path in box.data.rglob("*") if path.is_file()]
+    return {str(path) for path in files if any(part in path.read_bytes().lower() for part in parts)}

@@ -1,0 +1,133 @@
+"""Secrets go in by every way that text can take, and no byte of one is anywhere afterwards."""
+
+import json
+import random
+import string
+
+import pytest
+
+from memman.testing.providers import ScriptedProvider
+
+LETTERS = string.ascii_letters + string.digits
+# How a secret is written in a note, with the part of it that must be nowhere.
+FORMS = (
+    "We deploy service {n} with ghp_{s}.",
+    "SERVICE_{n}_PASSWORD={s}",
+    'the config of service {n} says "api_key": "{s}"',
+    "service {n} connects to postgres://app:{s}@db{n}.internal/app",
+    "curl -u admin{n}:{s} https://service{n}.example.com",
+    "Authorization: Bearer {s} is what service {n} sends.",
+    "the password for the old service {n} is {s}",
+    "service {n} uses ghp_{half}\u200b{rest} for pushes",
+    "service {n} has <private>a note with {s} in it</private> and a cache",
+    "service {n}: <PRIVATE reason='x'>{s}",
+)
+
+
+def drawn(chance):
+    """Return a secret of 36 characters with letters and digits in it."""
+    return "".join(chance.choices(LETTERS, k=34)) + "a7"
+
+
+def written(number, secret):
+    """Write a sentence that holds the secret."""
+    form = FORMS[number % len(FORMS)]
+    return form.format(n=number, s=secret, half=secret[:17], rest=secret[17:])
+
+
+def remember(box, text, secret):
+    """Give it as a note, and as the name of a thing."""
+    box.memman("remember", "--entities", f"Service,ghp_{secret}", "-", input=text)
+
+
+def replace(box, text, secret):
+    """Give it as a note that takes another's place."""
+    uid = box.memman("remember", "-", input=f"Thing {secret[:0]}number {len(text)} is blue.").stdout.strip()
+    assert box.memman("replace", uid, "-", input=text).returncode == 0
+
+
+def turn(box, text, secret):
+    """Give it as what the user and the agent say in a turn, and as what is compacted."""
+    base = {"session_id": f"s-{len(text)}", "cwd": str(box.data.parent)}
+    said = f"From now on always remember this: {text}"
+    for event, more in (
+        ("user-prompt", {"prompt": said}),
+        ("stop", {"prompt": said, "last_assistant_message": f"I noted {text}"}),
+        ("post-compact", {"compact_summary": f"The user prefers that {text}"}),
+        ("pre-tool", {"tool_name": "Task", "tool_input": {"prompt": f"use {text}"}}),
+    ):
+        for host in ("claude-code", "gemini"):
+            ended = box.memman("hook", event, "--host", host, input=json.dumps(base | more))
+            assert ended.returncode == 0
+            assert secret not in ended.stdout
+
+
+def split_tag(box, text, secret):
+    """Give a private passage that begins in one field of a hook's payload and goes on in another."""
+    base = {"session_id": "tag", "cwd": str(box.data.parent)}
+    more = {"prompt": f"I prefer tabs. <private>{text}", "last_assistant_message": f"<private>{text}</private> Done."}
+    box.memman("hook", "user-prompt", "--host", "claude-code", input=json.dumps(base | more))
+    box.memman("hook", "stop", "--host", "claude-code", input=json.dumps(base | more))
+    nested = f"<private>a <private>{secret}</private> {secret}</private> b"
+    box.memman("remember", "-", input=f"Service says {nested}")
+
+
+def dropped(box, text, _):
+    """Give it as a note that is forgotten before a drain sees it."""
+    uid = box.memman("remember", "-", input=text).stdout.strip()
+    assert box.memman("forget", uid).returncode == 0
+
+
+def linked(box, text, secret):
+    """Give it as the remark on an edge."""
+    for thing in ("Redis", "Postgres"):
+        box.memman("remember", "-", input=f"{thing} {len(text)}{secret[:2]} keeps the sessions.")
+    box.drain()
+    ends = box.store("SELECT uid FROM memory ORDER BY id DESC LIMIT 2")
+    assert box.memman("graph", "link", *ends, "--note", text).returncode == 0
+
+
+def asked(box, text, secret):
+    """Give it as a question, to the reranker as well."""
+    for more in ((), ("--rerank",), ("--json",)):
+        assert secret not in box.memman("recall", *more, "-", input=f"what about {text}").stdout
+
+
+CHANNELS = (remember, replace, turn, split_tag, dropped, linked, asked)
+
+
+def everything(box):
+    """Return every byte of every file in the data folder, the settings apart."""
+    return b"\0".join(path.read_bytes() for path in box.data.rglob("*") if path.is_file() and path.name != "env")
+
+
+@pytest.mark.promise("S1")
+def test_no_byte_of_a_secret_is_left(box, rounds, kept):
+    """Of secrets in every form, by every channel, drained with a provider, no file, log or request holds one."""
+    chance, many = random.Random(3), rounds(40, 400)
+    given: dict[str, str] = {}
+    places: list[bytes] = []
+    with ScriptedProvider() as provider:
+        more = {"RERANK_PROVIDER": "openai", "RERANK_ENDPOINT": provider.url, "RERANK_BUDGET_MS": 20000}
+        box.use(provider, LOG_LEVEL="debug", CAPTURE="turns", **more)
+        for number in range(many):
+            secret = drawn(chance)
+            channel, text = CHANNELS[number % len(CHANNELS)], written(number // len(CHANNELS), secret)
+            given[secret] = f"{channel.__name__}: {text}"
+            channel(box, text, secret)
+            if number % 20 == 19:
+                places.append(everything(box))
+                box.drain()
+        box.drain()
+        box.memman("backup", "create")
+        sent = "".join(f"{got.body}{got.headers}" for got in provider.received)
+        assert len(provider.received) > many / 10
+    places += [everything(box), sent.encode()]
+    for args in (("insights", "list", "--limit", "1000"), ("log", "list", "--json"), ("log", "worker"), ("timeline",)):
+        places.append(box.memman(*args).stdout.encode())
+    hits = [text for secret, text in given.items() if any(secret[4:12].encode() in place for place in places)]
+    assert hits == []
+    kept(
+        f"{many} secrets by {len(CHANNELS)} channels, {len(provider.received)} requests, "
+        f"{sum(map(len, places)) // 2**20} MiB looked through: {len(hits)} hits"
+    )

@@ -1,0 +1,19 @@
+"""What is looked at together is of one moment, whatever a drain does meanwhile."""
+
+import pytest
+
+from memman.govern.ids import named
+from memman.govern.stores import chosen, looking
+
+
+@pytest.mark.parametrize("early", [False, True], ids=["first note", "later note"])
+def test_a_note_that_is_drained_meanwhile_is_found(box, early):
+    """An id given out by `remember` is known while its note is stored: as the note, or as its memory."""
+    if early:
+        box.remember("The weir was painted green.")
+        box.drain()
+    uid = box.remember("The heron nests by the river.")
+    with looking(chosen()) as (catalogue, queue):
+        box.drain()
+        found = named(uid, catalogue, queue, "default")
+    assert found.uid == uid
