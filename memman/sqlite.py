@@ -58,12 +58,10 @@ def checks_pages() -> bool:
     return _checks
 
 
-def _check_pages(db: apsw.Connection, path: str) -> None:
-    """Raise DamagedFile where a file has lost the mark by which its pages are checked."""
+def _check_pages(db: apsw.Connection) -> None:
+    """Raise CorruptError where a file has lost the mark by which its pages are checked."""
     if db.execute("PRAGMA application_id").get == CHECKED and db.reserve_bytes() != CHECKSUM_BYTES:
-        from memman.model.errors import DamagedFile
-
-        raise DamagedFile(f"{path} is damaged: its first page is not what was written; `memman doctor` tells more")
+        raise apsw.CorruptError("its first page is not what was written")
 
 
 def _check_regular(path: str) -> None:
@@ -159,13 +157,14 @@ def open_writer(path: str, *, synchronous: str = "FULL") -> apsw.Connection:
     make_file(path)
     _check_regular(path)
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    # Before anything can be refused: a checkpoint by a connection that keeps no checksums would leave pages without.
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.set_busy_timeout(WAIT_MS)
-    _check_pages(db, path)
+    _check_pages(db)
     if not checks_pages() and db.reserve_bytes() == CHECKSUM_BYTES:
         from memman.model.errors import CannotWrite
 
         raise CannotWrite(f"{path} has page checksums that this installation cannot keep: install the wheel of apsw")
-    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.wal_autocheckpoint(0)
     db.execute(f"PRAGMA synchronous={synchronous}")
     if sys.platform == "darwin":
@@ -197,14 +196,14 @@ def open_reader(path: str) -> apsw.Connection:
     try:
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         db.set_busy_timeout(WAIT_MS)
-        _check_pages(db, path)  # the first read is what opens the log
+        _check_pages(db)  # the first read is what opens the log
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         if os.access(path.rpartition("/")[0], os.W_OK) or _logged(path):
             raise
         quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         db = apsw.Connection(f"file:{quoted}?immutable=1", flags=flags)
-        _check_pages(db, path)
+        _check_pages(db)
     return db
 
 

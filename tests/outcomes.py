@@ -47,14 +47,18 @@ class Tally:
         self.points, self.acknowledged, self.short, self.harm = 0, 0, 0, []
 
     def look(self, data, acknowledged, whole=None):
-        """Look at a folder after a fault. `whole` says how many memories each note comes to, one by default."""
+        """Look at a folder after a fault. `whole` says how many memories each note comes to: one, by default.
+
+        Of notes that nobody acknowledged, as turns are, it may be any number.
+        """
         for path in filter(lambda path: path.exists(), (queue_of(data), store_of(data))):
             if rows(path, "PRAGMA integrity_check") != ["ok"]:
                 self.harm.append(("corrupt", data.name, path.name))
         done = committed(data)
         self._add("lost", data, set(acknowledged) - {*waiting(data), *done})
         stored = Counter(asked(store_of(data), "SELECT note FROM memory"))
-        self._add("partly written", data, {uid for uid in done if stored[uid] != (whole[uid] if whole else 1)})
+        told = {*done} & set(acknowledged)
+        self._add("partly written", data, {uid for uid in told if stored[uid] != (whole[uid] if whole else 1)})
         self._add("partly written", data, stored.keys() - {*done})
 
     def finish(self, forks, data, acknowledged, whole=None):
@@ -71,6 +75,6 @@ class Tally:
 
     def told(self, *kinds):
         """Assert that there was no harm; say how much there was of each kind."""
-        assert self.harm == []
+        assert not self.harm, self.harm
         found = Counter(kind for kind, *_ in self.harm)
         return ", ".join(f"{found[kind]} {kind}" for kind in kinds)

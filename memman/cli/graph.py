@@ -9,6 +9,7 @@ from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.progress import bar
 from memman.cli.show import as_data, short, table, text
 from memman.model.records import EDGE_KINDS, EdgeKind
+from memman.recall.render import sourced
 
 
 @click.group(cls=Group)
@@ -32,10 +33,19 @@ def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -
     if as_json:
         as_data(found)
         return
-    text(f"{short(found['memory']['uid'])}  {found['memory']['text']}")
+    asked = found["memory"]
+    text(f"{short(asked['uid'])}  {sourced(asked['source'])}  {asked['text']}")
     table(
         [
-            (one["depth"], one["direction"], one["kind"], f"{one['weight']:.2f}", short(one["uid"]), _said(one))
+            (
+                one["depth"],
+                one["direction"],
+                one["kind"],
+                f"{one['weight']:.2f}",
+                short(one["uid"]),
+                sourced(one["source"]),
+                _said(one),
+            )
             for one in found["related"]
         ]
     )

@@ -116,6 +116,7 @@ def _memory(record: dict[str, Any]) -> None:
             "text": record["text"],
             "summary": record["summary"],
             "status": record["status"],
+            "damaged": "this is not what was written: `memman doctor`" if record["damaged"] else "",
             "superseded by": record["superseded_by"],
             "protected": "since " + when(record["protected"]) if record["protected"] else "",
             "category": f"{record['category']}, importance {record['importance']}",

@@ -8,6 +8,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.show import as_data, counted, pairs, short, text, when
 from memman.model.errors import UsageError
+from memman.recall.render import sourced
 
 _MOMENTS = ("valid_from", "valid_to")
 
@@ -41,7 +42,8 @@ def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_js
         as_data(records)
     else:
         for record in records:
-            text(f"{when(record['at'])}  {record['verb']:<9}  {short(record['memory'])}  {_change(record)}")
+            said = f"{short(record['memory'])} {sourced(record['source'])}".rstrip()
+            text(f"{when(record['at'])}  {record['verb']:<9}  {said}  {_change(record)}")
 
 
 @log.command()

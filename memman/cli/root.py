@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "config": ("config", "Read and change the configuration"),
     "scheduler": ("scheduler", "Run drains, or have them run, and look into the queue"),
     "doctor": ("doctor", "Check that everything works, and say what mends what does not"),
+    "repair": ("repair", "Make a damaged store or queue anew of what can be read of it; the damaged file is kept"),
     "scan": ("scan", "Look for secrets in all that is stored, and with --fix take them out"),
     "log": ("log", "Show what was done to which memory"),
     "embed": ("embed", "Show and change what makes the vectors"),

@@ -86,10 +86,10 @@ def make_folder(path: str) -> None:
     except FileExistsError:
         return
     os.chmod(path, FOLDER_MODE)
-    _settle(os.path.dirname(path))
+    settle(os.path.dirname(path))
 
 
-def _settle(folder: str) -> None:
+def settle(folder: str) -> None:
     """Have a power cut leave the names in a folder as they are now, where the file system can."""
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
@@ -126,7 +126,7 @@ def put_file(path: str, text: str) -> None:
     target = os.path.realpath(path)
     draft = f"{target}.{os.getpid()}.new"
     make_folder(os.path.dirname(target))
-    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
+    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:
         os.fchmod(handle, FILE_MODE)
         left = text.encode()
@@ -139,7 +139,7 @@ def put_file(path: str, text: str) -> None:
     finally:
         os.close(handle)
     os.replace(draft, target)
-    _settle(os.path.dirname(target))
+    settle(os.path.dirname(target))
 
 
 def open_file(path: str, flags: int) -> int:

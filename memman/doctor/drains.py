@@ -18,8 +18,8 @@ from memman.scheduler.report import last_run
 _LATE = 3600
 # Seconds by which a clock may have been set back before the files' times are of no use.
 _AHEAD = 120
-# Seconds in which a drain at work gives no sign of life that only one stopped or stuck lets pass.
-_STUCK = 120
+# Seconds without a sign of life from a drain at work; the tidying of a large store takes minutes.
+_STUCK = 600
 # Lines of the log in which the newest failure is looked for.
 _LINES = 200
 _DRAIN = "memman scheduler drain"

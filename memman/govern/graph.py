@@ -10,7 +10,7 @@ from memman.model.errors import UsageError
 from memman.model.records import Edge, EdgeKind
 from memman.model.secrets import redact
 from memman.model.vocabulary import HIDDEN
-from memman.recall.render import clean
+from memman.recall.render import SHORT_ID, clean
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.unit import MANUAL
 
@@ -32,7 +32,11 @@ def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, no
     refuse_stopped(place.data, "graph link")
     with looking(place) as (catalogue, queue):
         src, dst = (one_memory(part, catalogue, queue, place.name) for part in ends)
-        uids = [memory["uid"] for memory in catalogue.memories([src, dst])]
+        memories = catalogue.memories([src, dst])
+    uids = [memory["uid"] for memory in memories]
+    held = next((uid for uid, memory in zip(uids, memories, strict=False) if memory["status"] == "review"), None)
+    if held:
+        raise UsageError(f"{held[:SHORT_ID]} is held back: a person has to approve it first")
     if not 0 <= weight <= 1:
         raise UsageError("a weight is a number from 0 to 1")
     if src == dst:
@@ -71,4 +75,4 @@ def _found(memory: dict[str, Any], step: Step, distance: int) -> dict[str, Any]:
     src, kind, _, weight, detail, near, _ = step
     direction: Direction = "to" if src == near else "from"
     edge = {"depth": distance, "kind": kind, "direction": direction, "weight": weight, "detail": detail}
-    return edge | {name: memory[name] for name in ("uid", "text", "category", "status")}
+    return edge | {name: memory[name] for name in ("uid", "text", "category", "source", "status")}

@@ -5,7 +5,7 @@ from typing import Any
 
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, looking, reading
-from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.catalogue import Catalogue, memory_record
 
 
 def lines(
@@ -15,7 +15,7 @@ def lines(
     uid = None if memory is None else _uid(place, memory)
     with reading(place) as catalogue:
         records = catalogue.log(limit=limit, since=since, memory=uid)
-        return [_named(record, catalogue) for record in records]
+        return [_named(record, catalogue) | {"source": _source(record["memory"], catalogue)} for record in records]
 
 
 def stats(place: Chosen, *, since: int | None = None) -> dict[str, Any]:
@@ -32,6 +32,12 @@ def _uid(place: Chosen, part: str) -> str:
     with looking(place) as (catalogue, queue):
         row = one_memory(part, catalogue, queue, place.name)
         return str(catalogue.memories([row])[0]["uid"])
+
+
+def _source(uid: str, catalogue: Catalogue) -> str:
+    """Return whose word a memory is, '' for one that is purged."""
+    rows = catalogue.reader.rows(catalogue.reader.located([uid]))
+    return next((str(memory_record(row)["source"]) for row in rows.values()), "")
 
 
 def _named(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:

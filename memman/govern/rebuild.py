@@ -67,14 +67,15 @@ async def _rebuild(data: str, name: str, progress: Callable[[int, int], None]) -
         embedder = shop.providers()[3]
         fingerprint = resolved(store.db, embedder.fingerprint)
         learn(store, fingerprint, embedder)
-        return _pass(store, fingerprint, shop.local(), progress)
+        return relinked(store, fingerprint, shop.local(), progress)
     finally:
         await shop.close()
 
 
-def _pass(
+def relinked(
     store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, progress: Callable[[int, int], None]
 ) -> int:
+    """Go over the memories of an open store, batch by batch; return how many were done."""
     last, done, total = _begun(store, fingerprint), 0, store.reader.count()
     while batch := _batch(store, last):
         last = batch[-1].id

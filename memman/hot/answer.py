@@ -4,6 +4,7 @@ import json
 
 from memman.model.secret_words import masked
 from memman.model.terms import stems
+from memman.model.vocabulary import LOW_TRUST
 from memman.recall.render import clean, escaped, fitted, gist, tokens
 from memman.store.sqlite.reader import ROW
 
@@ -57,6 +58,7 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
     fields = dict(zip(ROW, hit.row, strict=True))
     record = {"uid": fields["uid"], "text": text} | {name: fields[name] for name in ("source", "status", "valid_from")}
     record |= {"confidence": round(hit.confidence, 3), "score": round(hit.score, 3)}
+    record |= _warned(fields["source"])
     return record if text == clean(fields["text"], len(fields["text"])) else record | {"cut": True}
 
 
@@ -64,4 +66,10 @@ def _record(hit: "Hit") -> "dict[str, Any]":
     fields = dict(zip(ROW, hit.row, strict=True))
     fields |= {name: masked(fields[name]) for name in ("text", "summary", "entities", "keywords", "origin")}
     fields |= {"entities": json.loads(fields["entities"]), "keywords": json.loads(fields["keywords"])}
+    fields |= _warned(fields["source"])
     return fields | {name: getattr(hit, name) for name in _FACTORS} | {"bm25": hit.text_score}
+
+
+def _warned(source: str) -> "dict[str, bool]":
+    """Mark what neither the user nor their agent said."""
+    return {"unverified": True} if source in LOW_TRUST else {}

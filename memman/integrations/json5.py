@@ -9,6 +9,7 @@ _DEEPEST = 200
 _GAP = re.compile(r"(?:[\s\ufeff]+|//[^\n\r]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\n\r]|\\.)*"|\'(?:[^\'\\\n\r]|\\.)*\'', re.DOTALL)
 _WORD = re.compile(r"[\w$+.\-]+")
+_DIGITS = 1000  # of a number; Python refuses to read some thousands
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN)")
 _HEX = re.compile(r"([+-]?)0[xX]([0-9a-fA-F]+)")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re.DOTALL)
@@ -135,7 +136,7 @@ class _Reader:
             return _LITERALS[word]
         if number := _HEX.fullmatch(word):
             return int(number[1] + number[2], 16)
-        if _NUMBER.fullmatch(word):
+        if _NUMBER.fullmatch(word) and len(word) <= _DIGITS:
             return float(word) if re.search("[.eEIN]", word) else int(word)
         self.at = start
         raise self.wrong(f"unexpected {word[:20]!a}")

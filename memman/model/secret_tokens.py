@@ -120,5 +120,6 @@ TOKENS: tuple[Rule, ...] = (
     token("json-web-token-base64", "zxlk", r"ZXlK[\w+/-]{60,200}+={0,2}", "ZXlKaGJHY2lPaUpJ" + _X + _X, "ZXlKaGJHY2lPaUpJ"),
     Rule("private-key", "private key", r"(?P<secret>-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z))", "-----BEGIN RSA PRIVATE KEY-----\n" + _X + "\n-----END RSA PRIVATE KEY-----", "the private key is on the server"),
     Rule("sidekiq-key", "contribsys", rf"(?i:contribsys)[\w.]{{0,10}}[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?(?P<secret>[0-9a-fA-F]{{8}}:[0-9a-fA-F]{{8}}){END}", "BUNDLE_GEMS__CONTRIBSYS__COM=" + "3f9a1c7e:5b2d8046", "gems.contribsys.com:443", random(1.5)),
+    Rule("sidekiq-address", "contribsys", r"://(?P<secret>[0-9a-fA-F]{8}:[0-9a-fA-F]{8})@[\w.-]{0,40}contribsys", "https://" + "3f9a1c7e:5b2d8046@gems.contribsys.com/", "https://gems.contribsys.com/"),
     Rule("mailgun-signing-key", "mailgun", rf"{START}(?P<secret>[0-9a-h]{{32}}-[0-9a-h]{{8}}-[0-9a-h]{{8}}){END}", "mailgun " + _HEX + "-3f9a1c7e-5b2d8046", "mailgun 3f9a-1c7e", random(2.5)),
 )  # fmt: skip

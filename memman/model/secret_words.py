@@ -6,7 +6,7 @@ words it needs, and a test holds the two together.
 
 # What may announce a secret of any length.
 WORDS = (
-    "<private", "private key", "://", "bearer", "cookie", "curl", "--user", "auth", "aws", "credential",
+    "<private", "</private", "private key", "://", "bearer", "cookie", "curl", "--user", "auth", "aws", "credential",
     "password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "mot de passe", "contrase", "senha",
     "pass=", "pass:", "pass =", "pass :", 'pass"', "pass'", "--pass", "pw=", "pw:", "pw =", "pw :", 'pw"', "pw'",
     "secret", "token", "apikey", "api_key", "api-key", "api key", "accountkey",
@@ -50,7 +50,7 @@ SERVICE_WORDS = (
 LONG = 14
 # Characters of the shortest value of a secret that has a digit, and what stands by values that need none.
 _SHORTEST = 7
-_PLAIN_VALUES = ("pass", "pwd", "pw=", "pw:", "kennwort", "contrase", "senha", "<private", "private key", "://", "hf_")
+_PLAIN_VALUES = ("pass", "pwd", "pw=", "pw:", "kennwort", "contrase", "senha", "private", "://", "hf_")
 # Characters that take no room: soft hyphen, joiners, direction marks, variation selectors, the byte order mark.
 HIDDEN = (
     "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"

@@ -8,7 +8,8 @@ from memman.model.secret_rule import Rule
 from memman.model.secret_rules import RULES
 from memman.model.secret_words import HIDDEN, masked, suspicious
 
-_PRIVATE = r"(?i)<private\b[^<>]*+>[\s\S]*?(?:</private\s*+>|\Z)"
+_PRIVATE = r"(?i)<(/?)private\b[^<>]*+>"
+_DROPPED = "[private]"
 # Between visible ASCII nothing invisible has a purpose, but to split a token.
 _SPLIT = f"(?<=[!-~])[{HIDDEN}]++(?=[!-~])"
 _MARKER = r"\[(?:redacted:([a-z0-9-]+)|private)\]"
@@ -59,12 +60,30 @@ def cleaned(value: Any) -> Any:
 
 def _without(text: str) -> str:
     lowered = text.lower()
-    if "<private" in lowered:
-        text = re.sub(_PRIVATE, "[private]", text)
+    if "private" in lowered:
+        text = _public(text)
     for rule in RULES:
         if any(word in lowered for word in rule.words):
             text = _swept(rule, text)
     return text
+
+
+def _public(text: str) -> str:
+    """Drop private passages, each with those within it.
+
+    One that is not closed goes on to the end; one that is closed and was not
+    opened began in another field, and so with this text.
+    """
+    kept: list[str] = []
+    depth = done = 0
+    for tag in re.finditer(_PRIVATE, text):
+        if tag[1] and not depth:
+            kept = [_DROPPED]
+        elif not tag[1]:
+            kept += () if depth else (text[done : tag.start()], _DROPPED)
+        depth = max(0, depth - 1) if tag[1] else depth + 1
+        done = tag.end()
+    return "".join((*kept, "" if depth else text[done:]))
 
 
 def _swept(rule: Rule, text: str) -> str:

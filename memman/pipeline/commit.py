@@ -12,7 +12,7 @@ from memman.pipeline.embed import made_by
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.spread import Spread, key
-from memman.pipeline.trust import may_retire, rank
+from memman.pipeline.trust import may_touch
 from memman.store.protocols import Reader, Store, Unit
 
 _SOURCE = 9  # column of a row
@@ -44,8 +44,8 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
             unit.put_aliases(rows[n], alike)
         uids.append(draft.uid)
     for n, memory in known.items():
-        # What an agent repeats of its own accord confirms nothing, nor do others what a more trusted source said.
-        if not plan.facts[n].source and rank(_whose(plan, n)) <= rank(_source(tools.reader, memory)):
+        # What an agent repeats of its own accord confirms nothing, nor does low trust what people said.
+        if not plan.facts[n].source and may_touch(plan.facts[n], _whose(plan, n), _source(tools.reader, memory)):
             unit.confirm(memory, plan.note, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     retired = _retire(tools, unit, plan, rows, at, now) + _replace_late(tools, unit, plan, rows, at, now)
@@ -104,7 +104,7 @@ def _retire(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict
             old, new, mine, other, fact = new, old, other, mine, Fact("")
         elif tools.reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces:
             continue
-        if old != new and may_retire(fact, mine, other):
+        if old != new and may_touch(fact, mine, other):
             retired += unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
     return retired
 

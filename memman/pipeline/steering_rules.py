@@ -118,6 +118,7 @@ ORDERS = {
             rf"\b(?:attention|notice|message|instructions?|reminder|important|note|hinweis|anweisung|nachricht)\b[^.\n]{{0,20}}"
             rf"\b(?:to|for|an|f\u00fcr)\b (?:all |any |the |alle |den )?{_AI}\b"
         ),
+        rf"\b(?:attention|hey|dear|hello|achtung)\b,? (?:all |any )?{_AI}\b",
         rf"\b(?:if|when) you(?:'re| are) an? {_AI}\b",
         rf"^\W{{0,6}}(?:{_AI})\s?[:,]\s",
         rf"\bas an? {_AI},? (?:you|please|{_DO})\b",
@@ -139,7 +140,7 @@ ORDERS = {
     "sends something out": (
         (
             rf"\b(?:send|upload|post|forward|e?mail|transmit|copy|leak|exfiltrate|submit|paste|publish|push|append|sende|schicke"
-            rf"|lade|\u00fcbermittle)\b[^.\n]{{0,60}}\b{_GOODS}\b[^\n]{{0,40}}\b(?:to|at|via|into|an|nach|auf)\b[^\n]{{0,30}}{_OUT}"
+            rf"|lade|\u00fcbermittle)\b[^.\n]{{0,60}}(?<!\w){_GOODS}\b[^\n]{{0,40}}\b(?:to|at|via|into|an|nach|auf)\b[^\n]{{0,30}}{_OUT}"
         ),
         (
             r"\b(?:curl|wget|nc|scp|Invoke-WebRequest)\b[^\n]{0,80}(?:-d|--data\S*|-F|-T|--post-\w+|--upload-file|<)\s?\S{0,20}"

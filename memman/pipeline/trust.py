@@ -26,10 +26,10 @@ def source(note: Note, fact: Fact) -> str:
     return lowest(note.provenance.source, fact.source)
 
 
-def may_retire(fact: Fact, mine: str, other: str) -> bool:
-    """Whether a fact of source `mine` may retire a memory of source `other`.
+def may_touch(fact: Fact, mine: str, other: str) -> bool:
+    """Whether a fact of source `mine` may retire or confirm a memory of source `other`.
 
-    What neither the user nor their agent said retires nothing they said, nor does what an agent said in passing.
+    What neither the user nor their agent said touches nothing they said, nor does what an agent said in passing.
     """
     return rank(mine) <= rank(other) or not (fact.source or mine in LOW_TRUST)
 

@@ -36,10 +36,11 @@ def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
     """Return the newest notes of `store` that are not drained yet; of a queue that cannot be read only a warning."""
     try:
         db = open_reader(path)
-        kind = "channel = 'note'" if db.pragma("user_version") >= _CHANNELS_SINCE else "1"
-        rows = list(db.execute(_WAITING.format(kind=kind), (store, NEWEST)))
+        version = db.pragma("user_version")
+        kind = "channel = 'note'" if version >= _CHANNELS_SINCE else "1"
+        rows = list(db.execute(_WAITING.format(kind=kind), (store, NEWEST))) if version else []
         db.close()
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         if os.path.exists(path):
             sys.stderr.write(f"memman: {path} cannot be read, so notes that wait are not searched ({error})\n")
         return []

@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -81,8 +81,7 @@ def _serve() -> None:
         __import__(name)
     for line in sys.stdin:
         verb, given = json.loads(line)
-        answer = {"ready": lambda: True, "start": _start, "reap": _reap}[verb](**given)
-        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.write(json.dumps(_VERBS[verb](**given)) + "\n")
         sys.stdout.flush()
 
 
@@ -117,6 +116,9 @@ def _reap(number: int) -> list[tuple[int, int, float]]:
         pid, status = os.wait()
         ended.append((pid, os.waitstatus_to_exitcode(status), time.monotonic()))
     return ended
+
+
+_VERBS: dict[str, Callable[..., Any]] = {"ready": lambda: True, "start": _start, "reap": _reap}
 
 
 if __name__ == "__main__":

@@ -1,133 +1,28 @@
-"""What a disk may hold after a power cut: a tape of what was written and synced, and images made from it.
+"""What a disk may hold after a power cut: images made from a tape of what was written and synced.
 
-    record(commands, root, tape)          # in a process of its own: `python -m memman.testing.powercut`
     disk = Disk(root)
-    for event in read(tape): disk.play(event)
-    disk.image(chance, folder)            # one of the states that a cut at this moment may leave
+    for event in read(tape): disk.play(event)        # memman.testing.tape
+    disk.image(chance, folder)                       # one of the states that a cut at this moment may leave
 
-A tape holds what SQLite does through a FaultVFS, and what Python does with folders and small files: an fsync is
-believed only where it was seen. What was synced is there. Of the rest each write may be lost, whole, or torn at any
-sector, some of which then hold rubbish; each change of a folder may be lost.
+What was synced is there. Of the rest each write may be lost, whole, or torn at any sector, some of which then hold
+rubbish; each change of a folder may be lost.
 """
 
-import json
 import os
-import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from types import FrameType
-from typing import IO, Any
 
-from memman.testing.vfs import SECTOR, FaultVFS
-
-Event = tuple[Any, ...]
+from memman.testing.tape import Event
+from memman.testing.vfs import SECTOR
 
 # The chances that an unsynced write is lost, is whole, and that a sector of any other is lost, is kept.
 LOST, WHOLE = 0.45, 0.35
 SECTOR_LOST, SECTOR_KEPT = 0.4, 0.4
-# Bytes of rubbish in a file that was never synced and whose writes nobody saw.
+# Files whose every write the VFS tells of, and bytes of rubbish in a file of another kind before its first sync.
+_TOLD = (".db", "-wal", "-journal")
 _UNSEEN = 200
 # Bytes of rubbish in the shared memory beside a log, which nobody syncs.
 _SHARED = 32_768
-
-
-# --- the tape ---
-
-
-class Tape:
-    """Writes down what happens below `root`, one JSON line an event; bytes as hexadecimal digits."""
-
-    def __init__(self, root: str, file: IO[str]) -> None:
-        self.root, self.file = root, file
-        self.last, self.deaf = "", False
-
-    def tell(self, event: str, path: str, *rest: object) -> None:
-        """Hear of an event from the VFS, or from whoever knows more."""
-        if path.startswith(self.root) and not path.endswith("-shm"):
-            self.file.write(json.dumps([event, path, *rest], default=lambda data: bytes(data).hex()) + "\n")
-
-    def audit(self, event: str, args: tuple[Any, ...]) -> None:
-        """Hear of an event from Python."""
-        if self.deaf or event not in {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir"}:
-            return
-        path = os.fspath(args[0]) if not isinstance(args[0], int) else ""
-        if isinstance(path, bytes) or not path.startswith(self.root):
-            return
-        if event == "open":
-            self.last = path
-            if isinstance(args[2], int) and args[2] & os.O_CREAT and not os.path.exists(path):
-                self.tell("make", path)
-        elif event == "os.mkdir":
-            if not os.path.exists(path):
-                self.tell("folder", path)
-        elif os.path.exists(path):
-            self.tell(*(("rename", path, os.fspath(args[1])) if event == "os.rename" else ("drop", path)))
-
-    def profile(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ARG002 - Python's own signature
-        """Hear of fsync, which no audit event tells of: it is of what was opened last."""
-        if event != "c_return" or called is not os.fsync or not self.last:
-            return
-        if os.path.isdir(self.last):
-            self.tell("settle", self.last)
-            return
-        self.deaf = True
-        with open(self.last, "rb") as source:
-            content = source.read()
-        self.deaf = False
-        self.tell("cut", self.last, 0)
-        self.tell("write", self.last, 0, content)
-        self.tell("sync", self.last)
-
-
-class _Ear:
-    """A standard output that puts what is printed on the tape, at that moment."""
-
-    def __init__(self, tape: Tape, number: int) -> None:
-        self.tape, self.number = tape, number
-
-    def write(self, text: str) -> int:
-        """Write."""
-        self.tape.tell("said", self.tape.root, self.number, text)
-        return len(text)
-
-    def flush(self) -> None:
-        """Flush."""
-
-
-def record(commands: Sequence[Sequence[str]], root: str, tape: str) -> None:
-    """Run memman's command lines one after the other, on tape. Only in a process that ends afterwards.
-
-    `root` is the folder of the data folder. What a command prints is an event
-    ("said", root, its number, text), and its end ("ended", root, its number, its exit code).
-    """
-    with open(tape, "w", encoding="utf-8") as file:
-        on = Tape(root, file)
-        FaultVFS(tell=on.tell)
-        from memman import _entry
-
-        sys.addaudithook(on.audit)
-        for number, words in enumerate(commands):
-            sys.argv = ["memman", *words]
-            sys.stdout = _Ear(on, number)
-            sys.setprofile(on.profile)
-            code = _entry.main()
-            sys.setprofile(None)
-            on.tell("ended", root, number, code)
-        on.deaf = True
-
-
-def read(tape: str) -> Iterator[Event]:
-    """Read a tape."""
-    with open(tape, encoding="utf-8") as lines:
-        for line in lines:
-            event = json.loads(line)
-            if event[0] == "write":
-                event[3] = bytes.fromhex(event[3])
-            yield tuple(event)
-
-
-# --- the disk ---
 
 
 @dataclass(slots=True)
@@ -213,7 +108,7 @@ class Disk:
         self.since.setdefault(path.rpartition("/")[0], []).append(change)
 
     def _make(self, path: str) -> None:
-        self._change(path, {path: File()})
+        self._change(path, {path: File(seen=path.endswith(_TOLD))})
 
     def _folder(self, path: str) -> None:
         self._change(path, {path: None})
@@ -256,7 +151,3 @@ def _rename(names: dict[str, File | None], change: dict[str, File | bool | None]
             names.pop(name, None)
         else:
             names[name] = file
-
-
-if __name__ == "__main__":
-    record(json.load(sys.stdin), sys.argv[1], sys.argv[2])

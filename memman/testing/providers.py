@@ -43,8 +43,8 @@ class Act:
     """What to do with one request; the default is to answer it properly.
 
     `delay` is in seconds. `drop` closes the connection without a word, `cut`
-    closes it half-way through the body. `body` replaces the reply, `content`
-    spoils only what the model said.
+    closes it half-way through the body, `drip` sends a byte each so many seconds.
+    `body` replaces the reply, `content` spoils only what the model said.
     """
 
     status: int = 200
@@ -53,6 +53,7 @@ class Act:
     delay: float = 0.0
     drop: bool = False
     cut: bool = False
+    drip: float = 0.0
     content: Literal["good", "truncated", "garbage", "refusal"] = "good"
 
 
@@ -73,6 +74,11 @@ def status(code: int, *, retry_after: str | float | None = None, body: bytes = b
 def hang(seconds: float) -> Act:
     """Answer properly, but only after `seconds`."""
     return Act(delay=seconds)
+
+
+def trickle(seconds: float) -> Act:
+    """Answer properly, but so slowly that it takes about `seconds`: no single wait is long."""
+    return Act(drip=seconds / 500)
 
 
 def redirect(to: str) -> Act:
@@ -431,8 +437,19 @@ class _Connection(asyncio.Protocol):
         elif act.cut:
             self._transport.write(reply[: reply.index(b"\r\n\r\n") + 4 + 20])
             self._transport.close()
+        elif act.drip:
+            self._drip(act.drip, reply)
         else:
             self._transport.write(reply)
+            self._read()
+
+    def _drip(self, pause: float, rest: bytes) -> None:
+        self._transport.write(rest[:1])
+        if self._transport.is_closing():
+            return
+        if rest[1:]:
+            asyncio.get_running_loop().call_later(pause, self._drip, pause, rest[1:])
+        else:
             self._read()
 
 

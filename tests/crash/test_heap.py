@@ -18,14 +18,16 @@ NOTES = (
 )
 NEW = "The payments service listens on port 9001."
 HARMS = ("corrupt", "lost", "partly written")
-# Bytes beyond what a process has before it opens a file: from where nothing works to where everything does.
-HEAPS = {"heap": (20_000, 1_500_000), "memory": (50_000, 40_000_000)}
+# Bytes beyond what a process has before it opens a file, from where nothing works to where everything does: of
+# SQLite's heap, and of the process.
+DRAINS = {"heap": (20_000, 1_500_000), "memory": (50_000, 40_000_000)}
+REMEMBERS = {"heap": (20_000, 300_000), "memory": (50_000, 3_000_000)}
 
 
-def limits(number, seed):
-    """Return `number` limits, of SQLite's heap and of the process by turns."""
-    chance = random.Random(seed)
-    return [{kind: chance.randrange(*HEAPS[kind])} for _, kind in zip(range(number), [*HEAPS] * number, strict=False)]
+def limits(number, kinds):
+    """Return `number` limits, of each kind by turns."""
+    chance, kinds = random.Random(number), list(kinds.items())
+    return [{kind: chance.randrange(*bounds)} for kind, bounds in (kinds[n % 2] for n in range(number))]
 
 
 def starved(box, args, judge, tally, forks, limit):
@@ -45,7 +47,7 @@ def test_a_drain_short_of_memory_damages_and_loses_nothing(box, rounds, kept):
     """Whatever memory a drain has, both files are sound afterwards, and the next one stores every note once."""
     uids, tally = [box.remember(text) for text in NOTES], Tally()
     with Crew(rounds(1, 2)) as crew:
-        crew.each(partial(starved, box, DRAIN, lambda *_: uids, tally), limits(rounds(6, 60), 1))
+        crew.each(partial(starved, box, DRAIN, lambda *_: uids, tally), limits(rounds(6, 60), DRAINS))
     assert 0 < tally.short < tally.points
     kept(f"{tally.points} heap limits on a drain, {tally.short} of them too low: {tally.told(*HARMS)}")
 
@@ -64,6 +66,6 @@ def test_a_remember_short_of_memory_is_acknowledged_and_there_or_refused(box, ro
         return held
 
     with Crew(rounds(1, 2)) as crew:
-        crew.each(partial(starved, box, ("remember", NEW), judge, tally), limits(rounds(6, 60), 2))
+        crew.each(partial(starved, box, ("remember", NEW), judge, tally), limits(rounds(6, 60), REMEMBERS))
     assert 0 < tally.short < tally.points
     kept(f"{tally.points} heap limits on remember, {tally.short} of them too low: {tally.told(*HARMS)}")

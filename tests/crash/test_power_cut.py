@@ -11,8 +11,9 @@ from functools import partial
 import pytest
 from outcomes import DRAIN, Tally, waiting
 
-from memman.testing import powercut
 from memman.testing.forks import Crew
+from memman.testing.powercut import Disk
+from memman.testing.tape import read
 
 SEED = 11
 SETTING = "MEMMAN_DRAIN_CONCURRENCY=4"
@@ -21,9 +22,9 @@ SETTING = "MEMMAN_DRAIN_CONCURRENCY=4"
 def workload():
     """Return command lines: notes short and long, four drains, one of them cut short, and a setting."""
     chance = random.Random(SEED)
-    long = " as is written down at length" * 120
+    long = " as is written down at length" * 20
     notes = (
-        ("remember", f"Service number {n} listens on port {8000 + n}{long[: chance.randrange(9) * 400]}.")
+        ("remember", f"Service number {n} listens on port {8000 + n}{long[: chance.randrange(4) * 200]}.")
         for n in range(20)
     )
     commands = [next(notes), ("config", "set", *SETTING.removeprefix("MEMMAN_").split("="))]
@@ -35,9 +36,9 @@ def workload():
 def recorded(box):
     """Run the workload on tape and return its events."""
     root, tape = box.data.parent, box.data.parent.with_name("tape")
-    command = (sys.executable, "-m", "memman.testing.powercut", str(root), str(tape))
+    command = (sys.executable, "-m", "memman.testing.tape", str(root), str(tape))
     subprocess.run(command, input=json.dumps(workload()), text=True, env=box.environ, check=True)
-    return list(powercut.read(tape))
+    return list(read(tape))
 
 
 class Ears:
@@ -71,7 +72,7 @@ def judge(tally, uids, settings, whole, forks, folder):
 @pytest.mark.promise("R3")
 def test_a_power_cut_damages_nothing_and_loses_nothing_acknowledged(box, rounds, kept):
     """Whatever a cut leaves of unsynced writes, each printed uid is in queue or store, and a drain finishes it."""
-    events, disk, ears = recorded(box), powercut.Disk(str(box.data.parent)), Ears()
+    events, disk, ears = recorded(box), Disk(str(box.data.parent)), Ears()
     box.drain()
     whole = Counter(box.store("SELECT note FROM memory"))
     cuts, each = rounds(60, 600), rounds(3, 5)

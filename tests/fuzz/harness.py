@@ -21,8 +21,8 @@ from memman.hot.wire import parsed, quoted
 from memman.integrations import edits, toml_block
 from memman.integrations.json5 import CannotEdit, read
 from memman.llm.builtin.markdown import blocks
-from memman.model.errors import UsageError
-from memman.model.secrets import redact
+from memman.model.errors import BadReply, UsageError
+from memman.model.secrets import leaks, redact
 from memman.model.terms import index_terms, match_any, query_terms, respelled, stems, words
 from memman.pipeline import pasted, replies
 from memman.recall.moments import resolve
@@ -50,16 +50,16 @@ def query(data: bytes) -> None:
 
 
 def moments(data: bytes) -> None:
-    """What a question says of time is a span that begins before it ends, or nothing."""
+    """Read of a question a span that begins before it ends, or nothing."""
     text = _text(data)
     span = resolve(text, NOW)
-    assert span is None or isinstance(span, tuple)
+    assert span is None or span.start < span.end
     with contextlib.suppress(UsageError):
         assert isinstance(moment(text, "since"), int)
 
 
 def pasted_text(data: bytes) -> None:
-    """Notes are parted into blocks, and lines judged; none of it depends on what they hold."""
+    """Part notes into blocks, the same each time, and judge lines, whatever they hold."""
     text = _text(data)
     assert list(blocks(text)) == list(blocks(text))
     lines = text.splitlines()
@@ -72,7 +72,7 @@ def pasted_text(data: bytes) -> None:
 
 
 def json5(data: bytes) -> None:
-    """Settings are read or refused, and what is put into them is found there."""
+    """Read settings or refuse them; what is put into them is found there."""
     text = data.decode("utf-8", "replace")
     with contextlib.suppress(CannotEdit):
         read(text)
@@ -100,15 +100,16 @@ def reply(data: bytes) -> None:
     except (ValueError, RecursionError):
         value = {"facts": [_text(data), {"text": _text(data)}]}
     held = value if isinstance(value, dict) else {"facts": value}
-    for record in replies.listed(held, "facts", 8):
-        for inner in record.values():
-            assert len(replies.clean(inner, 40)) <= 40
-            assert all(len(name) <= 10 for name in replies.names(inner, 3, 10))
-            assert 0 <= replies.number(inner, 0, 1, 0.5) <= 1
+    with contextlib.suppress(BadReply):
+        for record in replies.listed(held, "facts", 8):
+            for inner in record.values():
+                assert len(replies.clean(inner, 40)) <= 40
+                assert all(len(name) <= 10 for name in replies.names(inner, 3, 10))
+                assert 0 <= replies.number(inner, 0, 1, 0.5) <= 1
 
 
 def payload(data: bytes) -> None:
-    """What a host sends is an object of which any field may be anything."""
+    """Take what a host sends for an object of which any field may be anything."""
     with contextlib.suppress(ValueError, RecursionError):
         held = Payload(parsed(_text(data)))
         for name in ("prompt", "session_id", "tool_input"):
@@ -118,7 +119,7 @@ def payload(data: bytes) -> None:
 
 
 def grammar(data: bytes) -> None:
-    """The fast parser declines, or reads what click reads."""
+    """Decline a command line on the fast way, or read what click reads."""
     args = _text(data).split("\n")
     for table in (REMEMBER, RECALL):
         fast = parse(args, table)
@@ -130,13 +131,13 @@ def grammar(data: bytes) -> None:
 
 
 def secrets(data: bytes) -> None:
-    """What was redacted once has nothing left to redact."""
-    once = redact(_text(data))
-    assert redact(once) == once
+    """Redact any text; a text without a secret stays as it is."""
+    text = _text(data)
+    assert leaks(text) or redact(text) == text
 
 
 def shown(data: bytes) -> None:
-    """What is printed is one printable line; what stands in the frame cannot leave it, and comes out whole."""
+    """Print one printable line; what stands in the frame cannot leave it, and comes out whole."""
     text = data.decode("utf-8", "replace")
     assert clean(text).isprintable()
     assert json.loads(quoted(text)) == text
@@ -169,4 +170,4 @@ SEEDS = (
     b"MEMMAN_LLM_PRICE=1,2\n#x\n=\nMEMMAN_HTTP_TRIES = 9",
 )
 # What once broke one of them.
-FOUND: tuple[bytes, ...] = ()
+FOUND: tuple[bytes, ...] = (b"9" * 5_000,)

@@ -1,8 +1,12 @@
 """What the wheel carries."""
 
+import hashlib
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -50,3 +54,38 @@ def test_it_installs_one_package_and_one_script(wheel: zipfile.ZipFile) -> None:
 def test_it_carries_the_licences(wheel: zipfile.ZipFile) -> None:
     """The licence, and the notice for the derived table, travel with it."""
     assert {name.rsplit("/", 1)[1] for name in wheel.namelist() if "/licenses/" in name} == {"LICENSE", "NOTICE"}
+
+
+@pytest.mark.promise("S16")
+def test_two_builds_are_one_wheel(tmp_path: Path, kept: Callable[[str], None]) -> None:
+    """Built twice, from copies with other times and under another umask, the bytes are the same."""
+    digests = set()
+    for number, umask in enumerate((0o022, 0o077)):
+        copy = tmp_path / f"copy{number}"
+        wanted = [
+            *("memman", "hooks", "systemd", "launchd", "scripts"),
+            *("pyproject.toml", "README.md", "LICENSE", "NOTICE"),
+        ]
+        for name in wanted:
+            source, target = ROOT / name, copy / name
+            target.parent.mkdir(exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"), copy_function=shutil.copy)
+            else:
+                shutil.copy(source, target)
+        build = [
+            sys.executable,
+            "-m",
+            "build",
+            "--wheel",
+            "--no-isolation",
+            "--outdir",
+            tmp_path / f"dist{number}",
+            copy,
+        ]
+        env = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+        subprocess.run(build, check=True, capture_output=True, umask=umask, env=env)
+        built = next((tmp_path / f"dist{number}").glob("*.whl"))
+        digests.add((built.name, hashlib.sha256(built.read_bytes()).hexdigest()))
+    assert len(digests) == 1
+    kept(f"2 builds: {len(digests)} wheel, sha256 {next(iter(digests))[1][:12]}")

@@ -123,3 +123,15 @@ def test_hostile_arguments_never_end_in_a_traceback(box, verb, capsys, monkeypat
         assert steering("".join(said(capsys))) == []
         asked(args)
     assert {path.name.partition("-")[0] for path in box.data.glob("*")} <= KNOWN
+
+
+@pytest.mark.parametrize(
+    "verb", [("insights", "show"), ("forget",), ("scheduler", "queue", "show"), ("graph", "related")]
+)
+def test_an_error_repeats_no_character_that_steers(box, verb):
+    """What was typed wrongly is shown on one line, without what a terminal would act on."""
+    box.remember("The heron is grey.")
+    done = box.memman(*verb, "\x1b[31m\u202e\nred\x9b31m")
+    assert done.returncode
+    assert done.stderr.count("\n") == 1
+    assert steering(done.stdout + done.stderr) == []

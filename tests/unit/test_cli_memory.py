@@ -200,10 +200,10 @@ def test_stores_do_not_see_each_other(kept):
 
 def test_insights_are_listed_newest_first_and_filtered(kept):
     """The list is newest first and narrows by category, source, status and number."""
-    told(kept, "remember", "--category=preference", "--source=web", "I prefer tabs.")
+    told(kept, "remember", "--category=insight", "--source=web", "I prefer tabs.")
     kept.memman("scheduler", "drain")
     assert list(listed(kept)) == ["I prefer tabs.", HERON, DATABASE, DEPLOY]
-    assert list(listed(kept, category="preference")) == ["I prefer tabs."]
+    assert list(listed(kept, category="insight")) == ["I prefer tabs."]
     assert list(listed(kept, source="web")) == ["I prefer tabs."]
     assert list(listed(kept, limit=2)) == ["I prefer tabs.", HERON]
     kept.memman("forget", short(kept, HERON))

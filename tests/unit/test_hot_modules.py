@@ -10,7 +10,8 @@ from memman.testing.providers import ScriptedProvider
 
 # What apsw and the interpreter bring along; a version of Python may need fewer of them, none may need more.
 BESIDE = frozenset(
-    "_collections _operator errno apsw collections collections.abc itertools keyword operator reprlib".split()
+    # zlib: the digest of what a recall shows, a quarter of a millisecond
+    "_collections _operator errno apsw collections collections.abc itertools keyword operator reprlib zlib".split()
 )
 COMMON = frozenset(
     """
@@ -30,9 +31,9 @@ SEARCH = frozenset(
     memman.recall memman.recall.anchors memman.recall.collapse memman.recall.confidence memman.recall.gate
     memman.recall.hit memman.recall.intent memman.recall.likeness memman.recall.nudge memman.recall.order
     memman.recall.query memman.recall.reading memman.recall.render memman.recall.signals memman.recall.succession
-    memman.recall.walk memman.recall.worded memman.embed memman.embed.static memman.model.secret_words memman.model.terms memman.store
-    memman.store.sqlite memman.store.sqlite.nearness memman.store.sqlite.reader
-    memman.store.sqlite.schema memman.store.sqlite.seal
+    memman.recall.walk memman.recall.worded memman.embed memman.embed.static memman.model.secret_words
+    memman.model.terms memman.model.unseen memman.store memman.store.sqlite memman.store.sqlite.nearness
+    memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.seal
     """.split()
 )
 RECALL = (
@@ -153,7 +154,7 @@ HOOK = frozenset(
 CAPTURE = frozenset(
     """
     memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt
-    memman.model memman.model.secret_words
+    memman.model memman.model.secret_words memman.model.unseen
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(

@@ -41,12 +41,19 @@ def test_redacting_twice_changes_nothing_more():
     assert redact(once) == once
 
 
-PRIVATE = ("<private>abc</private>", "<PRIVATE >a\nb</Private >", "<private>never closed", "<private x='1'>a</private>")
+PRIVATE = (
+    "<private>abc</private>",
+    "<PRIVATE >a\nb</Private >",
+    "<private>never closed",
+    "<private x='1'>a</private>",
+    "<private>a<private>b</private>c</private>",
+)
 HOSTILE = {
     "one word": "a" * 65_536,
     "passwords": "password" * 8_000,
     "long key": "sk-" + "a" * 60_000,
     "open keys": "-----BEGIN PRIVATE KEY-----" * 2_000,
+    "private": "<private>" * 6_000 + "</private>" * 7_000,
     "addresses": "://" * 20_000,
     "blanks": "password is" + " " * 60_000,
 }
@@ -56,6 +63,13 @@ HOSTILE = {
 def test_private_passages_are_dropped(text):
     """What stands in <private> is dropped, to the end of the text where it is not closed."""
     assert redact(f"before {text}") == "before [private]"
+
+
+def test_a_private_passage_that_began_elsewhere_is_dropped():
+    """Of a passage split over two fields both parts go; what stands between two passages stays."""
+    assert redact("end of it</private> and after") == "[private] and after"
+    assert redact("<private>a</private> b <private>c") == "[private] b [private]"
+    assert redact("<privateer> sails") == "<privateer> sails"
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())

@@ -156,7 +156,7 @@ def test_a_newer_page_does_not_retire_an_older_note(box, source, status):
 async def _late(data, text):
     """Commit a note from long ago, judged to contradict the store's first memory."""
     shop = Workshop(data, Settings({}))
-    store, tools = shop.tools("default")
+    store, tools = shop.opened("default")
     ((row, uid),) = store.db.execute("SELECT id, uid FROM memory")
     ((_, _, _, said, *_),) = store.reader.rows([row]).values()
     plan = Plan(
@@ -197,7 +197,7 @@ def test_what_is_held_back_in_flight_is_no_candidate(box):
     assert "From now on" not in json.dumps(asked)
 
 
-def test_a_source_outside_the_table_is_the_least_trusted(box):
+def test_a_source_outside_the_table_is_the_least_trusted():
     """A row whose source nobody knows outranks nothing."""
     note = Note("n", "s", "t", 0, provenance=Provenance("gossip"))
     assert rank("gossip") > max(map(rank, LOW_TRUST))

@@ -59,7 +59,7 @@ class SqliteUnit:
         if held:
             self.set_meta(HELD + draft.uid, str(at))
         else:
-            self._mention(memory, fact.entities)
+            self.mention(memory, fact.entities)
         for embedder, cell, planes, squares in draft.vectors:
             vectors.put(self.db, embedder, [(memory, cell, planes, squares)])
         told = {"text": fact.text, "category": fact.category}
@@ -121,7 +121,7 @@ class SqliteUnit:
             return False
         self.set_meta(HELD + before["uid"], None)
         self._change(memory, status="current")
-        self._mention(memory, json.loads(before["entities"]))
+        self.mention(memory, json.loads(before["entities"]))
         self._bring_back(memory)
         self._log(at, "approve", before["uid"], "", before, self._state(memory))
         return True
@@ -239,7 +239,8 @@ class SqliteUnit:
         near = sorted((other, text) for distance, other, text in self.in_context(memory) if distance)
         return " ".join(text for _, text in near)
 
-    def _mention(self, memory: int, entities: Sequence[str]) -> None:
+    def mention(self, memory: int, entities: Sequence[str]) -> None:
+        """Record that a memory names entities."""
         for name in dict.fromkeys(name.casefold() for name in entities):
             number = self.db.execute(
                 "INSERT INTO entity(name, count) VALUES (?, 1)"

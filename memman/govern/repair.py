@@ -1,0 +1,160 @@
+"""A damaged database made anew of what can still be read of it. The damaged one is kept, whatever comes of it."""
+
+import asyncio
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from tempfile import mkdtemp
+
+import apsw
+
+from memman.compose import builtin_embedder
+from memman.config import stores
+from memman.config.places import queue_path, store_path
+from memman.config.schedule import refuse_stopped
+from memman.drain.backfill import fill
+from memman.drain.lock import drain_lock
+from memman.govern.rebuild import relinked
+from memman.govern.soundness import troubles
+from memman.govern.tombstones import Tombstones
+from memman.model.errors import CannotWrite, UnknownStore
+from memman.queue.schema import STEPS as QUEUE
+from memman.queue.schema import open_queue
+from memman.sqlite import COMPANIONS, Guard, checkpoint
+from memman.store.sqlite import salvage
+from memman.store.sqlite.schema import STEPS as STORE
+from memman.store.sqlite.store import SqliteStore
+
+_DOUBTFUL = "read from a damaged page: look at its words"
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What became of a database: `wrong` is what was found, '' where nothing was; `aside` is where the old one lies.
+
+    `kept` counts memories or notes, `receipts` what says that notes are done. `lost` names the memories that
+    are gone; `doubtful` are notes whose words may be damaged, parked for a person to look at.
+    """
+
+    what: str
+    wrong: str
+    aside: str = ""
+    kept: int = 0
+    receipts: int = 0
+    lost: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+
+
+def repair(data: str, store: str) -> Repaired:
+    """Make a store anew of what its digests say is sound. Raises Busy while a drain is at work, and UnknownStore."""
+    refuse_stopped(data, "repair")
+    path = store_path(data, stores.checked(store))
+    if not os.path.exists(path):
+        raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
+    what = f"store {store!r}"
+    with drain_lock(data):
+        wrong = troubles(path, STORE)
+        if not wrong:
+            return Repaired(what, "")
+        with _workplace(path) as place:
+            return _store(data, what, path, place, wrong)
+
+
+def repair_queue(data: str) -> Repaired:
+    """Make the queue anew of every note that can be read. Raises Busy while a drain is at work."""
+    refuse_stopped(data, "repair")
+    path = queue_path(data)
+    with drain_lock(data):
+        wrong = troubles(path, QUEUE) if os.path.exists(path) else ""
+        if not wrong:
+            return Repaired("queue", "")
+        with _workplace(path) as place:
+            return _queue(path, place, wrong)
+
+
+def _store(data: str, what: str, path: str, place: str, wrong: str) -> Repaired:
+    new = f"{place}/new.db"
+    with closing(salvage.opened(place + "/read.db", checked=False)) as read:
+        good, bad = salvage.memories(read, place + "/read.db")
+        buried = Tombstones.load(data)
+        for row in [row for row in good.values() if row[1] in buried.memories or row[2] in buried.notes]:
+            del good[row[0]]
+        with closing(salvage.opened(place + "/sound.db", checked=True)) as sound, closing(SqliteStore(new)) as store:
+            receipts = salvage.refill(store, sound, read, good)
+            with builtin_embedder() as local:
+                asyncio.run(fill(store, local))
+                relinked(store, local.fingerprint, local, lambda done, total: None)  # noqa: ARG005
+            store.maintain()
+    aside = _exchange(path, new)
+    return Repaired(what, wrong, aside, len(good), receipts, tuple(bad.values()))
+
+
+def _queue(path: str, place: str, wrong: str) -> Repaired:
+    new = f"{place}/new.db"
+    with (
+        closing(salvage.opened(place + "/read.db", checked=False)) as read,
+        closing(salvage.opened(place + "/sound.db", checked=True)) as sound,
+        closing(open_queue(new)) as db,
+    ):
+        names = tuple(name for _, name, *_ in db.execute("PRAGMA table_info(note)"))
+        numbers = list(range(1, salvage.last_row(read, "note") + 1))
+        # An older queue lacks the newest columns, which have defaults.
+        there = tuple(name for name in salvage.columns(read, "note") if name in names)
+        clear = {row[0]: row for row in salvage.by_key(sound, "note", there, numbers)}
+        every = {row[0]: row for row in salvage.by_key(read, "note", there, numbers)} | clear
+        with Guard(new):
+            sql = f"INSERT OR IGNORE INTO note({', '.join(there)}) VALUES ({', '.join('?' * len(there))})"
+            kept = [row for row in every.values() if _inserted(db, sql, row)]
+            doubtful = [row for row in kept if row[0] not in clear and row[there.index("state")] != "done"]
+            for row in doubtful:
+                db.execute("UPDATE note SET state = 'parked', error = ? WHERE id = ?", (_DOUBTFUL, row[0]))
+            for table, width in (("journal", 4), ("ledger", 9), ("meta", 2)):
+                sql = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * width)})"
+                for row in salvage.rows(sound, table):
+                    _inserted(db, sql, row)
+            checkpoint(db)
+    aside = _exchange(path, new)
+    uids = tuple(str(row[1]) for row in doubtful)
+    return Repaired("queue", wrong, aside, len(kept), doubtful=uids)
+
+
+def _inserted(db: apsw.Connection, sql: str, row: tuple[object, ...]) -> bool:
+    try:
+        db.execute(sql, row)
+    except (apsw.Error, OverflowError):
+        return False
+    return db.changes() == 1
+
+
+@contextmanager
+def _workplace(path: str) -> Iterator[str]:
+    """Give a private folder beside a database with two copies of it and its log, and remove it afterwards."""
+    try:
+        place = mkdtemp(prefix=".repair-", dir=os.path.dirname(path))
+    except OSError as error:
+        raise CannotWrite(f"{os.path.dirname(path)} cannot be written to ({error.strerror})") from error
+    try:
+        with Guard(path):
+            for copy in ("read.db", "sound.db"):
+                for end in ("", "-wal"):
+                    if os.path.exists(path + end):
+                        shutil.copyfile(path + end, f"{place}/{copy}{end}")
+                        os.chmod(f"{place}/{copy}{end}", 0o600)
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _exchange(path: str, new: str) -> str:
+    """Put a new database in the place of the old one, which stays beside it under the name that is returned."""
+    aside = f"{path}.damaged-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+    with Guard(path):
+        os.link(path, aside)
+        for end in COMPANIONS[1:]:
+            with suppress(FileNotFoundError):
+                os.rename(path + end, aside + end)
+        os.replace(new, path)
+    return aside

@@ -1,0 +1,63 @@
+"""Whether a database is sound: its structure, the checksums of its pages, the digests of its memories."""
+
+import os
+from collections.abc import Sequence
+from contextlib import closing
+
+import apsw
+
+from memman.model.errors import DamagedFile
+from memman.sqlite import Guard, open_reader, upgrade
+from memman.store.sqlite.schema import STEPS
+from memman.store.sqlite.seal import SEALED, SINCE, sound, teach
+
+# The newest memories, whose digests are looked at: half a second's work. The pages of all are.
+MOST = 100_000
+
+
+def troubles(path: str, steps: Sequence[str]) -> str:
+    """Say what is wrong with the database at `path`, of the schema that `steps` make, '' where nothing is.
+
+    Raises what has nothing to do with damage.
+    """
+    if not os.path.getsize(path) and not _held(path + "-wal"):
+        return "it is empty: 0 bytes"
+    try:
+        with Guard(path), closing(open_reader(path)) as db:
+            return _complaints(db) or _lacks(db, steps) or (_unsealed(db) if steps is STEPS else "")
+    except DamagedFile as error:
+        cause = error.__cause__
+        return f"it is no sound database ({cause})" if cause else "it is no sound database"
+
+
+def _complaints(db: apsw.Connection) -> str:
+    said = [str(line) for (line,) in db.execute("PRAGMA quick_check(3)")]
+    return "" if said == ["ok"] else " ".join("; ".join(said).split())[:200]
+
+
+def _lacks(db: apsw.Connection, steps: Sequence[str]) -> str:
+    """Name the tables that a file of this schema must have and has not; an older one is upgraded on its next use."""
+    if db.execute("PRAGMA user_version").get != len(steps):
+        return ""
+    with closing(apsw.Connection(":memory:")) as model:
+        teach(model)
+        upgrade(model, ":memory:", steps)
+        lost = sorted(_tables(model) - _tables(db))
+    return f"it lacks {', '.join(lost)}" if lost else ""
+
+
+def _tables(db: apsw.Connection) -> set[str]:
+    return {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def _unsealed(db: apsw.Connection) -> str:
+    """Count the memories that do not say what was once written, and name the first."""
+    if db.execute("PRAGMA user_version").get < SINCE:
+        return ""
+    sql = f"SELECT {', '.join(SEALED)}, digest FROM memory ORDER BY id DESC LIMIT {MOST}"
+    bad = [str(row[1]) for row in db.execute(sql) if not sound(row)]
+    return f"{len(bad)} memories are not what was written, {bad[0]} for one" if bad else ""
+
+
+def _held(path: str) -> bool:
+    return os.path.exists(path) and os.path.getsize(path) > 0

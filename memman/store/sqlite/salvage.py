@@ -1,0 +1,140 @@
+"""What can still be read of a damaged database, and a new store made of it."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import apsw
+
+from memman.model.vocabulary import FILLED, HELD, PROTECTED
+from memman.sqlite import CHECKSUM_BYTES
+from memman.store.sqlite.carve import carved
+from memman.store.sqlite.schema import KINDS
+from memman.store.sqlite.seal import SEALED, SINCE, digest
+from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.unit import MANUAL
+
+PAGE = 4096
+_BROKEN = (apsw.Error, UnicodeDecodeError)
+_COLUMNS = (*SEALED, "uses", "digest")
+# What goes with memories: from where, table, columns, which rows. Of pages that are damaged only what keeps something
+# from coming back, or from going, where one that is wrong names nothing.
+_BESIDE = (
+    ("sound", "receipt", 11, "1"),
+    ("read", "receipt", 11, "length(note) = 32 AND note NOT GLOB '*[^0-9a-f]*'"),
+    ("sound", "meta", 2, "1"),
+    ("read", "meta", 2, f"key LIKE '{HELD}%' OR key LIKE '{PROTECTED}%'"),
+    ("sound", "log", 7, "1"),
+)
+# What a rebuild cannot make again.
+_KEPT_LINKS = f"kind = {KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
+
+
+def opened(path: str, *, checked: bool) -> apsw.Connection:
+    """Open a copy of a damaged file, with as much of its schema as can be read, its pages checked or not."""
+    db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    db.execute("PRAGMA writable_schema = ON")
+    if not checked:
+        with suppress(*_BROKEN):
+            db.execute("PRAGMA checksum_verification = OFF").get  # noqa: B018 - it answers
+    return db
+
+
+def rows(db: apsw.Connection, table: str, columns: Sequence[str] = ("*",), where: str = "1") -> list[tuple[Any, ...]]:
+    """Return the rows before the first that cannot be read, and those after the last."""
+    sql = f"SELECT {', '.join(columns)} FROM {table} WHERE {where} ORDER BY 1"
+    found: dict[tuple[Any, ...], None] = {}
+    for order in ("", " DESC"):
+        whole = False
+        with suppress(*_BROKEN):
+            for row in db.execute(sql + order):
+                found[row] = None
+            whole = True
+        if whole:
+            break
+    return list(found)
+
+
+def by_key(db: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield those rows of `keys` that can be read one by one."""
+    for key in keys:
+        with suppress(*_BROKEN):
+            row = db.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE id = ?", (key,)).fetchone()
+            if row:
+                yield row
+
+
+def columns(db: apsw.Connection, table: str) -> list[str]:
+    """Return the columns that a table has, none where that cannot be told."""
+    with suppress(*_BROKEN):
+        return [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]
+    return []
+
+
+def last_row(db: apsw.Connection, table: str) -> int:
+    """Return the highest row id that a table ever gave, as far as it can be told."""
+    highest = 0
+    for sql in (f"SELECT seq FROM sqlite_sequence WHERE name = '{table}'", f"SELECT max(id) FROM {table}"):
+        with suppress(*_BROKEN):
+            highest = max(highest, db.execute(sql).get or 0)
+    return highest
+
+
+def memories(db: apsw.Connection, path: str) -> tuple[dict[int, tuple[Any, ...]], dict[int, str]]:
+    """Return the sound memories by row, and the uids, where they can be read, of those that are not."""
+    version = 0
+    with suppress(*_BROKEN):
+        version = db.execute("PRAGMA user_version").get
+    if 0 < version < SINCE:  # no digests yet: what can be read is taken for sound
+        found = rows(db, "memory", (*SEALED, "uses"))
+        return {row[0]: (*row, digest(*row[:-1])) for row in found}, {}
+    read = rows(db, "memory", _COLUMNS)
+    good = {row[0]: row for row in read if _sound(row)}
+    missing = [n for n in range(1, last_row(db, "memory") + 1) if n not in good]
+    good |= {row[0]: row for row in by_key(db, "memory", _COLUMNS, missing) if _sound(row)}
+    if missing or not good:
+        with open(path, "rb") as file:
+            data = file.read()
+        good = {row[0]: row for row in carved(data, PAGE, CHECKSUM_BYTES, len(_COLUMNS)) if _sound(row)} | good
+    # The index of uids still names what the table has lost.
+    named = {row: uid for uid, row in rows(db, "memory", ("uid", "id"))} | {row[0]: row[1] for row in read}
+    return good, {row: str(uid) for row, uid in named.items() if row not in good}
+
+
+def _sound(row: Sequence[Any]) -> bool:
+    return bool(digest(*row[: len(SEALED)]) == row[-1])
+
+
+def refill(store: SqliteStore, sound: apsw.Connection, read: apsw.Connection, good: dict[int, tuple[Any, ...]]) -> int:
+    """Put memories, and what goes with them, into a new store; return how many receipts it has.
+
+    `read` gives what is harmless where it is wrong, `sound` what must be right: its pages are checked.
+    """
+    marks = ", ".join("?" * len(_COLUMNS))
+    with store.unit() as unit:
+        db = unit.db
+        db.executemany(f"INSERT INTO memory({', '.join(_COLUMNS)}) VALUES ({marks})", good.values())
+        db.execute("DELETE FROM sqlite_sequence WHERE name = 'memory'")
+        highest = max([last_row(read, "memory"), *good])
+        db.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('memory', ?)", (highest,))
+        for source, table, width, where in _BESIDE:
+            sql = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * width)})"
+            for row in rows(sound if source == "sound" else read, table, where=where):
+                with suppress(apsw.Error, OverflowError):
+                    db.execute(sql, row)
+        db.execute("DELETE FROM meta WHERE key LIKE ?", (FILLED + "%",))
+        # A memory without a receipt would be made again of a note that waits.
+        db.execute(
+            "INSERT OR IGNORE INTO receipt(note, at, outcome, facts)"
+            " SELECT note, recorded_at, 'stored', count(*) FROM memory GROUP BY note"
+        )
+        db.executemany(
+            "INSERT OR IGNORE INTO link SELECT ?1, ?2, ?3, ?4, ?5"
+            " WHERE EXISTS (SELECT 1 FROM memory WHERE id = ?1) AND EXISTS (SELECT 1 FROM memory WHERE id = ?3)",
+            rows(sound, "link", where=_KEPT_LINKS),
+        )
+        naming: list[Any] = db.execute("SELECT id, entities FROM memory WHERE status <> 'review'").fetchall()
+        for memory, entities in naming:
+            unit.mention(memory, json.loads(entities))
+        return int(db.execute("SELECT count(*) FROM receipt").get)

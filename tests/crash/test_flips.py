@@ -1,0 +1,154 @@
+"""One byte of a store changed behind memman's back: no wrong answer goes unsaid, and what is off that page is saved."""
+
+import os
+import random
+import shutil
+
+import pytest
+
+from memman.govern.repair import repair
+from memman.govern.soundness import troubles
+from memman.hot.recall import found
+from memman.model.errors import MemmanError
+from memman.store.filters import Filters
+from memman.store.sqlite.schema import STEPS
+from memman.store.sqlite.store import SqliteStore
+
+MEMORIES = 300
+PAGE = 4096
+QUESTIONS = (
+    "Which port does service 17 listen on?",
+    "What caches the invoices of customer 200?",
+    "Who keeps the deploys of team 41?",
+    "Why was queue 33 slow?",
+)
+
+
+def sentence(n):
+    """Return one of four kinds of sentences about number `n`."""
+    kinds = (
+        f"Service {n} listens on port {8000 + n}.",
+        f"Redis caches the invoices of customer {n} on host cache-{n % 7}.",
+        f"Maria keeps the deploys of team {n} in the handbook, chapter {n % 13}.",
+        f"The queue {n} was slow because its worker {n % 5} ran out of memory.",
+    )
+    return kinds[n % 4]
+
+
+@pytest.fixture
+def sound(box, tmp_path_factory):
+    """Give a box with a store of some hundred memories, all in its one file, and a copy of that file."""
+    made = tmp_path_factory.getbasetemp() / "sound.db"
+    if not made.exists():
+        make(box, made)
+    SqliteStore(str(box.store_path())).close()
+    shutil.copy(made, box.data / "sound.db")
+    spoil(box, 0, 0)
+    return box
+
+
+def make(box, path):
+    """Make the store, once for all tests."""
+    for n in range(MEMORIES):
+        box.remember(sentence(n), session=f"session-{n // 6}")
+    box.drain()
+    box.memman("forget", box.store("SELECT uid FROM memory WHERE id = 5")[0])
+    store = SqliteStore(str(box.store_path()))
+    store.close()
+    for end in ("-wal", "-shm"):
+        box.store_path().with_name("memman.db" + end).unlink(missing_ok=True)
+    shutil.copy(box.store_path(), path)
+
+
+def answers(box, capsys):
+    """Return what recall shows for each question, or that it says the store is damaged."""
+    shown = []
+    for question in QUESTIONS:
+        try:
+            hits = found(str(box.data), "default", question, Filters(), 5, None)
+        except MemmanError:
+            return "said"
+        shown.append([(hit.row[1], hit.row[3], hit.row[15]) for hit in hits])
+    return "said" if "damaged" in capsys.readouterr().err else shown
+
+
+def spoil(box, place, bit):
+    """Put the sound store back, but for one byte."""
+    folder = box.store_path().parent
+    for name in os.listdir(folder):
+        (folder / name).unlink()
+    data = bytearray((box.data / "sound.db").read_bytes())
+    data[place] ^= bit
+    box.store_path().write_bytes(data)
+    box.store_path().chmod(0o600)
+
+
+@pytest.mark.promise("R15")
+def test_no_flipped_byte_makes_a_wrong_answer_unsaid(sound, rounds, kept, capsys):
+    """Wherever one byte is changed, recall answers as before, or recall or doctor says that something is damaged."""
+    chance = random.Random(15)
+    size = (sound.data / "sound.db").stat().st_size
+    right = answers(sound, capsys)
+    flips, silent, told = rounds(40, 500), [], 0
+    for _ in range(flips):
+        place, bit = chance.randrange(size), 1 << chance.randrange(8)
+        spoil(sound, place, bit)
+        now = answers(sound, capsys)
+        said = now == "said" or bool(wrong(sound.store_path()))
+        told += said
+        if not said and now != right:
+            silent.append((place, bit, now))
+    assert silent == []
+    assert told > flips // 2
+    kept(f"{flips} byte flips: {told} noticed, {flips - told} changed nothing, {len(silent)} silent wrong answers")
+
+
+def wrong(path, steps=STEPS):
+    """Return what doctor's check says of a database."""
+    try:
+        return troubles(str(path), steps)
+    except MemmanError as error:
+        return str(error)
+
+
+@pytest.mark.promise("R15")
+def test_repair_saves_what_is_off_the_damaged_page(sound, rounds, kept):
+    """After a flipped byte `repair` keeps nearly every row of other pages, the original lies beside, and all works."""
+    chance = random.Random(16)
+    before = {row[0]: row for row in sound.store("SELECT id, uid, text, status FROM memory")}
+    notes = set(sound.store("SELECT note FROM receipt"))
+    size = (sound.data / "sound.db").stat().st_size
+    repaired, least, off, saved = 0, 1.0, 0, 0
+    wanted = rounds(5, 200)
+    while repaired < wanted:
+        place = chance.randrange(size) if repaired else chance.randrange(100)
+        spoil(sound, place, 1 << chance.randrange(8))
+        damaged = sound.store_path().read_bytes()
+        on_page = on(damaged, place // PAGE, before)
+        done = repair(str(sound.data), "default")
+        if not done.wrong:
+            continue
+        repaired += 1
+        with open(done.aside, "rb") as file:
+            assert file.read() == damaged
+        after = {row[0]: row for row in sound.store("SELECT id, uid, text, status FROM memory")}
+        assert after.items() <= before.items()
+        others = before.keys() - on_page
+        off += len(others)
+        saved += len(others & after.keys())
+        least = min(least, len(others & after.keys()) / len(others))
+        assert not wrong(sound.store_path())
+        receipts = set(sound.store("SELECT note FROM receipt"))
+        assert set(sound.store("SELECT note FROM memory")) <= receipts
+        assert len(receipts - notes) <= 1
+        assert found(str(sound.data), "default", QUESTIONS[0], Filters(), 5, None)
+    assert least >= 0.99
+    kept(
+        f"{repaired} repairs: {saved} of {off} rows off the damaged page kept, {least:.1%} at the least, originals kept"
+    )
+
+
+def on(damaged, number, before):
+    """Return the rows whose text lies on a page, whole or in part."""
+    page = damaged[number * PAGE : (number + 1) * PAGE]
+    return {n for n, row in before.items() if row[1].encode() in page or row[2].encode() in page}
