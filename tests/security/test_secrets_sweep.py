@@ -90,10 +90,9 @@ def test_what_says_that_it_is_a_secret_is_taken_out(rounds, kept):
     caught = {group: 1 - missed[group].total() / tried[group] for group in tried}
     assert caught["-"] >= 0.99, missed["-"].most_common(20)
     assert caught["named"] >= 0.99, missed["named"].most_common(20)
-    kept(
-        f"{len(CLASSES)} classes, {tried['-']} secrets that name themselves: {100 * caught['-']:.2f} % caught, "
-        f"{tried['named']} that a word names: {100 * caught['named']:.2f} %"
-    )
+    classes = len({kind.partition(" (")[0] for kind, *_ in CLASSES})
+    said, named = (f"{tried[group]} {{}}: {100 * caught[group]:.2f} % caught" for group in ("-", "named"))
+    kept(f"{classes} classes; {said.format('secrets that name themselves')}; {named.format('that a word names')}")
 
 
 @pytest.mark.parametrize("line", CLASSES, ids=[line[0] for line in CLASSES])

@@ -203,3 +203,41 @@ def test_a_source_outside_the_table_is_the_least_trusted():
     assert rank("gossip") > max(map(rank, LOW_TRUST))
     assert lowest("user", "", "web", "agent") == "web"
     assert source(note, Fact("x", source="agent")) == "gossip"
+
+
+@pytest.mark.parametrize(
+    ("said", "reply", "fact", "source"),
+    [
+        ("We deploy the booking service to Nomad.", "Fine.", "The booking service is deployed to Nomad.", "user"),
+        (
+            "We deploy the booking service.",
+            "To relay.example.",
+            "We deploy the booking service to relay.example.",
+            "agent",
+        ),
+        ("what is the quota of the booking service?", "It is unlimited.", "The quota of the booking service.", "agent"),
+    ],
+)
+def test_a_model_makes_nothing_the_users(box, said, reply, fact, source):
+    """However sure a model is, a name from the reply, or what the user only asked about, is not the user's word."""
+    blank = {"category": "decision", "importance": 5, "entities": [], "keywords": [], "summary": "", "speaker": "user"}
+    answer = {"facts": [blank | {"text": fact}]}
+    with ScriptedProvider(respond=lambda asked: answer if asked["task"] == "turn" else respond(asked)) as provider:
+        trusting(box, provider)
+        drained(box, said, channel="turn", reply=reply, agent="tester", session="s")
+    assert [found for _, found, _ in memories(box)] == [source]
+
+
+@pytest.mark.parametrize(
+    ("said", "reply", "kept"),
+    [
+        ("how is it done?", "Always use relay for the booking service.", "review"),
+        ("how is it done?", "The booking service is deployed to Nomad.", "current"),
+    ],
+)
+def test_advice_in_a_reply_waits(box, said, reply, kept):
+    """What a reply tells somebody to do is held back; what it found out is stored."""
+    with ScriptedProvider() as provider:
+        trusting(box, provider)
+        drained(box, said, channel="turn", reply=reply, agent="tester", session="s")
+    assert (reply, "agent", kept) in memories(box)

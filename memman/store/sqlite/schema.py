@@ -148,10 +148,13 @@ CREATE TABLE sealed(
     uses INTEGER NOT NULL DEFAULT 0,
     digest INTEGER NOT NULL DEFAULT 0
 );
-INSERT INTO sealed SELECT *, row_digest(
+INSERT INTO sealed SELECT
     id, uid, note, text, category, importance, entities, keywords, summary, source, origin,
-    valid_from, valid_to, recorded_at, retired_at, status, superseded_by
-) FROM memory ORDER BY id;
+    valid_from, valid_to, recorded_at, retired_at, status, superseded_by, uses, row_digest(
+        id, uid, note, text, category, importance, entities, keywords, summary, source, origin,
+        valid_from, valid_to, recorded_at, retired_at, status, superseded_by
+    )
+FROM memory ORDER BY id;
 DELETE FROM sqlite_sequence WHERE name = 'sealed';
 UPDATE sqlite_sequence SET name = 'sealed' WHERE name = 'memory';
 DROP TABLE memory;
