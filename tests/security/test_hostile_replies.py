@@ -44,6 +44,11 @@ NUMBERS = (-1, 0, 1, 2, 63, 64, 10**6, -(10**30), 10**300, 1e308, 0.5, True, Fal
 SAID = (*(thing for thing in THINGS), *TOOLS, "is", "run", "by", "no", "longer", "not", "The")
 
 
+def flat(text):
+    """Return a text as it stands in a prompt: on one line, its tags harmless."""
+    return " ".join(text.replace("<", "(").split())
+
+
 class Hostile:
     """A model that answers with anything but what it was asked; it remembers what it was shown."""
 
@@ -57,7 +62,7 @@ class Hostile:
         asked = received.body["messages"][-1]["content"]
         if received.task == "reconcile":
             items = ITEM.findall(asked)
-            facts, memories = ({text for kind, text in items if kind == k} for k in "fm")
+            facts, memories = ({flat(text) for kind, text in items if kind == k} for k in "fm")
             self.offered |= {(fact, memory) for fact in facts for memory in memories}
         if self.random.random() < 0.1:
             return OK  # a healthy answer now and then keeps the breaker shut
@@ -238,7 +243,11 @@ def check_notes(box):
         facts[uid] = facts.get(uid, 0) + 1
         assert SOURCES.index(source) >= SOURCES.index(sources[uid])
     assert all(many <= (MAX_FACTS if kinds[uid] == "note" else MAX_OF_TURN) for uid, many in facts.items())
-    retired = box.store("SELECT n.note, count(*) FROM memory o JOIN memory n ON n.id = o.superseded_by GROUP BY n.note")
+    # A fact that gave way to a newer memory was retired as it was stored, by its own note.
+    retired = box.store(
+        "SELECT n.note, count(*) FROM memory o JOIN memory n ON n.id = o.superseded_by"
+        " WHERE o.recorded_at <> o.retired_at GROUP BY n.note"
+    )
     assert all(many <= MAX_UPDATES + MAX_DELETES for _, many in retired)
 
 
@@ -263,17 +272,20 @@ def test_no_reply_does_more_than_it_may(box, rounds, kept, shape):
             for n in islice(numbers, 10):
                 box.remember(**note(picks, n))
             assert drain_all(box, hostile, 60) == 0
-    assert contents(box, "other") == before
+    after = contents(box, "other")
+    outside = sum(len(set(map(repr, before[table])) ^ set(map(repr, after[table]))) for table in before)
+    assert outside == 0
     assert box.states().keys() <= {"done", "parked"}
     check_rows(box)
     check_notes(box)
     retired = box.store("SELECT n.text, o.text FROM memory o JOIN memory n ON n.id = o.superseded_by")
-    pairs = [tuple(" ".join(text.split()) for text in pair) for pair in retired]
+    pairs = [tuple(map(flat, pair)) for pair in retired]
     # A fact that is older than the memory it contradicts gives way to it.
-    assert [pair for pair in pairs if not {pair, pair[::-1]} & hostile.offered] == []
+    strays = [pair for pair in pairs if not {pair, pair[::-1]} & hostile.offered]
+    assert strays == []
     assert dict(box.store("SELECT uid, text FROM memory WHERE id <= ?", len(HONEST))) == mine
     assert box.store("SELECT count(*) FROM memory WHERE status = 'forgotten'") == [0]
     kept(
-        f"{hostile.answers} hostile replies ({shape}): 0 writes outside the note's store, {len(retired)} of the offered"
-        f" superseded, {box.states().get('parked', 0)} notes parked"
+        f"{hostile.answers} hostile replies ({shape}): {outside} rows outside the note's store, {len(strays)} ids not"
+        f" offered, {len(retired)} memories superseded, {box.states().get('parked', 0)} notes parked"
     )
