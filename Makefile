@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORK ?= bench/out
+FUZZ ?= 120
 FIGURES ?= bench/out/promises
 PROVEN ?= tests e2e -m promise
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports unit e2e e2e-agents bench crash soak promises docs clean
+.PHONY: help setup demo test lint types imports unit e2e e2e-agents bench crash soak fuzz promises docs clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,10 +59,15 @@ bench: setup ## Figures into bench/out, with DATA=folder of data sets also into 
 	$(if $(QUICK),,$(if $(DATA),$(BIN)/python -m bench.report --from $(WORK)))
 
 crash: setup ## The promises of docs/promises.md in their long form; figures into bench/out/promises
-	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest $(PROVEN) --ignore tests/crash/test_soak.py
+	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest -n auto --dist worksteal $(PROVEN) --ignore tests/crash/test_soak.py
 
 soak: setup ## Half an hour of mixed load: nothing may grow
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest tests/crash/test_soak.py
+
+fuzz: setup ## The parsers under atheris, FUZZ seconds each
+	$(BIN)/python -m pip install --quiet --group fuzz
+	for name in $$($(BIN)/python tests/fuzz/run.py); do \
+		$(BIN)/python tests/fuzz/run.py $$name -max_total_time=$(FUZZ) || exit 1; done
 
 promises: setup ## Take the figures of the long forms over into docs/promises.md
 	$(BIN)/python tools/promises.py $(FIGURES)

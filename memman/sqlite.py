@@ -9,14 +9,18 @@ from memman.config.places import check_regular, make_file, make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import TracebackType
-    from typing import Self
+    from typing import Self, TypeVar
 
     from memman.model.errors import MemmanError
 
+    T = TypeVar("T")
+
 # The first release without the WAL-reset race (sqlite.org, "WAL-reset bug", fixed 2026-03-13).
 OLDEST_LIBRARY = (3, 51, 3)
+# How long a checkpoint waits for a reader who looks at an older state; the next drain comes to it again.
+CHECKPOINT_MS = 1_000
 # Longer than any transaction of ours; a drain's longest is a migration.
 WAIT_MS = 10_000
 # SQLite's own checksum of every page, and how a file says that it has them: bytes it keeps free on each page, and an
@@ -27,17 +31,17 @@ _EXTENSION = os.path.dirname(apsw.__file__) + "/sqlite_extra_binaries/cksumvfs"
 # What SQLite opens: the file, and by these endings what it keeps beside it.
 COMPANIONS = ("", "-wal", "-shm", "-journal")
 _checks: bool | None = None
+_verified = True
 
 
 def _check_library() -> None:
-    """Refuse a library that can harm a file, and have pages checked where this machine can."""
+    """Refuse a library that can harm a file."""
     if tuple(map(int, apsw.sqlite_lib_version().split(".")[:3])) < OLDEST_LIBRARY:
         from memman.model.errors import OldLibrary
 
         raise OldLibrary(
             f"SQLite {apsw.sqlite_lib_version()} can corrupt a WAL database: upgrade apsw to 3.51.3 or newer"
         )
-    checks_pages()
 
 
 def checks_pages() -> bool:
@@ -74,7 +78,10 @@ def translated(error: Exception, path: str) -> "MemmanError":
     """Turn a driver or file-system error about `path` into memman's own."""
     from memman.model.errors import Busy, CannotWrite, DamagedFile, MemmanError, StoreError
 
-    if isinstance(error, UnicodeDecodeError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
+        says = "holds pages that are not what memman wrote: damaged by the disk, or changed by another program"
+        return DamagedFile(f"{path} {says}; it was left untouched, `memman doctor` tells more")
+    if isinstance(error, UnicodeDecodeError):
         return DamagedFile(f"{path} is damaged, it was left untouched: `memman doctor` tells more ({error})")
     table: tuple[tuple[tuple[type[Exception], ...], type[MemmanError], str], ...] = (
         ((apsw.BusyError, apsw.LockedError), Busy, "is in use by another process; try again"),
@@ -146,13 +153,16 @@ class Transaction:
             self.db.execute("ROLLBACK")
 
 
-def open_writer(path: str, *, synchronous: str = "FULL") -> apsw.Connection:
+def open_writer(path: str, *, synchronous: str = "FULL", checked: bool = True) -> apsw.Connection:
     """Open `path` for writing, creating it (mode 0600, folder 0700) where it is missing.
+
+    Pages that have checksums keep them; a file that must have none is opened without `checked`.
 
     The log is left for the drain to checkpoint: a one-shot writer that did so
     on close would pay two more syncs.
     """
     _check_library()
+    keeps = checked and checks_pages()
     make_folder(path.rpartition("/")[0])
     make_file(path)
     _check_regular(path)
@@ -161,7 +171,7 @@ def open_writer(path: str, *, synchronous: str = "FULL") -> apsw.Connection:
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.set_busy_timeout(WAIT_MS)
     _check_pages(db)
-    if not checks_pages() and db.reserve_bytes() == CHECKSUM_BYTES:
+    if not keeps and db.reserve_bytes() == CHECKSUM_BYTES:
         from memman.model.errors import CannotWrite
 
         raise CannotWrite(f"{path} has page checksums that this installation cannot keep: install the wheel of apsw")
@@ -192,19 +202,50 @@ def _logged(path: str) -> bool:
 def open_reader(path: str) -> apsw.Connection:
     """Open `path` read-only; on a medium that we cannot write to, also without a log."""
     _check_library()
+    checks_pages()
     _check_regular(path)
     try:
-        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-        db.set_busy_timeout(WAIT_MS)
-        _check_pages(db)  # the first read is what opens the log
+        return _reader(path, apsw.SQLITE_OPEN_READONLY)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         if os.access(path.rpartition("/")[0], os.W_OK) or _logged(path):
             raise
         quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        db = apsw.Connection(f"file:{quoted}?immutable=1", flags=flags)
-        _check_pages(db)
+        return _reader(f"file:{quoted}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def _reader(path: str, flags: int) -> apsw.Connection:
+    db = apsw.Connection(path, flags=flags)
+    db.set_busy_timeout(WAIT_MS)
+    if not _verified:
+        trust_pages(db)
+    _check_pages(db)  # the first read is what opens the log
     return db
+
+
+def trust_pages(db: apsw.Connection) -> None:
+    """Have a connection read pages whatever their checksums say, from its first read on."""
+    db.execute("PRAGMA checksum_verification = OFF").get  # noqa: B018 - it answers
+
+
+def despite(work: "Callable[[], T]") -> "T":
+    """Return what some reading gives; where a page's checksum is wrong, read again whatever checksums say.
+
+    Rows are held against their digests all the same, and one line on standard error says what is wrong.
+    """
+    global _verified  # noqa: PLW0603 - as global as the file layer that it is about
+    try:
+        return work()
+    except Exception as error:
+        if getattr(error.__cause__ or error, "extendedresult", 0) != apsw.SQLITE_IOERR_DATA or not _verified:
+            raise
+        sys.stderr.write(f"memman: answered from pages as they are: {error}\n")
+        _verified = False
+        try:
+            return work()
+        except Exception as worse:
+            raise (worse if hasattr(worse, "exit_code") else error) from worse
+        finally:
+            _verified = True
 
 
 def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
@@ -219,10 +260,11 @@ def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
     return int(version)
 
 
-def upgrade(db: apsw.Connection, path: str, steps: "Sequence[str]") -> None:
+def upgrade(db: apsw.Connection, path: str, steps: "Sequence[str]", *, checked: bool = True) -> None:
     """Bring a file to the newest schema: step n takes it from schema n to n + 1.
 
-    All steps or none; a file that held anything is first copied beside itself.
+    All steps or none; a file that held anything is first copied beside itself. A new one is made with page checksums
+    if it is to be `checked`.
     Raises NewerSchema.
     """
     version = schema_version(db, len(steps), path)
@@ -231,7 +273,7 @@ def upgrade(db: apsw.Connection, path: str, steps: "Sequence[str]") -> None:
     if version:
         _copy(db, f"{path}.schema-{version}.bak")
     else:
-        _begin(db)
+        _begin(db, checked=checked)
     with Transaction(db):
         for step in steps[schema_version(db, len(steps), path) :]:  # another process may have been first
             db.execute(step)
@@ -240,9 +282,9 @@ def upgrade(db: apsw.Connection, path: str, steps: "Sequence[str]") -> None:
             db.execute(f"PRAGMA application_id = {CHECKED}")
 
 
-def _begin(db: apsw.Connection) -> None:
+def _begin(db: apsw.Connection, *, checked: bool) -> None:
     """Give an empty file what it must have before its first table: room for checksums, and a write-ahead log."""
-    if checks_pages():
+    if checked and checks_pages():
         db.reserve_bytes(reserve=CHECKSUM_BYTES)
     if db.execute("PRAGMA journal_mode=WAL").get == "delete":  # SQLite lets an error pass here
         raise apsw.IOError("it cannot be given a write-ahead log")
@@ -268,8 +310,11 @@ def _copy(db: apsw.Connection, target: str) -> None:
 
 
 def checkpoint(db: apsw.Connection) -> None:
-    """Move the log into the file and truncate it, if no reader is in the way."""
+    """Move the log into the file and truncate it, if no reader is in the way for long."""
+    db.set_busy_timeout(CHECKPOINT_MS)
     try:
         db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     except apsw.BusyError:
-        return
+        pass
+    finally:
+        db.set_busy_timeout(WAIT_MS)

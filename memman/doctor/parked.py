@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import closing
 
-from memman.doctor.finding import Context, Finding, counted, sound, warn
+from memman.doctor.finding import Context, Finding, counted, fail, sound, warn
+from memman.queue.damage import DAMAGED
 from memman.queue.view import QueueView
 
 
@@ -15,6 +16,13 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _parked(notes: list[dict[str, object]]) -> Iterator[Finding]:
+    spoilt = [note for note in notes if note["error"] == DAMAGED]
+    if spoilt:
+        yield fail(
+            f"{counted(len(spoilt), 'note')} damaged on the disk while waiting, and not stored",
+            hint="`memman scheduler queue failed` shows their words: remember anew what is right",
+        )
+    notes = [note for note in notes if note not in spoilt]
     if notes:
         kind = str(notes[0]["error"] or "").partition(":")[0]
         over = f", the newest over: {kind}" if kind else ""

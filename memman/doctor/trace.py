@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 import apsw
 
-from memman.sqlite import WAIT_MS
+from memman.sqlite import WAIT_MS, checks_pages
 
 
 @contextmanager
@@ -23,9 +23,12 @@ def untouched(paths: Iterable[str]) -> Iterator[None]:
 
 def _tidy(path: str) -> None:
     """Let SQLite take its files away, which it does where nobody else has the database open."""
+    kept = checks_pages()
     with suppress(apsw.Error):
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
+            # Only who keeps checksums may move into the file what somebody has logged by now.
+            db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not kept))
             db.set_busy_timeout(WAIT_MS)
             db.execute("PRAGMA schema_version").get  # noqa: B018 - a connection that read nothing takes nothing away
         finally:

@@ -99,6 +99,7 @@ class Drain:
                 self._abandon()
             for task in landed:
                 task.result()
+        self.report.parked += self.queue.damaged
         self.report.stopped = self.stop_reason
         return self.report
 
@@ -171,13 +172,15 @@ class Drain:
             self.health.learned_nothing()
             return "note parked" if parked else "note failed"
         self.report.deferred += 1
+        said = str(error) or type(error).__name__
+        if cost.waits:
+            self.queue.defer(note.uid, screened(said)[:500])
+        else:
+            self.queue.release(note.uid)
         if cost.ails:
-            self.queue.defer(note.uid, screened(str(error))[:500])
-            self.health.failed(str(error)[:200])
-            return "note deferred"
-        self.queue.release(note.uid)
+            self.health.failed(said[:200])
         if cost.shuts:
             self.shut.add(note.store)
         if cost.stops:
-            self.stop(str(error))
+            self.stop(said)
         return "note deferred"

@@ -15,20 +15,26 @@ from memman.model.errors import (
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """`spends` an attempt of the note; `ails` the provider; `shuts` the store or `stops` the drain for this pass."""
+    """`spends` an attempt of the note, or it `waits` for a time; `ails` the provider.
+
+    `shuts` the store or `stops` the drain for this pass.
+    """
 
     spends: bool = False
+    waits: bool = False
     ails: bool = False
     shuts: bool = False
     stops: bool = False
 
 
 TABLE: tuple[tuple[type[Exception], Consequence], ...] = (
-    (ProviderUnavailable, Consequence(ails=True)),
-    (BadReply, Consequence(ails=True)),
+    (ProviderUnavailable, Consequence(waits=True, ails=True)),
+    (BadReply, Consequence(waits=True, ails=True)),
     (BudgetSpent, Consequence(stops=True)),
     (ProviderMisconfigured, Consequence(stops=True)),
     (CannotWrite, Consequence(stops=True)),
+    # Of the machine; and should it be of the note after all, that must not keep the others.
+    (MemoryError, Consequence(waits=True, stops=True)),
     (Busy, Consequence(shuts=True)),
     (StoreError, Consequence(shuts=True)),
     (Exception, Consequence(spends=True)),

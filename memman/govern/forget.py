@@ -69,12 +69,13 @@ def _retire(
 def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     """Store a waiting note as it is, its receipt first: a drain at work on it finds that and stores nothing.
 
-    Of a turn there is no memory yet, so nothing is kept that could be brought back.
+    Of a turn there is no memory yet, and of a damaged note nobody knows what it said: nothing is kept that could be
+    brought back.
     """
     names = tuple(row["entities"].split("\n")) if row["entities"] else ()
     stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
     note = Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))
-    spoken = row["channel"] == "note"
+    spoken = row["channel"] == "note" and not row["damaged"]
     if not unit.receipt(note, now, "forgotten", int(spoken)) or not spoken:
         return
     fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)

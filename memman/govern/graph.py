@@ -5,7 +5,7 @@ from typing import Any, Literal
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, looking, writing
+from memman.govern.stores import Chosen, answering, looking, writing
 from memman.model.errors import UsageError
 from memman.model.records import Edge, EdgeKind
 from memman.model.secrets import redact
@@ -19,6 +19,7 @@ Step = tuple[int, str, int, float, str, int, int]
 Direction = Literal["to", "from"]
 
 
+@answering
 def related(place: Chosen, part: str, *, kind: str | None = None, depth: int = 1, limit: int = 50) -> dict[str, Any]:
     """Return a memory and those around it, nearest first, as `_steps` sorts them; hidden ones are left out."""
     with looking(place) as (catalogue, queue):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memman.govern.ids import Named, all_named
-from memman.govern.stores import Chosen, looking, reading
+from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue
@@ -12,6 +12,7 @@ from memman.store.sqlite.catalogue import Catalogue
 STATUSES = ("current", "superseded", "forgotten", "review", "all")
 
 
+@answering
 def listed(
     place: Chosen, *, category: str | None = None, source: str | None = None, status: str = "current", limit: int = 20
 ) -> list[dict[str, Any]]:
@@ -21,6 +22,7 @@ def listed(
     return [record | _why(record) for record in records]
 
 
+@answering
 def shown(place: Chosen, parts: Sequence[str], *, history: bool = False) -> list[dict[str, Any]]:
     """Return all that is known of each memory, or of each note that waits, that an id names."""
     with looking(place) as (catalogue, queue):

@@ -4,10 +4,11 @@ from collections import Counter
 from typing import Any
 
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, looking, reading
+from memman.govern.stores import Chosen, answering, looking, reading
 from memman.store.sqlite.catalogue import Catalogue, memory_record
 
 
+@answering
 def lines(
     place: Chosen, *, limit: int = 20, since: int | None = None, memory: str | None = None
 ) -> list[dict[str, Any]]:
@@ -18,6 +19,7 @@ def lines(
         return [_named(record, catalogue) | {"source": _source(record["memory"], catalogue)} for record in records]
 
 
+@answering
 def stats(place: Chosen, *, since: int | None = None) -> dict[str, Any]:
     """Count what was done, by verb and by day (local time), newest day first."""
     with reading(place) as catalogue:

@@ -13,7 +13,7 @@ import apsw
 
 from memman.compose import builtin_embedder
 from memman.config import stores
-from memman.config.places import queue_path, store_path
+from memman.config.places import queue_path, settle, store_path
 from memman.config.schedule import refuse_stopped
 from memman.drain.backfill import fill
 from memman.drain.lock import drain_lock
@@ -21,14 +21,14 @@ from memman.govern.rebuild import relinked
 from memman.govern.soundness import troubles
 from memman.govern.tombstones import Tombstones
 from memman.model.errors import CannotWrite, UnknownStore
+from memman.queue.damage import DAMAGED, STATES, readable, teach_reading
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
+from memman.queue.seal import DIGEST
 from memman.sqlite import COMPANIONS, Guard, checkpoint
 from memman.store.sqlite import salvage
 from memman.store.sqlite.schema import STEPS as STORE
 from memman.store.sqlite.store import SqliteStore
-
-_DOUBTFUL = "read from a damaged page: look at its words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,11 @@ def _store(data: str, what: str, path: str, place: str, wrong: str) -> Repaired:
         buried = Tombstones.load(data)
         for row in [row for row in good.values() if row[1] in buried.memories or row[2] in buried.notes]:
             del good[row[0]]
-        with closing(salvage.opened(place + "/sound.db", checked=True)) as sound, closing(SqliteStore(new)) as store:
+        whole = not bad and salvage.whole(read)  # then nothing but checksums is wrong: all of it can be kept
+        with (
+            closing(salvage.opened(place + "/sound.db", checked=not whole)) as sound,
+            closing(SqliteStore(new)) as store,
+        ):
             receipts = salvage.refill(store, sound, read, good)
             with builtin_embedder() as local:
                 asyncio.run(fill(store, local))
@@ -96,32 +100,42 @@ def _queue(path: str, place: str, wrong: str) -> Repaired:
     new = f"{place}/new.db"
     with (
         closing(salvage.opened(place + "/read.db", checked=False)) as read,
-        closing(salvage.opened(place + "/sound.db", checked=True)) as sound,
         closing(open_queue(new)) as db,
     ):
-        names = tuple(name for _, name, *_ in db.execute("PRAGMA table_info(note)"))
+        teach_reading(read)
         numbers = list(range(1, salvage.last_row(read, "note") + 1))
-        # An older queue lacks the newest columns, which have defaults.
-        there = tuple(name for name in salvage.columns(read, "note") if name in names)
-        clear = {row[0]: row for row in salvage.by_key(sound, "note", there, numbers)}
-        every = {row[0]: row for row in salvage.by_key(read, "note", there, numbers)} | clear
+        there = _shared(read, db, "note")
+        says = f"digest = {DIGEST}" if "digest" in there else "0"
+        rows = list(salvage.by_key(read, "note", (*map(_column, there), says), numbers))
         with Guard(new):
-            sql = f"INSERT OR IGNORE INTO note({', '.join(there)}) VALUES ({', '.join('?' * len(there))})"
-            kept = [row for row in every.values() if _inserted(db, sql, row)]
-            doubtful = [row for row in kept if row[0] not in clear and row[there.index("state")] != "done"]
+            kept = [row for row in rows if _inserted(db, "note", there, row[:-1])]
+            state = there.index("state")
+            doubtful = [row for row in kept if not row[-1] and row[state] not in {"done", "parked"}]
             for row in doubtful:
-                db.execute("UPDATE note SET state = 'parked', error = ? WHERE id = ?", (_DOUBTFUL, row[0]))
-            for table, width in (("journal", 4), ("ledger", 9), ("meta", 2)):
-                sql = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * width)})"
-                for row in salvage.rows(sound, table):
-                    _inserted(db, sql, row)
+                db.execute("UPDATE note SET state = 'parked', error = ? WHERE id = ?", (DAMAGED, row[0]))
+            for table in ("journal", "ledger", "meta"):
+                columns = _shared(read, db, table)
+                for row in salvage.rows(read, table, columns):
+                    _inserted(db, table, columns, row)
             checkpoint(db)
     aside = _exchange(path, new)
     uids = tuple(str(row[1]) for row in doubtful)
     return Repaired("queue", wrong, aside, len(kept), doubtful=uids)
 
 
-def _inserted(db: apsw.Connection, sql: str, row: tuple[object, ...]) -> bool:
+def _column(name: str) -> str:
+    """Write the SQL for a column of a note: a state that is none has it parked."""
+    return f"iif(state IN {STATES}, state, 'parked')" if name == "state" else readable(name)
+
+
+def _shared(read: apsw.Connection, db: apsw.Connection, table: str) -> tuple[str, ...]:
+    """Return the columns of a table: an older queue lacks the newest, which have defaults."""
+    names = salvage.columns(db, table)
+    return tuple(name for name in salvage.columns(read, table) if name in names)
+
+
+def _inserted(db: apsw.Connection, table: str, columns: tuple[str, ...], row: tuple[object, ...]) -> bool:
+    sql = f"INSERT OR IGNORE INTO {table}({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     try:
         db.execute(sql, row)
     except (apsw.Error, OverflowError):
@@ -156,5 +170,7 @@ def _exchange(path: str, new: str) -> str:
         for end in COMPANIONS[1:]:
             with suppress(FileNotFoundError):
                 os.rename(path + end, aside + end)
+        settle(os.path.dirname(path))
         os.replace(new, path)
+        settle(os.path.dirname(path))
     return aside

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from fcntl import LOCK_EX, flock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,7 @@ from memman.model.errors import MemmanError
 from memman.model.secrets import leaks as leaking
 from memman.model.secrets import redact
 from memman.pipeline import context
+from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.sqlite import Guard, Transaction, open_reader, there
 
@@ -67,7 +68,8 @@ def fix(place: Chosen, *, named: bool) -> None:
     with drain_lock(place.data, _PATIENCE), closing(Queue(place.data)) as queue:
         with Guard(queue.path), Transaction(queue.db):
             for leak in list(leaks.found(queue.db, leaks.QUEUE)):
-                leaks.mend(queue.db, leak)
+                with resealed(queue.db, leak.key[0]) if leak.place.table == "note" else nullcontext():
+                    leaks.mend(queue.db, leak)
         for one in _places(place, named=named):
             if one.exists:
                 mark(queue, one.name)

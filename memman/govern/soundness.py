@@ -1,4 +1,4 @@
-"""Whether a database is sound: its structure, the checksums of its pages, the digests of its memories."""
+"""Whether a database is sound: its structure, the checksums of its pages, the digests of its memories and notes."""
 
 import os
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from contextlib import closing
 import apsw
 
 from memman.model.errors import DamagedFile
+from memman.queue.damage import damaged
 from memman.sqlite import Guard, open_reader, upgrade
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.seal import SEALED, SINCE, sound, teach
@@ -24,14 +25,20 @@ def troubles(path: str, steps: Sequence[str]) -> str:
         return "it is empty: 0 bytes"
     try:
         with Guard(path), closing(open_reader(path)) as db:
-            return _complaints(db) or _lacks(db, steps) or (_unsealed(db) if steps is STEPS else "")
+            return _complaints(db, steps) or _lacks(db, steps) or (_unsealed(db) if steps is STEPS else _changed(db))
     except DamagedFile as error:
         cause = error.__cause__
+        if getattr(cause, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
+            return (
+                "pages are not what memman wrote: the disk changed them, or a program other than memman wrote the file"
+            )
         return f"it is no sound database ({cause})" if cause else "it is no sound database"
 
 
-def _complaints(db: apsw.Connection) -> str:
-    said = [str(line) for (line,) in db.execute("PRAGMA quick_check(3)")]
+def _complaints(db: apsw.Connection, steps: Sequence[str]) -> str:
+    # Nothing but a look at each entry finds a changed byte in an index of the queue, whose pages have no checksums.
+    check = "quick_check" if steps is STEPS else "integrity_check"
+    said = [str(line) for (line,) in db.execute(f"PRAGMA {check}(3)")]
     return "" if said == ["ok"] else " ".join("; ".join(said).split())[:200]
 
 
@@ -57,6 +64,12 @@ def _unsealed(db: apsw.Connection) -> str:
     sql = f"SELECT {', '.join(SEALED)}, digest FROM memory ORDER BY id DESC LIMIT {MOST}"
     bad = [str(row[1]) for row in db.execute(sql) if not sound(row)]
     return f"{len(bad)} memories are not what was written, {bad[0]} for one" if bad else ""
+
+
+def _changed(db: apsw.Connection) -> str:
+    """Count the notes that wait and do not say what was queued, and name the first."""
+    bad = damaged(db)
+    return f"{len(bad)} notes that wait are not what was queued, {bad[0]} for one" if bad else ""
 
 
 def _held(path: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from memman import __version__
 from memman.clock import now_ms
 from memman.config.env import Settings
-from memman.govern.stores import Chosen, looking
+from memman.govern.stores import Chosen, answering, looking
 from memman.queue.ledger import Ledger, today
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.queue.view import QueueView
@@ -15,6 +15,7 @@ from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 
 
+@answering
 def status(place: Chosen, settings: Settings, providers: Mapping[str, Any]) -> dict[str, Any]:
     """Return everything `memman status` shows. `providers` is what the settings make of them."""
     with looking(place) as (catalogue, queue):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, looking, reading
+from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.errors import UsageError
 from memman.model.vocabulary import HIDDEN
 from memman.store.sqlite.catalogue import Catalogue
@@ -13,6 +13,7 @@ _FIELDS = ("uid", "text", "summary", "category", "source", "origin", "status", "
 _PLACE = "@"
 
 
+@answering
 def latest(
     place: Chosen, *, limit: int = 20, since: int | None = None, until: int | None = None
 ) -> list[dict[str, Any]]:
@@ -23,6 +24,7 @@ def latest(
         return _described(catalogue, rows[-limit:])
 
 
+@answering
 def around(
     place: Chosen, part: str, *, before: int = 10, after: int = 10, since: int | None = None, until: int | None = None
 ) -> list[dict[str, Any]]:

@@ -9,10 +9,11 @@ from typing import Any
 import apsw
 
 from memman.backup.manifest import Part
-from memman.config.places import make_folder, queue_path, store_path
+from memman.config.places import make_folder, queue_path, settle, store_path
 from memman.govern.draft import Draft, Present
 from memman.govern.tombstones import Tombstones
 from memman.model.errors import DamagedFile
+from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.sqlite import COMPANIONS, Guard, Transaction, open_reader
 
@@ -79,21 +80,28 @@ def _queue(data: str) -> Queue:
         path, aside = queue_path(data), time.strftime(f"{data}/removed/queue-%Y%m%dT%H%M%SZ", time.gmtime())
         with Guard(path):
             make_folder(aside)
-            for end in COMPANIONS:
+            for end in reversed(COMPANIONS):  # no log is left behind that a new file would take for its own
                 if os.path.exists(path + end):
                     os.rename(path + end, f"{aside}/queue.db{end}")
+            for folder in (aside, data):
+                settle(folder)
         return Queue(data)
 
 
 def _put(db: apsw.Connection, note: Row, store: str) -> bool:
     """Have a note wait, unless it waits already; one that was done since, for a store that is gone, waits again."""
     state = "parked" if note["state"] == "parked" else "pending"
-    row = {name: value for name, value in note.items() if name != "id"} | {"store": store, "state": state}
+    row = {name: value for name, value in note.items() if name != "id"} | {"state": state}
     if state == "pending":
         row |= {"attempts": 0, "retry_at": 0}
     changes = ", ".join(f"{name} = excluded.{name}" for name in row)
     _insert(db, "note", row, f"ON CONFLICT (uid) DO UPDATE SET {changes} WHERE note.state = 'done'")
-    return db.changes() == 1
+    if db.changes() == 0:
+        return False
+    place = db.execute("SELECT id FROM note WHERE uid = ?", (note["uid"],)).get
+    with resealed(db, place):
+        db.execute("UPDATE note SET store = ? WHERE id = ?", (store, place))
+    return True
 
 
 def _insert(db: apsw.Connection, table: str, row: Row, otherwise: str) -> None:

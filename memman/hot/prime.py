@@ -5,7 +5,7 @@ from memman.hot.frame import framed, harmless
 from memman.hot.guide import guide
 from memman.model.vocabulary import LOW_TRUST, SOURCES
 from memman.recall.render import SHORT_ID, clean, tokens
-from memman.sqlite import Guard
+from memman.sqlite import Guard, despite
 from memman.store.sqlite.reader import SqliteReader
 
 BUDGET = 1_200
@@ -20,7 +20,7 @@ def block(data: str, store: str) -> tuple[str, list[str]]:
     text = guide()
     lines, uids = [], []
     left = BUDGET - tokens(text) - tokens(framed(_HEAD, ()))
-    for uid, category, source, said in standing(data, store):
+    for uid, category, source, said in despite(lambda: standing(data, store)):
         line = harmless(f"{uid[:SHORT_ID]} {category}, {source}: {clean(said)}")
         left -= tokens(line)
         if left < 0:

@@ -11,6 +11,7 @@ from memman.hot.found import found, opened
 from memman.hot.grammar import RECALL, choice, parse, refuse, said
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
 from memman.recall.render import age, lines
+from memman.sqlite import despite
 from memman.store.filters import Filters
 
 TYPE_CHECKING = False
@@ -45,7 +46,7 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     as_json = bool(values.get("json"))
     if as_json and budget is not None:
         _leave_room(store, budget)
-    hits = _hits(data, store, query, filters, limit or LIMIT, intent, values)
+    hits = despite(lambda: _hits(data, store, query, filters, limit or LIMIT, intent, values))
     if as_json:
         from memman.hot.answer import answer
 

@@ -12,6 +12,7 @@ from memman.hot.gist import gist, question
 from memman.hot.prompt import command, ends
 from memman.model.vocabulary import LOW_TRUST
 from memman.recall.render import line, tokens
+from memman.sqlite import despite
 from memman.store.filters import Filters
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ def reminder(data: str, store: str, said: str, session: "Session") -> str:
     """Return the block for `said`, '' when nothing new bears on it."""
     if not said or command(said):
         return ""
-    hits = _hits(data, store, ends(said, *READ))
+    hits = despite(lambda: _hits(data, store, ends(said, *READ)))
     if not hits:
         return ""
     with session:

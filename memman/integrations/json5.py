@@ -6,7 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 _DEEPEST = 200
-_GAP = re.compile(r"(?:[\s\ufeff]+|//[^\n\r]*|/\*.*?\*/)*", re.DOTALL)
+# Of what JSON5 calls white space, what other readers of settings take for it too.
+_GAP = re.compile(r"(?:[ \t\r\n\u00a0\ufeff]+|//[^\n\r]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\n\r]|\\.)*"|\'(?:[^\'\\\n\r]|\\.)*\'', re.DOTALL)
 _WORD = re.compile(r"[\w$+.\-]+")
 _DIGITS = 1000  # of a number; Python refuses to read some thousands

@@ -7,6 +7,7 @@ from memman.config.ground import tread
 from memman.config.places import queue_path
 from memman.config.schedule import ring
 from memman.queue.schema import open_queue
+from memman.queue.seal import SEALED, digest, teach
 from memman.sqlite import Guard, Transaction
 
 MAX_BYTES = 65_536
@@ -15,9 +16,10 @@ MAX_BYTES = 65_536
 _NEWEST = "FROM note WHERE store = :store AND state IN ('pending', 'running') ORDER BY id DESC LIMIT 1"
 _INSERT = f"""
 INSERT INTO note(uid, store, text, category, importance, entities, replaces, source, agent, session, cwd,
-                 repository, revision, host, user, queued_at, changed_at, channel, reply, shown)
+                 repository, revision, host, user, queued_at, changed_at, channel, reply, shown, digest)
 SELECT :uid, :store, :text, :category, :importance, :entities, :replaces, :source, :agent, :session, :cwd,
-       :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown
+       :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown,
+       {digest(":" + name for name in SEALED)}
 WHERE (:text, :reply, :replaces) IS NOT (SELECT text, reply, replaces {_NEWEST})
 """
 # What only a turn has.
@@ -50,6 +52,7 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
     path = queue_path(data)
     with Guard(path):
         db = open_queue(path)
+        teach(db)
         with Transaction(db):
             db.execute(_INSERT, row)
             fresh = db.changes() == 1

@@ -2,6 +2,7 @@
 
 import apsw
 
+from memman.queue.seal import number
 from memman.sqlite import Guard
 
 
@@ -12,14 +13,19 @@ class Journal:
         self.db = db
 
     def read(self, note: str, stage: str, version: str) -> str | None:
-        """Return a stage's output for `note`, None where it has none of this version."""
-        sql = "SELECT output FROM journal WHERE note = ? AND stage = ? AND version = ?"
+        """Return a stage's output for `note`, None where it has none of this version, or a damaged one."""
+        sql = "SELECT CAST(output AS BLOB), digest FROM journal WHERE note = ? AND stage = ? AND version = ?"
         with Guard(self.db.filename):
-            found: str | None = self.db.execute(sql, (note, stage, version)).get
-        return found
+            raw, digest = self.db.execute(sql, (note, stage, version)).fetchone() or (b"", 0)
+        return None if digest not in {None, _digest(note, stage, version, raw)} else str(raw, "utf-8")
 
     def write(self, note: str, stage: str, version: str, output: str) -> None:
         """Keep a stage's output for `note`. The note has got further, so its attempts count afresh."""
         with Guard(self.db.filename):
-            self.db.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?)", (note, stage, version, output))
+            row = (note, stage, version, output, _digest(note, stage, version, output.encode()))
+            self.db.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?)", row)
             self.db.execute("UPDATE note SET attempts = 1 WHERE uid = ? AND attempts > 1", (note,))
+
+
+def _digest(note: str, stage: str, version: str, output: bytes) -> int:
+    return number(f"{note}\x1f{stage}\x1f{version}\x1f".encode() + output)

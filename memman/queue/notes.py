@@ -1,17 +1,16 @@
 """The drain's and the person's side of queue.db: claim, acknowledge, give back, park, retry, purge."""
 
-from contextlib import suppress
 from typing import Any
-
-import apsw
 
 from memman.clock import now_ms
 from memman.config.ground import tread
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
+from memman.queue.damage import PARKED, teach_reading
 from memman.queue.schema import open_queue
-from memman.sqlite import Guard, Transaction, add_checksums, checkpoint
+from memman.queue.seal import DIGEST, SOUND
+from memman.sqlite import Guard, Transaction, checkpoint
 
 ATTEMPTS = 5
 # Waiting time after the n-th transient failure of one note, in seconds; lifted when the provider recovers.
@@ -25,17 +24,22 @@ source, agent, session, cwd, repository, revision, host, user, deferrals, channe
 # Whether one that came after it is stored: the drain goes by the order of ids, and looks at times for such alone.
 _OVERTAKEN = """EXISTS (SELECT 1 FROM note AS later
 WHERE later.store = note.store AND later.id > note.id AND later.state = 'done')"""
+_NEXT = """
+(SELECT id FROM note WHERE state = 'pending' AND {which}
+ AND (:store IS NULL OR store = :store) AND store NOT IN (SELECT value FROM json_each(:shut))
+ ORDER BY {order} LIMIT 1)
+"""
+_DUE = _NEXT.format(which="id > :after AND (retry_at <= :now OR retry_at > :absurd)", order="id")
+# The waiting time is the breaker's now: whichever note has waited longest may go, due or not.
+_PROBE = _NEXT.format(which="1", order="retry_at, id")
+# What the row itself says, whatever a damaged index does.
+_STILL = "+state = 'pending'"
 _CLAIM = f"""
-UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now
-WHERE id = (SELECT id FROM note WHERE state = 'pending' AND {{which}}
-            AND (:store IS NULL OR store = :store) AND store NOT IN (SELECT value FROM json_each(:shut))
-            ORDER BY {{order}} LIMIT 1)
+UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now WHERE id = {{}} AND {_STILL}
 RETURNING {_NOTE}, {_OVERTAKEN}, id
 """
-_DUE = _CLAIM.format(which="id > :after AND (retry_at <= :now OR retry_at > :absurd)", order="id")
-# The waiting time is the breaker's now: whichever note has waited longest may go, due or not.
-_PROBE = _CLAIM.format(which="1", order="retry_at, id")
-_EMPTIED = "text = '', reply = '', shown = ''"
+_PARK = f"UPDATE note SET changed_at = :now, {PARKED} WHERE id = {{}} AND {_STILL} AND digest <> {DIGEST}"
+_EMPTIED = "text = '', reply = '', shown = '', digest = NULL"
 _TWIN = """state = 'parked' AND EXISTS (SELECT 1 FROM note AS other WHERE other.state IN ('pending', 'running') AND
 (other.store, other.text, other.reply, other.replaces) = (note.store, note.text, note.reply, note.replaces))"""
 LISTED = (
@@ -80,7 +84,9 @@ class Queue:
         self.path = queue_path(data)
         with Guard(self.path):
             self.db = open_queue(self.path, synchronous="NORMAL")
+            teach_reading(self.db)
         self._passed = 0
+        self.damaged = 0
 
     def close(self) -> None:
         """Truncate the log, so that the next `remember` opens a small one, and close."""
@@ -103,7 +109,8 @@ class Queue:
     def claim(self, store: str | None = None, shut: tuple[str, ...] = (), *, probe: bool = False) -> Note | None:
         """Take the oldest note that is due, counting the attempt; stores in `shut` are passed over.
 
-        Each note comes up once; `rewind` starts over. With `probe` a note comes up whether it is due or not.
+        Each note comes up once; `rewind` starts over. With `probe` a note comes up whether it is due or not. One that
+        is not what was queued is parked instead, and counted in `damaged`.
         """
         now = now_ms()
         values = {
@@ -113,8 +120,11 @@ class Queue:
             "store": store,
             "shut": _json_list(shut),
         }
-        with Guard(self.path):
-            row = self.db.execute(_PROBE if probe else _DUE, values).get
+        which = _PROBE if probe else _DUE
+        with Guard(self.path), Transaction(self.db):
+            while self._run(_PARK.format(which), values):
+                self.damaged += 1
+            row = self.db.execute(_CLAIM.format(which), values).get
         if row is None:
             return None
         if not probe:
@@ -211,8 +221,12 @@ class Queue:
             cursor = self.db.execute("SELECT * FROM note WHERE uid = ?", (uid,))
             names = [column[0] for column in cursor.get_description()]
             row = dict(zip(names, next(iter(cursor)), strict=True))
+            row["damaged"] = row.pop("digest", None) is not None and not self._sound(uid)
             row["journal"] = [stage for (stage,) in self.db.execute("SELECT stage FROM journal WHERE note = ?", (uid,))]
         return row
+
+    def _sound(self, uid: str) -> bool:
+        return bool(self.db.execute(f"SELECT {SOUND} FROM note WHERE uid = ?", (uid,)).get)
 
     def retry(self, uid: str) -> bool:
         """Send a parked note round again; False when it is not parked."""
@@ -243,8 +257,6 @@ class Queue:
             f"DELETE FROM note WHERE state = 'done' AND changed_at <= ? AND {_OVERTAKEN}", (now_ms() - _DONE_KEPT_MS,)
         )
         self._run("DELETE FROM journal WHERE note NOT IN (SELECT uid FROM note WHERE state <> 'done')")
-        with Guard(self.path), suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again
-            add_checksums(self.db)
 
     def meta(self, key: str) -> str:
         """Return a remembered value, '' when there is none."""
@@ -255,7 +267,7 @@ class Queue:
         """Remember a value between drains."""
         self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def _run(self, sql: str, values: tuple[Any, ...] = ()) -> int:
+    def _run(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> int:
         with Guard(self.path):
             self.db.execute(sql, values)
             return self.db.changes()

@@ -1,6 +1,7 @@
 """queue.db opened only to be looked at: nothing is created, nothing is written."""
 
 from memman.config.places import queue_path
+from memman.queue.damage import teach_reading
 from memman.queue.notes import Queue
 from memman.queue.schema import look
 from memman.sqlite import Guard
@@ -15,6 +16,7 @@ class QueueView(Queue):
         self.path = queue_path(data)
         with Guard(self.path):
             self.db = look(self.path)
+            teach_reading(self.db)
 
     def hold(self) -> None:
         """Show, until it is closed, what waits at this moment, whatever others do."""

@@ -9,6 +9,7 @@ import sys
 import apsw
 
 from memman.model.terms import stems
+from memman.queue.seal import SINCE, SOUND, teach
 from memman.recall.confidence import LOW, apposite, confidence, wanted
 from memman.recall.hit import Hit
 from memman.sqlite import open_reader
@@ -33,11 +34,17 @@ _CHANNELS_SINCE = 2
 
 
 def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
-    """Return the newest notes of `store` that are not drained yet; of a queue that cannot be read only a warning."""
+    """Return the newest notes of `store` that are not drained yet, but for damaged ones.
+
+    Of a queue that cannot be read there is only a warning.
+    """
     try:
         db = open_reader(path)
         version = db.pragma("user_version")
         kind = "channel = 'note'" if version >= _CHANNELS_SINCE else "1"
+        if version >= SINCE:
+            teach(db)
+            kind += f" AND {SOUND}"
         rows = list(db.execute(_WAITING.format(kind=kind), (store, NEWEST))) if version else []
         db.close()
     except (apsw.Error, UnicodeDecodeError) as error:

@@ -1,8 +1,9 @@
-"""One byte of a store changed behind memman's back: no wrong answer goes unsaid, and what is off that page is saved."""
+"""One byte of a file changed behind memman's back: no wrong answer goes unsaid, and what is off that page is saved."""
 
 import os
 import random
 import shutil
+from contextlib import closing
 
 import pytest
 
@@ -10,6 +11,8 @@ from memman.govern.repair import repair
 from memman.govern.soundness import troubles
 from memman.hot.recall import found
 from memman.model.errors import MemmanError
+from memman.queue.notes import Queue
+from memman.queue.schema import STEPS as QUEUE
 from memman.store.filters import Filters
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.store import SqliteStore
@@ -101,6 +104,43 @@ def test_no_flipped_byte_makes_a_wrong_answer_unsaid(sound, rounds, kept, capsys
     assert silent == []
     assert told > flips // 2
     kept(f"{flips} byte flips: {told} noticed, {flips - told} changed nothing, {len(silent)} silent wrong answers")
+
+
+@pytest.mark.promise("R15")
+def test_no_flipped_byte_in_a_waiting_note_is_taken_for_its_word(box, rounds, kept):
+    """Wherever one byte of the queue is changed, a drain gets true notes only; of any that is missing doctor tells."""
+    chance = random.Random(17)
+    asked = {box.remember(sentence(n) + " é" * (n % 3)): n for n in range(40)}
+    queue = Queue(str(box.data))
+    right = {(note.uid, note.text, note.store, note.queued_at) for note in claimed(queue)}
+    queue.db.execute("UPDATE note SET state = 'pending', attempts = 0")
+    queue.close()
+    assert len(right) == len(asked)
+    data = box.queue_path.read_bytes()
+    flips, silent, told, parked = rounds(60, 2_000), [], 0, 0
+    for _ in range(flips):
+        place, bit = chance.randrange(len(data)), 1 << chance.randrange(8)
+        for end in ("-wal", "-shm"):
+            box.queue_path.with_name("queue.db" + end).unlink(missing_ok=True)
+        box.queue_path.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+        said = bool(wrong(box.queue_path, QUEUE))
+        told += said
+        try:
+            with closing(Queue(str(box.data))) as queue:
+                found = {(note.uid, note.text, note.store, note.queued_at) for note in claimed(queue)}
+                parked += queue.damaged
+        except MemmanError:
+            found = right if said else set()
+        if not found <= right or not (said or found == right):
+            silent.append((place, bit, found - right))
+    assert silent == []
+    assert parked
+    kept(f"{flips} byte flips in the queue: {told} noticed, {parked} notes parked, {len(silent)} silently wrong")
+
+
+def claimed(queue):
+    """Take all notes that a drain would be given."""
+    return list(iter(queue.claim, None))
 
 
 def wrong(path, steps=STEPS):

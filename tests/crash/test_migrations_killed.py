@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import apsw
 import pytest
@@ -69,14 +70,17 @@ def fill_queue(db):
     db.execute("INSERT INTO meta VALUES ('kept', 'yes')")
 
 
-WAYS = {"store": (store_schema.STEPS, fill_store, migrate), "queue": (queue_schema.STEPS, fill_queue, upgrade)}
+WAYS = {
+    "store": (store_schema.STEPS, fill_store, migrate),
+    "queue": (queue_schema.STEPS, fill_queue, partial(upgrade, checked=False)),
+}
 RELEASED = [(kind, n) for kind, (steps, *_) in WAYS.items() for n in range(1, len(steps))]
 
 
 def make(kind, version, path):
     """Make a file of an old schema, with data in it."""
     steps, fill, way = WAYS[kind]
-    db = open_writer(str(path))
+    db = open_writer(str(path), checked=kind == "store")
     way(db, str(path), steps[:1])
     fill(db)
     way(db, str(path), steps[:version])
@@ -93,7 +97,7 @@ def dump(path):
     kept = {
         name: list(db.execute(f"SELECT * FROM {name} ORDER BY 1, 2, 3" if name == "link" else f"SELECT * FROM {name}"))
         for name in tables
-        if name not in {"memory", "note", "sqlite_stat1", "sqlite_stat4"}
+        if name not in {"memory", "note", "journal", "sqlite_stat1", "sqlite_stat4"}
     }
     if "memory" in tables:
         kept["memory"] = list(db.execute(f"SELECT id, {', '.join(MEMORY)}, uses FROM memory ORDER BY id"))
@@ -101,6 +105,7 @@ def dump(path):
         kept["found"] = list(db.execute("SELECT rowid FROM fts WHERE fts MATCH 'text' ORDER BY 1"))
     if "note" in tables:
         kept["note"] = list(db.execute("SELECT id, uid, store, text, source, queued_at, state FROM note ORDER BY id"))
+        kept["journal"] = list(db.execute("SELECT note, stage, version, output FROM journal"))
     version = db.execute("PRAGMA user_version").get
     assert db.execute("PRAGMA integrity_check").get == "ok"
     db.close()
@@ -110,7 +115,7 @@ def dump(path):
 def bring(kind, path):
     """Bring a file to the newest schema."""
     steps, _, way = WAYS[kind]
-    db = open_writer(str(path))
+    db = open_writer(str(path), checked=kind == "store")
     way(db, str(path), steps)
     db.close()
 

@@ -81,7 +81,7 @@ def parked(box, words):
     """Leave a note given up on, with the journal of what it cost and an error that quotes it."""
     uid = box.remember(f"The {words()} job fails.")
     box.queue("UPDATE note SET state = 'parked', error = text WHERE uid = ?", uid)
-    box.queue("INSERT INTO journal SELECT uid, 'extract', 'x', text FROM note WHERE uid = ?", uid)
+    box.queue("INSERT INTO journal SELECT uid, 'extract', 'x', text, NULL FROM note WHERE uid = ?", uid)
     return uid
 
 

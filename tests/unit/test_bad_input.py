@@ -149,7 +149,7 @@ def test_an_ambiguous_id_names_the_candidates(kept):
     for n in range(7):
         kept.remember(f"note number {n}")
     for uid in kept.queue("SELECT uid FROM note WHERE state = 'pending'"):
-        kept.queue("UPDATE note SET uid = substr(uid, 1, 28) || 'beef' WHERE uid = ?", uid)
+        kept.queue("UPDATE note SET uid = substr(uid, 1, 28) || 'beef', digest = NULL WHERE uid = ?", uid)
     done = kept.memman("forget", "beef")
     assert_one_line(done, AmbiguousId.exit_code, "and others")
     assert done.stderr.count("beef, ") == 4

@@ -64,7 +64,7 @@ def test_verbs_that_print_data_print_json_and_take_a_store(path, command):
     names = {p.name for p in command.params}
     if path[-1:] in {("list",), ("show",), ("status",), ("related",), ("pipeline",), ("failed",), ("recall",)}:
         assert "json" in names or "as_json" in names
-        assert "store" in names or path[0] == "config"
+        assert "store" in names or path[0] in {"backup", "config"}
 
 
 def test_help_of_memman_loads_no_verb(box):

@@ -1,12 +1,17 @@
 """Provider trouble of every kind costs time, never a memory; only a note's own fault is ever parked."""
 
+import asyncio
 import json
 import random
 import resource
 import time
+from contextlib import closing
 
 import pytest
 
+from memman.drain.loop import Drain, Limits
+from memman.drain.runner import Watch
+from memman.queue.notes import Queue
 from memman.testing.providers import (
     DROP,
     GARBAGE_BODY,
@@ -344,3 +349,21 @@ def test_a_store_damaged_amid_its_file_ends_the_drain_with_its_code(box):
     assert "Traceback" not in done.stderr
     assert "damaged" in done.stderr
     assert box.states() == {"done": 1, "pending": 1}
+
+
+def test_too_little_memory_ends_the_drain_and_costs_no_note_an_attempt(box):
+    """Where Python has no memory left the note waits, longer each time, so that it keeps no other back."""
+
+    def opened(_):
+        raise MemoryError
+
+    uids = [box.remember(f"Worker {n} reads topic {n}.") for n in range(3)]
+    for _ in range(7):
+        with closing(Queue(str(box.data))) as queue:
+            report = asyncio.run(Drain(queue, opened, Limits(concurrency=1), Watch()).run())
+        assert (report.deferred, report.failed, report.stopped) == (1, 0, "MemoryError")
+    assert box.queue("SELECT DISTINCT state, attempts FROM note") == [("pending", 0)]
+    assert box.queue("SELECT deferrals FROM note ORDER BY id")[1] > 0
+    box.queue("UPDATE note SET retry_at = 0")
+    box.drain()
+    assert sorted(box.store("SELECT note FROM memory")) == sorted(uids)

@@ -23,7 +23,7 @@ COMMON = frozenset(
 REMEMBER = COMMON | frozenset(
     """
     memman.config.ground memman.config.ignore memman.hot.provenance memman.hot.remember memman.model.secret_words
-    memman.queue memman.queue.append memman.queue.schema
+    memman.queue memman.queue.append memman.queue.schema memman.queue.seal
     """.split()
 )
 SEARCH = frozenset(
@@ -41,7 +41,7 @@ RECALL = (
     | SEARCH
     | frozenset(
         """
-    memman.hot.found memman.hot.recall memman.recall.pending memman.store.filters
+    memman.hot.found memman.hot.recall memman.queue memman.queue.seal memman.recall.pending memman.store.filters
     """.split()
     )
 )

@@ -254,15 +254,15 @@ def test_filters_apply_before_the_cut(box):
         rare = n % 10 == 9
         box.remember(
             f"{name} keeps billing tables in Redis.",
-            category="preference" if rare else "fact",
+            category="insight" if rare else "fact",
             source="web" if rare else "user",
         )
     box.drain()
-    box.alter("UPDATE memory SET recorded_at = id WHERE category = 'preference'")
+    box.alter("UPDATE memory SET recorded_at = id WHERE category = 'insight'")
     box.alter("UPDATE memory SET recorded_at = -id WHERE category = 'fact'")
-    passing = set(box.store("SELECT id FROM memory WHERE category = 'preference'"))
+    passing = set(box.store("SELECT id FROM memory WHERE category = 'insight'"))
     assert len(passing) == 40
-    for filters in ({"category": "preference"}, {"source": "web"}, {"since": 1}, {"since": 1, "until": 10**15}):
+    for filters in ({"category": "insight"}, {"source": "web"}, {"since": 1}, {"since": 1, "until": 10**15}):
         hits = box.hits("billing tables in Redis", **filters)
         assert len(hits) == 10
         assert {hit.id for hit in hits} <= passing

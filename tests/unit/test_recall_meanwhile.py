@@ -56,7 +56,7 @@ def test_recall_during_a_swap_of_embedders_answers_as_before(box):
     with ScriptedProvider(dimension=64, latency=0.3) as provider:
         at = ("--endpoint", f"{provider.url}/v1")
         box.configure(EMBED_API_KEY="key-of-the-test")
-        swap = box.start(box.script, "embed", "swap", "--to", "openai", "--model", "new", *at)
+        swap = box.start(box.script, "embed", "swap", "--to", "openai", "--model", "new", *at, "--consent")
         seen = set()
         while swap.poll() is None:
             seen.add(box.memman("recall", QUESTION).stdout)

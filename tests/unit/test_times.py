@@ -79,7 +79,7 @@ def moved(box, old, new, days=10):
     """Store a fact, as of some days ago, and today what took its place; return when it began."""
     uid = box.remember(old)
     began = time.time_ns() // 1_000_000 - days * DAY
-    box.queue("UPDATE note SET queued_at = ?", began)
+    box.queue("UPDATE note SET queued_at = ?, digest = NULL", began)
     box.drain()
     box.alter("UPDATE memory SET recorded_at = ?", began + 1)
     box.remember(new, replaces=uid)

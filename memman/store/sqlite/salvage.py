@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from memman.model.vocabulary import FILLED, HELD, PROTECTED
-from memman.sqlite import CHECKSUM_BYTES
+from memman.sqlite import CHECKSUM_BYTES, trust_pages
 from memman.store.sqlite.carve import carved
 from memman.store.sqlite.schema import KINDS
 from memman.store.sqlite.seal import SEALED, SINCE, digest
@@ -34,11 +34,19 @@ _KEPT_LINKS = f"kind = {KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
 def opened(path: str, *, checked: bool) -> apsw.Connection:
     """Open a copy of a damaged file, with as much of its schema as can be read, its pages checked or not."""
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.execute("PRAGMA writable_schema = ON")
     if not checked:
         with suppress(*_BROKEN):
-            db.execute("PRAGMA checksum_verification = OFF").get  # noqa: B018 - it answers
+            trust_pages(db)
     return db
+
+
+def whole(db: apsw.Connection) -> bool:
+    """Whether the structure of a file, and all indexes in it, are as SQLite made them."""
+    with suppress(*_BROKEN):
+        return bool(db.execute("PRAGMA integrity_check(1)").get == "ok")
+    return False
 
 
 def rows(db: apsw.Connection, table: str, columns: Sequence[str] = ("*",), where: str = "1") -> list[tuple[Any, ...]]:
