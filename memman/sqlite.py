@@ -300,12 +300,24 @@ def add_checksums(db: apsw.Connection) -> None:
     db.execute(f"PRAGMA application_id = {CHECKED}")
 
 
+def transcribe(copy: apsw.Connection, db: apsw.Connection) -> None:
+    """Write what `db` holds into the empty database `copy`.
+
+    Pages that stand in the log have no checksum yet, and get one only in a file whose first page says that it has
+    them: it is written before any other.
+    """
+    if checks_pages() and db.reserve_bytes() == CHECKSUM_BYTES:
+        copy.reserve_bytes(reserve=CHECKSUM_BYTES)
+        copy.execute(f"PRAGMA application_id = {CHECKED}")
+    with copy.backup("main", db, "main") as backup:
+        while not backup.done:
+            backup.step(-1)
+
+
 def _copy(db: apsw.Connection, target: str) -> None:
     make_file(target)
     copy = apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE)
-    with copy.backup("main", db, "main") as backup:
-        while not backup.done:
-            backup.step(1000)
+    transcribe(copy, db)
     copy.close()
 
 

@@ -10,7 +10,7 @@ import apsw
 from memman.backup.manifest import Part
 from memman.config.places import open_file
 from memman.model.errors import DamagedFile, MemmanError
-from memman.sqlite import Guard, open_reader, open_writer
+from memman.sqlite import Guard, open_reader, open_writer, transcribe
 
 # What is counted, where a database has it.
 _COUNTED = ("note", "journal", "memory", "receipt", "link", "log")
@@ -30,8 +30,7 @@ def copied(source: str, folder: str, file: str, store: str = "") -> Part:
 def fill(target: str, db: apsw.Connection, mode: str = "DELETE") -> None:
     """Write what `db` holds into a new file; in any other `mode` than WAL nothing lies beside it."""
     with Guard(target), closing(open_writer(target)) as copy:
-        with copy.backup("main", db, "main") as work:
-            work.step(-1)
+        transcribe(copy, db)
         copy.execute(f"PRAGMA journal_mode={mode}")
     for end in ("-wal", "-shm") if mode != "WAL" else ():
         if os.path.exists(target + end):
