@@ -20,6 +20,7 @@ import pytest
 
 from memman import compose
 from memman.hot.recall import found
+from memman.model.vocabulary import AGENT_MARKS
 from memman.queue.append import append
 from memman.store.filters import Filters
 from memman.store.sqlite.seal import reseal
@@ -27,7 +28,7 @@ from memman.store.sqlite.store import SqliteStore
 from memman.testing.providers import ScriptedProvider
 
 # What stamps a note's provenance or chooses a store; a developer's own must not leak into a test.
-SCRUBBED = ("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCODE", "CURSOR_")
+SCRUBBED = ("MEMMAN_", "AI_AGENT", "CLAUDE", "CODEX_", "GEMINI_", *(name for name, _ in AGENT_MARKS))
 NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}

@@ -125,6 +125,11 @@ export const Memman = async ({ directory }) => {
       })
     },
 
+    // The agent's commands say who runs them; memman's own hooks are run without.
+    "shell.env": async (_, { env }) => {
+      env.MEMMAN_AGENT = "opencode"
+    },
+
     "experimental.text.complete": async ({ sessionID }, { text }) => {
       session(sessionID).reply = text
     },

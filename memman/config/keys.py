@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # Endings of names that no public name server gives out.
-_LOCAL_NAMES = (".local", ".internal", ".lan", ".home.arpa")
+_LOCAL_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
+# This machine, private networks, and a link's own addresses.
+_LOCAL_NETS = """
+    127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 ::1/128 fc00::/7 fe80::/10
+""".split()
+# Where clouds tell a machine its keys.
+_METADATA = frozenset({"169.254.169.254", "fd00:ec2::254", "metadata.google.internal"})
 # What may be said of how often to back up but a number of hours, in hours.
 BACKUP_WORDS = {"off": 0, "daily": 24, "weekly": 168}
 # Providers that are parts of memman.
@@ -77,15 +83,20 @@ def _endpoint(value: str) -> str:
 
 
 def _near(host: str) -> bool:
-    """Whether a host is this machine, or has an address or a name that only the local network gives."""
-    if host in LOOPBACK or "." not in host.replace(":", "."):
-        return True
-    from ipaddress import ip_address
+    """Whether a host is this machine, or has an address or a name that only the local network gives.
+
+    A number is read in the usual way or not at all: others take 134744072 for 8.8.8.8.
+    """
+    from ipaddress import ip_address, ip_network
 
     try:
-        return ip_address(host).is_private
+        address = ip_address(host)
     except ValueError:
-        return host.endswith(_LOCAL_NAMES)
+        plain = host.isascii() and host.replace("-", "").replace("_", "").replace(".", "").isalnum()
+        named = plain and host[0].isalpha() and ("." not in host or host.endswith(_LOCAL_NAMES))
+        return named and host not in _METADATA
+    address = getattr(address, "ipv4_mapped", None) or address
+    return str(address) not in _METADATA and any(address in net for net in map(ip_network, _LOCAL_NETS))
 
 
 KEYS: dict[str, Key] = {

@@ -1,7 +1,7 @@
 """Paths below the data folder, and folders and files made private from the start. Safe on the hot path."""
 
 import os
-from errno import EINVAL
+from errno import EINVAL, EPERM
 from stat import S_ISDIR, S_ISREG
 
 TYPE_CHECKING = False
@@ -114,7 +114,10 @@ def make_file(path: str) -> None:
 
 
 def write_file(path: str, text: str) -> None:
-    """Replace a small file atomically and durably, mode 0600; of a link, what it leads to. Raises CannotWrite."""
+    """Replace a small file atomically and durably, mode 0600; of a link, what it leads to, if that is one's own.
+
+    Raises CannotWrite.
+    """
     try:
         put_file(path, text)
     except OSError as error:
@@ -124,6 +127,8 @@ def write_file(path: str, text: str) -> None:
 def put_file(path: str, text: str) -> None:
     """Do what `write_file` does. Raises OSError."""
     target = os.path.realpath(path)
+    if os.path.islink(path) and os.path.exists(target) and os.stat(target).st_uid != os.geteuid():
+        raise OSError(EPERM, "it leads to a file of another user", path)
     draft = f"{target}.{os.getpid()}.new"
     make_folder(os.path.dirname(target))
     handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
@@ -145,8 +150,10 @@ def put_file(path: str, text: str) -> None:
 def open_file(path: str, flags: int) -> int:
     """Open a regular file, private where this makes it; whatever else stands there is not waited for. Raises OSError.
 
-    Fits `open` as its `opener`.
+    A link is followed to read, never to write. Fits `open` as its `opener`.
     """
+    if flags & (os.O_WRONLY | os.O_RDWR):
+        flags |= os.O_NOFOLLOW
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
     if not S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)

@@ -4,6 +4,7 @@ import os
 
 from memman.config.places import read_file, store_path, write_file
 from memman.config.repository import repository
+from memman.model.secret_words import LONG, screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,21 @@ def checked(name: str) -> str:
     return name
 
 
+def harmless(name: str) -> str:
+    """Return a store's name that may be and holds no token, for it is written in many places; or raise UsageError."""
+    return _harmless(checked(name), "store name")
+
+
+def _harmless(text: str, what: str) -> str:
+    """Return `text`, or raise UsageError where it holds a token."""
+    # A short name, or one without a digit, is none: what loads the rules costs too much for `auth-service`.
+    if len(text) >= LONG and any(map(str.isdigit, text)) and (shown := screened(text)) != text:
+        from memman.model.errors import UsageError
+
+        raise UsageError(f"{what} {shown} holds a secret: use another name")
+    return text
+
+
 def bindings(data: str) -> dict[str, str]:
     """Return the stores bound to repositories, by the repository's shared git folder."""
     pairs = (line.partition("\t") for line in read_file(data + "/bindings").splitlines())
@@ -40,7 +56,7 @@ def bind(data: str, place: str, store: str | None) -> None:
     table = bindings(data)
     table.pop(place, None)
     if store is not None:
-        table[place] = checked(store)
+        table[_harmless(place, "the folder's name")] = harmless(store)
     write_file(data + "/bindings", "".join(f"{name}\t{where}\n" for where, name in sorted(table.items())))
 
 
@@ -52,11 +68,11 @@ def active(data: str) -> str:
 def resolve(data: str, explicit: str | None, here: "Repository | None") -> str:
     """Name the store a command means: --store, MEMMAN_STORE, the repository's binding, active, default."""
     if explicit is not None:
-        return checked(explicit)
+        return harmless(explicit)
     name = os.environ.get("MEMMAN_STORE") or ""
     if not name and here is not None:
         name = bindings(data).get(here.common, "")
-    return checked(name or active(data))
+    return harmless(name or active(data))
 
 
 def here() -> "Repository | None":

@@ -17,6 +17,7 @@ from memman.doctor.agents import wired
 from memman.doctor.finding import Context, Finding, counted, fail, shell, skipped, sound
 from memman.integrations.state import commands
 from memman.integrations.target import Target
+from memman.model.vocabulary import AGENT_MARKS
 from memman.queue.append import append
 from memman.queue.view import QueueView
 
@@ -135,7 +136,8 @@ def _outcome(data: str, event: str, command: list[str], payload: dict[str, Any])
 
 def _run(data: str, command: list[str], payload: dict[str, Any]) -> tuple[int, str]:
     """Return how a hook ended and what it printed. Raises TimeoutExpired, and leaves no process behind."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMMAN_")}
+    marks = {"CLAUDE_ENV_FILE", *(name for name, _ in AGENT_MARKS)}
+    kept = {name: value for name, value in os.environ.items() if name not in marks and not name.startswith("MEMMAN_")}
     with subprocess.Popen(  # noqa: S603 - the command that the host runs at every turn
         command,
         stdin=subprocess.PIPE,

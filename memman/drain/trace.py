@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Callable
 
+from memman.model.records import Fact
+from memman.model.vocabulary import WITHHELD
 from memman.pipeline.plan import Plan
 from memman.recall.render import clean
 
@@ -18,8 +20,12 @@ def _redact(plan: Plan) -> str:
 def _extract(plan: Plan) -> str:
     if not plan.facts:
         return f"nothing worth keeping in this {plan.note.channel}"
-    facts = "; ".join(f"{fact.category} {fact.importance}: {clean(fact.text, _SHOWN)}" for fact in plan.facts)
+    facts = "; ".join(f"{fact.category} {fact.importance}: {_told(fact)}" for fact in plan.facts)
     return f"{len(plan.facts)} facts: {facts}"
+
+
+def _told(fact: Fact) -> str:
+    return WITHHELD if fact.held else clean(fact.text, _SHOWN)
 
 
 def _reconcile(plan: Plan) -> str:
@@ -30,7 +36,7 @@ def _reconcile(plan: Plan) -> str:
 
 
 def _enrich(plan: Plan) -> str:
-    names = dict.fromkeys(name for fact in plan.facts for name in fact.entities)
+    names = dict.fromkeys(name for fact in plan.facts if not fact.held for name in fact.entities)
     return "names " + (", ".join(names) or "nothing")
 
 

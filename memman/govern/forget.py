@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from memman.clock import now_ms
 from memman.compose import builtin_embedder
 from memman.config.schedule import refuse_stopped
+from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, looking, writing
 from memman.model.errors import UnknownId
@@ -28,7 +29,7 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         waiting = {one.note: queue.show(one.note) for one in found if one.note}
     with writing(place) as store, builtin_embedder() as local:
         rows = _retire(store, local, found, waiting)
-        done = _records(store, rows)
+        done = _records(place, store, rows)
     with looking(place) as (catalogue, _):
         for row, record in zip(rows, done, strict=True):
             record["replaced"] = [{"id": one["uid"], "text": one["text"]} for one in catalogue.predecessors(row)[-1:]]
@@ -48,7 +49,7 @@ def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     with writing(place) as store, builtin_embedder() as local:
         with store.unit() as unit:
             rows = context.restore(unit, local, store.cell, memories, now_ms())
-        return _records(store, rows)
+        return _records(place, store, rows)
 
 
 def _retire(
@@ -83,12 +84,13 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     unit.add(Draft(memory_uid(note.uid, 0), note.uid, fact, note.provenance.source, origin, note.queued_at), now)
 
 
-def _records(store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:
+def _records(place: Chosen, store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:
     memories = store.reader.rows(rows)
-    return [
+    done = [
         {"id": memories[row][1], "kind": "memory", "text": memories[row][3], "changed": changed}
         for row, changed in rows.items()
     ]
+    return [veiled(place, store.reader, record["id"], record) for record in done]
 
 
 def _turn(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
+from memman.govern.held import veiled
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, writing
 from memman.model.errors import UsageError
@@ -25,7 +26,8 @@ def related(place: Chosen, part: str, *, kind: str | None = None, depth: int = 1
     with looking(place) as (catalogue, queue):
         start = one_memory(part, catalogue, queue, place.name)
         reached = _reached(catalogue, start, kind, depth, limit)
-        return {"memory": catalogue.memories([start])[0], "related": reached}
+        asked = catalogue.memories([start])[0]
+        return {"memory": veiled(place, catalogue.reader, asked["uid"], asked), "related": reached}
 
 
 def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, note: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.vocabulary import PROTECTED
@@ -19,7 +20,7 @@ def listed(
     """Return memories, newest first."""
     with reading(place) as catalogue:
         records = catalogue.listed(category=category, source=source, status=status, limit=limit)
-    return [record | _why(record) for record in records]
+        return [veiled(place, catalogue.reader, record["uid"], record | _why(record)) for record in records]
 
 
 @answering
@@ -28,17 +29,19 @@ def shown(place: Chosen, parts: Sequence[str], *, history: bool = False) -> list
     with looking(place) as (catalogue, queue):
         records = []
         for one in all_named(parts, catalogue, queue, place.name):
-            records += _described(one, catalogue, queue, history=history)
+            records += _described(place, one, catalogue, queue, history=history)
         return records
 
 
-def _described(one: Named, catalogue: Catalogue, queue: QueueView, *, history: bool) -> list[dict[str, Any]]:
+def _described(
+    place: Chosen, one: Named, catalogue: Catalogue, queue: QueueView, *, history: bool
+) -> list[dict[str, Any]]:
     if one.note:
         return [{"kind": "note"} | queue.show(one.note)]
-    return [_memory(record, catalogue, history=history) for record in catalogue.memories(one.memories)]
+    return [_memory(place, record, catalogue, history=history) for record in catalogue.memories(one.memories)]
 
 
-def _memory(record: dict[str, Any], catalogue: Catalogue, *, history: bool) -> dict[str, Any]:
+def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue, *, history: bool) -> dict[str, Any]:
     row = record["id"]
     after = catalogue.successors(row)
     extra: dict[str, Any] = {
@@ -50,7 +53,7 @@ def _memory(record: dict[str, Any], catalogue: Catalogue, *, history: bool) -> d
     }
     if history:
         extra |= {"before": catalogue.predecessors(row), "after": after}
-    return {"kind": "memory"} | record | _why(record) | extra
+    return {"kind": "memory"} | veiled(place, catalogue.reader, record["uid"], record | _why(record)) | extra
 
 
 def _why(record: dict[str, Any]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+from memman.govern.held import veiled
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, reading
 from memman.store.sqlite.catalogue import Catalogue, memory_record
@@ -16,7 +17,8 @@ def lines(
     uid = None if memory is None else _uid(place, memory)
     with reading(place) as catalogue:
         records = catalogue.log(limit=limit, since=since, memory=uid)
-        return [_named(record, catalogue) | {"source": _source(record["memory"], catalogue)} for record in records]
+        told = [_veiled(place, record, catalogue) for record in records]
+        return [_named(record, catalogue) | {"source": _source(record["memory"], catalogue)} for record in told]
 
 
 @answering
@@ -28,6 +30,12 @@ def stats(place: Chosen, *, since: int | None = None) -> dict[str, Any]:
     for counts in days.values():
         verbs.update(counts)
     return {"verbs": dict(verbs.most_common()), "days": days}
+
+
+def _veiled(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Tell of both sides of a change what may be told."""
+    sides = {side: record[side] for side in ("before", "after") if record[side]}
+    return record | {name: veiled(place, catalogue.reader, record["memory"], side) for name, side in sides.items()}
 
 
 def _uid(place: Chosen, part: str) -> str:

@@ -84,7 +84,7 @@ def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) ->
         return chosen
     if len(chosen) != 1:
         raise UsageError(f"--to takes one store: say which with --store ({', '.join(held)})")
-    if stores.exists(data, stores.checked(to)):
+    if stores.exists(data, stores.harmless(to)):
         raise UsageError(f"there is a store {to!r} already: give another name, or leave --to out")
     return {to: next(iter(chosen.values()))}
 

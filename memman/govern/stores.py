@@ -27,11 +27,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The store a command means. `why` is --store, MEMMAN_STORE, binding, active or default."""
+    """The store a command means, and the agent that runs it, '' for none.
+
+    `why` is --store, MEMMAN_STORE, binding, active or default.
+    """
 
     data: str
     name: str
     why: str
+    agent: str = ""
 
     @property
     def path(self) -> str:
@@ -44,7 +48,7 @@ class Chosen:
         return stores.exists(self.data, self.name)
 
 
-def chosen(explicit: str | None = None) -> Chosen:
+def chosen(explicit: str | None = None, agent: str = "") -> Chosen:
     """Work out which store is meant. Raises UsageError for a bad name, CannotWrite for an unusable data folder."""
     data, here = data_dir(), stores.here()
     check_folder(data)
@@ -55,7 +59,7 @@ def chosen(explicit: str | None = None) -> Chosen:
         ("binding", stores.bindings(data).get(here.common) if here else None),
         ("active", _active(data)),
     )
-    return Chosen(data, name, next((why for why, said in asked if said), "default"))
+    return Chosen(data, name, next((why for why, said in asked if said), "default"), agent)
 
 
 def expected(place: Chosen) -> Chosen:
@@ -112,7 +116,7 @@ def listed(place: Chosen) -> list[dict[str, Any]]:
 
 def create(data: str, name: str) -> bool:
     """Make a store; False when it is there already."""
-    if stores.exists(data, stores.checked(name)):
+    if stores.exists(data, stores.harmless(name)):
         return False
     from memman.store.sqlite.store import SqliteStore
 

@@ -4,6 +4,7 @@ from memman.config import stores
 from memman.config.places import data_dir
 from memman.config.repository import repository
 from memman.hot.payload import Payload
+from memman.hot.provenance import in_shell
 from memman.hot.session import Session
 
 # Characters of a path that any host would send.
@@ -11,9 +12,12 @@ _LONGEST = 4096
 
 
 class Call:
-    """One event of one session: what the host says of it, and where its memory is."""
+    """One event of one session: what the host says of it, and where its memory is.
 
-    __slots__ = ("cwd", "data", "here", "host", "payload", "session", "store")
+    One that is not `genuine` comes from an agent's shell: it is answered, and leaves nothing behind.
+    """
+
+    __slots__ = ("cwd", "data", "genuine", "here", "host", "payload", "session", "store")
 
     def __init__(self, host: str, store: str | None) -> None:
         self.host = host
@@ -23,4 +27,5 @@ class Call:
         self.cwd = cwd if cwd[:1] == "/" and len(cwd) <= _LONGEST else ""
         self.here = repository(self.cwd) if self.cwd else stores.here()
         self.store = stores.resolve(self.data, store, self.here)
-        self.session = Session(self.data, host, self.payload.text("session_id"))
+        self.genuine = not in_shell(host)
+        self.session = Session(self.data, host, self.payload.text("session_id") if self.genuine else "")

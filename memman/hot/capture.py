@@ -22,9 +22,10 @@ _SHOWN = 64
 def wanted(call: "Call") -> bool:
     """Whether turns are to be kept.
 
-    Not while the scheduler is stopped, nor where the env file says off or is shut, nor in a folder to be ignored.
+    Not from an agent's shell, nor while the scheduler is stopped, nor where the env file says off or is shut, nor in a
+    folder to be ignored.
     """
-    if Schedule.load(call.data).stopped:
+    if not call.genuine or Schedule.load(call.data).stopped:
         return False
     try:
         off = setting(call.data, "MEMMAN_CAPTURE") == "off"

@@ -30,7 +30,9 @@ def answer(event: str, host: str, store: str | None) -> str:
 
 def _session_start(call: Call) -> str:
     from memman.hot.prime import block
+    from memman.hot.provenance import brand
 
+    brand(call.host)
     text, uids = block(call.data, call.store)
     with call.session as session:
         if call.payload.text("source") in _LOST:

@@ -2,28 +2,49 @@
 
 import os
 
-from memman.model.vocabulary import SOURCES
+from memman.config.places import open_file
+from memman.model.vocabulary import AGENT_MARKS, SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.config.repository import Repository
 
-# What each agent sets in the environment of the commands it runs.
-_AGENTS = (
-    ("CLAUDECODE", "claude-code"),
-    ("CODEX_THREAD_ID", "codex"),
-    ("CODEX_SANDBOX", "codex"),
-    ("CODEX_SANDBOX_NETWORK_DISABLED", "codex"),
-    ("GEMINI_CLI", "gemini"),
-    ("OPENCODE", "opencode"),
-    ("CURSOR_AGENT", "cursor"),
-)
+# Marks that an agent's own process may carry, too, and with it the hooks it runs.
+_OWN = frozenset(("CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE"))
+# Hosts that run another agent.
+_INSIDE = {"nanoclaw": "claude-code"}
 _SESSIONS = ("MEMMAN_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID")
 
 
 def agent() -> str:
     """Name the agent that runs this process, '' for none."""
-    return os.environ.get("MEMMAN_AGENT") or next((name for key, name in _AGENTS if os.environ.get(key)), "")
+    env = os.environ
+    known = next((name for key, name in AGENT_MARKS if env.get(key)), "")
+    return env.get("MEMMAN_AGENT") or known or env.get("AI_AGENT", "")
+
+
+def in_shell(host: str) -> bool:
+    """Whether a hook was called from an agent's shell and not by its host: by the host's agent or by another one.
+
+    What memman installs sets MEMMAN_AGENT in shells, and never for hooks.
+    """
+    env, own = os.environ, _INSIDE.get(host, host)
+    return bool(env.get("MEMMAN_AGENT")) or any(
+        env.get(key) and (name != own or key not in _OWN) for key, name in AGENT_MARKS
+    )
+
+
+def brand(host: str) -> None:
+    """Have the commands that Claude Code runs in this session say so; its hooks are run without."""
+    path = os.environ.get("CLAUDE_ENV_FILE")
+    if not path or _INSIDE.get(host, host) != "claude-code":
+        return
+    try:
+        file = open_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(file, b"export MEMMAN_AGENT=claude-code\n")
+        os.close(file)
+    except OSError:  # a full disk: it is known by less
+        return
 
 
 def stamp(claimed: str, here: "Repository | None") -> dict[str, str]:

@@ -5,6 +5,7 @@ import time
 from fcntl import LOCK_EX, LOCK_NB, flock
 
 from memman.config.places import make_file, make_folder, open_file, sessions_path
+from memman.model.secret_words import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ _TRIES, _PAUSE = 50, 0.005
 
 
 def session_name(session: str) -> str:
-    """Return what a session's file is called by; for an id that is not a plain name a digest of it."""
-    if len(session) <= _LONGEST_NAME and _PLAIN.issuperset(session):
+    """Return what a session's file is called by; for an id that is no plain name, or a secret, a digest of it."""
+    if len(session) <= _LONGEST_NAME and _PLAIN.issuperset(session) and screened(session) == session:
         return session
     from hashlib import blake2b
 

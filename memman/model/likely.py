@@ -29,6 +29,36 @@ _AMOUNT = (
 )
 _DATE = r"\d{4}-\d\d-\d\d(?:[T_ ].*)?"
 _EMAIL = r"[\w.+-]+@[\w-]+(?:\.[A-Za-z]{2,})+"
+# A variable, a template, a hash, a type, a link, a pattern of characters: what may stand in a value's place.
+_TEMPLATE = (
+    r"\$(?:[{(]|(?:argon2\w*|2[abxy]?|1|5|6|7|y|gy|apr1|pbkdf2[\w-]*|scrypt|sha\d+|bcrypt\w*)\$|"
+    r"[A-Za-z_]\w*(?![\w$!@#%^&*+~?]))|[{(\[]{2}|\{%|\[(?:[^\]\s]{0,80}\]\(|[^\]\s]{0,80}(?:a-z|A-Z|0-9))|"
+    r"[{/](?![^\s]{0,80}[!#^*$])"
+)
+_MARKS = r"[!@#$%^&*?+~]"
+_TURN = r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])"
+# What a program puts behind the name of a machine: `web-7f8d9c6b5-x2k4q`.
+_POD = r"[a-z][a-z0-9-]{1,60}-[0-9a-f]{8,10}-[a-z0-9]{5}"
+# Users' names and passwords as programs come with them.
+_DEFAULTS = frozenset(
+    """
+    admin changeme example guest minio minioadmin mysql pass password postgres pwd rabbitmq root secret test user
+    """.split()
+)
+# Keys that find something: in a table, a cache, a map.
+_FINDS = (
+    r"(?i)(?:public|pub|cache|primary|foreign|partition|sort|row|object|s3|idempotency|routing|map|dict|index|hash|"
+    r"search|unique|composite|natural|surrogate|item|group|bucket|lookup|blob|file|artifact|restore|dedup\w*|request|"
+    r"correlation|trace|shard|redis|kms|range|message|translation|feature|query|react|arrow|registry)$"
+)
+_SECURES = (
+    r"(?i)(?:encrypt\w*|decrypt\w*|sign\w*|master|deploy\w*|licen[cs]e|ssh|private|hmac|webhook|shared|preshared|account|"
+    r"auth\w*|app|admin|root|client|consumer|secur\w*|crypto|cipher|aes|jwt|wifi|data|product|subscription|activation|"
+    r"write|integration|bot|service|session|access|storage|creds?|api|secret|token|recovery|totp|code)$"
+)
+# Characters before the word `key` in which it is said which one.
+_BEFORE = 24
+_HEX = r"(?i)[0-9a-f-]+|[0-9a-f]{8,}[:/][0-9a-f]+"
 _ENDING = r"(?:tion|sion|ing|ment|ity|ies|ed|ness|[ai]ble|ally|ology|[ae]nce|ive|ical|ship|ism|er|or|ion|ent|ant)s?"
 _UNPRONOUNCEABLE = r"(?i)[bcdfghjklmnpqrstvwxz]{5}"
 
@@ -41,24 +71,61 @@ def entropy(text: str) -> float:
 
 def password(match: re.Match[str]) -> bool:
     """Whether a password's place holds one: a mixture of seven, or letters that are no word."""
-    value = _head(match["secret"])
+    value = _value(match)
     if _spared(value) or _variable(value):
         return False
     if value.isdigit():
-        return len(value) >= 6 and not match["tail"]  # noqa: PLR2004 - a PIN of six
+        return len(value) >= 6 and not match.groupdict().get("tail")  # noqa: PLR2004 - a PIN of six
     if value.isalpha():
         return _no_word(value, 10 if _tight(match) else 16)
     return len(value) >= 7 and any(map(str.isalpha, value))  # noqa: PLR2004 - "hunter2"
 
 
+def mentioned(match: re.Match[str]) -> bool:
+    """Whether the word beside a password's name is one: behind `with` a mixture of seven, else one that no name is."""
+    value = _value(match)
+    if not _mixed(value) or _spared(value) or _variable(value) or re.fullmatch(rf"{_EMAIL}|\w+@[\w.-]+", value):
+        return False
+    if match.groupdict().get("lead"):
+        return len(value) >= 7  # noqa: PLR2004 - "hunter2"
+    odd = re.search(_MARKS, value) is not None or len(re.findall(_TURN, value)) >= 3  # noqa: PLR2004 - "k3y9Zq27"
+    return len(value) >= 8 and odd and not named(value)  # noqa: PLR2004
+
+
 def token(match: re.Match[str]) -> bool:
     """Whether a token's place holds one: letters and digits in no order that a name has."""
     value = _head(match["secret"])
-    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    if len(value) < (8 if mixed else 16) or not (mixed or re.search(_UNPRONOUNCEABLE, value)):
+    mixed = _mixed(value)
+    if len(value) < (8 if mixed else 16) or not (mixed or re.search(_UNPRONOUNCEABLE, value)) or value[0] in "$({[/=":
         return False
     # Dates and counters have fewer bits a character.
-    return entropy(value) >= 2.8 and not (_spared(value) or named(value) or re.fullmatch(_EMAIL, value))  # noqa: PLR2004
+    return entropy(value) >= 2.8 and not (_spared(value) or named(value) or re.fullmatch(f"{_EMAIL}|{_POD}", value))  # noqa: PLR2004
+
+
+def drawn(match: re.Match[str]) -> bool:
+    """Whether a key's place holds random characters, and the key is not one that finds a thing."""
+    value, which = match["secret"], _which(match)
+    if not _mixed(value) or entropy(value) < 3.0 or re.search(_FINDS, which):  # noqa: PLR2004 - bits a character
+        return False
+    if re.fullmatch(_HEX, value) and not re.search(_SECURES, which):
+        return False
+    return len(re.findall(_TURN, value)) >= 3 and token(match)  # noqa: PLR2004
+
+
+def _which(match: re.Match[str]) -> str:
+    """Return the word that says which key it is: `primary` of `primary_key`, and `creds` of `creds`."""
+    called = match.groupdict().get("called") or ""
+    said = match.string[max(0, match.start("called") - _BEFORE) : match.start("called")] + called if called else called
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", re.sub(r"(?i)key.*", "", said))
+    return words[-1] if words else ""
+
+
+def field(match: re.Match[str]) -> bool:
+    """Whether a field that is called after a secret holds one of its kind."""
+    called = match["called"].lower()
+    if re.search("pass|pwd|kennwort", called):
+        return password(match)
+    return token(match) if re.search("secret|token|api|access|cred", called) else drawn(match)
 
 
 def shuffled(match: re.Match[str]) -> bool:
@@ -70,9 +137,11 @@ def shuffled(match: re.Match[str]) -> bool:
 
 
 def login(match: re.Match[str]) -> bool:
-    """Whether the part behind a user's name is a password rather than a group or a placeholder."""
+    """Whether the part behind a user's name is a password rather than a group, a placeholder or a program's own."""
     value = match["secret"]
-    return value[0] not in "$<{[*%" and not value.isdigit() and value.lower() not in ("password", "pass", "pwd")
+    if value[0] in "*%<" or re.match(_TEMPLATE, value) or value.lower() in _DEFAULTS or "[redacted:" in value:
+        return False
+    return len(value) >= 6 or not value.isdigit()  # noqa: PLR2004 - more digits than a port has
 
 
 def cookie(match: re.Match[str]) -> bool:
@@ -84,13 +153,27 @@ def cookie(match: re.Match[str]) -> bool:
     )
 
 
+def _value(match: re.Match[str]) -> str:
+    """Return a password without what surrounds it; nothing for a variable, a template, a path or a type."""
+    value = match["secret"]
+    if re.match(_TEMPLATE, value) or "[redacted:" in value:
+        return ""
+    bare = value.lstrip("$({[/=")
+    return bare if re.search(r"[\"'`]", match.groupdict().get("open") or "") else _head(bare)
+
+
 def _head(value: str) -> str:
     """Cut off what follows a value in code or in a sentence."""
     return re.split(r"[,;)}\]<>]", value, maxsplit=1)[0].rstrip(".:?")
 
 
+def _mixed(value: str) -> bool:
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
 def _tight(match: re.Match[str]) -> bool:
-    return "=" in match["sep"] or match["open"] != ""
+    found = match.groupdict()
+    return "=" in found.get("sep", "=") or found.get("open", "'") != ""
 
 
 def _spared(value: str) -> bool:
@@ -103,8 +186,9 @@ def _spared(value: str) -> bool:
 
 
 def named(value: str) -> bool:
-    """Whether it is made of words and short numbers, as files, hosts and variables are called."""
-    return bool(re.fullmatch(_NAME, value)) and not re.search(_UNPRONOUNCEABLE, value)
+    """Whether it is made of words and short numbers, as files, hosts and variables are called; in a path of any."""
+    short = re.sub(r"(?<=/)\d{5,20}(?=/|$)", "1", value)
+    return bool(re.fullmatch(_NAME, short)) and not re.search(_UNPRONOUNCEABLE, short)
 
 
 def _variable(value: str) -> bool:

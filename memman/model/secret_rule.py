@@ -6,8 +6,8 @@ from re import Match
 from memman.model.likely import entropy
 
 Likely = Callable[[Match[str]], bool]
-# A token begins a word; an escape such as `\n` or `%22` may stand right before it.
-START = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
+# A token begins a word, also behind `_` and `-`; an escape such as `\n` or `%22` may stand right before it.
+START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
 # It ends where a word ends, or is longer than any pattern looks: then all that follows goes too.
 END = r"(?:(?![A-Za-z0-9])|(?<=\S{200}))"
 

@@ -4,14 +4,45 @@ Safe on the hot path: imports nothing. Every rule in `secret_rules` names the
 words it needs, and a test holds the two together.
 """
 
-# What may announce a secret of any length.
-WORDS = (
-    "<private", "</private", "private key", "://", "bearer", "cookie", "curl", "--user", "auth", "aws", "credential",
-    "password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "mot de passe", "contrase", "senha",
-    "pass=", "pass:", "pass =", "pass :", 'pass"', "pass'", "--pass", "pw=", "pw:", "pw =", "pw :", 'pw"', "pw'",
-    "secret", "token", "apikey", "api_key", "api-key", "api key", "accountkey",
-    "access_key", "access key", "accesskey", "access-key",
+# What may announce a secret of any length: a part, and the words with it; nothing for what is a word itself.
+_STEMS: dict[str, tuple[str, ...]] = {
+    "private": (
+        "<private", "</private", "< private", "</ private", "< /private", "&lt;private", "&lt;/private", "private key",
+        "private-lines",
+    ),
+    "pass": (
+        "password", "passwd", "passphrase", "passwort", "passcode", "passord", "pass=", "pass:", "pass =", "pass :",
+        'pass"', "pass'", "--pass", "_pass", "db pass", "root pass", "admin pass",
+    ),
+    "pw": ("pwd", "pw ", "pw=", "pw:", 'pw"', "pw'"),
+    "key": (
+        "apikey", "api_key", "api-key", "api key", "accountkey", "access_key", "access key", "accesskey", "access-key",
+    ),
+    "log": ("login", "log in", "logged in"),
+    "cred": ("credential", "creds"),
+    "schl": ("schlüssel", "schluessel", "schlu\u0308ssel"),
+    "wi": ("wifi", "wi-fi"),
+    "2fa": ("2fa ", "2fa_"),
+    "backup": ("backup code", "backup_code", "backup key"),
+    **dict.fromkeys(
+        (
+            "://", "bearer", "cookie", "curl", "--user", "auth", "aws", "secret", "token", "kennwort", "mot de passe",
+            "contrase", "senha", "parola", "wachtwoord", "hasło", "lösenord", "adgangskode", "пароль", "密码", "密碼",
+            "パスワード", "wlan", "wpa", "geheimnis", "totp", "mfa", "recovery", "sign in", "zugang", "anmeld", "bootstrap",
+            "kubeadm",
+        ),
+        (),
+    ),
+}  # fmt: skip
+# Tools that take a password, and what stands in every such command.
+_TOOLS = (
+    "mysql", "mariadb", "redis-cli", "valkey-cli", "mongo", "smbclient", "rpcclient", "wmic", "winexe", "net use",
+    "sqlplus", "impdp", "expdp", "jdbc:oracle", "ldap", "openssl", "keytool", "jarsigner", "plink", "pscp", "psftp",
+    "putty", "7z", "zip ", "rar ", "sqlcmd", "bcp ", "mosquitto", "rabbitmqctl", "xfreerdp", "cmdkey", "echo", "printf",
+    "<<<", "sshpass",
 )  # fmt: skip
+_SIGNS = ("-", "/", "\\", "|", "<<<", "_user", "_password")
+WORDS = (*(word for stem, words in _STEMS.items() for word in words or (stem,)), *_TOOLS)
 # How tokens begin, or what stands in them: looked for in what is long.
 TOKEN_WORDS = (
     "sk-", "a3t", "akia", "asia", "abia", "acca", "aiza", "ya29.", "gocspx-", "ltai", "q~", "tk-us-", "sha256~",
@@ -30,6 +61,13 @@ TOKEN_WORDS = (
     "pscale_", "pnu_", "pnb_", "sbp_", "sb_secret_", "dnkey-", "sntrys_", "sntryu_", "glc_", "glsa_", "dt0c01.",
     "dt0s16.", "nrjs-", "nrii-", "nrak-", "pat.", "sat.", "sm_aat_", "sm_pat_", "sm_sat_", "s-s4t2",
     "aaaaaaaaaaaaaaaaaaaaaa", "sl.", "eyj", "zxlk",
+    "fwog", "iqoj", "fqog", "aq.", "1//0", "tskey-", "napi_", "npg_", "avns_", "mdb_sa_sk_", "exo", "rnd_", "vcp_",
+    "vck_", "vci_", "vca_", "vcr_", "ddp_", "ddw_", "ddo_", "xau_", "bkua_", "ccipat_", "cciprj_", "atbb", "oy2",
+    "jsrp_", "cio", "expo_", "st.", "lsv2_", "pcsk_", "fw_", "tgp_v1_", "sk_", "wandb_v1_", "csk-", "rpa_", "jina_",
+    "fc-", "e2b_", "apify_api_", "re_", "mlsn.", "pat-", "pk_", "figd_", "figo_", "figu_", "os_v2_", "rzp_test_",
+    "access_token$", "hmfx", "phx_", "phs_", "hcaik_", "hcbik_", "hcxik_", "hcamk_", "hcxmk_", "xaat-", "xapt-",
+    "pylf_v", "signkey-", "ory_at_", "ory_rt_", "ory_pat_", ":aa", "ls0tls", "sessid", "sessionid", "connect.sid", "mii", "mig", "mhccaqee", "mc4caqa",
+    "b3blbn", "sig=", "hooks.zapier.com",
 )  # fmt: skip
 # The same, in capitals only: in small letters they are everywhere.
 TOKEN_CAPITALS = ("SK",)
@@ -44,7 +82,8 @@ SERVICE_WORDS = (
     "newrelic", "new_relic", "new-relic", "new relic", "nytimes", "newyorktimes", "new-york-times", "new_york_times",
     "okta", "plaid", "privateai", "private_ai", "private-ai", "private ai", "sendbird", "sentry", "snyk", "sonar",
     "sourcegraph", "squarespace", "sumo", "telegr", "travis", "twilio", "twitch", "twitter", "vault", "xray",
-    "yandex", "zendesk",
+    "yandex", "zendesk", "key", "access", "kty", "assemblyai", "deepgram", "gitea", "linode", "opsgenie", "postmark",
+    "railway", "wandb",
 )  # fmt: skip
 # Characters that the shortest of those tokens and keys has, none of them a blank.
 LONG = 14
@@ -79,9 +118,11 @@ def masked(text: str) -> str:
 def suspicious(text: str) -> bool:
     """Whether `text` holds any word that a rule looks for, or what may split one."""
     lowered = text.lower()
-    for word in WORDS:
-        if word in lowered:
+    for stem, words in _STEMS.items():
+        if stem in lowered and (not words or any(word in lowered for word in words)):
             return True
+    if any(sign in lowered for sign in _SIGNS) and any(tool in lowered for tool in _TOOLS):
+        return True
     if not text.isascii() and any(mark in text for mark in HIDDEN):
         return True
     runs = " ".join([run for run in text.split() if len(run) >= LONG])
@@ -89,6 +130,8 @@ def suspicious(text: str) -> bool:
 
 
 def _begun(runs: str) -> bool:
+    # No token is all digits and letters to `f`, as what names a commit is.
+    runs = " ".join([run for run in runs.split() if run.strip("0123456789abcdef")])
     lowered = runs.lower()
     return any(word in lowered for word in TOKEN_WORDS) or any(word in runs for word in TOKEN_CAPITALS)
 

@@ -8,7 +8,7 @@ from memman.model.secret_rule import Rule
 from memman.model.secret_rules import RULES
 from memman.model.secret_words import HIDDEN, masked, suspicious
 
-_PRIVATE = r"(?i)<(/?)private\b[^<>]*+>"
+_PRIVATE = r"(?i)(?:<|&lt;)\s?(/?)\s?private\b[^<>&]*+(?:>|&gt;)"
 _DROPPED = "[private]"
 # Between visible ASCII nothing invisible has a purpose, but to split a token.
 _SPLIT = f"(?<=[!-~])[{HIDDEN}]++(?=[!-~])"

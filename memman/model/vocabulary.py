@@ -5,6 +5,23 @@ SOURCES = ("user", "agent", "file", "import", "tool", "web")
 # What neither the user nor their agent said: it is marked where it is shown, not put before a model unasked, retires
 # nothing that a more trusted source said, and is held back where it reads as an order.
 LOW_TRUST = ("file", "import", "tool", "web")
+# What each agent sets in the environment of the commands it runs; one that sets another's, too, comes first.
+AGENT_MARKS = (
+    ("AMP_CURRENT_THREAD_ID", "amp"),
+    ("QWEN_CODE", "qwen"),
+    ("CLAUDECODE", "claude-code"),
+    ("CODEX_THREAD_ID", "codex"),
+    ("CODEX_SANDBOX", "codex"),
+    ("CODEX_SANDBOX_NETWORK_DISABLED", "codex"),
+    ("GEMINI_CLI", "gemini"),
+    ("OPENCODE", "opencode"),
+    ("OPENCLAW_SHELL", "openclaw"),
+    ("CURSOR_AGENT", "cursor"),
+    ("COPILOT_CLI", "copilot"),
+    ("CLINE_ACTIVE", "cline"),
+    ("GOOSE_TERMINAL", "goose"),
+    ("AUGMENT_AGENT", "augment"),
+)
 CATEGORIES = ("preference", "decision", "fact", "insight", "context")
 INTENTS = ("why", "when", "entity", "general")
 IMPORTANCES = ("1", "2", "3", "4", "5")
@@ -20,6 +37,8 @@ PROTECTED = "protected:"
 
 # Store setting, by memory: since when it is held back for review; a person's approval removes it.
 HELD = "held:"
+# What an agent, and a log, is told in place of what is held back.
+WITHHELD = "[held back for review]"
 
 # Embedders of this machine, to which texts that were forgotten may be shown, too. Recall searches the last that is
 # complete; linking keeps to the first.

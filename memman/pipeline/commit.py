@@ -12,7 +12,7 @@ from memman.pipeline.embed import made_by
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.spread import Spread, key
-from memman.pipeline.trust import may_touch
+from memman.pipeline.trust import bounded, may_touch
 from memman.store.protocols import Reader, Store, Unit
 
 _SOURCE = 9  # column of a row
@@ -130,12 +130,12 @@ def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at
 
 
 def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...]) -> Draft:
-    note = plan.note
+    note, source = plan.note, _whose(plan, n)
     return Draft(
         uid=memory_uid(note.uid, n),
         note=note.uid,
-        fact=plan.facts[n],
-        source=_whose(plan, n),
+        fact=bounded(plan.facts[n], source),
+        source=source,
         origin=note.provenance.origin,
         valid_from=note.queued_at,
         vectors=vectors,

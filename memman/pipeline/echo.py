@@ -68,10 +68,10 @@ async def _known(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
 
 
 def whose(note: Note, fact: Fact, candidates: Sequence[Candidate]) -> str:
-    """Return whose word a fact is: an agent that says what a less trusted memory says hands that on."""
+    """Return whose word a fact is: an agent that says in nearly the same words what low trust says hands that on."""
     mine = source(note, fact)
     read = [c for c in candidates if c.source in LOW_TRUST] if mine == "agent" else []
-    return lowest(mine, *(c.source for c in read if _says([c.text], fact.text, SAME)))
+    return lowest(mine, *(c.source for c in read if _twins(c.text, fact.text)))
 
 
 def held(reader: Reader, fact: Fact) -> int | None:
@@ -126,6 +126,11 @@ def _says(texts: Sequence[str], text: str, share: float) -> bool:
     """Whether `texts` hold `share` of the telling words of `text`, all of its numbers, and its names to the letter."""
     whole = " ".join(texts)
     return _covers(texts, text) >= share and _numbers(text) <= _numbers(whole) and not respelled(text, whole)
+
+
+def _twins(text: str, other: str) -> bool:
+    """Whether two texts say the same in nearly the same words, neither much more than the other."""
+    return _says([text], other, TOGETHER) and _says([other], text, TOGETHER)
 
 
 def _numbers(text: str) -> set[str]:

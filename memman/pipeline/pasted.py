@@ -97,6 +97,13 @@ _COPIED = re.compile(
     re.IGNORECASE,
 )
 
+_HERE = re.compile(
+    r"(?:(?:ok(?:ay)?|so|hi|hey|and),? )?(?:here(?:'s|\u2019s| is| are| comes| goes)|(?:this|below|following|attached)"
+    r" (?:is|are)|these are|hier (?:ist|sind|der|die|das|kommt)|look at|see|consider|given|check(?: out)?) "
+    r"(?:the|a|an|some|what|this|that|my|our|his|her|their|der|die|das)\b",
+    re.IGNORECASE,
+)
+
 # A title that ends with whose the text is.
 _WHOSE = re.compile(r"\b(?:from|by|according to) (?:(?:the|my|our|an?) (?:\w+ ){0,3}\w+|[A-Z]\w+)$")
 # What makes the number of a ticket the subject of the user's own sentence.
@@ -174,7 +181,8 @@ def announces(line: str, after: str = "") -> bool:
         return bool((_COLON.search(line) or _bearing(line)) and (_RETOLD.search(line) or not _listing(line)))
     if len(line) > _LINE or line.endswith((".", "!", "?", ",", ";")) or ORDER.match(line) or _listing(line):
         return False
-    return _telling(line) or bool(_COPIED.match(line)) or _title(line, after)
+    here = bool(_HERE.match(line) and (_COLON.search(line) or _bearing(line)))
+    return here or _telling(line) or bool(_COPIED.match(line)) or _title(line, after)
 
 
 def _listing(line: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from memman.pipeline.hearsay import points_back, spoken
 from memman.pipeline.pasted import announces, command, foreign, machine, told, voices
 from memman.pipeline.steering import attack
 
@@ -22,11 +23,6 @@ _TAG = re.compile(r"<([A-Za-z][\w.:-]*)\b[^<>\n]{0,400}>")
 _FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
 # Lines of an agent's message that are not its own.
 _ECHOED = re.compile(r"\s*(?:>|\||(?:[-*]\s+)?[0-9a-f]{8}\s(?:\d+[ydhms]|now)\s[\w\s,()]{1,60}:\s)")
-_PAYLOAD = re.compile(
-    r"(?:please |can you |could you )?(?:translate|summari[sz]e|proof-?read|rephrase|reword|paraphrase|rewrite"
-    r"|fix the (?:grammar|wording|spelling|typos?)|spell-?check|polish|shorten)\b[^:\n]{0,80}:",
-    re.IGNORECASE,
-)
 # How somebody turns back to the agent after something pasted; a document's own rules begin otherwise.
 _ADDRESS = re.compile(
     r"""(?:please|pls|plz|can|could|would|what|why|how|where|which|any|fix|help|does|did|is|are|tell|also|btw
@@ -76,6 +72,7 @@ def _said(text: str) -> Iterator[str]:
     """Yield the paragraphs that the author wrote."""
     paragraphs = list(_paragraphs(text))
     others = voices([line for lines, _ in paragraphs for line in lines])
+    paragraphs = _from_author(paragraphs)
     pasted = False
     for n, (lines, fenced) in enumerate(paragraphs):
         if fenced:
@@ -111,6 +108,15 @@ def _paragraphs(text: str) -> Iterator[tuple[list[str], bool]]:
         yield lines, False
 
 
+def _from_author(paragraphs: list[tuple[list[str], bool]]) -> list[tuple[list[str], bool]]:
+    """Leave out all that stands before a line which says of it that somebody else wrote it."""
+    backs = [(n, at) for n, (lines, _) in enumerate(paragraphs) for at, line in enumerate(lines) if points_back(line)]
+    if not backs or backs[-1] == (0, 0):
+        return paragraphs
+    n, at = backs[-1]
+    return [(paragraphs[n][0][at:], False), *paragraphs[n + 1 :]]
+
+
 def _addressed(lines: list[str]) -> bool:
     return bool(_ADDRESS.match(lines[0].strip())) and sum(map(len, lines)) <= _CLOSING
 
@@ -123,10 +129,13 @@ def _typed(lines: list[str], others: frozenset[str]) -> tuple[list[str], bool]:
             return kept, True
         if machine(line):
             return kept, False  # what follows it in one paragraph is of its kind
-        cut, teller = _PAYLOAD.match(line.strip()), told(line)
-        if cut or teller:
-            return [*kept, cut[0] if cut else teller], bool(cut)
-        kept.append(line)
+        teller = told(line)
+        if teller:
+            return [*kept, teller], False
+        said, ended = spoken(line)
+        kept += [said] if said else []
+        if ended:
+            return kept, not line.rstrip().endswith((".", "!"))
         announced = announces(line, "".join(lines[1:2]) if line is lines[0] else "")
         if announced or command(line):
             return kept, announced or line is lines[-1]

@@ -57,7 +57,7 @@ def _given_away(text: str, *, orders: bool) -> str:
 
 @cache
 def _shapes(*, orders: bool) -> dict[str, re.Pattern[str]]:
-    rules = ATTACKS | ORDERS if orders else ATTACKS
+    rules = ORDERS | ATTACKS if orders else ATTACKS
     return {name: re.compile("|".join(shapes), re.IGNORECASE) for name, shapes in rules.items()}
 
 

@@ -2,10 +2,15 @@
 
 import re
 
-_AI = (
-    r"(?:AIs?|A\.I\.|LLMs?|(?:coding |AI |software )?(?:agents?|assistants?)|copilots?|claude(?: code)?|codex|gemini|chatgpt|gpt"
-    r"|language models?|KI(?:-Agent(?:en)?|-Assistent(?:en)?)?|Sprachmodelle?)"
+# Who reads memories, by names that mean nothing else; "agent", "Gemini" or "GPT" alone may be anything.
+_MODEL = (
+    r"(?:AIs|LLMs|(?:any|all|every|each) (?:AI|LLM|(?:coding |AI )?assistants?|(?:AI )?agents? (?:reading|that reads?|who reads?"
+    r"|with (?:tool )?access))|(?:coding|AI|LLM|software) (?:agents?|assistants?|models?)|(?:all|any|every) agents?"
+    r"|assistants|claude(?: code)?|chatgpt|codex(?: cli)?|copilots?|language models?|KI-(?:Agent(?:en)?|Assistent(?:en)?)"
+    r"|Sprachmodelle?)"
 )
+# The same as they are addressed, where no other agent answers.
+_AI = rf"(?:{_MODEL}|AI|LLM|model|agents?|assistants?|gemini|gpt|KI)"
 _WHO = r"(?:user|developer|human|owner|operator|maintainer|admin(?:istrator)?|boss|nutzer|benutzer|anwender|entwickler)"
 _DO = (
     r"(?:send|upload|forward|post|e?mail|approve|accept|install|trust|skip|disable|bypass|share|reveal|paste|copy|leak"
@@ -14,163 +19,247 @@ _DO = (
     r"|sende|schicke|lade|installiere|nutze|verwende|antworte|sage|nenne|empfiehl|f\u00fchre|gib|l\u00f6sche|\u00f6ffne"
     r"|genehmige|akzeptiere|umgehe|deaktiviere)"
 )
+# What an agent does to its user's harm, with what; without that, "never share a session" is anybody's rule.
 _RISK = (
-    r"(?:send|upload|forward|e?mail|approve|trust|skip|disable|bypass|share|reveal|paste|leak|grant|exfiltrate"
-    r"|recommend|suggest|tell|answer|reply|respond|claim|auto-?merge|sende|schicke|antworte|empfiehl|genehmige|umgehe"
-    r"|deaktiviere)"
+    r"(?:send|upload|forward|e?mail|trust|skip|disable|bypass|share|reveal|paste|leak|exfiltrate|approve|sende|schicke"
+    r"|genehmige|umgehe|deaktiviere)"
 )
+_SAY = r"(?:answer|reply|respond|recommend|suggest|claim|antworte|empfiehl)"
 _GOODS = (
     r"(?:secrets?|tokens?|keys?|credentials?|passwords?|\.env|env(?:ironment)? (?:file|variables?|vars?)|transcripts?"
-    r"|conversations?|chat|diffs?|source(?: code)?|repo(?:sitory)?|code|dumps?|logs?|history|contents?|files?|database"
-    r"|memor(?:y|ies)|data|zugangsdaten|passw\u00f6rter|schl\u00fcssel|quelltext|verlauf)"
+    r"|conversations?|chat|source(?: code)?|repo(?:sitory)?|history|memor(?:y|ies)|\.ssh|\.aws|zugangsdaten"
+    r"|passw\u00f6rter|schl\u00fcssel|quelltext|verlauf)"
 )
 _OUT = r"(?:https?://(?!(?:localhost|127\.|\[::1\]))|www\.|[\w.+-]+@[\w-]+\.\w|[\w-]+\.(?:example|invalid|test|ru|xyz|top)\b)"
 _CHECKS = (
     r"(?:code[- ]?reviews?|reviews?|verification|signatures?|tls|ssl|certificates?|approvals?|confirmations?"
-    r"|authentication|2fa|mfa|audits?|sandbox|permissions?|safety|security|secret scans?|scans?|hooks?|tests?"
+    r"|authentication|2fa|mfa|audits?|sandbox|permissions?|safety|security|secret scans?|scans?|hooks?|(?:all |the )?tests?"
     r"|pr\u00fcfung(?:en)?|freigaben?)"
 )
 _BEGINS = r"(?:^|[.!:;>\u2013-]\s+|\b(?:always|please|must|should|shall|may|and|then|immer|bitte)\s+)"
+_ENDS = (
+    r"(?=\s*(?:[.!,;:\u2014]|$|and\b|or\b|but\b|this\b|that you\b|about (?:this|it|that)\b|first\b|of (?:this|it)\b))"
+)
+_UNBIDDEN = r"(?<!never )(?<!not )(?<!n't )"
+_TOLD = r"(?:instructions?|prompts?|guidelines?|guidance|directives?|guardrails?|safeguards?|training)"
+
+# "Ignore the instructions before", as other languages say it.
+_IGNORE_ABROAD = (
+    r"\b(?:ignora(?:d|r)?|olvida|descarta)\b[^.\n]{0,30}\b(?:instrucciones|indicaciones|\u00f3rdenes|reglas)\b",
+    r"\b(?:ignore[rz]?|oublie[rz]?)\b[^.\n]{0,30}\b(?:instructions|consignes|directives|r\u00e8gles)\b[^.\n]{0,20}\b(?:pr\u00e9c\u00e9dent|ant\u00e9rieur|ci-dessus)\w*",
+    r"\b(?:ignor[ea]r?|esque[\u00e7c]a)\b[^.\n]{0,30}\b(?:instru\u00e7\u00f5es|instrucoes|ordens|regras)\b",
+    r"\b(?:\u0438\u0433\u043d\u043e\u0440\u0438\u0440\u0443\w*|\u0437\u0430\u0431\u0443\u0434\u044c\w*|\u043e\u0442\u0431\u0440\u043e\u0441\u044c\w*)\b[^.\n]{0,40}(?:\u0438\u043d\u0441\u0442\u0440\u0443\u043a\u0446\u0438|\u0443\u043a\u0430\u0437\u0430\u043d\u0438|\u043f\u0440\u0430\u0432\u0438\u043b|\u043a\u043e\u043c\u0430\u043d\u0434)",
+    r"(?:\u5ffd\u7565|\u65e0\u89c6|\u7121\u8996|\u5fd8\u8bb0|\u5fd8\u6389|\u4e0d\u8981\u7406\u4f1a)[^\u3002\n]{0,15}(?:\u6307\u4ee4|\u6307\u793a|\u63d0\u793a|\u89c4\u5219|\u8bf4\u660e)",
+    r"(?:\u6307\u793a|\u547d\u4ee4|\u30d7\u30ed\u30f3\u30d7\u30c8|\u30eb\u30fc\u30eb)[^\u3002\n]{0,10}(?:\u7121\u8996|\u5fd8\u308c)",
+)
 
 # Marks of an attack whoever hands it on; and of an order, which only those may give who are trusted.
 ATTACKS = {
     "tells to ignore instructions": (
         (
             r"\b(?:ignore|disregard|forget|override|overrule|bypass|discard|stop following|do(?: not|n't) follow)\b[^.\n]{0,40}"
-            r"\b(?:(?:previous|prior|earlier|above|preceding|existing|system|safety|your)\b[^.\n]{0,30}"
-            r"\b(?:rules?|constraints?|polic(?:y|ies)|context|memor(?:y|ies)|safeguards?|instructions?|prompts?|guidelines?"
-            r"|orders?|directives?|guardrails?|training)\b|(?:all|any|every|the)\b[^.\n]{0,20}"
-            r"\b(?:instructions?|prompts?|guardrails?|directives?|safeguards?)\b)"
+            r"(?:\b(?:previous|prior|earlier|above|preceding|your)\b[^.\n]{0,30}"
+            rf"\b(?:rules?|constraints?|polic(?:y|ies)|context|memor(?:y|ies)|orders?|{_TOLD})\b"
+            rf"|\b(?:existing|system|safety)\b[^.\n]{{0,15}}\b{_TOLD}\b(?! colou?r)"
+            rf"|\b(?:all|any|every|the)\b[^.\n]{{0,20}}\b(?:instructions?|prompts?|guardrails?|directives?|safeguards?)\b(?! colou?r))"
         ),
         (
-            r"\b(?:ignorier\w*|vergiss|missacht\w*|verwirf|\u00fcbergeh\w*)\b[^.\n]{0,40}"
-            r"\b(?:anweisung|regel|instruktion|vorgabe|befehl|prompt)\w*"
+            r"\b(?:ignore|disregard|forget)\b (?:all |everything |anything )?(?:that |what(?:ever)? )?(?:(?:was |has been |you were )?"
+            r"(?:said|told|agreed|written) |came |comes |stands )?(?:before|above|earlier)\b(?! (?:the|a|an)\b)"
+        ),
+        (
+            r"\b(?:previous|prior|earlier|above|preceding|former)\b[^.\n]{0,20}\b(?:instructions?|prompts?|guidelines?|guidance"
+            r"|directives?)\b[^.\n]{0,15}\b(?:void|obsolete|invalid|cancel+ed|revoked|no longer (?:apply|valid|in force))\b"
+        ),
+        (
+            r"\b(?:ignorier\w*|vergiss|missacht\w*|verwirf|verwerf\w*|\u00fcbergeh\w*)\b[^.\n]{0,40}"
+            r"\b(?:(?:anweisung|instruktion|vorgabe|befehl|prompt)\w*|(?:vorher|bisher|zuvor|davor|oben)\w*[^.\n]{0,20}"
+            r"\b(?:gesagt|geschrieben|regel|galt|steht)\w*)"
         ),
         r"\b(?:new|updated|real|actual|neue) (?:system )?(?:instructions?|directives?|prompt|anweisung(?:en)?)\s*(?:[:=]|follow)",
+        *_IGNORE_ABROAD,
     ),
     "speaks as system or assistant": (
-        r"<\|?/?(?:system|im_start|im_end|assistant|endoftext|user|start_header_id|eot_id)\|?>",
+        r"<\|/?(?:system|im_start|im_end|assistant|endoftext|user|start_header_id|eot_id)\|>",
         r"\[/?(?:INST|SYS)\]|<</?SYS>>|<start_of_turn>",
-        r"\b(?:system|developer|admin|root)[ -](?:message|prompt|override|notice|instructions?|reminder)\s*[:\]>]",
-        r"(?m:^)\W{0,8}(?:assistant|human)\s*:\s",
+        (
+            rf"(?-i:\bSYSTEM)\s*:\s|(?-i:\b(?:SYSTEM|DEVELOPER|ADMIN|ROOT)[ -](?:MESSAGE|PROMPT|OVERRIDE|NOTICE|INSTRUCTIONS?|REMINDER))\s*[:\]>]"
+            rf"|[\[<](?:system|developer|admin|root)[ -](?:message|prompt|override|notice|instructions?|reminder)\s*[\]>:]"
+            rf"|\b(?:system|developer|admin|root)[ -](?:prompt|override|instructions?|message|notice|reminder)\s*:\s*"
+            rf"(?:you\b|ignore\b|always\b|never\b|from now on\b|the (?:user|agent|assistant)\b|please\b|{_DO}\b)"
+        ),
+        rf"(?m:^)\W{{0,8}}(?:assistant|human|system|developer)\s*:\s*(?:you\b|I (?:will|must|have|am|shall)\b|ignore\b|always\b|never\b|from now on\b|please\b|{_DO}\b)",
+        r"(?m:^)\W{0,8}(?:human|user)\s*:[^\n]{0,400}\n{1,3}\W{0,8}assistant\s*:|(?m:^)\W{0,8}assistant\s*:[^\n]{0,400}\n{1,3}\W{0,8}(?:human|user)\s*:",
+        r"[\"']role[\"']\s*:\s*[\"'](?:system|developer|assistant|user)[\"']\s*,\s*[\"'](?:content|text|parts)[\"']\s*:",
+        r"(?m:^)#{1,6}\s*(?:instructions?|system|response|assistant)\s*:",
         r"\b(?:begin|end) (?:of )?(?:system|admin|developer) (?:message|prompt|instructions?)",
-        r"<\s?/?\s?(?:memman-memory|system-reminder|hook_context|note|memories|facts|summary|agent)\s?>",
+        r"<\s?/?\s?(?:memman-memory|system-reminder|hook_context)\s?>",
+        r"(?m:^)\W{0,4}</?\s?(?:system|assistant)\s?>|(?s:\A(?:(?!<(?:note|memories|facts|summary|agent|user)\b).)*?</\s?(?:note|memories|facts|summary|agent|user)\s?>)",
     ),
     "looks like a tool's call": (
         r"<\s?/?(?:function_calls?|invoke|tool_calls?|tool_use|tool_result|function_results?|antml:\w+)\b",
         (
-            r"[\"'](?:tool|function|name|recipient_name)[\"']\s*:\s*[\"'][\w.-]{1,40}[\"']\s*,\s*"
+            r"[\"'](?:tool|function|name|recipient_name)[\"']\s*:\s*[\"'][\w.-]{0,30}(?:bash|shell|exec|run|terminal|command|write|edit"
+            r"|file|fetch|http|curl|send|mail|delete|memory|remember|memman)[\w.-]{0,30}[\"']\s*,\s*"
             r"[\"'](?:arguments|args|input|parameters)[\"']\s*:"
         ),
     ),
     "gives the agent another role": (
-        r"\byou are (?:now|no longer|actually) (?:an?|the|in|free|not|bound|unrestricted)\b",
+        r"\byou are (?:now|no longer|actually) (?:an?|the|free|not|bound|unrestricted)\b|\byou are (?:now|actually) in (?:\w+ ){0,2}mode\b",
         r"\b(?:pretend|roleplay|imagine) (?:to be|that you|you are|as (?:an?|the))\b",
         r"\bact as (?:if you|an? (?:unrestricted|unfiltered|admin|developer mode|different))",
-        r"\b(?:developer|god|dan|jailbreak|debug) mode (?:is )?(?:enabled|activated|on|active)\b",
-        r"\bdu bist (?:jetzt|nun|ab sofort)\b",
+        r"\b(?:developer|god|dan|jailbreak) mode (?:is )?(?:now )?(?:enabled|activated|on|active)\b(?=\s*(?:[.!:;,]|$|and\b|you\b))",
+        r"\bdu bist (?:jetzt|nun|ab sofort)\b(?! (?:in|im)\b)",
+    ),
+    "addresses the model": (
+        (
+            rf"\b(?:attention|notice|message|instructions?|reminder|important|note|hinweis|anweisung|nachricht|memo)\s(?:to|for|an"
+            rf"|f\u00fcr) (?:all |any |the |every |alle |das |den |your )?(?:{_MODEL}|AI(?! (?:team|lab|department|group))|LLM|(?:AI )?agent reading|language model|model|modell)\b"
+            rf"(?! (?:team|trainers?|authors?|users?|developers?|owners?))\s?[:,\u2014-]"
+        ),
+        rf"\b(?:attention|hey|dear|hello|achtung|liebe[rs]?),? (?:all |any )?(?:{_MODEL}|AI|agents?|assistant|model)\b\s?[:,!]",
+        r"\b(?:dear|hello|attention) (?:reader|agent|model|assistant)s? with (?:\w+ )?access\b",
+        rf"\b(?:if|when) you(?:'re| are) an? (?:{_MODEL}|AI|agent|assistant|language model|LLM)\b",
     ),
     "wants it kept from the user": (
         (
-            rf"\b(?:do(?: not|n't)|never|without|no need to)\b[^.\n]{{0,20}}\b(?:tell|telling|mention\w*|inform\w*|notify\w*"
-            rf"|alert\w*|ask|asking|reveal\w*)\b[^.\n]{{0,30}}\b(?:the|your|this to the|it to the|dem|den)\b[^.\n]{{0,12}}\b{_WHO}s?\b"
+            rf"\b(?:do(?: not|n't)|never|without|no need to)\b (?:ever )?(?:tell|telling|inform\w*|notify\w*|alert\w*|mention\w*"
+            rf"|reveal\w*|report\w*|show\w*)(?: (?:this|it|that|any of (?:this|it)|anything)(?: to)?| to)? (?:the|your) {_WHO}s?\b{_ENDS}"
+        ),
+        (
+            rf"\b(?:do(?: not|n't)|never|without|no need to)\b (?:ever )?(?:ask|asking|bother\w*|consult\w*) (?:the|your) {_WHO}s?\b"
+            r"(?=\s*(?:[.!;:]|$|and\b|or\b|first\b|before\b|(?:for|to) (?:confirm\w*|permission|approv\w*|consent)\b))"
         ),
         rf"\b(?:ohne|nicht)\b[^.\n]{{0,30}}\b(?:dem|den) {_WHO}\b[^.\n]{{0,20}}\b(?:sagen|fragen|mitzuteilen|zu fragen|erw\u00e4hnen)\b",
-        rf"\bkeep (?:this|it) (?:secret|hidden|confidential|from the {_WHO})\b",
+        rf"\bkeep (?:this|it) (?:(?:secret|hidden|confidential)(?: from the {_WHO})?|from the {_WHO})(?!:){_ENDS}",
+        r"\b(?:say|tell (?:them|anyone|anybody)) nothing (?:about|of) (?:it|this|that)\b",
+        r"\bn'en parlez? pas \u00e0|\bno (?:se )?lo (?:digas|menciones) (?:al|a)\b",
+    ),
+    "has a shell run a page": (r"\b(?:ba|z)?sh\s+(?:-c\s+[\"']?)?(?:<\(|\$\(|`)\s*(?:curl|wget)\b",),
+    "gives credentials away": (
+        (
+            rf"{_UNBIDDEN}\b(?:send|upload|post|forward|e?mail|transmit|leak|exfiltrate|submit|paste|publish|attach|ship|env\u00eda|envoyez?|sende"
+            rf"|schick\w*)\b[^.\n]{{0,25}}(?<!\w)(?:\.env|~/\.(?:ssh|aws)\S*|(?:private |ssh |api )keys?|credentials|passwords"
+            rf"|secrets|tokens)\b[^\n]{{0,25}}\b(?:to|at|via|an|nach|a|\u00e0)\b[^\n]{{0,12}}{_OUT}"
+        ),
+        rf"\b(?:cat|tar|zip)\b[^\n]{{0,12}}(?:~/\.(?:ssh|aws)|\.env)\b[^\n]{{0,60}}{_OUT}",
+        rf"\b(?:sharing|share|sends?) (?:secrets|credentials|keys|passwords|tokens) with {_OUT}",
     ),
 }
 ORDERS = {
     "says what the user wants": (
         (
-            rf"\b(?:the|your|der|die) {_WHO}\b[^.\n]{{0,15}}\b(?:said|wants? you|wants? (?:all|every|the agent)|told you"
-            rf"|asked (?:you|the agent|for all|that)|prefers|decided|insists|instructed|hat gesagt|will,? dass|w\u00fcnscht|m\u00f6chte,? dass)\b"
+            rf"\b(?:the|your|der|die) {_WHO}\b[^.\n]{{0,15}}\b(?:said (?:that|you|to|we|it|always|never)\b|wants? you|wants? (?:every|the agent)|told you|asked (?:you"
+            rf"|the agent|for all)|prefers(?! value)|insists|instructed|hat gesagt|will,? dass|w\u00fcnscht)"
         ),
         (
-            rf"\b{_WHO}\b[^.\n]{{0,25}}\b(?:has|have|hat|was|is|already|pre-?)\s?[^.\n]{{0,12}}\b(?:approved|authori[sz]ed|consented"
-            rf"|permitted|granted|genehmigt|freigegeben|erlaubt|zugestimmt)\b"
+            rf"\b(?:the|your|der|die) {_WHO} (?:has |have |hat )?(?:already |also |pre-?|dies |das )?(?:approved|authori[sz]ed"
+            rf"|consented to|permitted|genehmigt|freigegeben|erlaubt|zugestimmt)\b"
+            rf"(?= (?:this|it|all|every|any|you|the agent|running|sending|sharing|uploading|using)\b|\s*[.!,;:]|[^.\n]{{0,20}}{_OUT})"
         ),
-        r"\b(?:as|per|on behalf of) (?:the )?(?:user|developer)(?:'s)?\b[^.\n]{0,20}\b(?:request|wish|order|instruction|preference)",
+        r"\b(?:the|your) (?:user|developer|human) decided (?:to|that|on|for|against)\b",
+        rf"\b(?:the|your) {_WHO}[^.\n]{{0,30}}\bconsents? to\b[^.\n]{{0,30}}\b(?:running|auto|any|all|every)\w*",
+        r"\b(?:as per|per|on behalf of) (?:the |your )?(?:user|developer)(?:'s)? (?:wish|wishes|order|instruction|preference|will|standing)",
     ),
     "gives a lasting order": (
         (
             rf"\b(?:from now on|going forward|from here on|henceforth|in (?:all |any |every )?future (?:sessions?|tasks?|turns?"
             rf"|conversations?|answers?)|in every (?:session|answer|reply|task)|ab sofort|ab jetzt|k\u00fcnftig|zuk\u00fcnftig|von nun an)\b"
-            rf"[^.\n]{{0,80}}\b(?:always|never|you|must|should|{_AI}|{_DO}|immer|niemals|musst|sollst)\b"
+            rf"[^.\n]{{0,40}}(?:\b(?:you|{_MODEL}|musst du|sollst du)\b|\b(?:always |never |immer |niemals )?(?:{_RISK}|{_SAY}|use|run|fetch|install|include|nutze|verwende)\b)"
         ),
-        rf"\b(?:always|never|immer|niemals|stets)\b[^.\n]{{0,25}}\b{_RISK}\b",
-        rf"\b{_RISK}\b[^.\n]{{0,40}}\b(?:immer|stets|always|from now on|every time)\b",
+        r"\b(?:ab sofort|ab jetzt|k\u00fcnftig|von nun an|from now on|henceforth),? (?:immer|stets|always)\b",
         (
-            r"\b(?:remember|memori[sz]e|store|save|keep|merke?|speichere)\b[^.\n]{0,15}\b(?:this|that|it|dir|das|dies)\b[^.\n]{0,25}"
-            r"\b(?:forever|permanently|as (?:a |the )?(?:fact|rule|user|standing|preference|instruction)|memory|preference"
-            r"|f\u00fcr immer|dauerhaft)"
+            rf"\b(?:always|immer|stets)\b (?:{_RISK} (?:it|them|this|that|all|every\w*|the (?:result|answer|output))\b|(?:recommend|suggest|claim"
+            r"|empfiehl)\b|(?:answer|reply|respond|antworte)\b (?:questions?\b|with\b|that\b|by\b|mit\b|dass\b|\"))"
+        ),
+        rf"\b(?:always|immer|stets)\b[^.\n]{{0,25}}\b{_RISK}\b[^.\n]{{0,60}}(?:{_OUT}|\b(?:{_GOODS}|{_CHECKS})\b)",
+        rf"\b{_RISK}\b[^.\n]{{0,40}}\b(?:{_GOODS}|{_CHECKS}|{_OUT})[^.\n]{{0,30}}\b(?:immer|stets|always|from now on|every time)\b",
+        (
+            r"\b(?:remember|memori[sz]e|store|save|merke?|speichere)\b[^.\n]{0,15}\b(?:this|that|it|dir|das|dies)\b[^.\n]{0,25}"
+            r"\b(?:forever|permanently|as (?:a |the )?(?:user(?:'s)?|standing|preference)\b|in (?:your )?memory|f\u00fcr immer|dauerhaft)"
         ),
         (
-            r"\b(?:this|it|dies) (?:replaces|supersedes|overrides|takes precedence over|ersetzt)\b[^.\n]{0,40}"
-            r"\b(?:all|any|every|earlier|previous|prior|other|stored|alle|fr\u00fchere)\b"
+            r"\b(?:this|it|dies) (?:replaces|supersedes|overrides|takes precedence over|ersetzt)\b[^.\n]{0,25}"
+            r"\b(?:all|any|every|earlier|previous|prior|other|stored|alle|fr\u00fchere)\b[^.\n]{0,25}\b(?:instructions?|rules?"
+            r"|memor(?:y|ies)|notes?|decisions?|preferences?|entries|answers?|anweisungen|regeln|notizen|erinnerungen)\b"
         ),
     ),
     "tells agents what to do": (
-        (
-            rf"\b(?:{_AI})\b[^.\n]{{0,25}}\b(?:must|should|shall|have to|need to|has to|(?:are|is) (?:required|instructed|expected|asked"
-            rf"|authori[sz]ed|to)|may now|can safely|m\u00fcssen|sollen|muss|soll|d\u00fcrfen)\b"
-        ),
-        (
-            rf"\b(?:attention|notice|message|instructions?|reminder|important|note|hinweis|anweisung|nachricht)\b[^.\n]{{0,20}}"
-            rf"\b(?:to|for|an|f\u00fcr)\b (?:all |any |the |alle |den )?{_AI}\b"
-        ),
-        rf"\b(?:attention|hey|dear|hello|achtung)\b,? (?:all |any )?{_AI}\b",
-        rf"\b(?:if|when) you(?:'re| are) an? {_AI}\b",
-        rf"^\W{{0,6}}(?:{_AI})\s?[:,]\s",
+        rf"\b{_MODEL}\b (?:must|should|shall|have to|need to|has to|may now|can safely|m\u00fcssen|sollen)\b (?:not |always |never |only |immer )*(?!be\b)\w+",
+        rf"\b{_MODEL}\b[^.\n]{{0,10}} (?:are|is) (?:required|instructed|expected|asked|authori[sz]ed) to\b",
+        rf"^\W{{0,6}}(?:{_MODEL}|AI|agents?|assistants?)\s?[:,]\s(?:please|you|always|never|{_DO})\b",
+        rf"(?:^|[.\n]\s?)agents? (?:must|should|have to|need to) (?:always |never )?(?:{_RISK}\b|(?<=always )(?:use|run)\b|(?<=never )\w+)",
         rf"\bas an? {_AI},? (?:you|please|{_DO})\b",
-        r"\bmemman (?:remember|replace|forget|config|store|uninstall|insights)\b",
+        r"\bmemman (?:remember|replace|forget|config|store|uninstall|insights)\b|\bMEMMAN_\w+ (?:should|must|is to) be\b",
+        r"\b(?:claude|chatgpt|codex|copilot|assistant)(?:'s)? (?:own )?(?:guidelines|policy|rules) (?:permits?|allows?|requires?)\b",
     ),
     "waits for a question": (
         (
-            rf"\b(?:when(?:ever)?|if|once|wenn|sobald|falls)\b[^.\n]{{0,25}}\b(?:asked|gefragt|(?:the |der |ein )?(?:{_WHO}|someone|"
-            rf"anyone|anybody|somebody|people|jemand)\b[^.\n]{{0,12}}\b(?:asks?|mentions?|says|requests?|wants|fragt|erw\u00e4hnt|sagt))\b"
-            rf"[^\n]{{0,100}}\b{_DO}\b"
+            rf"\b(?:when(?:ever)?|if|once|wenn|sobald|falls)\b (?:you(?:'re| are) |it is |du |)(?:asked|gefragt)\b"
+            rf"[^\n]{{0,100}}\b(?:{_SAY}|say|tell|send|call|fetch|mention|use|nenne|sage|run .{{0,40}}{_OUT})\b"
         ),
-        rf"\b{_DO}\b[^.\n]{{0,60}}\b(?:when(?:ever)?|if|once|wenn|falls)\b (?:you(?:'re| are) |it is |)(?:asked|gefragt)\b",
         (
-            r"\b(?:question|request|prompt|query|frage|anfrage)s?\b[^.\n]{0,30}\b(?:about|for|on|mentioning|containing|zu|nach)\b"
-            r"[^.\n]{0,50}\b(?:must|should|shall|is to|are to|muss|soll)\b"
+            rf"\b(?:when(?:ever)?|if|once|wenn|sobald|falls)\b (?:the |der |ein |an? )?(?:{_WHO}|someone|anyone|anybody|somebody|people"
+            rf"|jemand)\b (?:\w+ )?(?:asks?|mentions?|says|requests?|wants|fragt|erw\u00e4hnt|sagt)\b[^\n]{{0,80}}"
+            rf"(?:[,:] (?:then )?(?:use|run|fetch|call|open|follow)\b[^\n]{{0,40}}{_OUT}|[,:] (?:then )?(?:always )?(?:{_SAY}|tell|send|say|upload|nenne|sage)\b(?! (?:the |die )?(?:API|client|server|\d))|\byou (?:must|should)\b)"
         ),
-        r"\b(?:trigger|magic|code|activation) (?:word|phrase)\b|\bupon (?:hearing|reading|seeing) (?:the )?(?:word|phrase)\b",
+        rf"\b(?:{_SAY}|say|tell|send|use)\b[^.\n]{{0,60}}\b(?:when(?:ever)?|if|once|wenn|falls)\b (?:you(?:'re| are) |it is |)(?:asked|gefragt)\b",
+        (
+            r"\b(?:question|prompt|frage)s?\b[^.\n]{0,10}\b(?:about|on|mentioning|containing|zu|nach)\b"
+            r"[^.\n]{0,50}\b(?:must|should|shall|is to|are to|muss|soll)\b[^.\n]{0,10}\b(?:be )?(?:answer|repl|respon|beantwort)\w* (?:with|by (?:saying|naming)|as|mit)\b"
+        ),
+        rf"\bwenn (?:nach|du|jemand)\b[^.\n]{{0,40}}\bgefragt\b[^.\n]{{0,12}}\b(?:antworte|nenne|sage|{_SAY})\b",
+        r"\b(?:trigger|magic|activation) (?:word|phrase)\b(?! (?:of|in) the\b)|\bcode word for\b|\bupon (?:hearing|reading|seeing) (?:the )?(?:word|phrase)\b",
+        r"\b(?:when(?:ever)?|if|once) the (?:word|phrase|term|topic)\b[^.\n]{{0,30}}\b(?:occurs?|appears?|comes up|is (?:mentioned|used|said))\b",
     ),
     "sends something out": (
         (
-            rf"\b(?:send|upload|post|forward|e?mail|transmit|copy|leak|exfiltrate|submit|paste|publish|push|append|sende|schicke"
-            rf"|lade|\u00fcbermittle)\b[^.\n]{{0,60}}(?<!\w){_GOODS}\b[^\n]{{0,40}}\b(?:to|at|via|into|an|nach|auf)\b[^\n]{{0,30}}{_OUT}"
+            rf"{_BEGINS}(?:always )?(?:send|upload|post|forward|e?mail|transmit|copy|leak|exfiltrate|submit|paste|publish|push|append|attach"
+            rf"|sende|schicke|lade|\u00fcbermittle)\b[^.\n]{{0,40}}(?<!\w){_GOODS}\b(?! (?:is|are) (?:forbidden|not|never))[^\n]{{0,40}}"
+            rf"\b(?:to|at|via|into|an|nach|auf)\b[^\n]{{0,30}}{_OUT}"
         ),
         (
             r"\b(?:curl|wget|nc|scp|Invoke-WebRequest)\b[^\n]{0,80}(?:-d|--data\S*|-F|-T|--post-\w+|--upload-file|<)\s?\S{0,20}"
             r"(?:@|\$|\.env|secret|token|key|\.ssh|passw)"
         ),
         r"!\[[^\]\n]{0,40}\]\(https?://[^)\s]{0,200}[?&=][^)\s]{0,80}(?:\{|\$|token|secret|data|env)",
+        rf"\b(?:diffs?|env|\.env|secrets?|credentials|transcripts?|conversations?|~/\.\w+)\b[^.\n]{{0,30}}\b(?:mirrored|sent|posted|uploaded|POST)\b[^\n]{{0,20}}{_OUT}",
     ),
     "runs what it fetches": (
-        r"\b(?:curl|wget|iwr|irm|fetch)\b[^\n|]{0,160}\|\s*(?:sudo\s+)?(?:(?:ba|z|da|k|fi)?sh|python3?|node|perl|iex)\b",
-        r"\b(?:base64|xxd|openssl)\b[^\n|]{0,60}(?:-d|--decode|-r|-D)\b[^\n|]{0,60}\|\s*(?:sudo\s+)?(?:ba|z)?sh\b",
-        r"\b(?:ba|z)?sh\s+(?:-c\s+[\"']?)?(?:<\(|\$\(|`)\s*(?:curl|wget)\b|\beval\s+[\"']?(?:\$\(|`)\s*(?:curl|wget|base64|echo)\b",
+        (
+            r"(?:^|[.!;]\s+|\b(?:please|must|should|always|first|and|then|run:?|step \d+:?)\s+|[`$]\s?)(?:curl|wget|iwr|irm|fetch)\b[^\n|]{0,160}\|\s*(?:sudo\s+)?"
+            r"(?:(?:ba|z|da|k|fi)?sh|python3?|node|perl|iex)\b(?! (?:installs?|sets? up|is|was)\b)(?<!rustup.rs \| sh)"
+        ),
+        r"\b(?:base64|xxd|openssl)\b[^\n|]{0,60}(?:-d|--decode|-r|-D)\b[^\n|]{0,60}\|\s*(?:sudo\s+)?(?:ba|z)?sh\b(?! is\b)",
+        r"\beval\s+[\"']?(?:\$\(|`)\s*(?:curl|wget|base64|echo)\b",
         r"\b(?:decode|unpack|dekodiere)\b[^.\n]{0,40}\b(?:and|then|und)\b[^.\n]{0,20}\b(?:run|execute|follow|obey|do|f\u00fchre|befolge)\b",
+        r"\b(?:fetch|download|get)\s+\S+\.(?:sh|py|ps1|js)\s+and\s+(?:run|execute)\b",
     ),
     "turns a check off": (
-        rf"{_BEGINS}(?:skip|disable|bypass|turn off|omit|suppress|deaktivier\w*|umgeh\w*|\u00fcberspring\w*)\b[^.\n]{{0,30}}\b{_CHECKS}\b",
+        (
+            rf"{_BEGINS}(?:skip|disable|bypass|turn off|omit|suppress|deaktivier\w*|umgeh\w*|\u00fcberspring\w*)\b (?:the |all |any |every |die |alle )?"
+            rf"(?:\w+ )?{_CHECKS}\b(?! (?:checks? )?(?:only )?(?:with|when|in|on|if|for|under|unless|during|locally|by)\b)"
+        ),
         (
             rf"\b{_CHECKS}\b[^.\n]{{0,30}}\b(?:(?:is|are) no longer (?:needed|required|necessary)|(?:can|may|should|must) be skipped"
             rf"|not (?:needed|required|necessary) (?:any ?more|for you))\b"
         ),
-        r"\b(?:run|use|commit|push|install|pass|add)\b[^.\n]{0,40}--(?:no-verify|dangerously-\w[\w-]*|insecure|yolo|trust-all|no-check\S*)",
-        r"\bauto-?(?:approve|accept|merge|confirm)\b[^.\n]{0,30}\b(?:all|every|any|everything|changes|pull requests|prs)\b",
-        r"\bwithout\b[^.\n]{0,15}\b(?:review|approval|confirmation|asking|checking|verification)\b",
+        r"\b(?:run|use|commit|push|install|pass|add)\b[^.\n]{0,40}--(?:no-verify|dangerously-\w[\w-]*|insecure|yolo|trust-all|no-check\S*)(?!`? only)",
+        r"\bauto-?(?:approve|accept|merge|confirm|run)\w*\b (?:all|every|any|everything|anything)\b(?! in the)",
+        rf"{_BEGINS}(?:merge|push|deploy|run|commit|install|execute|send|approve|accept|do|trust|continue|proceed|connect)\b[^.\n]{{0,30}}\bwithout\b[^.\n]{{0,15}}\b(?:review|approval|confirmation|asking|checking|verification)\b(?! (?:is|are)\b)",
+        r"\b(?:never|do not|don't) ask for (?:confirmation|approval|permission)\b(?! in\b)",
+        r"\bcomment (?:them|it|the tests?) out and (?:say|claim|report)\b|\bpush straight to \w+ with force\b",
     ),
     "points elsewhere": (
         (
-            rf"{_BEGINS}(?:set|change|point|switch|configure|replace|redirect|route|export|setze|\u00e4ndere)\b[^.\n]{{0,50}}"
-            rf"\b(?:endpoint|base.?url|registry|index.url|proxy|mirror|webhook|\w*API_(?:URL|BASE)|MEMMAN_\w+|ANTHROPIC_\w+|OPENAI_\w+)\b"
-            rf"[^\n]{{0,40}}(?:\bto\b|=|\bauf\b|\bby\b)[^\n]{{0,12}}{_OUT}"
+            rf"{_BEGINS}(?:set|change|point|switch|configure|replace|redirect|route|setze|\u00e4ndere)\b[^.\n]{{0,50}}"
+            rf"\b(?:MEMMAN_\w+|ANTHROPIC_\w+|memman(?:'s)? \w+)\b[^\n]{{0,40}}(?:\bto\b|=|\bauf\b|\bby\b)[^\n]{{0,12}}{_OUT}"
         ),
-        r"--(?:extra-)?index-url[ =]https?://(?!pypi\.org|localhost|127\.)|\bnpm config set registry\b",
+        (
+            rf"^\W{{0,4}}(?:always |please )?(?:set|change|point|switch|configure|replace|redirect|setze|\u00e4ndere)\b[^.\n]{{0,50}}"
+            rf"\b(?:registry|index.url|base.?url|endpoint|mirror|webhook)\b[^\n]{{0,40}}(?:\bto\b|=|\bauf\b|\bby\b)[^\n]{{0,12}}{_OUT}\S*\s*[.!]?\s*(?:$|and\b)"
+        ),
+        r"--(?:extra-)?index-url[ =]https?://(?!pypi\.|localhost|127\.)|\bnpm config set registry\b",
     ),
 }
 # An order at all, whoever it is for: what somebody says who tells rather than finds out.
@@ -184,7 +273,12 @@ COMMENT = re.compile(
     r"<!--(.*?)(?:-->|$)|\[//\]:\s?#\s?\(?[\"']?(.*?)[\"')]|<(?:div|span|p)\b[^>]{0,80}(?:display:\s?none|font-size:\s?0|opacity:\s?0)[^>]{0,40}>(.*?)<",
     re.DOTALL | re.IGNORECASE,
 )
-BIDDEN = re.compile(rf"\b(?:{_AI}|{_DO}|you|ignore|must|always|never|remember)\b", re.IGNORECASE)
+BIDDEN = re.compile(
+    rf"\b(?:{_MODEL}|agents?:?|assistant:?|ignore|disregard) {_DO}\b|\b(?:{_MODEL}|agents?|assistants?|AI|model)\s?[:,]"
+    rf"|\b(?:ignore|disregard) (?:all|any|the|previous|your)\b|\byou (?:must|should|are)\b|\b(?:always|never) {_DO}\b|\bremember (?:this|that)\b"
+    rf"|^\W*(?:please )?{_DO} [^<]{{0,80}}{_OUT}",
+    re.IGNORECASE,
+)
 
 # How an agent hands on what it read, and what that makes of its word.
 MEDIUM = {
@@ -197,7 +291,9 @@ MEDIUM = {
 # Who, and how they say it; one of MEDIUM stands between.
 REPORT = (
     r"\b(?:the|this|that|its|an?|der|die|das)\b(?: [\w.'/-]+){0,3} (?:MEDIUM)\b[^.\n]{0,30}\b(?:says?|said|states?|tells?"
-    r"|claims?|instructs?|recommends?|asks?|wants?|requires?|warns?|reads|sagt|besagt|verlangt|empfiehlt)\b"
-    r"|\b(?:according to|per|as per|as stated (?:in|on|by)|quoting|laut|gem\u00e4\u00df) (?:(?:the|this|its|der|dem|die) )?"
+    r"|claims?|instructs?|recommends?|warns?|(?:asks?|wants?|requires?)(?= (?:that|us|you|me|all|(?:AI )?agents?|everyone|users?"
+    r"|developers?)\b)|reads(?=\s?[:\"'\u201c])|sagt|besagt|verlangt|empfiehlt)\b"
+    r"|\b(?:(?:according to|as per|as stated (?:in|on|by)|quoting|laut|gem\u00e4\u00df) (?:(?:the|this|its|der|dem|die) )?"
+    r"|per (?:the|this|its) )"
     r"(?:[\w.'/-]+ ){0,3}(?:MEDIUM)\b"
 )

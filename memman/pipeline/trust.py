@@ -45,11 +45,16 @@ def _weighed(note: Note, fact: Fact) -> Fact:
     told = _read(note, fact) if whose == "agent" else ""
     if told:
         fact, whose = replace(fact, source=told), told
-    if whose in LOW_TRUST:
-        category = "fact" if fact.category in OWN_CATEGORIES else fact.category
-        importance = note.hints.importance or min(fact.importance, DEFAULT_IMPORTANCE)
-        fact = replace(fact, category=category, importance=importance)
+    fact = bounded(fact, whose)
     return replace(fact, held="" if whose == "user" else _held(note, fact, whose))
+
+
+def bounded(fact: Fact, whose: str) -> Fact:
+    """Give a fact no more weight than its source may have: low trust wishes nothing and is of ordinary importance."""
+    if whose not in LOW_TRUST:
+        return fact
+    category = "fact" if fact.category in OWN_CATEGORIES else fact.category
+    return replace(fact, category=category, importance=min(fact.importance, DEFAULT_IMPORTANCE))
 
 
 def _read(note: Note, fact: Fact) -> str:
@@ -62,9 +67,11 @@ def _held(note: Note, fact: Fact, whose: str) -> str:
     """Say why a fact waits for a person, '' where it need not.
 
     An agent may hand on its user's orders, but in no reply of a turn: of that turn the user's own words were heard.
+    Of a note that somebody asked to be remembered one attack holds back all.
     """
+    whole = attack(note.text) if note.channel == "note" else ""
     if whose in LOW_TRUST:
-        return order(fact.text) or (attack(note.text) if note.channel == "note" else "")
+        return order(fact.text) or whole
     if note.channel == "turn" and fact.source:
         return order(fact.text) or advice(fact.text)
-    return attack(fact.text)
+    return attack(fact.text) or whole

@@ -202,3 +202,57 @@ def test_an_env_file_that_others_can_read_is_refused_by_who_uses_it(box, mode):
             done = box.memman(verb)
             assert "can be read by others" in done.stdout + done.stderr
         assert not provider.calls
+
+
+PLANTED = ("sessions/codex-s", "logs/worker.jsonl", "shown.log")
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_no_link_in_the_data_folder_is_written_through(box, name, tmp_path):
+    """What hooks, recall and drains add to lands in the data folder or nowhere; the work goes on."""
+    box.remember("We deploy billing to Fly.io from the main branch.")
+    target = tmp_path / "precious"
+    target.write_text("mine\n")
+    box.drain()
+    (box.data / name).unlink(missing_ok=True)
+    (box.data / name).parent.mkdir(mode=0o700, exist_ok=True)
+    (box.data / name).symlink_to(target)
+    payload = json.dumps({"session_id": "s", "prompt": "where do we deploy billing?"})
+    assert "Fly.io" in box.memman("recall", "where do we deploy billing").stdout
+    assert "Fly.io" in box.memman("hook", "user-prompt", "--host", "codex", input=payload).stdout
+    assert target.read_text() == "mine\n"
+    box.remember("The heron is grey.")
+    assert box.memman("scheduler", "drain").returncode == 0
+    assert target.read_text() == "mine\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's file")
+def test_a_link_to_another_users_file_is_not_written_through(box, tmp_path):
+    """A person may keep the env file elsewhere, as long as it is theirs."""
+    box.data.mkdir(mode=0o700)
+    theirs = tmp_path / "env"
+    theirs.write_text("MEMMAN_HTTP_TRIES=3\n")
+    theirs.chmod(0o600)
+    os.chown(theirs, 12_345, -1)
+    (box.data / "env").symlink_to(theirs)
+    done = box.memman("config", "set", "HTTP_TRIES", "2")
+    assert (done.returncode, done.stderr.count("\n")) == (74, 1)
+    assert "another user" in done.stderr
+    assert theirs.read_text() == "MEMMAN_HTTP_TRIES=3\n"
+    os.chown(theirs, os.geteuid(), -1)
+    assert box.memman("config", "set", "HTTP_TRIES", "2").returncode == 0
+    assert (box.data / "env").is_symlink()
+    assert theirs.read_text() == "MEMMAN_HTTP_TRIES=2\n"
+
+
+@pytest.mark.parametrize("mode", [0o750, 0o770, 0o755])
+def test_a_data_folder_that_others_may_look_into_is_named_by_doctor(box, mode):
+    """It is used as a person made it, what is made in it is private, and doctor says how to shut it."""
+    box.data.mkdir(mode=0o700)
+    box.data.chmod(mode)
+    assert box.memman("remember", "The heron is grey.").returncode == 0
+    wrong, _ = strangers(box.data)
+    assert wrong == [str(box.data)]
+    done = box.memman("doctor", "--check", "modes")
+    assert f"{box.data} can be read by others (mode {mode:04o})" in done.stdout
+    assert "chmod -R go-rwx" in done.stdout

@@ -15,11 +15,47 @@ from memman.http import Http, Policy
 from memman.model.errors import BadConfig, ProviderUnavailable
 from memman.testing.providers import ScriptedProvider
 
-FAR = ("http://models.example/v1", "http://8.8.8.8/v1", "http://localhost.example/v1", "http://[2001:4860::8888]/v1")
+FAR = (
+    "http://models.example/v1",
+    "http://8.8.8.8/v1",
+    "http://localhost.example/v1",
+    "http://[2001:4860::8888]/v1",
+    # 8.8.8.8 as other readers of addresses write it
+    "http://134744072/v1",
+    "http://0x08080808/v1",
+    "http://010.8.8.8/v1",
+    "http://8.8.2056/v1",
+    "http://[::ffff:8.8.8.8]/v1",
+    # where clouds tell a machine its keys
+    "http://169.254.169.254/v1",
+    "http://[fd00:ec2::254]/v1",
+    "http://metadata.google.internal/v1",
+    # addresses that are nobody's, or everybody's
+    "http://0.0.0.0:1/v1",
+    "http://198.18.0.1/v1",
+    "http://240.0.0.1/v1",
+    "http://[2001::1]/v1",
+    # names that another reader takes for another name
+    "http://models\uff0eexample/v1",
+    "http://models\u3002example/v1",
+    "http://models%2eexample/v1",
+    "http://models.example\\.local/v1",
+    "http://\u0661/v1",
+    "http://-/v1",
+)
 NEAR = (
     "http://127.0.0.1:1/v1",
     "http://localhost/v1",
     "http://192.168.1.5:11434",
+    "http://10.0.0.7/v1",
+    "http://172.31.255.1/v1",
+    "http://169.254.7.7/v1",
+    "http://[fd12:3456::1]:8080/v1",
+    "http://[fe80::1]/v1",
+    "http://[::ffff:192.168.1.5]/v1",
+    "http://gpu-box:8000",
+    "http://models.localhost:1",
+    "http://LOCALHOST:1",
     "http://ollama:11434",
     "http://nas.local",
     "http://[::1]/v1",

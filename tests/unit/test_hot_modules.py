@@ -148,7 +148,8 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
 HOOK = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
-    memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.payload memman.hot.session memman.hot.wire
+    memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.payload memman.hot.provenance
+    memman.hot.session memman.hot.wire memman.model memman.model.secret_words memman.model.vocabulary
     """.split()
 )
 CAPTURE = frozenset(

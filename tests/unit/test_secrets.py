@@ -1,15 +1,20 @@
 """Secrets never reach disk or a provider, and almost nothing else is taken for one."""
 
 import random
+import re
+import subprocess
 import time
 
 import pytest
 
+from memman.model.secret_prefixes import PREFIXES
 from memman.model.secret_rules import RULES
+from memman.model.secret_tokens import TOKENS
 from memman.model.secret_words import SERVICE_WORDS, TOKEN_CAPITALS, TOKEN_WORDS, WORDS, suspicious
 from memman.model.secrets import redact
 from memman.testing.providers import ScriptedProvider
 
+TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 NAMES = [rule.name for rule in RULES]
 KNOWN = (*WORDS, *TOKEN_WORDS, *map(str.lower, TOKEN_CAPITALS), *SERVICE_WORDS)
 
@@ -41,12 +46,48 @@ def test_redacting_twice_changes_nothing_more():
     assert redact(once) == once
 
 
+@pytest.mark.parametrize("rule", [*TOKENS, *PREFIXES], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("before", ["prod-", "key_", "x--"])
+def test_a_token_is_found_behind_a_joining_sign(rule, before):
+    """A name that a token is joined to by `-` or `_` does not hide it."""
+    found = re.search(rule.pattern, rule.caught, re.ASCII)
+    token, start = found["secret"], found.start("secret")
+    strict = rule.name in {"mailgun-key", "sidekiq-key", "sidekiq-address"}
+    assert (token in redact(rule.caught[:start] + before + token)) is strict
+
+
+def test_a_token_is_no_name_of_a_store(box):
+    """No store, binding or session's file is called by a token: the first two are refused, the last a digest."""
+    for args in (("store", "create", TOKEN[:60]), ("remember", "--store", TOKEN, "Redis caches.")):
+        ended = box.memman(*args)
+        assert ended.returncode == 2
+        assert "holds a secret" in ended.stderr
+        assert TOKEN not in ended.stderr
+    box.memman("hook", "user-prompt", "--host", "codex", input=f'{{"session_id": "{TOKEN}", "prompt": "Deploy it."}}')
+    assert TOKEN.encode() not in everything(box)
+    assert not [path for path in box.data.rglob("*") if TOKEN in path.name]
+
+
+def test_a_repository_called_after_a_token_is_not_bound(box):
+    """The table of bindings holds no folder whose name is a token."""
+    folder = box.data.parent / f"repo-{TOKEN}"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    box.memman("store", "create", "work")
+    ended = box.memman("store", "bind", "work", cwd=folder)
+    assert ended.returncode == 2
+    assert "holds a secret" in ended.stderr
+    assert TOKEN.encode() not in everything(box)
+
+
 PRIVATE = (
     "<private>abc</private>",
     "<PRIVATE >a\nb</Private >",
     "<private>never closed",
     "<private x='1'>a</private>",
     "<private>a<private>b</private>c</private>",
+    "< private >a</ private>",
+    "&lt;private&gt;a&lt;/private&gt;",
 )
 HOSTILE = {
     "one word": "a" * 65_536,

@@ -1,0 +1,19 @@
+"""What is held back is a person's to read: where an agent asks, a constant stands in place of what it says."""
+
+from typing import Any
+
+from memman.govern.stores import Chosen
+from memman.model.vocabulary import HELD, WITHHELD
+from memman.store.sqlite.reader import SqliteReader
+
+_SAYS: dict[str, Any] = {"text": WITHHELD, "summary": "", "entities": [], "keywords": []}
+
+
+def veiled(place: Chosen, reader: SqliteReader, uid: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Return what may be told of the memory `uid`: `record`, or less, where an agent asks and nobody has approved it.
+
+    One that was rejected is not shown either.
+    """
+    if not (place.agent and reader.meta(HELD + uid)):
+        return record
+    return record | {name: said for name, said in _SAYS.items() if name in record}
