@@ -19,14 +19,14 @@ _KEY = (
 )
 _CLOSE = r"[*\"'`\])\\]{0,3}+"
 _WHOSE = (
-    r"(?:\s?\([^()\n]{1,40}\)|,[^,\n:=]{1,40},|"
+    r"(?:\s?\([^()\n]{1,40}\)|\s(?i:geändert|neu|changed|new|rotated|updated)(?=\s?[:=])|,[^,\n:=]{1,40},|"
     r"\s(?i:for|of|to|on|at|from|in|für|zu|zum|zur|vom|von|auf|des|der|beim|del?|du|pour|para)\s[^\n:=]{1,40}?)?"
 )
 _TO = r"(?:(?:has|have|had|was|were|is|got)\s(?:been\s)?)?(?:now\s)?(?:changed|set|reset|updated|rotated|switched|moved)\s(?:to|as)"
 _AUF = r"(?:ist|wurde|wird|steht)\s(?:jetzt\s)?auf"
 _SEP = r"(?::\s?[&\w.<>\[\]|' ]{1,40}=\s{0,3}(?=[\"'`])|={2,3}(?=[^\s=])|\s{0,3}(?::=|=>|->|→|=|[:\uff1a])\s{0,3}|\s?={2,3}\s?(?=[\"'`])|:\s{0,3}[|>][+-]?\d?[ \t]{0,9}\n\s{1,40})"
 _IS = (
-    rf"(?P<sep>{_SEP}|\s{{1,3}}(?i:is|was|are|ist|war|lautet|heißt|hei(?:ss|ß)t|est|es|é|è|to|{_TO}|{_AUF})"
+    rf"(?P<sep>{_SEP}|\s{{1,3}}(?i:{_TO}|{_AUF}|is|was|are|ist|war|lautet|hei(?:ss|ß)t|est|es|é|è|to)"
     r"(?:\s{1,3}(?i:now|still|set\sto|jetzt|nun))?:?\s{1,3})"
     r"(?P<open>(?:\*\*\s?)?\\?[\"'`„“«]?)"
 )
