@@ -190,7 +190,10 @@ ORDERS = {
         rf"^\W{{0,6}}(?:{_MODEL}|AI|agents?|assistants?)\s?[:,]\s(?:please|you|always|never|{_DO})\b",
         rf"(?:^|[.\n]\s?)agents? (?:must|should|have to|need to) (?:always |never )?(?:{_RISK}\b|(?<=always )(?:use|run)\b|(?<=never )\w+)",
         rf"\bas an? {_AI},? (?:you|please|{_DO})\b",
-        r"\bmemman (?:remember|replace|forget|config|store|uninstall|insights)\b|\bMEMMAN_\w+ (?:should|must|is to) be\b",
+        (
+            r"\b(?:run|execute|call|type|must|should|please|always|f\u00fchre)\b[^.\n]{0,20}"
+            r"\bmemman (?:remember|replace|forget|config|store|uninstall|insights)\b|\bMEMMAN_\w+ (?:should|must|is to) be\b"
+        ),
         r"\b(?:claude|chatgpt|codex|copilot|assistant)(?:'s)? (?:own )?(?:guidelines|policy|rules) (?:permits?|allows?|requires?)\b",
     ),
     "waits for a question": (
