@@ -76,6 +76,10 @@ def _report(error: Exception) -> int:
         from memman.sqlite import translated
 
         error = translated(error, "a database")
+    if isinstance(error, OverflowError) and "timestamp" in str(error):
+        from memman.model.errors import BadConfig
+
+        error = BadConfig("the clock is past the year 2262, where Python's time ends: set it right")
     if isinstance(error, MemmanError):
         from memman.recall.render import clean
 

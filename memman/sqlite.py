@@ -5,7 +5,7 @@ import sys
 
 import apsw
 
-from memman.config.places import check_regular, make_file, make_folder
+from memman.config.places import check_regular, make_file, make_folder, settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -216,9 +216,13 @@ def open_reader(path: str) -> apsw.Connection:
 def _reader(path: str, flags: int) -> apsw.Connection:
     db = apsw.Connection(path, flags=flags)
     db.set_busy_timeout(WAIT_MS)
-    if not _verified:
-        trust_pages(db)
-    _check_pages(db)  # the first read is what opens the log
+    try:
+        if not _verified:
+            trust_pages(db)
+        _check_pages(db)  # the first read is what opens the log
+    except BaseException:
+        db.close()  # its locks would last for as long as the error is remembered
+        raise
     return db
 
 
@@ -270,12 +274,15 @@ def upgrade(db: apsw.Connection, path: str, steps: "Sequence[str]", *, checked: 
     version = schema_version(db, len(steps), path)
     if version == len(steps):
         return
-    if version:
-        _copy(db, f"{path}.schema-{version}.bak")
-    else:
+    if not version:
         _begin(db, checked=checked)
-    with Transaction(db):
-        for step in steps[schema_version(db, len(steps), path) :]:  # another process may have been first
+    with Transaction(db):  # several may come first at once: who waited here finds the work done
+        version = schema_version(db, len(steps), path)
+        if version == len(steps):
+            return
+        if version:
+            _copy(path, f"{path}.schema-{version}.bak")
+        for step in steps[version:]:
             db.execute(step)
         db.execute(f"PRAGMA user_version = {len(steps)}")
         if db.reserve_bytes() == CHECKSUM_BYTES:
@@ -314,17 +321,31 @@ def transcribe(copy: apsw.Connection, db: apsw.Connection) -> None:
             backup.step(-1)
 
 
-def _copy(db: apsw.Connection, target: str) -> None:
-    make_file(target)
-    copy = apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE)
-    transcribe(copy, db)
-    copy.close()
+def _copy(path: str, target: str) -> None:
+    """Copy the file at `path` whole, while its one writer holds it; the copy has its name when it is on disk."""
+    draft = target + ".new"
+    for end in COMPANIONS:  # what a process that was killed amid this has left
+        if os.path.exists(draft + end):
+            os.remove(draft + end)
+    make_file(draft)
+    copy, source = apsw.Connection(draft, flags=apsw.SQLITE_OPEN_READWRITE), open_reader(path)
+    try:
+        transcribe(copy, source)
+    finally:
+        source.close()
+        copy.close()
+    os.replace(draft, target)
+    settle(os.path.dirname(target))
 
 
 def checkpoint(db: apsw.Connection) -> None:
-    """Move the log into the file and truncate it, if no reader is in the way for long."""
+    """Move the log into the file and truncate it, if no reader is in the way for long.
+
+    A file that another program took the write-ahead log from gets it back.
+    """
     db.set_busy_timeout(CHECKPOINT_MS)
     try:
+        db.execute("PRAGMA journal_mode=WAL").get  # noqa: B018 - it answers
         db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     except apsw.BusyError:
         pass

@@ -7,7 +7,7 @@ from hashlib import file_digest
 
 import apsw
 
-from memman.backup.manifest import Part
+from memman.backup.manifest import Part, part_file
 from memman.config.places import open_file
 from memman.model.errors import DamagedFile, MemmanError
 from memman.sqlite import Guard, open_reader, open_writer, transcribe
@@ -17,8 +17,9 @@ _COUNTED = ("note", "journal", "memory", "receipt", "link", "log")
 _COMPLAINTS = 3
 
 
-def copied(source: str, folder: str, file: str, store: str = "") -> Part:
+def copied(source: str, folder: str, store: str = "") -> Part:
     """Copy a database as it is at one moment; nobody who writes to it waits. Raises DamagedFile and CannotWrite."""
+    file = part_file(store)
     target = f"{folder}/{file}"
     with Guard(source), closing(open_reader(source)) as db:
         db.execute("BEGIN")

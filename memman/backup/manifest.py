@@ -5,8 +5,11 @@ import os
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from typing import Any
 
+from memman.backup import fields
+from memman.backup.fields import checked
 from memman.config.places import read_file
 from memman.model.errors import AmbiguousId, DamagedFile, UnknownId
 
@@ -48,17 +51,27 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: str) -> "Manifest":
-        """Read the manifest in `folder`. Raises DamagedFile."""
+        """Read the manifest in `folder`; it is believed where its digest fits and every field is sound.
+
+        Raises DamagedFile.
+        """
         path = manifest_path(folder)
         try:
-            said = json.loads(read_file(path))
-            return cls(**said | {"keys": tuple(said["keys"]), "parts": tuple(_part(part) for part in said["parts"])})
-        except (ValueError, TypeError, KeyError) as error:
-            raise DamagedFile(f"{path} does not say what the backup holds") from error
+            sound = checked(_intact(json.loads(read_file(path))), _MANIFEST)
+            parts = tuple(Part(**checked(part, _PART)) for part in sound["parts"])
+            found = cls(**sound | {"keys": tuple(sound["keys"]), "parts": parts})
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise DamagedFile(f"{path} is not what was written: what the backup holds cannot be told") from error
+        if found.id != os.path.basename(folder):
+            raise DamagedFile(f"{path} is that of another backup, {found.id[:80]!a}: give the folder its name again")
+        if [part.file for part in parts] != [part_file(store) for store in dict.fromkeys(part.store for part in parts)]:
+            raise DamagedFile(f"{path} names files that are no part of a backup")
+        return found
 
     def text(self) -> str:
         """Write the manifest."""
-        return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
+        said = asdict(self)
+        return json.dumps(said | {"digest": _digest(said)}, ensure_ascii=False, indent=2) + "\n"
 
     @property
     def stores(self) -> dict[str, Part]:
@@ -69,6 +82,34 @@ class Manifest:
     def queue(self) -> Part | None:
         """The queue it holds."""
         return next((part for part in self.parts if not part.store), None)
+
+
+_PART = {
+    "file": fields.TEXT,
+    "store": fields.store,
+    "schema": fields.NUMBER,
+    "bytes": fields.BYTES,
+    "sha256": fields.sha256,
+    "rows": fields.counts,
+}
+_MANIFEST = {
+    "id": fields.TEXT,
+    "number": fields.NUMBER,
+    "at": fields.TIME,
+    "label": fields.TEXT,
+    "automatic": fields.FLAG,
+    "taken_by": fields.TEXT,
+    "memman": fields.TEXT,
+    "keys": fields.names,
+    "active": fields.TEXT,
+    "bindings": fields.TEXT,
+    "parts": fields.LIST,
+}
+
+
+def part_file(store: str) -> str:
+    """Return where the copy of a store, or with '' of the queue, is in a backup's folder."""
+    return f"stores/{store}.db" if store else "queue.db"
 
 
 def backups_path(data: str) -> str:
@@ -129,8 +170,13 @@ def _loaded(folder: str) -> Manifest | None:
         return None
 
 
-def _part(said: dict[str, Any]) -> Part:
-    part = Part(**said)
-    if not isinstance(part.rows, dict) or ".." in part.file or part.file.startswith("/"):
-        raise ValueError(part.file)
-    return part
+def _intact(said: dict[str, Any]) -> dict[str, Any]:
+    """Return what a manifest says beside its digest. Raises ValueError where that is not what was written."""
+    if said.pop("digest", None) != _digest(said):
+        raise ValueError("digest")
+    return said
+
+
+def _digest(said: dict[str, Any]) -> str:
+    """Return the SHA-256 of all that a manifest says but this."""
+    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

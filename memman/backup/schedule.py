@@ -7,6 +7,7 @@ either way, costs one backup more.
 import json
 from dataclasses import asdict, dataclass
 
+from memman.backup.fields import TEXT, TIME, checked
 from memman.backup.manifest import Manifest
 from memman.backup.take import prune, take
 from memman.clock import now_ms
@@ -17,6 +18,7 @@ from memman.queue.notes import Queue
 
 # Queue setting: the last attempt.
 _KEY = "backup"
+_ATTEMPT = {"at": TIME, "error": TEXT}
 _HOUR_MS = 3_600_000
 
 
@@ -29,9 +31,11 @@ class Attempt:
 
     @classmethod
     def last(cls, queue: Queue) -> "Attempt":
-        """Read what the queue remembers."""
-        said = queue.meta(_KEY)
-        return cls(**json.loads(said)) if said else cls()
+        """Read what the queue remembers; what cannot be read never was."""
+        try:
+            return cls(**checked(json.loads(queue.meta(_KEY) or "{}"), _ATTEMPT))
+        except ValueError:
+            return cls()
 
 
 def interval(settings: Settings) -> int:

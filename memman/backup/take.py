@@ -101,10 +101,10 @@ def _written(data: str, draft: str, label: str, store: str | None, *, automatic:
 def _parts(data: str, draft: str, store: str | None) -> Iterator[Part]:
     """Copy the queue, and only then look which stores there are."""
     if os.path.exists(queue_path(data)):
-        yield copied(queue_path(data), draft, "queue.db")
+        yield copied(queue_path(data), draft)
     for name in stores.names(data):
         if store in {None, name}:
-            yield copied(store_path(data, name), draft, f"stores/{name}.db", name)
+            yield copied(store_path(data, name), draft, name)
 
 
 def _free(name: str, taken: dict[str, Manifest | None]) -> str:

@@ -19,7 +19,8 @@ class Health:
         tell: Callable[..., None] = lambda event, **fields: None,  # noqa: ARG005 - nobody looks on by default
     ) -> None:
         self.queue, self.tell = queue, tell
-        self.streak = int(queue.meta(_STREAK) or 0)
+        said = queue.meta(_STREAK)
+        self.streak = int(said) if said.isdecimal() else 0
         self.probing = self.streak >= TRIPS
         self.probed = False
 

@@ -28,7 +28,10 @@ def idle(data: str) -> bool:
 
 
 def _tidy(last_drain: str) -> bool:
-    passed = time.time() - json.loads(last_drain)["at"] / 1000 if last_drain else TIDY
+    try:
+        passed = time.time() - float(json.loads(last_drain)["at"]) / 1000
+    except (ValueError, TypeError, KeyError, OverflowError):  # there was none, or the disk has changed what it left
+        return False
     return 0 <= passed < TIDY
 
 

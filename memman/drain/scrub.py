@@ -1,11 +1,12 @@
 """Wiping what was purged out of the files: what a reader, or a full disk, kept a purge from doing is left to drains."""
 
 import json
+import os
 from collections.abc import Callable
 
 import apsw
 
-from memman.config.stores import exists
+from memman.config.stores import exists, names, valid_name
 from memman.drain.idle import SCRUBBING
 from memman.model.errors import MemmanError
 from memman.queue.notes import Queue
@@ -17,9 +18,19 @@ _PATIENCE = 2_000
 
 
 def marked(queue: Queue) -> list[str]:
-    """Return the stores that are to be scrubbed."""
-    names: list[str] = json.loads(queue.meta(SCRUBBING) or "[]")
-    return names
+    """Return the stores that are to be scrubbed: every one there is, where a damaged queue does not tell which."""
+    said = queue.meta(SCRUBBING)
+    if not said:
+        return []
+    try:
+        marks = json.loads(said)
+    except ValueError:
+        marks = None
+    return list(filter(valid_name, marks)) if _texts(marks) else names(os.path.dirname(queue.path))
+
+
+def _texts(marks: object) -> bool:
+    return isinstance(marks, list) and all(isinstance(one, str) for one in marks)
 
 
 def mark(queue: Queue, store: str) -> None:
@@ -32,10 +43,10 @@ def scrub(data: str, queue: Queue, opened: Callable[[str], SqliteStore]) -> list
 
     The caller holds the drain lock.
     """
-    names = [name for name in marked(queue) if exists(data, name)]
-    left = [name for name in names if not _store_wiped(opened, name)]
-    if names and not _wiped(queue.db):
-        left = names
+    due = [name for name in marked(queue) if exists(data, name)]
+    left = [name for name in due if not _store_wiped(opened, name)]
+    if due and not _wiped(queue.db):
+        left = due
     queue.set_meta(SCRUBBING, json.dumps(left) if left else "")
     return left
 

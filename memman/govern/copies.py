@@ -12,6 +12,8 @@ from memman.config.places import open_file, queue_path, store_path
 from memman.model.errors import MemmanError
 from memman.sqlite import COMPANIONS, Guard, open_reader
 
+# How a folder's name begins that a repair works in.
+REPAIRING = ".repair-"
 # Table -> how it names what it holds.
 _TABLES = {"memory": "uid IN {ids} OR note IN {ids}", "note": "uid IN {ids} AND text <> ''", "journal": "note IN {ids}"}
 
@@ -32,14 +34,19 @@ def copied(data: str) -> Iterator[str]:
 
 
 def _others(data: str) -> Iterator[str]:
-    """List what upgrades copied, what was moved aside and what a repair left beside the files in use."""
+    """List what upgrades copied, what was moved aside and what repairs left beside the files in use."""
     in_use = {queue_path(data), *(store_path(data, name) for name in stores.names(data))}
     skipped = {path + end for path in in_use for end in COMPANIONS}
     yield from (
         f"{data}/{name}" for name in _names(data) if name.startswith("queue.db") and f"{data}/{name}" not in skipped
     )
-    for folder in (data + "/data", data + "/removed"):
+    for folder in (data + "/data", data + "/removed", *leftovers(data)):
         yield from (path for path in _files(folder) if path not in skipped)
+
+
+def leftovers(folder: str) -> list[str]:
+    """List the folders beside a database in which a repair is at work, or was when it was killed."""
+    return [f"{folder}/{name}" for name in _names(folder) if name.startswith(REPAIRING)]
 
 
 def _files(folder: str) -> Iterator[str]:

@@ -9,37 +9,15 @@ from memman.backup.copy import fill
 from memman.backup.manifest import Part
 from memman.clock import now_ms
 from memman.compose import builtin_embedder
-from memman.config.places import make_folder, store_path
+from memman.config.places import make_folder
+from memman.govern.present import Present, carry
 from memman.govern.purge import erase
 from memman.govern.tombstones import Tombstones
-from memman.model.errors import DamagedFile
 from memman.pipeline import context
 from memman.sqlite import Guard, open_reader
 from memman.store.sqlite.store import SqliteStore
 
 _DRAFT = ".restoring-"
-
-
-@dataclass(frozen=True, slots=True)
-class Present:
-    """What the store that is there now knows: the notes it dealt with, and the uids of forgotten memories."""
-
-    receipts: frozenset[str] = frozenset()
-    forgotten: frozenset[str] = frozenset()
-    readable: bool = True
-
-    @classmethod
-    def of(cls, path: str) -> "Present":
-        """Look into a store; one that is missing knows nothing, nor does a damaged one."""
-        if not os.path.exists(path):
-            return cls()
-        try:
-            with Guard(path), closing(open_reader(path)) as db:
-                forgotten = db.execute("SELECT uid FROM memory WHERE status = 'forgotten'")
-                receipts = db.execute("SELECT note FROM receipt")
-                return cls(frozenset(note for (note,) in receipts), frozenset(uid for (uid,) in forgotten))
-        except DamagedFile:
-            return cls(readable=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +35,13 @@ class Draft:
 
 
 def made(data: str, folder: str, part: Part, name: str) -> Draft:
-    """Make a store ready; what was purged or forgotten since the backup goes before anybody can find it."""
+    """Make a store ready; what was purged or forgotten since the backup goes before anybody can find it.
+
+    Notes of which something was forgotten come along as they are now: they may have waited then, and no backup that is
+    restored later may bring them back either.
+    """
     place = f"{data}/removed/{_DRAFT}{name}"
-    path, present = f"{place}/memman.db", Present.of(store_path(data, name))
+    path, present = f"{place}/memman.db", Present.of(data, part.store)
     with Guard(path):
         make_folder(place)
     source = f"{folder}/{part.file}"
@@ -71,6 +53,8 @@ def made(data: str, folder: str, part: Part, name: str) -> Draft:
         with store.unit() as unit:
             erase(store, unit, local, purged)
             forgotten = context.forget(unit, local, store.cell, sorted(rows - set(purged)), now_ms())
+            # Beside a store that goes by another name, its own keeps what it knows.
+            carried = carry(store, unit, local, present) if name == part.store else 0
         if purged:
             store.db.execute("VACUUM")
         receipts = frozenset(note for (note,) in store.db.execute("SELECT note FROM receipt"))
@@ -78,7 +62,7 @@ def made(data: str, folder: str, part: Part, name: str) -> Draft:
     for copy in os.listdir(place):  # the backup is the copy that an upgrade would leave
         if copy.endswith(".bak"):
             os.remove(f"{place}/{copy}")
-    return Draft(part, name, place, receipts, present, memories, sum(forgotten.values()), len(purged))
+    return Draft(part, name, place, receipts, present, memories, sum(forgotten.values()) + carried, len(purged))
 
 
 def _purged(store: SqliteStore, buried: Tombstones) -> list[int]:

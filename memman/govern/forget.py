@@ -9,7 +9,7 @@ from memman.compose import builtin_embedder
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
-from memman.govern.stores import Chosen, looking, writing
+from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
 from memman.pipeline import context
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memman.store.sqlite.unit import SqliteUnit
 
 
+@steadily
 def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Retire what the ids name, in one transaction; return a record for each memory and note."""
     refuse_stopped(place.data, "forget")
@@ -37,6 +38,7 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     return done + [_turn(row) for row in waiting.values() if row["channel"] != "note"]
 
 
+@steadily
 def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Bring back forgotten memories."""
     refuse_stopped(place.data, "forget --undo")

@@ -6,7 +6,7 @@ from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, answering, looking, writing
+from memman.govern.stores import Chosen, answering, looking, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.records import Edge, EdgeKind
 from memman.model.secrets import redact
@@ -30,6 +30,7 @@ def related(place: Chosen, part: str, *, kind: str | None = None, depth: int = 1
         return {"memory": veiled(place, catalogue.reader, asked["uid"], asked), "related": reached}
 
 
+@steadily
 def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, note: str) -> dict[str, Any]:
     """Make an edge from the first memory to the second that no rule changes or drops."""
     refuse_stopped(place.data, "graph link")

@@ -6,10 +6,11 @@ from typing import Any
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
 from memman.govern.ids import all_named
-from memman.govern.stores import Chosen, looking, writing
+from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId
 
 
+@steadily
 def protect(place: Chosen, parts: Sequence[str], *, wanted: bool = True) -> list[dict[str, Any]]:
     """Protect the memories that the ids name, or with `wanted` false no longer; return a record for each."""
     refuse_stopped(place.data, "insights protect")

@@ -4,8 +4,8 @@ A tombstone comes first and the store's own transaction last, so that a purge
 which dies is either made again by its ids, or finished by the next drain.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from memman.govern import copies, traces
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, writing
 from memman.govern.tombstones import WHOLE, bury
+from memman.model.errors import MemmanError
 from memman.model.records import Note, Provenance
 from memman.pipeline import context
 from memman.queue.notes import Queue
@@ -79,7 +80,7 @@ def purge(place: Chosen, parts: Sequence[str]) -> Receipt:
     with quiet(place.data):
         target = targeted(place, parts)  # what waited may have been stored since it was asked about
         _bury(place.data, target)
-        with closing(Queue(place.data)) as queue:
+        with _deleting(done := []), closing(Queue(place.data)) as queue:
             mark(queue, place.name)
             traces.erase(place.data, {memory["uid"] for memory in target.memories})
             for note in target.notes:
@@ -87,10 +88,22 @@ def purge(place: Chosen, parts: Sequence[str]) -> Receipt:
             with writing(place) as store:
                 with builtin_embedder() as local, store.unit() as unit:
                     erase(store, unit, local, target.rows, waiting=target.waiting)
-                left = _scrubbed(place, queue, store)
+                done.append("deleted")
+                if place.name not in _scrubbed(place, queue, store):
+                    done.append("scrubbed")
     uids = [memory["uid"] for memory in target.memories]
     backups, files = copies.holding(place.data, [*uids, *target.notes])
-    return Receipt(uids, [row["uid"] for row in target.waiting], place.name not in left, backups, files)
+    return Receipt(uids, [row["uid"] for row in target.waiting], "scrubbed" in done, backups, files)
+
+
+@contextmanager
+def _deleting(done: list[str]) -> Iterator[None]:
+    """Leave to the next drain what fails once all is deleted, on a full disk for one: it is marked."""
+    try:
+        yield
+    except MemmanError:
+        if not done:
+            raise
 
 
 def erase(

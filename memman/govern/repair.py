@@ -3,9 +3,8 @@
 import asyncio
 import os
 import shutil
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from tempfile import mkdtemp
 
@@ -13,10 +12,12 @@ import apsw
 
 from memman.compose import builtin_embedder
 from memman.config import stores
-from memman.config.places import queue_path, settle, store_path
+from memman.config.places import queue_path, store_path
 from memman.config.schedule import refuse_stopped
 from memman.drain.backfill import fill
 from memman.drain.lock import drain_lock
+from memman.govern.copies import REPAIRING, leftovers
+from memman.govern.exchange import Exchange, exchange, rolled_back
 from memman.govern.rebuild import relinked
 from memman.govern.soundness import troubles
 from memman.govern.tombstones import Tombstones
@@ -25,7 +26,7 @@ from memman.queue.damage import DAMAGED, STATES, readable, teach_reading
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST
-from memman.sqlite import COMPANIONS, Guard, checkpoint
+from memman.sqlite import Guard, Transaction, checkpoint
 from memman.store.sqlite import salvage
 from memman.store.sqlite.schema import STEPS as STORE
 from memman.store.sqlite.store import SqliteStore
@@ -56,11 +57,13 @@ def repair(data: str, store: str) -> Repaired:
         raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
     what = f"store {store!r}"
     with drain_lock(data):
-        wrong = troubles(path, STORE)
+        wrong = _troubles(path, STORE)
         if not wrong:
             return Repaired(what, "")
-        with _workplace(path) as place:
-            return _store(data, what, path, place, wrong)
+        with _workplace(path) as place, closing(SqliteStore(f"{place}/new.db")) as new, exchange(path, new.path) as old:
+            _copies(old, place, checked=True)
+            kept, receipts, lost = _refilled(new, place, Tombstones.load(data))
+            return Repaired(what, wrong, old.commit(f"{place}/damaged.db"), kept, receipts, lost)
 
 
 def repair_queue(data: str) -> Repaired:
@@ -68,59 +71,63 @@ def repair_queue(data: str) -> Repaired:
     refuse_stopped(data, "repair")
     path = queue_path(data)
     with drain_lock(data):
-        wrong = troubles(path, QUEUE) if os.path.exists(path) else ""
+        wrong = _troubles(path, QUEUE) if os.path.exists(path) else ""
         if not wrong:
             return Repaired("queue", "")
-        with _workplace(path) as place:
-            return _queue(path, place, wrong)
+        with (
+            _workplace(path) as place,
+            closing(open_queue(f"{place}/new.db")) as new,
+            exchange(path, f"{place}/new.db") as old,
+        ):
+            _copies(old, place, checked=False)
+            kept, doubtful = _requeued(new, place)
+            return Repaired("queue", wrong, old.commit(f"{place}/damaged.db"), kept, doubtful=doubtful)
 
 
-def _store(data: str, what: str, path: str, place: str, wrong: str) -> Repaired:
-    new = f"{place}/new.db"
+def _troubles(path: str, steps: Sequence[str]) -> str:
+    """Say what is wrong, once what repairs that were killed have left behind is gone."""
+    for place in leftovers(os.path.dirname(path)):
+        shutil.rmtree(place, ignore_errors=True)
+    rolled_back(path)
+    return troubles(path, steps)
+
+
+def _refilled(new: SqliteStore, place: str, buried: Tombstones) -> tuple[int, int, tuple[str, ...]]:
+    """Fill a new store; return how many memories and receipts it has, and the uids that are lost."""
     with closing(salvage.opened(place + "/read.db", checked=False)) as read:
         good, bad = salvage.memories(read, place + "/read.db")
-        buried = Tombstones.load(data)
         for row in [row for row in good.values() if row[1] in buried.memories or row[2] in buried.notes]:
             del good[row[0]]
         whole = not bad and salvage.whole(read)  # then nothing but checksums is wrong: all of it can be kept
-        with (
-            closing(salvage.opened(place + "/sound.db", checked=not whole)) as sound,
-            closing(SqliteStore(new)) as store,
-        ):
-            receipts = salvage.refill(store, sound, read, good)
-            with builtin_embedder() as local:
-                asyncio.run(fill(store, local))
-                relinked(store, local.fingerprint, local, lambda done, total: None)  # noqa: ARG005
-            store.maintain()
-    aside = _exchange(path, new)
-    return Repaired(what, wrong, aside, len(good), receipts, tuple(bad.values()))
+        with closing(salvage.opened(place + "/sound.db", checked=not whole)) as sound:
+            receipts = salvage.refill(new, sound, read, good)
+    with builtin_embedder() as local:
+        asyncio.run(fill(new, local))
+        new.maintain()  # what is to be linked is looked for in a few cells of many
+        relinked(new, local.fingerprint, local, lambda done, total: None)  # noqa: ARG005
+    new.maintain()
+    checkpoint(new.db)
+    return len(good), receipts, tuple(bad.values())
 
 
-def _queue(path: str, place: str, wrong: str) -> Repaired:
-    new = f"{place}/new.db"
-    with (
-        closing(salvage.opened(place + "/read.db", checked=False)) as read,
-        closing(open_queue(new)) as db,
-    ):
+def _requeued(new: apsw.Connection, place: str) -> tuple[int, tuple[str, ...]]:
+    """Fill a new queue; return how many notes it has, and the uids of those that are parked as doubtful."""
+    with closing(salvage.opened(place + "/read.db", checked=False)) as read, Guard(f"{place}/new.db"), Transaction(new):
         teach_reading(read)
         numbers = list(range(1, salvage.last_row(read, "note") + 1))
-        there = _shared(read, db, "note")
+        there = _shared(read, new, "note")
         says = f"digest = {DIGEST}" if "digest" in there else "0"
-        rows = list(salvage.by_key(read, "note", (*map(_column, there), says), numbers))
-        with Guard(new):
-            kept = [row for row in rows if _inserted(db, "note", there, row[:-1])]
-            state = there.index("state")
-            doubtful = [row for row in kept if not row[-1] and row[state] not in {"done", "parked"}]
-            for row in doubtful:
-                db.execute("UPDATE note SET state = 'parked', error = ? WHERE id = ?", (DAMAGED, row[0]))
-            for table in ("journal", "ledger", "meta"):
-                columns = _shared(read, db, table)
-                for row in salvage.rows(read, table, columns):
-                    _inserted(db, table, columns, row)
-            checkpoint(db)
-    aside = _exchange(path, new)
-    uids = tuple(str(row[1]) for row in doubtful)
-    return Repaired("queue", wrong, aside, len(kept), doubtful=uids)
+        rows = salvage.by_key(read, "note", (*map(_column, there), says), numbers)
+        kept = [row for row in rows if _inserted(new, "note", there, row[:-1])]
+        state = there.index("state") if kept else 0
+        doubtful = [row for row in kept if not row[-1] and row[state] not in {"done", "parked"}]
+        for row in doubtful:
+            new.execute("UPDATE note SET state = 'parked', error = ? WHERE id = ?", (DAMAGED, row[0]))
+        for table in ("journal", "ledger", "meta"):
+            columns = _shared(read, new, table)
+            for row in salvage.rows(read, table, columns):
+                _inserted(new, table, columns, row)
+        return len(kept), tuple(str(row[1]) for row in doubtful)
 
 
 def _column(name: str) -> str:
@@ -145,32 +152,20 @@ def _inserted(db: apsw.Connection, table: str, columns: tuple[str, ...], row: tu
 
 @contextmanager
 def _workplace(path: str) -> Iterator[str]:
-    """Give a private folder beside a database with two copies of it and its log, and remove it afterwards."""
+    """Give a private folder beside a database, and remove it afterwards."""
     try:
-        place = mkdtemp(prefix=".repair-", dir=os.path.dirname(path))
+        place = mkdtemp(prefix=REPAIRING, dir=os.path.dirname(path))
     except OSError as error:
         raise CannotWrite(f"{os.path.dirname(path)} cannot be written to ({error.strerror})") from error
     try:
-        with Guard(path):
-            for copy in ("read.db", "sound.db"):
-                for end in ("", "-wal"):
-                    if os.path.exists(path + end):
-                        shutil.copyfile(path + end, f"{place}/{copy}{end}")
-                        os.chmod(f"{place}/{copy}{end}", 0o600)
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _exchange(path: str, new: str) -> str:
-    """Put a new database in the place of the old one, which stays beside it under the name that is returned."""
-    aside = f"{path}.damaged-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    with Guard(path):
-        os.link(path, aside)
-        for end in COMPANIONS[1:]:
-            with suppress(FileNotFoundError):
-                os.rename(path + end, aside + end)
-        settle(os.path.dirname(path))
-        os.replace(new, path)
-        settle(os.path.dirname(path))
-    return aside
+def _copies(old: Exchange, place: str, *, checked: bool) -> None:
+    """Copy a database with its log: to be kept, to be read as it is, and with its pages checked."""
+    for name in ("damaged.db", "read.db", "sound.db"):
+        old.copy(f"{place}/{name}")
+    for name in ("read.db", "sound.db"):
+        salvage.mend_header(f"{place}/{name}", checked=checked)

@@ -7,13 +7,13 @@ a restore which dies has lost nothing, and may be made again.
 """
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memman.backup.copy import check
 from memman.backup.lock import quiet
 from memman.backup.manifest import Manifest, Part, backups_path, found
+from memman.backup.steady import exchanging
 from memman.backup.swap import swap
 from memman.backup.take import sync
 from memman.config import stores
@@ -21,6 +21,7 @@ from memman.config.places import make_folder, store_path, write_file
 from memman.config.schedule import refuse_stopped, ring
 from memman.govern import waiting
 from memman.govern.draft import Draft, made, sweep
+from memman.govern.stores import aside_path
 from memman.model.errors import NewerSchema, UsageError
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.sqlite import Guard
@@ -51,7 +52,7 @@ def restore(data: str, part: str, *, store: str | None = None, to: str | None = 
     Raises UnknownId, UsageError, DamagedFile, NewerSchema, Busy and CannotWrite; then nothing has changed.
     """
     refuse_stopped(data, "backup restore")
-    with quiet(data):
+    with quiet(data), exchanging(data):
         folder = f"{backups_path(data)}/{found(data, part)}"
         manifest = Manifest.load(folder)
         wanted = _wanted(data, manifest, store, to)
@@ -92,7 +93,7 @@ def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) ->
 def _placed(data: str, draft: Draft, again: Mapping[str, frozenset[str]]) -> Restored:
     """Put a store in its place; what was there lies aside then."""
     place = os.path.dirname(store_path(data, draft.name))
-    aside, there = _aside(data, draft.name), os.path.exists(place)
+    aside, there = aside_path(data, draft.name), os.path.exists(place)
     with Guard(place):
         sync(draft.folder)
         make_folder(os.path.dirname(place))
@@ -104,20 +105,10 @@ def _placed(data: str, draft: Draft, again: Mapping[str, frozenset[str]]) -> Res
         for folder in (os.path.dirname(place), data + "/removed"):
             sync(folder)
     notes = again.get(draft.part.store, frozenset())
-    missing = len(draft.present.receipts - draft.receipts - notes) if draft.present.readable else None
+    missing = len(draft.present.stored - draft.receipts - notes) if draft.present.readable else None
     return Restored(
         draft.name, aside if there else "", draft.memories, len(notes), missing, draft.forgotten, draft.purged
     )
-
-
-def _aside(data: str, name: str) -> str:
-    """Return a free place below `removed` for a store."""
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    number, place = 1, f"{data}/removed/{name}-{stamp}"
-    while os.path.exists(place):
-        number += 1
-        place = f"{data}/removed/{name}-{stamp}.{number}"
-    return place
 
 
 def _choices(data: str, manifest: Manifest) -> None:

@@ -8,7 +8,7 @@ from memman.clock import now_ms
 from memman.compose import builtin_embedder
 from memman.config.schedule import refuse_stopped
 from memman.govern.ids import all_named
-from memman.govern.stores import Chosen, looking, writing
+from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId
 from memman.pipeline import context
 from memman.pipeline.link import Subject, connected
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _TEXT, _ENTITIES, _SOURCE, _ORIGIN, _VALID_FROM, _RECORDED_AT, _STATUS = 3, 6, 9, 10, 11, 13, 15
 
 
+@steadily
 def approve(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Let memories that were held back be found, named and linked like any; return a record for each."""
     rows = _named(place, parts, "insights approve")
@@ -36,6 +37,7 @@ def approve(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         return _records(store, done)
 
 
+@steadily
 def reject(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Retire memories that were held back; `forget --undo` holds them back again. Return a record for each."""
     rows = _named(place, parts, "insights reject")

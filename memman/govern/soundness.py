@@ -6,7 +6,7 @@ from contextlib import closing
 
 import apsw
 
-from memman.model.errors import DamagedFile
+from memman.model.errors import DamagedFile, StoreError
 from memman.queue.damage import damaged
 from memman.sqlite import Guard, open_reader, upgrade
 from memman.store.sqlite.schema import STEPS
@@ -26,8 +26,10 @@ def troubles(path: str, steps: Sequence[str]) -> str:
     try:
         with Guard(path), closing(open_reader(path)) as db:
             return _complaints(db, steps) or _lacks(db, steps) or (_unsealed(db) if steps is STEPS else _changed(db))
-    except DamagedFile as error:
+    except (DamagedFile, StoreError) as error:
         cause = error.__cause__
+        if not isinstance(error, DamagedFile) and not isinstance(cause, apsw.SQLError):
+            raise  # as SQLError SQLite says of some bytes of the header that it does not know them
         if getattr(cause, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
             return (
                 "pages are not what memman wrote: the disk changed them, or a program other than memman wrote the file"

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from memman.backup.steady import steady
 from memman.config import stores
 from memman.config.places import check_folder, data_dir, make_folder, settle, store_path, write_file
 from memman.model.errors import CannotWrite, DamagedFile, StoreError, UnknownStore, UsageError
@@ -97,6 +98,17 @@ def answering(work: Callable[P, T]) -> Callable[P, T]:
     return again
 
 
+def steadily(work: Callable[Concatenate[Chosen, P], T]) -> Callable[Concatenate[Chosen, P], T]:
+    """Have a function that changes a store find what it is about in the very store that it changes."""
+
+    @wraps(work)
+    def alone(place: Chosen, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with steady(place.data):
+            return work(place, *args, **kwargs)
+
+    return alone
+
+
 @contextmanager
 def writing(place: Chosen) -> Iterator["SqliteStore"]:
     """Open the store to write, made on first use. Only here and in `create`: it loads numpy."""
@@ -175,8 +187,7 @@ def needs_yes(at_stake: Stakes) -> str:
 
 def remove(data: str, at_stake: Stakes) -> str:
     """Move a store's folder aside, its waiting notes beside it; return where to. The caller holds the drain lock."""
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    target = f"{data}/removed/{at_stake.name}-{stamp}"
+    target = aside_path(data, at_stake.name)
     try:
         make_folder(f"{data}/removed")
         os.rename(os.path.dirname(store_path(data, at_stake.name)), target)
@@ -189,6 +200,16 @@ def remove(data: str, at_stake: Stakes) -> str:
     if _active(data) == at_stake.name:
         write_file(data + "/active", "")
     return target
+
+
+def aside_path(data: str, name: str) -> str:
+    """Return a free place below `removed` for a store."""
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    number, place = 1, f"{data}/removed/{name}-{stamp}"
+    while os.path.exists(place):
+        number += 1
+        place = f"{data}/removed/{name}-{stamp}.{number}"
+    return place
 
 
 def _drop_waiting(data: str, at_stake: Stakes, target: str) -> None:

@@ -1,7 +1,5 @@
 """Notes that waited when a backup was taken, put back into the queue where no store knows them."""
 
-import os
-import time
 from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
@@ -9,13 +7,14 @@ from typing import Any
 import apsw
 
 from memman.backup.manifest import Part
-from memman.config.places import make_folder, queue_path, settle, store_path
-from memman.govern.draft import Draft, Present
+from memman.config.places import queue_path
+from memman.govern.draft import Draft
+from memman.govern.present import Present
 from memman.govern.tombstones import Tombstones
 from memman.model.errors import DamagedFile
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
-from memman.sqlite import COMPANIONS, Guard, Transaction, open_reader
+from memman.sqlite import Guard, Transaction, open_reader
 
 Row = dict[str, Any]
 
@@ -67,25 +66,18 @@ class _Known:
             draft = self.drafts.get(store)
             receipts = draft.receipts if draft else frozenset()
             if draft is None or draft.name != store:  # beside a store that goes by another name, its own stays
-                receipts |= Present.of(store_path(self.data, store)).receipts
+                present = Present.of(self.data, store)
+                receipts |= present.stored | present.closed.keys()
             self._receipts[store] = receipts
         return self._receipts[store]
 
 
 def _queue(data: str) -> Queue:
-    """Open the queue, made where it is missing; one that is damaged is moved aside first."""
+    """Open the queue, made where it is missing. Raises DamagedFile."""
     try:
         return Queue(data)
-    except DamagedFile:
-        path, aside = queue_path(data), time.strftime(f"{data}/removed/queue-%Y%m%dT%H%M%SZ", time.gmtime())
-        with Guard(path):
-            make_folder(aside)
-            for end in reversed(COMPANIONS):  # no log is left behind that a new file would take for its own
-                if os.path.exists(path + end):
-                    os.rename(path + end, f"{aside}/queue.db{end}")
-            for folder in (aside, data):
-                settle(folder)
-        return Queue(data)
+    except DamagedFile as error:
+        raise DamagedFile(f"{queue_path(data)} is damaged: run `memman repair --queue`, then restore") from error
 
 
 def _put(db: apsw.Connection, note: Row, store: str) -> bool:

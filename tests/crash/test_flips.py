@@ -88,7 +88,10 @@ def spoil(box, place, bit):
 
 @pytest.mark.promise("R15")
 def test_no_flipped_byte_makes_a_wrong_answer_unsaid(sound, rounds, kept, capsys):
-    """Wherever one byte is changed, recall answers as before, or recall or doctor says that something is damaged."""
+    """Wherever one byte is changed, recall answers as before, or recall or doctor says that something is damaged.
+
+    An answer that is wrong where doctor alone would tell of it counts as noticed.
+    """
     chance = random.Random(15)
     size = (sound.data / "sound.db").stat().st_size
     right = answers(sound, capsys)
@@ -108,7 +111,7 @@ def test_no_flipped_byte_makes_a_wrong_answer_unsaid(sound, rounds, kept, capsys
 
 @pytest.mark.promise("R15")
 def test_no_flipped_byte_in_a_waiting_note_is_taken_for_its_word(box, rounds, kept):
-    """Wherever one byte of the queue is changed, a drain gets true notes only; of any that is missing doctor tells."""
+    """Wherever one byte of the queue is changed, a claim gets true notes only; of any that is missing doctor tells."""
     chance = random.Random(17)
     asked = {box.remember(sentence(n) + " é" * (n % 3)): n for n in range(40)}
     queue = Queue(str(box.data))
@@ -159,7 +162,7 @@ def test_repair_saves_what_is_off_the_damaged_page(sound, rounds, kept):
     notes = set(sound.store("SELECT note FROM receipt"))
     size = (sound.data / "sound.db").stat().st_size
     repaired, least, off, saved = 0, 1.0, 0, 0
-    wanted = rounds(5, 200)
+    wanted = rounds(5, 500)
     while repaired < wanted:
         place = chance.randrange(size) if repaired else chance.randrange(100)
         spoil(sound, place, 1 << chance.randrange(8))

@@ -166,6 +166,7 @@ def test_an_upgrade_killed_at_any_statement_leaves_old_or_new(tmp_path, rounds, 
             seen["new" if now == len(WAYS[kind][0]) else "old"] += 1
             bring(kind, path)
             assert dump(path) == (before, len(WAYS[kind][0]))
+            assert not list(path.parent.glob("*.new*"))
     assert seen["old"]
     assert seen["new"]
     kept(f"{len(RELEASED)} schemas upgraded; {kills} kills: {seen['old']} old, {seen['new']} new, 0 between")

@@ -5,15 +5,18 @@ import os
 import shutil
 import stat
 from contextlib import closing
+from hashlib import sha256
 
 import pytest
 
 from conftest import Box, rows
 from memman.backup.copy import counted, digest, fill
-from memman.backup.manifest import listed
+from memman.backup.manifest import Manifest, listed
 from memman.backup.schedule import Attempt, due
 from memman.backup.swap import in_turn, swap
 from memman.backup.take import take
+from memman.drain.idle import idle
+from memman.model.errors import DamagedFile
 from memman.sqlite import Transaction, checkpoint, open_reader, open_writer, upgrade
 from memman.store.sqlite.schema import STEPS
 
@@ -140,6 +143,127 @@ def test_what_was_forgotten_or_purged_since_stays_away(box):
     assert rows(f"{told['aside']}/memman.db", "SELECT note FROM memory WHERE note = ?", (purged,)) == []
 
 
+SINCE = ("nothing", "forgotten", "forgotten before a drain", "purged", "replaced", "replaced and forgotten", "undone")
+# What must not be found afterwards, whatever is restored how.
+AWAY = ("forgotten", "forgotten before a drain", "purged", "replaced and forgotten")
+
+
+def happen(box, since, note):
+    """Have a person change their mind about a note; all that waits is drained."""
+    if since == "forgotten before a drain":
+        run(box, "forget", note)
+    box.drain()
+    if since in {"forgotten", "undone"}:
+        run(box, "forget", note)
+    if since == "undone":
+        run(box, "forget", "--undo", note)
+    if since == "purged":
+        run(box, "forget", "--purge", note, *PERSON)
+    if since.startswith("replaced"):
+        heir = run(box, "replace", note, "Memcached caches the invoices.").strip()
+        box.drain()
+    if since == "replaced and forgotten":
+        run(box, "forget", heir)
+
+
+@pytest.mark.parametrize(
+    ("then", "how", "since"),
+    [
+        (then, how, since)
+        for then, how in (
+            ("stored", "whole"),
+            ("stored", "to"),
+            ("waiting", "whole"),
+            ("waiting", "store"),
+            ("waiting", "to"),
+            ("parked", "whole"),
+        )
+        for since in SINCE
+        if (then, since) != ("stored", "forgotten before a drain")
+    ],
+)
+def test_what_a_person_did_away_with_since_stays_away(box, then, how, since):
+    """Whether it waited or lived at the backup, and however that is restored, what was forgotten is found no more."""
+    other = box.remember("Vite builds the frontend.")
+    box.drain()
+    note = box.remember("Redis caches the invoices.")
+    if then == "stored":
+        box.drain()
+    if then == "parked":
+        box.queue("UPDATE note SET state = 'parked', error = 'odd' WHERE uid = ?", note)
+    take(str(box.data))
+    if then == "parked" and since != "forgotten before a drain":
+        run(box, "scheduler", "queue", "retry", note)
+    happen(box, since, note)
+    before = box.store("SELECT note, text FROM memory WHERE status = 'current'")
+    args = {"whole": (), "store": ("--store", "default"), "to": ("--store", "default", "--to", "old")}[how]
+    restored(box, *args)
+    if box.queue("SELECT 1 FROM note WHERE uid = ? AND state = 'parked'", note):
+        run(box, "scheduler", "queue", "retry", note)
+    box.drain()
+    name = "old" if how == "to" else "default"
+    texts = box.store("SELECT text FROM memory WHERE status = 'current' ORDER BY id", name=name)
+    found = box.recall("what caches the invoices", store=name)
+    # Beside it stays the store that dealt with it, and knows what took whose place.
+    away = (since in AWAY and (how, then, since) != ("to", "stored", AWAY[-1])) or (how == "to" and then != "stored")
+    assert texts == ["Vite builds the frontend."] + [] * away + ["Redis caches the invoices."] * (not away)
+    assert ("Redis caches the invoices." in found) is not away
+    if how == "to":
+        assert box.store("SELECT note, text FROM memory WHERE status = 'current'") == before
+    assert set(box.states()) <= {"done"}
+    assert other in box.store("SELECT note FROM memory", name=name)
+    if since.startswith("forgotten") and not (how == "to" and then != "stored"):
+        run(box, "forget", "--undo", note, "--store", name)
+        assert "Redis caches the invoices." in box.recall("what caches the invoices", store=name)
+
+
+def test_what_was_forgotten_outlives_restores_of_older_backups_and_a_removed_store(box):
+    """A backup from before the note, then one with it; a store removed, and brought back: it stays forgotten."""
+    box.remember("Vite builds the frontend.")
+    box.drain()
+    take(str(box.data), label="before")
+    note = box.remember("Redis caches the invoices.")
+    box.drain()
+    take(str(box.data), label="with")
+    run(box, "forget", note)
+    before, having = (next(name for name in listed(str(box.data)) if name.endswith(end)) for end in ("before", "with"))
+    for name in (before, having, having):
+        run(box, "backup", "restore", name, *PERSON)
+        assert box.store("SELECT status FROM memory WHERE note = ?", note) == ["forgotten"]
+    run(box, "store", "remove", "default", *PERSON)
+    run(box, "backup", "restore", having, *PERSON)
+    assert box.store("SELECT status FROM memory ORDER BY id") == ["current", "forgotten"]
+    assert box.recall("what caches the invoices") == []
+
+
+def test_a_purge_is_no_note_that_came_after_the_backup(box):
+    """What restore says is missing counts neither what was purged since nor what was forgotten."""
+    box.remember("Vite builds the frontend.")
+    box.drain()
+    waited = box.remember("Redis caches the invoices.")
+    take(str(box.data))
+    run(box, "forget", "--purge", waited, *PERSON)
+    late, gone = box.remember("Nginx serves the pages."), box.remember("Postgres stores the accounts.")
+    box.drain()
+    run(box, "forget", "--purge", late, *PERSON)
+    run(box, "forget", gone)
+    (told,) = restored(box)
+    assert told["missing"] == 0
+
+
+def test_a_forget_that_comes_during_a_restore_is_not_undone(box):
+    """Acknowledged before, amid or after it, what is forgotten is so in the store that is in force then."""
+    notes = [box.remember(f"Service number {n} listens on port {n}.") for n in range(12)]
+    box.drain()
+    take(str(box.data))
+    restores = box.start("sh", "-c", f"for n in 1 2 3; do {box.script} backup restore latest --yes --consent; done")
+    for note in notes:
+        run(box, "forget", note)
+    _, err = restores.communicate(timeout=60)
+    assert (restores.returncode, err) == (0, "")
+    assert box.store("SELECT count(*) FROM memory WHERE status = 'current'") == [0]
+
+
 def test_a_store_comes_back_beside_the_one_that_is_there(box):
     """With --to the present store and queue stay as they are; a name that is taken is refused."""
     box.remember("Redis caches the invoices.")
@@ -154,20 +278,35 @@ def test_a_store_comes_back_beside_the_one_that_is_there(box):
     assert "already" in restored(box, "--to", "old", code=2)
 
 
-def test_a_damaged_store_and_queue_are_moved_aside(box):
+def test_a_damaged_store_is_moved_aside(box):
     """Where nothing can be read any more the backup comes back, and what was there is kept as it was."""
     uid = box.remember("Redis caches the invoices.")
     box.drain()
     take(str(box.data))
-    for path in (box.store_path(), box.queue_path):
-        for end in ("-wal", "-shm"):
-            path.with_name(path.name + end).unlink(missing_ok=True)
-        path.write_bytes(b"no database" * 1000)
+    ruin(box.store_path())
     (told,) = restored(box)
     assert told["missing"] is None
     assert box.store("SELECT note FROM memory") == [uid]
-    assert box.states() == {}
     assert {path.read_bytes()[:11] for path in box.data.glob("removed/*/*.db")} == {b"no database"}
+
+
+def test_a_damaged_queue_is_to_be_repaired_first(box):
+    """A restore leaves it and its log where they are, changes nothing, and names the command."""
+    box.remember("Redis caches the invoices.")
+    box.drain()
+    take(str(box.data))
+    ruin(box.queue_path)
+    before = box.store_path().stat().st_ino
+    assert "memman repair --queue" in restored(box, code=12)
+    assert box.store_path().stat().st_ino == before
+    assert box.queue_path.read_bytes()[:11] == b"no database"
+
+
+def ruin(path):
+    """Put what is no database in the place of one."""
+    for end in ("-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    path.write_bytes(b"no database" * 1000)
 
 
 @pytest.mark.parametrize("spoil", ["flip", "cut", "gone", "manifest"])
@@ -196,11 +335,92 @@ def test_a_backup_of_a_newer_memman_is_left_alone(box):
     """What has a schema that this memman does not know is not restored: exit code 14."""
     box.remember("Redis caches the invoices.")
     box.drain()
-    path = box.data / "backups" / take(str(box.data)).id / "manifest.json"
-    said = json.loads(path.read_text())
-    said["parts"][1]["schema"] = 99
-    path.write_text(json.dumps(said))
+    change(box.data / "backups" / take(str(box.data)).id, lambda said: said["parts"][1].update(schema=99))
     assert "schema 99" in restored(box, code=14)
+
+
+def change(folder, how):
+    """Change what a manifest says as somebody would who knows its digest."""
+    said = json.loads((folder / "manifest.json").read_text())
+    del said["digest"]
+    how(said)
+    said["digest"] = sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(said))
+
+
+PART = {
+    "store": ("../../evil", "a/b", 7, None, "x" * 65, ".."),
+    "file": ("../queue.db", "/etc/passwd", "stores/other.db", None),
+    "schema": ("2", -1, 1.5, True, 2**40),
+    "bytes": ("1", -1, None),
+    "sha256": ("", "z" * 64, 0),
+    "rows": ([], {"memory": "1"}, {"memory": -1}),
+}
+WHOLE = {
+    "id": ("../x", 7, None, "20200101T000000Z"),
+    "number": ("1", 1e40, -1, 2**40, True),
+    "at": (1e40, "now", -1, 10**20, None),
+    "label": (7, None),
+    "automatic": (1, "yes"),
+    "taken_by": (None, []),
+    "memman": (1,),
+    "keys": ("x", [1], None),
+    "active": (1, None),
+    "bindings": (1, ["x"]),
+    "parts": ({}, None, [7], [[]]),
+}
+
+
+def test_no_field_of_a_manifest_is_believed(box):
+    """Of a wrong type, out of range or a path elsewhere: told as damaged by every verb; nothing is made anywhere."""
+    box.remember("Redis caches the invoices.")
+    box.drain()
+    folder = box.data / "backups" / take(str(box.data)).id
+    sound = (folder / "manifest.json").read_bytes()
+    before = {path for path in box.data.parent.rglob("*") if "backups" not in path.parts}
+    cases = [(0, name, value) for name, values in WHOLE.items() for value in values]
+    cases += [(1, name, value) for name, values in PART.items() for value in values]
+    for depth, name, value in cases:
+        (folder / "manifest.json").write_bytes(sound)
+        change(folder, lambda said: (said["parts"][1] if depth else said).update({name: value}))  # noqa: B023
+        with pytest.raises(DamagedFile):
+            Manifest.load(str(folder))
+        assert listed(str(box.data)) == {folder.name: None}
+    restored(box, code=12)
+    assert "cannot be read" in run(box, "backup", "list")
+    run(box, "doctor", "--check", "backups")
+    run(box, "backup", "create", "next", "--consent")
+    assert {path for path in box.data.parent.rglob("*") if "backups" not in path.parts} - before <= {
+        box.data / "exchange.lock"
+    }
+
+
+def test_verify_notices_a_changed_byte_of_a_manifest(box):
+    """Whichever digit or letter of it another program or the disk has changed."""
+    box.remember("Redis caches the invoices.")
+    box.drain()
+    folder = box.data / "backups" / take(str(box.data)).id
+    sound = (folder / "manifest.json").read_bytes()
+    for place in range(len(sound)):
+        if not sound[place : place + 1].isalnum():
+            continue
+        (folder / "manifest.json").write_bytes(sound[:place] + bytes([sound[place] ^ 1]) + sound[place + 1 :])
+        assert listed(str(box.data)) == {folder.name: None}
+    run(box, "backup", "verify", folder.name, code=12)
+
+
+@pytest.mark.parametrize("key", ["backup", "scrubbing", "last_drain", "failures", "breaker", "upgrading"])
+@pytest.mark.parametrize("value", ["x", '{"at": "', "[1, null]", '{"at": "x", "error": 7}', "7", "null", "\ufffd"])
+def test_what_a_damaged_queue_remembers_stops_no_drain(box, key, value):
+    """Whatever stands in a setting of the queue, drains store their notes and doctor tells."""
+    box.configure(BACKUP_EVERY="daily")
+    box.remember("Redis caches the invoices.")
+    box.drain()
+    box.queue("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value)
+    box.remember("Vite builds the frontend.")
+    assert box.drain().done == 1
+    assert idle(str(box.data)) in {True, False}
+    assert box.drain().errors == []
 
 
 def test_the_schedule_keeps_the_last_and_a_persons_own_stay(box):
@@ -308,12 +528,9 @@ def test_a_backup_of_an_older_schema_is_upgraded_when_it_is_restored(box):
     upgrade(old, str(path), STEPS[:1])
     old.execute("PRAGMA journal_mode = DELETE")
     old.close()
-    said = json.loads((folder / "manifest.json").read_text())
-    (part,) = (part for part in said["parts"] if part["store"])
-    reader = open_reader(str(path))
-    part |= {"schema": 1, "bytes": path.stat().st_size, "sha256": digest(str(path)), "rows": counted(reader)}
-    reader.close()
-    (folder / "manifest.json").write_text(json.dumps(said))
+    with closing(open_reader(str(path))) as reader:
+        now = {"schema": 1, "bytes": path.stat().st_size, "sha256": digest(str(path)), "rows": counted(reader)}
+    change(folder, lambda said: next(part for part in said["parts"] if part["store"]).update(now))
     restored(box)
     assert box.store("PRAGMA user_version") == [len(STEPS)]
     assert [path.name for path in box.store_path().parent.iterdir() if path.suffix == ".bak"] == []

@@ -1,13 +1,27 @@
 """A store brought to a newer schema: all of a step or none of it, after a copy."""
 
+import subprocess
+import sys
+from functools import partial
+
 import apsw
 import pytest
 
+from conftest import NOTE, rows
 from memman.model.errors import MemmanError, NewerSchema
-from memman.store.sqlite.schema import STEPS
+from memman.queue import schema as queue_schema
+from memman.sqlite import open_writer, upgrade
+from memman.store.sqlite.schema import STEPS, migrate
 from memman.store.sqlite.store import SqliteStore
 
 NEXT = (*STEPS, "ALTER TABLE memory ADD COLUMN mood TEXT; CREATE TABLE extra(x);")
+# What the first users after an upgrade do, each a process of its own, at once.
+FIRST = {
+    "append": "from memman.queue.append import append; append(data, note)",
+    "queue": "from memman.queue.notes import Queue; Queue(data).close()",
+    "store": "from memman.store.sqlite.store import SqliteStore; SqliteStore.open(data, 'default').close()",
+}
+USER = "import sys; data, note = sys.argv[1], {note}; print('ready', flush=True); sys.stdin.read(); {work}"
 BROKEN = (*STEPS, "CREATE TABLE extra(x); CREATE TABLE memory(x);")
 
 
@@ -66,3 +80,60 @@ def test_an_older_memman_refuses_the_newer_store(path):
     with pytest.raises(NewerSchema):
         SqliteStore(path)
     assert version(path) == len(NEXT)
+
+
+def test_a_log_that_another_program_took_away_is_given_back(box):
+    """After PRAGMA journal_mode=DELETE notes and drains go on, and a drain has both files keep a log again."""
+    box.remember("Redis caches the invoices.")
+    box.drain()
+    for path in (box.queue_path, box.store_path()):
+        assert rows(path, "PRAGMA journal_mode=DELETE") == ["delete"]
+    box.remember("Vite builds the frontend.")
+    assert box.drain().done == 1
+    assert box.queue("PRAGMA journal_mode") == box.store("PRAGMA journal_mode") == ["wal"]
+    assert len(box.store("SELECT text FROM memory")) == 2
+
+
+@pytest.mark.promise("R16")
+@pytest.mark.parametrize("what", FIRST)
+def test_first_users_at_once_are_all_served(box, rounds, kept, what):
+    """Eight processes that open an old queue or store at once all come through, and beside it lies one whole copy."""
+    path = box.store_path() if what == "store" else box.queue_path
+    steps = STEPS if what == "store" else queue_schema.STEPS
+    wanted, served = rounds(2, 10), 0
+    for _ in range(wanted):
+        for old in path.parent.glob(f"{path.name}*"):
+            old.unlink()
+        fill(path, what, steps)
+        users = [first(box, what, n) for n in range(8)]
+        for user in users:
+            assert user.stdout.readline() == "ready\n"
+        for user in users:
+            user.stdin.close()
+            user.stdin = None
+        said = [user.communicate(timeout=60)[1] for user in users]
+        served += sum(user.returncode == 0 for user in users)
+        assert said == [""] * 8
+        assert version(str(path)) == len(steps)
+        assert [one.name for one in path.parent.glob("*.bak*")] == [f"{path.name}.schema-1.bak"]
+        assert version(f"{path}.schema-1.bak") == 1
+        assert rows(f"{path}.schema-1.bak", "SELECT count(*) FROM meta") == [2000]
+    assert served == 8 * wanted
+    if what == "append":
+        assert box.states() == {"pending": 8}
+    kept(f"{served} of {8 * wanted} first users at once served ({what})")
+
+
+def fill(path, what, steps):
+    """Make a file of the first schema that holds enough to take a while."""
+    db = open_writer(str(path), checked=what == "store")
+    (migrate if what == "store" else partial(upgrade, checked=False))(db, str(path), steps[:1])
+    db.executemany("INSERT INTO meta VALUES (?, ?)", [(str(n), "x" * 2000) for n in range(2000)])
+    db.close()
+
+
+def first(box, what, number):
+    """Start one of the first users; it waits for its input's end."""
+    code = USER.format(note=NOTE | {"text": f"Note {number}."}, work=FIRST[what])
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", code, str(box.data)], env=box.environ, text=True, **streams)

@@ -1,6 +1,7 @@
 """What can still be read of a damaged database, and a new store made of it."""
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import apsw
 
 from memman.model.vocabulary import FILLED, HELD, PROTECTED
-from memman.sqlite import CHECKSUM_BYTES, trust_pages
+from memman.sqlite import CHECKED, CHECKSUM_BYTES, trust_pages
 from memman.store.sqlite.carve import carved
 from memman.store.sqlite.schema import KINDS
 from memman.store.sqlite.seal import SEALED, SINCE, digest
@@ -16,6 +17,15 @@ from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import MANUAL
 
 PAGE = 4096
+# The bytes of a file's header that are the same in all of ours, by place: magic, page size, write-ahead log, fractions
+# of a page, format of the schema, UTF-8. What is reserved on each page, and the mark that says so, tell each other.
+_HEADER = {
+    0: b"SQLite format 3\0" + PAGE.to_bytes(2, "big") + b"\2\2",
+    21: b"\x40\x20\x20",
+    44: b"\0\0\0\4",
+    56: b"\0\0\0\1",
+}
+_RESERVED, _MARK = 20, 68
 _BROKEN = (apsw.Error, UnicodeDecodeError)
 _COLUMNS = (*SEALED, "uses", "digest")
 # What goes with memories: from where, table, columns, which rows. Of pages that are damaged only what keeps something
@@ -40,6 +50,21 @@ def opened(path: str, *, checked: bool) -> apsw.Connection:
         with suppress(*_BROKEN):
             trust_pages(db)
     return db
+
+
+def mend_header(path: str, *, checked: bool) -> None:
+    """Write anew what is known of the header of a copy: one byte of it wrong, and SQLite would read nothing at all."""
+    if os.path.getsize(path) < PAGE:
+        return
+    with open(path, "r+b") as file:
+        head = bytearray(file.read(PAGE))
+        for place, known in _HEADER.items():
+            head[place : place + len(known)] = known
+        marked = head[_MARK : _MARK + 4] == CHECKED.to_bytes(4, "big")
+        if not checked or head[_RESERVED] not in {0, CHECKSUM_BYTES} or marked:
+            head[_RESERVED] = CHECKSUM_BYTES if checked else 0
+        file.seek(0)
+        file.write(head)
 
 
 def whole(db: apsw.Connection) -> bool:
