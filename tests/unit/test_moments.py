@@ -269,7 +269,7 @@ def dated(box, notes):
     for n, (day, text) in enumerate(notes):
         box.remember(text, session=str(n))
         queue = box.queue("SELECT max(id) FROM note")[0]
-        box.queue("UPDATE note SET queued_at = ? WHERE id = ?", at(day), queue)
+        box.queue("UPDATE note SET queued_at = ?, digest = NULL WHERE id = ?", at(day), queue)
     box.drain()
 
 
