@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import apsw
 import pytest
 
 from conftest import SCRUBBED, Box, rows
+from memman.backup.manifest import Manifest
 from memman.doctor.trust import fingerprint
 
 SYSTEMCTL = """#!/bin/sh
@@ -454,8 +455,8 @@ def overdue_backup(machine):
     """Let the schedule's last backup be of a week ago."""
     machine.run("memman backup schedule daily && memman scheduler drain")
     (path,) = machine.box.data.glob("backups/2*/manifest.json")
-    made = json.loads(path.read_text())
-    path.write_text(json.dumps(made | {"at": made["at"] - 7 * 86_400_000}))
+    made = Manifest.load(str(path.parent))
+    path.write_text(replace(made, at=made.at - 7 * 86_400_000).text())
 
 
 def no_backups(machine):
