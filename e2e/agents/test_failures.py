@@ -15,7 +15,7 @@ NAMES = [*reversed(CLIENTS)]
 # A turn of OpenClaw takes 10 s: its plugin is opencode's in another dress, so it is tried with the worst only.
 SPARED = {"openclaw": ("hangs",)}
 PROMPT = "Where is the staging cluster?"
-PATIENCE = 25.0  # seconds that a turn may take beyond its usual time on a slow machine; a program that hangs takes 30
+PATIENCE = 15.0  # seconds that a turn may take beyond its usual time; a program that hangs does so for longer
 Breakage = Callable[[House], AbstractContextManager[None]]
 
 
