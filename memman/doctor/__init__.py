@@ -10,8 +10,8 @@ from memman.model.errors import CannotWrite, DamagedFile, MemmanError, NewerSche
 # In the order they are made. Each is the function `check` of the module of its name.
 CHECKS = tuple(
     """
-    folder files modes disk env sqlite sqlite-vec schema integrity log-size queue parked review vectors bindings model
-    embedder rerank scheduler drains backups units launcher agents switches trust replay
+    folder files modes disk env sqlite sqlite-vec schema integrity log-size queue parked review vectors bindings secrets
+    model embedder rerank scheduler drains backups units launcher agents switches trust replay
     """.split()
 )
 

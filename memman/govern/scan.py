@@ -17,8 +17,10 @@ from memman.drain.worklog import FILES, log_path
 from memman.govern import copies, leaks
 from memman.govern.stores import Chosen, expected, writing
 from memman.model.errors import MemmanError
+from memman.model.secret_words import SCREEN
 from memman.model.secrets import leaks as leaking
 from memman.model.secrets import redact
+from memman.model.vocabulary import SCREENED
 from memman.pipeline import context
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
@@ -93,6 +95,7 @@ def _fix_store(place: Chosen) -> None:
         for (row, uid), names in rules.items():
             unit.seal(row)
             leaks.note(unit.db, now_ms(), uid, ", ".join(sorted(names)))
+        unit.set_meta(SCREENED, SCREEN)
         _find_anew(store, unit, local, [row for row, _ in rules])
 
 

@@ -2,10 +2,9 @@
 
 import json
 
-from memman.model.secret_words import masked
 from memman.model.terms import stems
 from memman.model.vocabulary import LOW_TRUST
-from memman.recall.render import clean, escaped, fitted, gist, tokens
+from memman.recall.render import escaped, fitted, gist, plain, tokens
 from memman.store.sqlite.reader import ROW
 
 TYPE_CHECKING = False
@@ -59,12 +58,11 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
     record = {"uid": fields["uid"], "text": text} | {name: fields[name] for name in ("source", "status", "valid_from")}
     record |= {"confidence": round(hit.confidence, 3), "score": round(hit.score, 3)}
     record |= _warned(fields["source"])
-    return record if text == clean(fields["text"], len(fields["text"])) else record | {"cut": True}
+    return record if text == plain(fields["text"], len(fields["text"])) else record | {"cut": True}
 
 
 def _record(hit: "Hit") -> "dict[str, Any]":
     fields = dict(zip(ROW, hit.row, strict=True))
-    fields |= {name: masked(fields[name]) for name in ("text", "summary", "entities", "keywords", "origin")}
     fields |= {"entities": json.loads(fields["entities"]), "keywords": json.loads(fields["keywords"])}
     fields |= _warned(fields["source"])
     return fields | {name: getattr(hit, name) for name in _FACTORS} | {"bm25": hit.text_score}

@@ -4,7 +4,7 @@ from memman.config.places import store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.guide import guide
 from memman.model.vocabulary import LOW_TRUST, SOURCES
-from memman.recall.render import SHORT_ID, clean, tokens
+from memman.recall.render import SHORT_ID, plain, tokens
 from memman.sqlite import Guard, despite
 from memman.store.sqlite.reader import SqliteReader
 
@@ -21,7 +21,7 @@ def block(data: str, store: str) -> tuple[str, list[str]]:
     lines, uids = [], []
     left = BUDGET - tokens(text) - tokens(framed(_HEAD, ()))
     for uid, category, source, said in despite(lambda: standing(data, store)):
-        line = harmless(f"{uid[:SHORT_ID]} {category}, {source}: {clean(said)}")
+        line = harmless(f"{uid[:SHORT_ID]} {category}, {source}: {plain(said)}")
         left -= tokens(line)
         if left < 0:
             break

@@ -40,6 +40,9 @@ HELD = "held:"
 # What an agent, and a log, is told in place of what is held back.
 WITHHELD = "[held back for review]"
 
+# Store setting: by which rules every text was found to hold no secret; before that, how far the look has come.
+SCREENED = "screened"
+
 # Embedders of this machine, to which texts that were forgotten may be shown, too. Recall searches the last that is
 # complete; linking keeps to the first.
 BUILTIN, MINILM = "builtin", "minilm"

@@ -8,6 +8,7 @@ import sys
 
 import apsw
 
+from memman.model.secret_words import masked
 from memman.model.terms import stems
 from memman.queue.seal import SINCE, SOUND, teach
 from memman.recall.confidence import LOW, apposite, confidence, wanted
@@ -74,7 +75,7 @@ def pending(notes: "list[tuple[Any, ...]]", query: "Query", filters: "Filters") 
         if filters.least is not None and hit.confidence < filters.least:
             continue
         hit.row = (
-            0, uid, uid, text, category or "note", importance or 3, "[]", "[]", "", source, "",
+            0, uid, uid, masked(text), category or "note", importance or 3, "[]", "[]", "", source, "",
             queued_at, None, queued_at, None, "pending", None, 0,
         )  # fmt: skip
         hits.append(hit)

@@ -34,8 +34,15 @@ def age(then: int, now: int) -> str:
 
 
 def clean(text: str, longest: int = LONGEST) -> str:
-    """Put text on one line without secrets, control, bidi, zero-width, tag or filler characters, cut to `longest`."""
-    text = masked(text)
+    """Take secrets out of text and make it `plain`."""
+    return plain(masked(text), longest)
+
+
+def plain(text: str, longest: int = LONGEST) -> str:
+    """Put text on one line without control, bidi, zero-width, tag or filler characters, cut to `longest`.
+
+    A hit's has no secrets any more.
+    """
     if not text.isascii():
         text = text.translate(UNSEEN)
     if not text.isprintable():
@@ -71,7 +78,7 @@ def sourced(source: str) -> str:
 
 def line(hit: "Hit", now: int) -> str:
     """Write one hit, its text whole."""
-    return head(hit, now) + clean(hit.row[3])
+    return head(hit, now) + plain(hit.row[3])
 
 
 def head(hit: "Hit", now: int) -> str:
@@ -91,8 +98,8 @@ def gist(hit: "Hit", asked: frozenset[str]) -> str:
     """Return a hit's text, or its summary where that holds every stem asked for that the text holds."""
     text, summary = str(hit.row[3]), str(hit.row[8])
     if not summary or asked & stems(text) - stems(summary):
-        return clean(text)
-    return clean(summary).rstrip("…. ") + "…"
+        return plain(text)
+    return plain(summary).rstrip("…. ") + "…"
 
 
 def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None, *, explain: bool) -> list[list[str]]:

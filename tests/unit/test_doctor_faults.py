@@ -471,6 +471,13 @@ def held_back(machine):
     machine.run(f"memman remember --source web {given} && memman scheduler drain")
 
 
+def leaky(machine):
+    """Store a memory with a token, as an older version did, and let a drain look through the store."""
+    machine.box.alter("UPDATE memory SET text = text || ' ghp_Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq' WHERE id = 1")
+    machine.box.store("UPDATE meta SET value = 'older' WHERE key = 'screened'")
+    machine.run("memman remember 'The crane nests there too.' && memman scheduler drain")
+
+
 def judged(machine):
     """Reject what waits for review."""
     done = machine.box.memman("insights", "list", "--status", "review", "--json")
@@ -535,6 +542,7 @@ FAULTS = {
     "backup without a word": Fault("backups", backed_up("manifest.json", b"{"), "does not say", after=no_backups),
     "backup overdue": Fault("backups", overdue_backup, "days ago", after=no_backups),
     "order of a page": Fault("review", held_back, "held back", mended=judged),
+    "a token of an older version": Fault("secrets", leaky, "call a secret"),
     "schedule of nobody": Fault("scheduler", written("schedule", "kind=foo\ninterval=abc\n"), "foo"),
     "schedule lost": Fault("scheduler", gone(".memman/schedule"), "does not say that systemd"),
     "stopped": Fault("scheduler", lambda m: m.run("memman scheduler stop"), "stopped"),

@@ -8,7 +8,8 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, REPLACED
+from memman.model.secret_words import SCREEN, masked
+from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, REPLACED, SCREENED
 from memman.sqlite import open_reader, schema_version, there
 from memman.store.sqlite import nearness, seal
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
@@ -57,6 +58,9 @@ SELECT step.old, step.new FROM step JOIN memory n ON n.id = step.new WHERE NOT (
 
 # The columns of `rows`, in order.
 ROW = (*seal.SEALED, "uses")
+# Those that hold what somebody said.
+LISTS = ("entities", "keywords")
+TEXTS = ("text", "summary", "origin", *LISTS)
 
 
 def extension_path() -> str:
@@ -87,6 +91,10 @@ LISTED = "IN (SELECT value FROM json_each(?))"
 def id_list(ids: "Iterable[int]") -> str:
     """Write row ids as a JSON array."""
     return f"[{','.join(map(str, ids))}]"
+
+
+def _masked(row: "tuple[Any, ...]") -> "tuple[Any, ...]":
+    return tuple(masked(value) if name in TEXTS else value for name, value in zip(ROW, row, strict=True))
 
 
 class SqliteReader:
@@ -213,9 +221,14 @@ class SqliteReader:
         return {row[0]: row for row in self.db.execute(sql, (id_list(ids),))}
 
     def sound_rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
-        """Return the memories of `ids` that say what was once written; the uids of others are in `damaged`."""
-        if not self.sealed:
-            return self.rows(ids)
+        """Return the memories of `ids` that say what was once written; the uids of others are in `damaged`.
+
+        Secrets are taken out where nobody has found that the store holds none by today's rules.
+        """
+        rows = self._sealed(ids) if self.sealed else self.rows(ids)
+        return rows if self.meta(SCREENED) == SCREEN else {memory: _masked(row) for memory, row in rows.items()}
+
+    def _sealed(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
         sql = f"SELECT {', '.join(ROW)}, digest FROM memory WHERE id {LISTED}"
         sound = {}
         for row in self.db.execute(sql, (id_list(ids),)):
