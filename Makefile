@@ -6,6 +6,8 @@ WORK ?= bench/out
 FUZZ ?= 120
 FIGURES ?= bench/out/promises
 PROVEN ?= tests e2e -m promise
+# One more than there are processors: some tests wait.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint types imports unit e2e e2e-agents bench crash soak fuzz promises docs clean
@@ -39,7 +41,7 @@ imports: setup
 
 unit: setup
 	$(BIN)/python -m compileall -q memman
-	$(BIN)/pytest -n auto --dist loadfile tests
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile tests
 	$(BIN)/pytest e2e
 
 e2e: setup ## The installed wheel by subprocess: demo questions, scripted providers

@@ -2,19 +2,22 @@
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 from promises import page as promises
 
+from memman.cli import run
 from memman.config.keys import KEYS
 from memman.hot.guide import ABOUT
 from memman.model import errors
 from memman.model.verbs import AGENT_VERBS
 from memman.pipeline import PIPELINE
 
+os.environ["COLUMNS"] = "100"
 HERE = Path(__file__).parents[1]
 NOTE = "<!-- Written by `make docs`; a test keeps it true. -->\n"
 
@@ -43,9 +46,9 @@ def _stage_rows() -> Iterator[tuple[str, ...]]:
 
 
 def _help(*words: str) -> str:
-    command = [sys.executable, "-m", "memman", *words, "--help"]
-    env = os.environ | {"COLUMNS": "100"}
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
+    with redirect_stdout(StringIO()) as said:
+        run([*words, "--help"])
+    return said.getvalue()
 
 
 def _commands(*words: str) -> Iterator[tuple[str, ...]]:

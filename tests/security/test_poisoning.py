@@ -7,7 +7,7 @@ import pytest
 from bench import poisoning
 from memman.pipeline.steering import order
 
-SHORT, LONG = 40, 200
+SHORT, LONG = 25, 200
 MOST = 0.05
 # Points of a hundred that honest answers may lose.
 LOST = 2.0
@@ -42,7 +42,7 @@ def test_poisoned_memories_are_not_obeyed(tmp_path, rounds, kept, box, monkeypat
 @pytest.mark.promise("S3")
 def test_rules_alone_are_not_led_astray(tmp_path, rounds, kept, box):  # noqa: ARG001 - a clean environment
     """Without a model the same attacks fare no better."""
-    count = rounds(SHORT // 2, LONG)
+    count = rounds(10, LONG)
     planted = poisoning.attacks()[:: LONG // count]
     seen = poisoning.measured(str(tmp_path), planted, gullible=False)
     assert (seen.as_user, seen.retired) == (0, 0)

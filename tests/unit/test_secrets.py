@@ -174,9 +174,9 @@ def test_benign_lines_are_left_alone():
 
 
 @pytest.mark.parametrize("http", [False, True], ids=["builtin", "http"])
-def test_a_planted_secret_is_nowhere(box, http):
+def test_a_planted_secret_is_nowhere(box, http, rounds):
     """After remember, drain and recall no file, no log and no request holds a secret that the notes held."""
-    secrets = {rule.name: rule.caught for rule in RULES}
+    secrets = {rule.name: rule.caught for rule in RULES[http :: rounds(8, 1)]}
     with ScriptedProvider() as provider:
         if http:
             box.use(provider)
