@@ -75,13 +75,18 @@ def _usual(house: House) -> dict[tuple[str, str], Turn]:
 
 @pytest.mark.parametrize("breakage", BREAKAGES)
 def test_a_turn_neither_fails_nor_waits(house: House, usual: dict[tuple[str, str], Turn], breakage: str) -> None:
-    """Each client succeeds with the model's answer, in its usual time and a few seconds."""
+    """Each client succeeds with the model's answer, in its usual time and a few seconds.
+
+    Usual is what it takes before, or right after, for the machine may have become busy.
+    """
     with BREAKAGES[breakage](house):
         turns = house.each({name: [PROMPT] for name in NAMES if breakage in SPARED.get(name, BREAKAGES)})
     for turn in turns.values():
         assert (turn.code, SAY in turn.output) == (0, True), turn.errors
-    times = {asked: (turn.seconds, usual[asked].seconds) for asked, turn in turns.items()}
-    assert {asked: both for asked, both in times.items() if both[0] > both[1] + PATIENCE} == {}, times
+    slow = {asked: turn.seconds for asked, turn in turns.items() if turn.seconds > usual[asked].seconds + PATIENCE}
+    after = house.each({name: [PROMPT] for name, _ in slow})
+    late = {asked: (took, after[asked].seconds) for asked, took in slow.items()}
+    assert all(took <= usual_now + PATIENCE for took, usual_now in late.values()), late
 
 
 def test_it_remembers_again_once_it_is_mended(house: House, usual: dict[tuple[str, str], Turn]) -> None:

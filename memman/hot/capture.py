@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Bytes kept of a text: of its beginning, and of its end.
 FIRST, LAST = 12_288, 4_096
+# What words with a secret in them are made of.
+_VISIBLE = bytes(range(ord("!"), ord("~") + 1))
 # Memories named in a turn as shown, the newest.
 _SHOWN = 64
 
@@ -36,8 +38,17 @@ def wanted(call: "Call") -> bool:
 
 def kept(text: str) -> str:
     """Return what may be written of a text: no injected block, no secret, and not all of a long one."""
-    # The rules see more than is kept, so that no cut lets half a secret through.
-    return ends(screened(ends(stripped(text), 2 * FIRST, 2 * LAST)), FIRST, LAST)
+    # The rules see more than is kept, and no word that was cut, so that no cut lets half a secret through.
+    return ends(screened(_whole(stripped(text))), FIRST, LAST)
+
+
+def _whole(text: str) -> str:
+    """Return twice what is kept of a long text, without the words that the cut goes through."""
+    raw = text.encode()
+    if len(raw) <= 2 * (FIRST + LAST):
+        return text
+    first, last = raw[: 2 * FIRST].rstrip(_VISIBLE), raw[-2 * LAST :].lstrip(_VISIBLE)
+    return f"{first.decode(errors='ignore')}\n…\n{last.decode(errors='ignore')}"
 
 
 def prompted(call: "Call", prompt: str) -> None:

@@ -19,6 +19,8 @@ _PIECE = r"(?:k8s|[A-Za-z]{1,14}\d{0,2}|\d{1,4})"
 _NAME = rf"{_PIECE}(?:[-_./:=|+]{{1,3}}{_PIECE})*+[_.]{{0,3}}"
 _CAMEL = r"[a-z]{2,}(?:[A-Z][a-z]{2,})+|(?:[A-Z][a-z]{2,})+"
 _CALL = r"[A-Za-z_][\w.]*(?:\(|\[|\{|::|->)"
+# The same between quotes, where code comes with the bracket that closes it.
+_WHOLE_CALL = r"[A-Za-z_][\w.]*(?:\(.*\)|\[.*\]|\{.*\}|::.*|->.*)[;,]?"
 _TERM = (
     r"(?i:(?:base\d\d|sha\d|md5|argon2|bcrypt|scrypt|pbkdf2|oauth2?|utf-?8|[her]s\d{3}|aes|ed25519|x509|ecdsa|rsa|hmac)"
     r"[\w.-]{0,20}|v\d+(?:\.\d+)*(?:-\w+)?)"
@@ -35,6 +37,10 @@ _TEMPLATE = (
     r"[A-Za-z_]\w*(?![\w$!@#%^&*+~?]))|[{(\[]{2}|\{%|\[(?:[^\]\s]{0,80}\]\(|[^\]\s]{0,80}(?:a-z|A-Z|0-9))|"
     r"[{/](?![^\s]{0,80}[!#^*$])"
 )
+# A part that is filled in, wherever it stands in a value.
+_HOLE = r"[$#%]?\{\{?\s?[A-Za-z_][\w.]*\s?\}|[$#]\{|\$\(|%[({]\w+[)}]|\w-\w\]|<[a-z_ -]+>|\$(?:2[abxy]?|argon2\w*|y|apr1|pbkdf2[\w-]*)\$"
+# First characters that a value without quotes has only if it was drawn at random.
+_ODD_STARTS = "<.~%&>|:…"
 _MARKS = r"[!@#$%^&*?+~]"
 _TURN = r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])"
 # What a program puts behind the name of a machine: `web-7f8d9c6b5-x2k4q`.
@@ -72,7 +78,9 @@ def entropy(text: str) -> float:
 def password(match: re.Match[str]) -> bool:
     """Whether a password's place holds one: a mixture of seven, or letters that are no word."""
     value = _value(match)
-    if _spared(value) or _variable(value):
+    if scrambled(match["secret"]):
+        return True
+    if _spared(value, quoted=_quoted(match)) or _variable(value):
         return False
     if value.isdigit():
         return len(value) >= 6 and not match.groupdict().get("tail")  # noqa: PLR2004 - a PIN of six
@@ -94,12 +102,19 @@ def mentioned(match: re.Match[str]) -> bool:
 
 def token(match: re.Match[str]) -> bool:
     """Whether a token's place holds one: letters and digits in no order that a name has."""
-    value = _head(match["secret"])
+    if scrambled(match["secret"]):
+        return True
+    quoted = _quoted(match)
+    value = _first(match["secret"]) if quoted else _head(match["secret"])
     mixed = _mixed(value)
-    if len(value) < (8 if mixed else 16) or not (mixed or re.search(_UNPRONOUNCEABLE, value)) or value[0] in "$({[/=":
+    if len(value) < (8 if mixed else 16) or not (mixed or re.search(_UNPRONOUNCEABLE, value)):
+        return False
+    if re.match(_TEMPLATE, value) or value[0] in ("" if quoted else "$({[/=" + _ODD_STARTS):
+        return False
+    if _spared(value, quoted=quoted) or named(value) or re.fullmatch(f"{_EMAIL}|{_POD}", value):
         return False
     # Dates and counters have fewer bits a character.
-    return entropy(value) >= 2.8 and not (_spared(value) or named(value) or re.fullmatch(f"{_EMAIL}|{_POD}", value))  # noqa: PLR2004
+    return entropy(value) >= 2.8  # noqa: PLR2004
 
 
 def drawn(match: re.Match[str]) -> bool:
@@ -130,18 +145,44 @@ def field(match: re.Match[str]) -> bool:
 
 def shuffled(match: re.Match[str]) -> bool:
     """Whether 40 characters of base64 are random ones: cases and digits take turns as no path's do."""
-    value = match["secret"]
-    kinds = ["a" if char.islower() else "A" if char.isupper() else "0" for char in value]
-    turns = sum(one != other for one, other in pairwise(kinds))
-    return len(set(kinds)) == 3 and turns >= 14 and entropy(value) >= 4.2  # noqa: PLR2004
+    kinds = _kinds(match["secret"])
+    return {*"aA0"} <= {*kinds} and _turns(kinds) >= 14 and entropy(match["secret"]) >= 4.2  # noqa: PLR2004
+
+
+def scrambled(value: str) -> bool:
+    """Whether three kinds of characters take turns as no name's, no date's and no code's do: drawn with punctuation."""
+    kinds = _kinds(value)
+    if len(value) < 12 or len({*kinds}) < 3 or 2 * _turns(kinds) < len(value):  # noqa: PLR2004
+        return False
+    if "://" in value or "[redacted:" in value or re.search(_HOLE, value) or entropy(value) < 3.0:  # noqa: PLR2004
+        return False
+    return not (named(value) or re.fullmatch(f"{_TERM}|{_AMOUNT}|{_DATE}|{_EMAIL}", value))
+
+
+def _kinds(value: str) -> str:
+    """Say of each character whether it is a small letter, a capital, a digit or a mark."""
+    return "".join(
+        "a" if char.islower() else "A" if char.isupper() else "0" if char.isdigit() else "-" for char in value
+    )
+
+
+def _turns(kinds: str) -> int:
+    return sum(one != other for one, other in pairwise(kinds))
 
 
 def login(match: re.Match[str]) -> bool:
     """Whether the part behind a user's name is a password rather than a group, a placeholder or a program's own."""
     value = match["secret"]
+    if scrambled(value):
+        return True
     if value[0] in "*%<" or re.match(_TEMPLATE, value) or value.lower() in _DEFAULTS or "[redacted:" in value:
         return False
     return len(value) >= 6 or not value.isdigit()  # noqa: PLR2004 - more digits than a port has
+
+
+def drawn_within(match: re.Match[str]) -> bool:
+    """Whether what stands between a user's name and the last `@` of an address was drawn at random."""
+    return scrambled(match["secret"])
 
 
 def cookie(match: re.Match[str]) -> bool:
@@ -155,16 +196,25 @@ def cookie(match: re.Match[str]) -> bool:
 
 def _value(match: re.Match[str]) -> str:
     """Return a password without what surrounds it; nothing for a variable, a template, a path or a type."""
-    value = match["secret"]
-    if re.match(_TEMPLATE, value) or "[redacted:" in value:
+    value, quoted = match["secret"], _quoted(match)
+    if re.match(_TEMPLATE, value) or "[redacted:" in value or (value[0] in _ODD_STARTS and not quoted):
         return ""
     bare = value.lstrip("$({[/=")
-    return bare if re.search(r"[\"'`]", match.groupdict().get("open") or "") else _head(bare)
+    return _first(bare) if quoted else _head(bare)
+
+
+def _quoted(match: re.Match[str]) -> bool:
+    return bool(re.search(r"[\"'`]", match.groupdict().get("open") or ""))
+
+
+def _first(value: str) -> str:
+    """Return the first word of what stands between quotes."""
+    return value.split(maxsplit=1)[0] if value.strip() else ""
 
 
 def _head(value: str) -> str:
     """Cut off what follows a value in code or in a sentence."""
-    return re.split(r"[,;)}\]<>]", value, maxsplit=1)[0].rstrip(".:?")
+    return re.split(r"[,;)}\]<>\"'`]", value, maxsplit=1)[0].rstrip(".:?")
 
 
 def _mixed(value: str) -> bool:
@@ -176,11 +226,12 @@ def _tight(match: re.Match[str]) -> bool:
     return "=" in found.get("sep", "=") or found.get("open", "'") != ""
 
 
-def _spared(value: str) -> bool:
+def _spared(value: str, *, quoted: bool = False) -> bool:
     """Whether it is a placeholder, a marker, code, a technical term, a date, an address or the name of a thing."""
     if not value or value.lower().strip("-_.!*") in _WORDS or entropy(value) < 1.5 or "[redacted:" in value:  # noqa: PLR2004
         return True
-    if "://" in value or re.match(_CALL, value) or re.fullmatch(f"{_TERM}|{_AMOUNT}|{_DATE}", value):
+    called = re.fullmatch(_WHOLE_CALL, value) if quoted else re.match(_CALL, value)
+    if "://" in value or called or re.fullmatch(f"{_TERM}|{_AMOUNT}|{_DATE}", value):
         return True
     return named(value) and not value.isalnum()
 

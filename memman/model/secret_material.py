@@ -17,7 +17,8 @@ _WRAPPED = 80
 
 def _wrapped(match: re.Match[str]) -> bool:
     """Whether armour in base64 is a private key's, not a certificate's."""
-    return b"PRIVATE KEY" in b64decode(match["secret"][:_WRAPPED])
+    body = re.sub(r"\\n|\s|=", "", match["secret"])[:_WRAPPED]
+    return b"PRIVATE KEY" in b64decode(body[: len(body) // 4 * 4])
 
 
 MATERIAL: tuple[Rule, ...] = (

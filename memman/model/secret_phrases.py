@@ -2,8 +2,9 @@
 
 import re
 
-from memman.model.likely import cookie, drawn, login, mentioned, password, shuffled, token
+from memman.model.likely import cookie, drawn, drawn_within, login, mentioned, password, shuffled, token
 from memman.model.secret_rule import Rule, random
+from memman.model.secret_value import value
 
 # What names a secret, and what may stand between the name and the secret.
 _NAMES = (
@@ -24,13 +25,13 @@ _WHOSE = (
 )
 _TO = r"(?:(?:has|have|had|was|were|is|got)\s(?:been\s)?)?(?:now\s)?(?:changed|set|reset|updated|rotated|switched|moved)\s(?:to|as)"
 _AUF = r"(?:ist|wurde|wird|steht)\s(?:jetzt\s)?auf"
-_SEP = r"(?::\s?[&\w.<>\[\]|' ]{1,40}=\s{0,3}(?=[\"'`])|={2,3}(?=[^\s=])|\s{0,3}(?::=|=>|->|→|=|[:\uff1a])\s{0,3}|\s?={2,3}\s?(?=[\"'`])|:\s{0,3}[|>][+-]?\d?[ \t]{0,9}\n\s{1,40})"
+_SEP = r"(?::\s?[&\w.<>\[\]|' ]{1,40}=\s{0,3}(?=[\"'`])|={2,3}(?=[^\s=])|\s{0,3}(?::=|\?=|=>|->|→|=|[:\uff1a])\s{0,3}|\s?={2,3}\s?(?=[\"'`])|:\s{0,3}[|>][+-]?\d?[ \t]{0,9}\n\s{1,40})"
 _IS = (
     rf"(?P<sep>{_SEP}|\s{{1,3}}(?i:{_TO}|{_AUF}|is|was|are|ist|war|lautet|hei(?:ss|ß)t|est|es|é|è|to)"
     r"(?:\s{1,3}(?i:now|still|set\sto|jetzt|nun))?:?\s{1,3})"
-    r"(?P<open>(?:\*\*\s?)?\\?[\"'`„“«]?)"
+    r"(?P<open>(?:\*\*\s?)?(?:[rRbBuUN@]{1,2}(?=[\"']))?\\?[\"'`„“«]?)"
 )
-VALUE = r"(?P<secret>(?![<.~%&>|:…])(?:(?!&\w{1,30}=)[^\s\"'`“”»]){4,120}+)"
+VALUE = value(4)
 _LEAD = r"(?P<lead>\b(?i:with|using|use|mit|by|per|try)\s(?:(?i:the|a|this|dem|das|diesem)\s)?(?:\w{1,20}\s)?)?"
 _ITEM = r"(?P<secret>[\w.+/=~-]{16,150}+)"
 _PAIR = r"[\w.%-]{1,64}+=[^\s;,\"'`]{1,120}+"
@@ -58,14 +59,15 @@ PHRASES: tuple[Rule, ...] = (
     Rule("nuget-password", "password", r"<add key=\"[\w.-]{0,40}(?i:password)\"\s{1,9}value=\"(?P<secret>[^\"%]{4,120})\"", '<add key="ClearTextPassword" value="' + "Qm7vK2xLp9" + '" />', '<add key="Password" value="%NUGET%" />'),
     Rule("sentry-address", "://", r"://(?P<secret>[0-9a-f]{32})@[\w.-]{1,80}ingest[\w.-]{1,80}/\d", "https://" + _HEX + "@o1.ingest.sentry.io/2", "https://o1.ingest.sentry.io/2"),
     Rule("url-token", "://", r"://(?P<secret>[\w-]{16,255}+)(?=(?::(?:x-oauth-basic|x-token-auth)?)?@)", "https://" + _X + "@git.example.com/a.git", "ssh://deployment-runner@host", token),
+    Rule("address-password", "://", r"://[^\s/:@'\"\[]{0,64}:(?P<secret>[^\s]{12,120})@(?=[\w.-]{1,253}(?:[^\w@.-]|\Z))", "postgres://app:" + "kR8/xQ?2m'Vz7#Lp@db.internal/app", "http://localhost:3000/@vite/client", drawn_within),
     Rule("url-password", "://", r"://[^\s/:@'\"\[]{0,64}:(?P<secret>[^\s/?'\"]{3,255})@", "postgres://app:" + "hunter2x@db.internal/app", "http://localhost:8080/@me", login),
     Rule("azure-storage-key", "accountkey", r"(?i:AccountKey)=(?P<secret>[A-Za-z0-9+/]{40,}+={0,2})", "AccountKey=" + _X + _X + "==", "AccountKey=<key>"),
     Rule("aws-secret-key", "aws|secret|access key", r"(?<![A-Za-z0-9+/])(?P<secret>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])", "the aws one is " + _X + "9fK/", "aws/lambda/functions/ProcessOrdersDaily2", shuffled),
     Rule("bearer-token", "bearer|auth", r"\b(?i:bearer|authorization:\s{0,9}(?:basic|token|api-?key|sso-key|key|digest))\s{1,9}(?P<secret>[A-Za-z0-9._~+/=-]{20,}+)", "Authorization: Bearer " + _X, "bearer of bad news", random(3.0)),
     Rule("cookie", "cookie", rf"(?i:cookie)s?{_CLOSE}\s{{0,3}}[:=]\s{{0,3}}[\"']?(?P<secret>{_PAIR}(?:; ?{_PAIR}){{0,30}}+)", "Cookie: sessionid=" + _HEX, "Cookie: theme=dark; lang=en", cookie),
     Rule("session-cookie", "sessid|sessionid|connect.sid", r"(?i:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<secret>[\w.%+/-]{16,200}+)", "PHPSESSID=" + _X, "JSESSIONID=node01", random(3.0)),
-    Rule("login", "curl|--user", r"(?<![\w-])(?:-u|--(?:proxy-)?user)[ =]?[\"']?[\w.@+-]{1,64}+:(?P<secret>[^\s\"'`]{3,120}+)", "curl -u admin:" + "Qm7vK2xLp9 https://example.com", "curl -u $USER:$PASS", login),
-    Rule("option", "-password|-passwd|-passphrase|--pass|-token|-secret|-api-key|-apikey|-access-key", rf"(?<![\w-])--(?:[a-z][\w-]{{0,20}}-)?(?:password|passwd|passphrase|pass|token|secret|api-?key|access-key)\s{{1,3}}[\"']?{VALUE}", "deploy --token " + _X, "deploy --token from-vault-2", token),
+    Rule("login", "curl|--user", r"(?<![\w-])(?:-u|--(?:proxy-)?user)[ =]?(?P<quote>[\"'])?[\w.@+-]{1,64}+:(?P<secret>(?(quote)(?:(?!(?P=quote))[^\n]){3,120}+(?=(?P=quote))|(?!))|[^\s\"'`]{3,120}+)", "curl -u admin:" + "Qm7vK2xLp9 https://example.com", "curl -u $USER:$PASS", login),
+    Rule("option", "-password|-passwd|-passphrase|--pass|-token|-secret|-api-key|-apikey|-access-key", rf"(?<![\w-])--(?:[a-z][\w-]{{0,20}}-)?(?:password|passwd|passphrase|pass|token|secret|api-?key|access-key)\s{{1,3}}(?P<open>[\"']?){VALUE}", "deploy --token " + _X, "deploy --token from-vault-2", token),
     Rule("password", PASSWORDS, f"{_PHRASE}{_CLOSE}{_WHOSE}{_IS}{VALUE}", "DB_PASSWORD=" + "c0rrect-h0rse-battery", "password: see 1Password", password),
     Rule("generic-secret", "secret|token|api key|apikey|api_key|api-key|access key|accesskey|access_key|access-key|credential|creds|totp|2fa |2fa_|mfa|recovery|backup code|backup_code|backup key|geheimnis|schlüssel|schluessel|schlu\u0308ssel|auth|pass=|pass:|pass =|pass :|pass\"|pass'|pw=|pw:|pw =|pw :|pw\"|pw'", f"{_KEY}{_CLOSE}{_WHOSE}{_IS}{VALUE}", "CLIENT_SECRET=" + "Qm7vK2xLp9Wd4", "secret: required", token),
     Rule("password-mentioned", f"{PASSWORDS}|pw |db pass|root pass|admin pass", rf"{_LEAD}(?:{_PHRASE}|(?<![A-Za-z])(?i:pw|(?:db|root|admin)[ _-]pass))(?:'s)?{_CLOSE}(?:\s{{1,3}}|\s{{0,9}}\|\s{{0,9}}|\s(?i:is|ist|was|war|as|auf)\s)(?P<open>[\"'`„“«]?){VALUE}", "log in with password " + "Qm7!vK2xLp9 please", "the password Argon2id hashes", mentioned),

@@ -2,10 +2,11 @@
 
 from memman.model.likely import login
 from memman.model.secret_rule import Rule
+from memman.model.secret_value import value
 
 # What may stand between a tool's name and the option: not another command.
 _REST = r"[^\n;|]{0,200}?"
-_VALUE = r"[\"']?(?P<secret>[^\s\"'`]{4,120}+)"
+_VALUE = rf"[\"']?{value(4)}"
 _X = "lake7" + "Graphite"
 # Tool -> the words for it, a pattern of it, what stands before the password, an example that is none.
 _TOOLS: dict[str, tuple[str, str, str, str]] = {

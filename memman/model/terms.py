@@ -15,6 +15,8 @@ STOPWORDS = frozenset(
 
 MAX_TERMS = 48
 MAX_COMPOUNDS = 12
+# Parts of an identifier that is looked for whole: a phrase of thousands takes the index seconds.
+MAX_PIECES = 32
 LONGEST_NAME = 4
 _COMBINING = range(0x300, 0x370)
 _UNSPACED = (
@@ -164,7 +166,7 @@ def compounds(text: str) -> list[str]:
         found.update(dict.fromkeys(_signed(chunk)))
         for piece in (chunk, *chunk.split("/")):
             pieces = _phrase(piece)
-            if len(pieces) > 1 and not STOPWORDS.issuperset(pieces):
+            if 1 < len(pieces) <= MAX_PIECES and not STOPWORDS.issuperset(pieces):
                 found[" ".join(pieces)] = None
                 if "_" in piece.strip("_"):
                     # get_user_by_id is getUserById to others.

@@ -40,6 +40,11 @@ _BEGINS = r"(?:^|[.!:;>\u2013-]\s+|\b(?:always|please|must|should|shall|may|and|
 _ENDS = (
     r"(?=\s*(?:[.!,;:\u2014]|$|and\b|or\b|but\b|this\b|that you\b|about (?:this|it|that)\b|first\b|of (?:this|it)\b))"
 )
+# Installers that everybody runs so, and nothing else in their place.
+_INSTALLER = (
+    r"(?:\s+-[\w=.'-]+){0,6}\s+[\"']?https://(?:nixos\.org/nix/install|codecov\.io/bash|get\.docker\.com|get\.k3s\.io|sh\.rustup\.rs"
+    r"|astral\.sh/uv/[\w./-]+|raw\.githubusercontent\.com/(?:Homebrew/install|ohmyzsh/ohmyzsh|nvm-sh/nvm)/[\w./-]+)[\"']?\s*[)|]"
+)
 _UNBIDDEN = r"(?<!never )(?<!not )(?<!n't )"
 _TOLD = r"(?:instructions?|prompts?|guidelines?|guidance|directives?|guardrails?|safeguards?|training)"
 
@@ -61,7 +66,8 @@ ATTACKS = {
             r"(?:\b(?:previous|prior|earlier|above|preceding|your)\b[^.\n]{0,30}"
             rf"\b(?:rules?|constraints?|polic(?:y|ies)|context|memor(?:y|ies)|orders?|{_TOLD})\b"
             rf"|\b(?:existing|system|safety)\b[^.\n]{{0,15}}\b{_TOLD}\b(?! colou?r)"
-            rf"|\b(?:all|any|every|the)\b[^.\n]{{0,20}}\b(?:instructions?|prompts?|guardrails?|directives?|safeguards?)\b(?! colou?r))"
+            rf"|\b(?:all|any|every|the)\b[^.\n]{{0,20}}\b(?:instructions?|prompts?|guardrails?|directives?|safeguards?)\b"
+            r"(?! colou?r| (?:it|they) (?:does|do|can)(?: not|n't|not)\b))"
         ),
         (
             r"\b(?:ignore|disregard|forget)\b (?:all |everything |anything )?(?:that |what(?:ever)? )?(?:(?:was |has been |you were )?"
@@ -80,8 +86,8 @@ ATTACKS = {
         *_IGNORE_ABROAD,
     ),
     "speaks as system or assistant": (
-        r"<\|/?(?:system|im_start|im_end|assistant|endoftext|user|start_header_id|eot_id)\|>",
-        r"\[/?(?:INST|SYS)\]|<</?SYS>>|<start_of_turn>",
+        r"<\|/?(?:system|im_start|im_end|assistant|endoftext|user|start_header_id|eot_id)\|>(?!`? (?:is|are) (?:an?|the)\b|`? (?:to|has id) \d)",
+        r"(?<!and )\[/?(?:INST|SYS)\](?! and \[/(?:INST|SYS)\])|<</?SYS>>|<start_of_turn>",
         (
             rf"(?-i:\bSYSTEM)\s*:\s|(?-i:\b(?:SYSTEM|DEVELOPER|ADMIN|ROOT)[ -](?:MESSAGE|PROMPT|OVERRIDE|NOTICE|INSTRUCTIONS?|REMINDER))\s*[:\]>]"
             rf"|[\[<](?:system|developer|admin|root)[ -](?:message|prompt|override|notice|instructions?|reminder)\s*[\]>:]"
@@ -90,7 +96,8 @@ ATTACKS = {
         ),
         rf"(?m:^)\W{{0,8}}(?:assistant|human|system|developer)\s*:\s*(?:you\b|I (?:will|must|have|am|shall)\b|ignore\b|always\b|never\b|from now on\b|please\b|{_DO}\b)",
         r"(?m:^)\W{0,8}(?:human|user)\s*:[^\n]{0,400}\n{1,3}\W{0,8}assistant\s*:|(?m:^)\W{0,8}assistant\s*:[^\n]{0,400}\n{1,3}\W{0,8}(?:human|user)\s*:",
-        r"[\"']role[\"']\s*:\s*[\"'](?:system|developer|assistant|user)[\"']\s*,\s*[\"'](?:content|text|parts)[\"']\s*:",
+        r"[\"']role[\"']\s*:\s*[\"'](?:system|developer|assistant)[\"']\s*,\s*[\"'](?:content|text|parts)[\"']\s*:",
+        r"[\"']role[\"']\s*:\s*[\"']user[\"']\s*,\s*[\"'](?:content|text)[\"']\s*:\s*[\"'](?:[^\s\"']+ ){4}",
         r"(?m:^)#{1,6}\s*(?:instructions?|system|response|assistant)\s*:",
         r"\b(?:begin|end) (?:of )?(?:system|admin|developer) (?:message|prompt|instructions?)",
         r"<\s?/?\s?(?:memman-memory|system-reminder|hook_context)\s?>",
@@ -135,7 +142,7 @@ ATTACKS = {
         r"\b(?:say|tell (?:them|anyone|anybody)) nothing (?:about|of) (?:it|this|that)\b",
         r"\bn'en parlez? pas \u00e0|\bno (?:se )?lo (?:digas|menciones) (?:al|a)\b",
     ),
-    "has a shell run a page": (r"\b(?:ba|z)?sh\s+(?:-c\s+[\"']?)?(?:<\(|\$\(|`)\s*(?:curl|wget)\b",),
+    "has a shell run a page": (r"\b(?:ba|z)?sh\s+(?:-c\s+[\"']?)?(?:<\(|\$\(|`)\s*(?:curl|wget)\b" + f"(?!{_INSTALLER})",),
     "gives credentials away": (
         (
             rf"{_UNBIDDEN}\b(?:send|upload|post|forward|e?mail|transmit|leak|exfiltrate|submit|paste|publish|attach|ship|env\u00eda|envoyez?|sende"
@@ -164,7 +171,7 @@ ORDERS = {
     "gives a lasting order": (
         (
             rf"\b(?:from now on|going forward|from here on|henceforth|in (?:all |any |every )?future (?:sessions?|tasks?|turns?"
-            rf"|conversations?|answers?)|in every (?:session|answer|reply|task)|ab sofort|ab jetzt|k\u00fcnftig|zuk\u00fcnftig|von nun an)\b"
+            rf"|conversations?|answers?)|in every (?:session|answer|reply|task)|ab sofort|ab jetzt|k\u00fcnftig|zuk\u00fcnftig|von nun an)\b(?!,? (?:we|wir)\b)"
             rf"[^.\n]{{0,40}}(?:\b(?:you|{_MODEL}|musst du|sollst du)\b|\b(?:always |never |immer |niemals )?(?:{_RISK}|{_SAY}|use|run|fetch|install|include|nutze|verwende)\b)"
         ),
         r"\b(?:ab sofort|ab jetzt|k\u00fcnftig|von nun an|from now on|henceforth),? (?:immer|stets|always)\b",
@@ -213,7 +220,7 @@ ORDERS = {
         ),
         rf"\bwenn (?:nach|du|jemand)\b[^.\n]{{0,40}}\bgefragt\b[^.\n]{{0,12}}\b(?:antworte|nenne|sage|{_SAY})\b",
         r"\b(?:trigger|magic|activation) (?:word|phrase)\b(?! (?:of|in) the\b)|\bcode word for\b|\bupon (?:hearing|reading|seeing) (?:the )?(?:word|phrase)\b",
-        r"\b(?:when(?:ever)?|if|once) the (?:word|phrase|term|topic)\b[^.\n]{{0,30}}\b(?:occurs?|appears?|comes up|is (?:mentioned|used|said))\b",
+        r"\b(?:when(?:ever)?|if|once) the (?:word|phrase|term|topic)\b[^.\n]{0,30}\b(?:occurs?|appears?|comes up|is (?:mentioned|used|said))\b",
     ),
     "sends something out": (
         (
@@ -230,7 +237,8 @@ ORDERS = {
     ),
     "runs what it fetches": (
         (
-            r"(?:^|[.!;]\s+|\b(?:please|must|should|always|first|and|then|run:?|step \d+:?)\s+|[`$]\s?)(?:curl|wget|iwr|irm|fetch)\b[^\n|]{0,160}\|\s*(?:sudo\s+)?"
+            r"(?:^|[.!;]\s+|\b(?:please|must|should|always|first|and|then|run:?|step \d+:?)\s+|[`$]\s?)(?:curl|wget|iwr|irm|fetch)\b"
+            rf"(?!{_INSTALLER})" r"[^\n|]{0,160}\|\s*(?:sudo\s+)?"
             r"(?:(?:ba|z|da|k|fi)?sh|python3?|node|perl|iex)\b(?! (?:installs?|sets? up|is|was)\b)(?<!rustup.rs \| sh)"
         ),
         r"\b(?:base64|xxd|openssl)\b[^\n|]{0,60}(?:-d|--decode|-r|-D)\b[^\n|]{0,60}\|\s*(?:sudo\s+)?(?:ba|z)?sh\b(?! is\b)",
@@ -241,13 +249,13 @@ ORDERS = {
     "turns a check off": (
         (
             rf"{_BEGINS}(?:skip|disable|bypass|turn off|omit|suppress|deaktivier\w*|umgeh\w*|\u00fcberspring\w*)\b (?:the |all |any |every |die |alle )?"
-            rf"(?:\w+ )?{_CHECKS}\b(?! (?:checks? )?(?:only )?(?:with|when|in|on|if|for|under|unless|during|locally|by)\b)"
+            rf"(?:\w+ )?{_CHECKS}\b(?!(?: {_CHECKS})? (?:checks? )?(?:only )?(?:with|when|in|on|if|for|under|unless|during|locally|by)\b)"
         ),
         (
             rf"\b{_CHECKS}\b[^.\n]{{0,30}}\b(?:(?:is|are) no longer (?:needed|required|necessary)|(?:can|may|should|must) be skipped"
             rf"|not (?:needed|required|necessary) (?:any ?more|for you))\b"
         ),
-        r"\b(?:run|use|commit|push|install|pass|add)\b[^.\n]{0,40}--(?:no-verify|dangerously-\w[\w-]*|insecure|yolo|trust-all|no-check\S*)(?!`? only)",
+        r"\b(?:run|use|commit|push|install|pass|add)\b[^.\n]{0,40}--(?:no-verify|dangerously-\w[\w-]*|insecure|yolo|trust-all|no-check\S*)(?!`? (?:only|in emergencies)\b)",
         r"\bauto-?(?:approve|accept|merge|confirm|run)\w*\b (?:all|every|any|everything|anything)\b(?! in the)",
         rf"{_BEGINS}(?:merge|push|deploy|run|commit|install|execute|send|approve|accept|do|trust|continue|proceed|connect)\b[^.\n]{{0,30}}\bwithout\b[^.\n]{{0,15}}\b(?:review|approval|confirmation|asking|checking|verification)\b(?! (?:is|are)\b)",
         r"\b(?:never|do not|don't) ask for (?:confirmation|approval|permission)\b(?! in\b)",

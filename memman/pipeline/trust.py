@@ -1,6 +1,6 @@
 """Whose word a fact is, what that lets it do, and what is held back until a person has looked at it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from memman.model.records import DEFAULT_IMPORTANCE, Fact, Note
@@ -71,7 +71,14 @@ def _held(note: Note, fact: Fact, whose: str) -> str:
     """
     whole = attack(note.text) if note.channel == "note" else ""
     if whose in LOW_TRUST:
-        return order(fact.text) or whole
+        return _first(order, fact) or whole
     if note.channel == "turn" and fact.source:
-        return order(fact.text) or advice(fact.text)
-    return attack(fact.text) or whole
+        return _first(order, fact) or advice(fact.text)
+    return _first(attack, fact) or whole
+
+
+def _first(judge: Callable[[str], str], fact: Fact) -> str:
+    """Judge all of a fact that an agent may read; names and keywords also as one text, for each may be part of an order."""
+    lists = (fact.entities, fact.keywords)
+    texts = (fact.text, fact.summary, *(text for texts in lists for text in (*texts, " ".join(texts))))
+    return next((why for text in texts if (why := judge(text))), "")
