@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import apsw
@@ -25,6 +26,7 @@ from memman.queue.append import append
 from memman.store.filters import Filters
 from memman.store.sqlite.seal import reseal
 from memman.store.sqlite.store import SqliteStore
+from memman.testing.nursery import Nursery
 from memman.testing.providers import ScriptedProvider
 
 # What stamps a note's provenance or chooses a store; a developer's own must not leak into a test.
@@ -33,7 +35,15 @@ NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
 PATIENCE = 60.0
+# What a process heeds only as it starts.
+STARTS = ("LD_PRELOAD", "PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONPATH")
 MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+
+
+@cache
+def nursery() -> Nursery:
+    """Return the process that this one's runs of memman are forked from; it ends with us."""
+    return Nursery({name: value for name, value in os.environ.items() if not name.startswith(SCRUBBED)}).__enter__()
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,11 @@ class Box:
     # --- the verbs ---
 
     def memman(self, *args: str, before: tuple[str, ...] = (), **popen: object) -> subprocess.CompletedProcess[str]:
-        """Run the installed `memman` to its end."""
+        """Run `memman` to its end: in a fork that has the imports done, where nothing is asked of how it is started."""
+        usual = all(self.environ.get(name) == os.environ.get(name) for name in STARTS)
+        if usual and not before and popen.keys() <= {"input", "cwd"}:
+            given = {"stdin": popen.get("input", ""), "cwd": popen.get("cwd", self.data.parent)}
+            return nursery().run(*args, environ=self.environ, **given)
         given = {"capture_output": True, "text": True, "timeout": PATIENCE, "stdin": subprocess.DEVNULL}
         given |= {"cwd": self.data.parent} | popen
         if "input" in popen:

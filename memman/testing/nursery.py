@@ -3,6 +3,7 @@
     with Nursery(environ) as nursery:
         pid = nursery.start("scheduler", "drain", MEMMAN_FAILPOINT="committed")
         [ended] = nursery.reap(1)
+        done = nursery.run("status", environ=environ, cwd="/")
 
 A sweep that kills a thousand drains would else spend its time over imports.
 """
@@ -10,14 +11,20 @@ A sweep that kills a thousand drains would else spend its time over imports.
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
+_WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+# Seconds after which a run that is waited for is ended.
+PATIENCE = 60
 # What a drain with any provider loads.
 _PRELOADED = (
     *("memman._entry", "memman.cli.root", "memman.cli.drain", "memman.cli.forget", "memman.cli.replace"),
@@ -64,6 +71,19 @@ class Nursery:
         """
         return int(self._ask("start", args=args, out=out, gate=gate, environ=environ))
 
+    def run(
+        self, *args: str, environ: Mapping[str, str], cwd: str | os.PathLike[str], stdin: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `memman` with `args` in exactly this environment, and wait for its end. Raises TimeoutExpired."""
+        with TemporaryDirectory() as place:
+            given, out, err = (Path(place, name) for name in ("in", "out", "err"))
+            given.write_text(stdin, encoding="utf-8")
+            files = {"given": str(given), "out": str(out), "err": str(err)}
+            code = self._ask("run", args=args, **files, environ=dict(environ), cwd=os.fspath(cwd), umask=_umask())
+            if code == -signal.SIGALRM:
+                raise subprocess.TimeoutExpired(args, PATIENCE)
+            return subprocess.CompletedProcess(args, code, *(path.read_text(encoding="utf-8") for path in (out, err)))
+
     def reap(self, number: int) -> list[Ended]:
         """Wait until `number` runs have ended."""
         return [Ended(*ended) for ended in self._ask("reap", number=number)]
@@ -101,13 +121,38 @@ def _run(args: list[str], out: str, gate: str, environ: dict[str, str]) -> int:
     from memman._entry import main
 
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 1)
+    os.dup2(os.open(out, _WRITTEN, 0o600), 1)
     os.environ.update(environ)
     if gate:
         with open(gate, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH)
     sys.argv = ["memman", *args]
     return main()
+
+
+def _umask() -> int:
+    os.umask(mask := os.umask(0o077))
+    return mask
+
+
+def _whole_run(args: list[str], given: str, out: str, err: str, environ: dict[str, str], cwd: str, umask: int) -> int:
+    """Fork one that goes on as if it had just been started, to the interpreter's end; return its exit code."""
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    from memman._entry import main
+
+    for number, path, flags in ((0, given, os.O_RDONLY), (1, out, _WRITTEN), (2, err, _WRITTEN)):
+        os.dup2(os.open(path, flags, 0o600), number)
+    sys.stdin = open(0)  # noqa: SIM115 - open until the process ends
+    os.environ.clear()
+    os.environ.update(environ)
+    time.tzset()
+    os.chdir(cwd)
+    os.umask(umask)
+    signal.alarm(PATIENCE)
+    sys.argv = [f"{os.path.dirname(sys.executable)}/memman", *args]
+    sys.exit(main())
 
 
 def _reap(number: int) -> list[tuple[int, int, float]]:
@@ -118,7 +163,7 @@ def _reap(number: int) -> list[tuple[int, int, float]]:
     return ended
 
 
-_VERBS: dict[str, Callable[..., Any]] = {"ready": lambda: True, "start": _start, "reap": _reap}
+_VERBS: dict[str, Callable[..., Any]] = {"ready": lambda: True, "start": _start, "run": _whole_run, "reap": _reap}
 
 
 if __name__ == "__main__":
