@@ -41,7 +41,8 @@ imports: setup
 
 unit: setup
 	$(BIN)/python -m compileall -q memman
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile tests
+	$(BIN)/python e2e/agents/registry.py & \
+		$(BIN)/pytest -n $(WORKERS) --dist loadfile tests; passed=$$?; wait; exit $$passed
 	$(BIN)/pytest e2e
 
 e2e: setup ## The installed wheel by subprocess: demo questions, scripted providers
