@@ -276,11 +276,13 @@ def drain(
     deadline = None if seconds is None else time.monotonic() + seconds
     patience = (-1 if seconds is None else seconds) if patient else 0
     with drain_lock(data, patience), Worklog(data) as log:
+        from memman.backup.swap import recover
         from memman.drain.loop import Limits
         from memman.drain.runner import Watch
         from memman.queue.notes import Queue
 
         refuse_stopped(data, "drain")
+        recover(data)
         settings = Settings.load(data)
         log.level = settings["MEMMAN_LOG_LEVEL"]
         queue = Queue(data)

@@ -30,6 +30,9 @@ CHECKED = 0x6D656D6D
 _EXTENSION = os.path.dirname(apsw.__file__) + "/sqlite_extra_binaries/cksumvfs"
 # What SQLite opens: the file, and by these endings what it keeps beside it.
 COMPANIONS = ("", "-wal", "-shm", "-journal")
+# A checkpoint that moves nothing, and only tells how many frames of the log SQLite sees; what a log is made of.
+_NO_CHECKPOINT = -1
+_LOG_HEADER, _LOG_FRAME = 32, 24 + 4096
 _checks: bool | None = None
 _verified = True
 
@@ -66,6 +69,30 @@ def _check_pages(db: apsw.Connection) -> None:
     """Raise CorruptError where a file has lost the mark by which its pages are checked."""
     if db.execute("PRAGMA application_id").get == CHECKED and db.reserve_bytes() != CHECKSUM_BYTES:
         raise apsw.CorruptError("its first page is not what was written")
+
+
+def log_damage(db: apsw.Connection, path: str) -> str:
+    """Say of a log that a byte of it was changed, so that SQLite does not see all it holds; '' where it does.
+
+    The next writer would write over the rest. It costs 10 microseconds where the log is as long as SQLite says.
+    """
+    try:
+        held = (os.stat(path + "-wal").st_size - _LOG_HEADER) // _LOG_FRAME
+    except FileNotFoundError:
+        return ""
+    if held <= max(0, db.wal_checkpoint(mode=_NO_CHECKPOINT)[0]):
+        return ""
+    from memman.wal import damage
+
+    return damage(path)
+
+
+def damaged(path: str, says: str) -> "MemmanError":
+    """Make the error that says what is wrong with a file, and what mends it."""
+    from memman.model.errors import DamagedFile
+
+    what = "--queue" if path.endswith("/queue.db") else f"--store {path.split('/')[-2]}"
+    return DamagedFile(f"{path} is damaged: {says}; it was left untouched, `memman repair {what}` mends it")
 
 
 def _check_regular(path: str) -> None:
@@ -175,6 +202,8 @@ def open_writer(path: str, *, synchronous: str = "FULL", checked: bool = True) -
         from memman.model.errors import CannotWrite
 
         raise CannotWrite(f"{path} has page checksums that this installation cannot keep: install the wheel of apsw")
+    if says := log_damage(db, path):
+        raise damaged(path, says)
     db.wal_autocheckpoint(0)
     db.execute(f"PRAGMA synchronous={synchronous}")
     if sys.platform == "darwin":

@@ -1,4 +1,4 @@
-"""The real clients, as the npm registry has them, in a cache that outlives a test run; as a program, fills the cache."""
+"""The real clients, as the npm registry has them, in a cache that outlives a test run; as a program, fills it."""
 
 import json
 import os

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from memman.drain import lock
 
+BACKUP_LOCK = "backup.lock"
 # Seconds that whoever wants everything to be quiet waits for a drain or a backup at work.
 PATIENCE = 60
 
@@ -12,7 +13,7 @@ PATIENCE = 60
 def backup_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:
     """Hold backup.lock, or raise Busy after `patience` seconds."""
     busy = "another backup is being taken, restored or removed; try again when it is over"
-    return lock.alone(data, "backup.lock", busy, patience)
+    return lock.alone(data, BACKUP_LOCK, busy, patience)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def prune(data: str, keep: int) -> list[str]:
 
 def sweep(data: str) -> None:
     """Remove what a backup that died has left. The caller holds the lock, so nobody is at work on it."""
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, NotADirectoryError):
         for name in os.listdir(backups_path(data)):
             if name.startswith(_DRAFT):
                 shutil.rmtree(f"{backups_path(data)}/{name}", ignore_errors=True)

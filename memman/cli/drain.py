@@ -67,9 +67,10 @@ def summary(report: "Report") -> str:
 
 def _idle() -> bool:
     """Whether there is nothing to do; the heart beats all the same."""
+    from memman.backup.swap import unsettled
     from memman.drain.idle import idle
 
-    if not idle(data_dir()):
+    if not idle(data_dir()) or unsettled(data_dir()):
         return False
     beat(data_dir())
     return True

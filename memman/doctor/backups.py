@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from memman.backup.copy import faults
+from memman.backup.lock import BACKUP_LOCK
 from memman.backup.manifest import Manifest, backups_path, listed
 from memman.backup.schedule import Attempt, interval
+from memman.backup.swap import unsettled
 from memman.doctor.finding import Context, Finding, counted, fail, ok, shell, skipped, span, warn
+from memman.drain.lock import held
 from memman.queue.view import QueueView
 
 # Intervals without a backup that are worth a word.
@@ -19,7 +22,7 @@ def check(context: Context) -> Iterator[Finding]:
     """Look at what the schedule asks for, and at the last backup."""
     found = listed(context.data)
     made = [manifest for manifest in found.values() if manifest]
-    troubles = [*_unread(found), *_last(context.data, made), *_late(context, made)]
+    troubles = [*_begun(context.data), *_unread(found), *_last(context.data, made), *_late(context, made)]
     yield from troubles
     if troubles:
         return
@@ -27,6 +30,11 @@ def check(context: Context) -> Iterator[Finding]:
         yield ok(f"{counted(len(made), 'backup')}, the last one {_ago(made[0])}")
     else:
         yield skipped("none yet: `memman backup schedule daily` has drains take them")
+
+
+def _begun(data: str) -> Iterator[Finding]:
+    if not held(data, BACKUP_LOCK) and unsettled(data):
+        yield fail("a restore was cut short: a store may be missing", shell("memman", "scheduler", "drain"))
 
 
 def _unread(found: dict[str, Manifest | None]) -> Iterator[Finding]:

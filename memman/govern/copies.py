@@ -14,6 +14,8 @@ from memman.sqlite import COMPANIONS, Guard, open_reader
 
 # How a folder's name begins that a repair works in.
 REPAIRING = ".repair-"
+# Files that hold nothing by themselves.
+_DULL = ("-wal", "-shm", "manifest.json")
 # Table -> how it names what it holds.
 _TABLES = {"memory": "uid IN {ids} OR note IN {ids}", "note": "uid IN {ids} AND text <> ''", "journal": "note IN {ids}"}
 
@@ -34,14 +36,14 @@ def copied(data: str) -> Iterator[str]:
 
 
 def _others(data: str) -> Iterator[str]:
-    """List what upgrades copied, what was moved aside and what repairs left beside the files in use."""
+    """List what upgrades copied, what was moved aside, what repairs left, and what lies among backups and is none."""
     in_use = {queue_path(data), *(store_path(data, name) for name in stores.names(data))}
-    skipped = {path + end for path in in_use for end in COMPANIONS}
-    yield from (
-        f"{data}/{name}" for name in _names(data) if name.startswith("queue.db") and f"{data}/{name}" not in skipped
-    )
-    for folder in (data + "/data", data + "/removed", *leftovers(data)):
-        yield from (path for path in _files(folder) if path not in skipped)
+    skipped = {os.path.realpath(path) + end for path in in_use for end in COMPANIONS}
+    backups, ids = backups_path(data), listed(data)
+    queues = [f"{data}/{name}" for name in _names(data) if name.startswith("queue.db")]
+    none = [f"{backups}/{name}" for name in _names(backups) if name not in ids]
+    places = (*queues, data + "/data", data + "/removed", *none, *leftovers(data))
+    yield from (path for path in _files(*places, but=data) if os.path.realpath(path) not in skipped)
 
 
 def leftovers(folder: str) -> list[str]:
@@ -49,9 +51,18 @@ def leftovers(folder: str) -> list[str]:
     return [f"{folder}/{name}" for name in _names(folder) if name.startswith(REPAIRING)]
 
 
-def _files(folder: str) -> Iterator[str]:
-    for place, _, names in os.walk(folder):
-        yield from (f"{place}/{name}" for name in sorted(names) if not name.endswith(("-wal", "-shm", "manifest.json")))
+def _files(*places: str, but: str = "/") -> Iterator[str]:
+    """List the files of folders, behind links too, each folder once and not that of `but`; of a file, itself."""
+    seen = {os.path.realpath(but)}
+    for place in places:
+        if os.path.isfile(place):
+            yield place
+        for folder, below, names in os.walk(place, followlinks=True):
+            if (real := os.path.realpath(folder)) in seen:
+                below.clear()
+                continue
+            seen.add(real)
+            yield from (f"{folder}/{name}" for name in sorted(names) if not name.endswith(_DULL))
 
 
 def _names(folder: str) -> list[str]:

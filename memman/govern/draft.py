@@ -1,12 +1,12 @@
 """A store of a backup made ready to take its place."""
 
 import os
-import shutil
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 
 from memman.backup.copy import fill
 from memman.backup.manifest import Part
+from memman.backup.swap import drafted
 from memman.clock import now_ms
 from memman.compose import builtin_embedder
 from memman.config.places import make_folder
@@ -17,16 +17,13 @@ from memman.pipeline import context
 from memman.sqlite import Guard, open_reader
 from memman.store.sqlite.store import SqliteStore
 
-_DRAFT = ".restoring-"
-
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A store made ready to take its place: in `folder`, to be called `name`, copied from that of `part`."""
+    """A store made ready to take its place, to be called `name`, copied from that of `part`."""
 
     part: Part
     name: str
-    folder: str
     receipts: frozenset[str]
     present: Present
     memories: int
@@ -40,7 +37,7 @@ def made(data: str, folder: str, part: Part, name: str) -> Draft:
     Notes of which something was forgotten come along as they are now: they may have waited then, and no backup that is
     restored later may bring them back either.
     """
-    place = f"{data}/removed/{_DRAFT}{name}"
+    place = drafted(data, name)
     path, present = f"{place}/memman.db", Present.of(data, part.store)
     with Guard(path):
         make_folder(place)
@@ -48,13 +45,15 @@ def made(data: str, folder: str, part: Part, name: str) -> Draft:
     with Guard(source), closing(open_reader(source)) as db:
         fill(path, db, "WAL")
     with Guard(path), closing(SqliteStore(path)) as store, builtin_embedder() as local:
-        purged = _purged(store, Tombstones.load(data))
-        rows = store.reader.located(present.forgotten)
         with store.unit() as unit:
-            erase(store, unit, local, purged)
-            forgotten = context.forget(unit, local, store.cell, sorted(rows - set(purged)), now_ms())
             # Beside a store that goes by another name, its own keeps what it knows.
-            carried = carry(store, unit, local, present) if name == part.store else 0
+            if name == part.store:
+                carry(store, unit, local, present)
+            # What was purged may have come along: another copy of the store holds it still.
+            purged = _purged(store, Tombstones.load(data))
+            erase(store, unit, local, purged)
+            gone = store.reader.located(present.forgotten) - set(purged)
+            forgotten = context.forget(unit, local, store.cell, sorted(gone), now_ms())
         if purged:
             store.db.execute("VACUUM")
         receipts = frozenset(note for (note,) in store.db.execute("SELECT note FROM receipt"))
@@ -62,18 +61,10 @@ def made(data: str, folder: str, part: Part, name: str) -> Draft:
     for copy in os.listdir(place):  # the backup is the copy that an upgrade would leave
         if copy.endswith(".bak"):
             os.remove(f"{place}/{copy}")
-    return Draft(part, name, place, receipts, present, memories, sum(forgotten.values()) + carried, len(purged))
+    return Draft(part, name, receipts, present, memories, sum(forgotten.values()), len(purged))
 
 
 def _purged(store: SqliteStore, buried: Tombstones) -> list[int]:
     """Return the memories of a store that have a tombstone."""
     rows = store.db.execute("SELECT id, uid, note FROM memory ORDER BY id")
     return [memory for memory, uid, note in rows if uid in buried.memories or note in buried.notes]
-
-
-def sweep(data: str) -> None:
-    """Remove what a restore that died had not yet put in place. The caller holds the drain lock."""
-    with suppress(FileNotFoundError):
-        for name in os.listdir(data + "/removed"):
-            if name.startswith(_DRAFT):
-                shutil.rmtree(f"{data}/removed/{name}", ignore_errors=True)

@@ -85,10 +85,10 @@ class Present:
             return cls(readable=False)
 
 
-def carry(store: SqliteStore, unit: SqliteUnit, local: LocalEmbedder, present: Present) -> int:
-    """Take along the notes with something forgotten that `store` has not dealt with; return how much of it there is.
+def carry(store: SqliteStore, unit: SqliteUnit, local: LocalEmbedder, present: Present) -> None:
+    """Take along the notes with something forgotten that `store` has not dealt with.
 
-    All that came of each comes as it is: of the note nothing is extracted again.
+    All that came of each comes along, and of the note nothing is extracted again; the caller forgets what is to be.
     """
     now, known = now_ms(), frozenset(_column(store.db, "SELECT note FROM receipt"))
     new = [row for note, row in present.closed.items() if note not in known]
@@ -102,8 +102,6 @@ def carry(store: SqliteStore, unit: SqliteUnit, local: LocalEmbedder, present: P
         for old, heir in product(_row(store.db, uid), _row(store.db, successor)):
             unit.supersede(old, heir, at or now, valid_to or now, "as before the restore")
     context.index(unit, local, store.cell, [row for uid, row in rows.items() if HELD + uid not in present.marks])
-    gone = [rows[row["uid"]] for row in memories if row["status"] == "forgotten"]
-    return sum(context.forget(unit, local, store.cell, gone, now).values())
 
 
 def _add(unit: SqliteUnit, row: Row, marks: frozenset[str]) -> int:

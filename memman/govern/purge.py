@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memman.backup.lock import quiet
+from memman.backup.swap import recover
+from memman.backup.take import sweep
 from memman.clock import now_ms
 from memman.compose import builtin_embedder
 from memman.config.schedule import refuse_stopped
@@ -78,6 +80,8 @@ def targeted(place: Chosen, parts: Sequence[str]) -> Target:
 def purge(place: Chosen, parts: Sequence[str]) -> Receipt:
     """Delete what the ids name; return the receipt. Raises Busy where a drain or a backup takes longer."""
     with quiet(place.data):
+        recover(place.data)
+        sweep(place.data)
         target = targeted(place, parts)  # what waited may have been stored since it was asked about
         _bury(place.data, target)
         with _deleting(done := []), closing(Queue(place.data)) as queue:

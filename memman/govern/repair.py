@@ -10,6 +10,7 @@ from tempfile import mkdtemp
 
 import apsw
 
+from memman import wal
 from memman.compose import builtin_embedder
 from memman.config import stores
 from memman.config.places import queue_path, store_path
@@ -168,4 +169,5 @@ def _copies(old: Exchange, place: str, *, checked: bool) -> None:
     for name in ("damaged.db", "read.db", "sound.db"):
         old.copy(f"{place}/{name}")
     for name in ("read.db", "sound.db"):
+        wal.mend(f"{place}/{name}")
         salvage.mend_header(f"{place}/{name}", checked=checked)

@@ -14,15 +14,14 @@ from memman.backup.copy import check
 from memman.backup.lock import quiet
 from memman.backup.manifest import Manifest, Part, backups_path, found
 from memman.backup.steady import exchanging
-from memman.backup.swap import swap
-from memman.backup.take import sync
+from memman.backup.swap import put, recover
 from memman.config import stores
 from memman.config.places import make_folder, store_path, write_file
 from memman.config.schedule import refuse_stopped, ring
 from memman.govern import waiting
-from memman.govern.draft import Draft, made, sweep
+from memman.govern.draft import Draft, made
 from memman.govern.stores import aside_path
-from memman.model.errors import NewerSchema, UsageError
+from memman.model.errors import CannotWrite, NewerSchema, UsageError
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.sqlite import Guard
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
@@ -53,18 +52,18 @@ def restore(data: str, part: str, *, store: str | None = None, to: str | None = 
     """
     refuse_stopped(data, "backup restore")
     with quiet(data), exchanging(data):
+        recover(data)
         folder = f"{backups_path(data)}/{found(data, part)}"
         manifest = Manifest.load(folder)
         wanted = _wanted(data, manifest, store, to)
         check(folder, [*wanted.values(), *filter(None, [manifest.queue])])
-        sweep(data)
+        _one_disk(data)
         try:
             drafts = [made(data, folder, part, name) for name, part in wanted.items()]
-        except BaseException:
-            sweep(data)
-            raise
-        again = waiting.again(data, folder, manifest.queue, {draft.part.store: draft for draft in drafts}, store)
-        done = [_placed(data, draft, again) for draft in drafts]
+            again = waiting.again(data, folder, manifest.queue, {draft.part.store: draft for draft in drafts}, store)
+            done = [_placed(data, draft, again) for draft in drafts]
+        finally:
+            recover(data)
         if store is None:
             _choices(data, manifest)
     ring(data)
@@ -90,20 +89,20 @@ def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) ->
     return {to: next(iter(chosen.values()))}
 
 
+def _one_disk(data: str) -> None:
+    """Raise CannotWrite where a store that is made ready could not be put in its place."""
+    places = (data + "/data", data + "/removed")
+    for place in places:
+        with Guard(place):
+            make_folder(place)
+    if len({os.stat(place).st_dev for place in places}) > 1:
+        raise CannotWrite(f"{places[1]} lies on another disk than {places[0]}: have both on one; nothing was changed")
+
+
 def _placed(data: str, draft: Draft, again: Mapping[str, frozenset[str]]) -> Restored:
     """Put a store in its place; what was there lies aside then."""
-    place = os.path.dirname(store_path(data, draft.name))
-    aside, there = aside_path(data, draft.name), os.path.exists(place)
-    with Guard(place):
-        sync(draft.folder)
-        make_folder(os.path.dirname(place))
-        if there:
-            os.rename(draft.folder, aside)
-            swap(place, aside)
-        else:
-            os.rename(draft.folder, place)
-        for folder in (os.path.dirname(place), data + "/removed"):
-            sync(folder)
+    aside, there = aside_path(data, draft.name), os.path.exists(os.path.dirname(store_path(data, draft.name)))
+    put(data, draft.name, aside)
     notes = again.get(draft.part.store, frozenset())
     missing = len(draft.present.stored - draft.receipts - notes) if draft.present.readable else None
     return Restored(

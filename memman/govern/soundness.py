@@ -8,7 +8,7 @@ import apsw
 
 from memman.model.errors import DamagedFile, StoreError
 from memman.queue.damage import damaged
-from memman.sqlite import Guard, open_reader, upgrade
+from memman.sqlite import Guard, log_damage, open_reader, upgrade
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.seal import SEALED, SINCE, sound, teach
 
@@ -25,7 +25,8 @@ def troubles(path: str, steps: Sequence[str]) -> str:
         return "it is empty: 0 bytes"
     try:
         with Guard(path), closing(open_reader(path)) as db:
-            return _complaints(db, steps) or _lacks(db, steps) or (_unsealed(db) if steps is STEPS else _changed(db))
+            changed = _unsealed if steps is STEPS else _changed
+            return log_damage(db, path) or _complaints(db, steps) or _lacks(db, steps) or changed(db)
     except (DamagedFile, StoreError) as error:
         cause = error.__cause__
         if not isinstance(error, DamagedFile) and not isinstance(cause, apsw.SQLError):

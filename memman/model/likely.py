@@ -20,7 +20,7 @@ _NAME = rf"{_PIECE}(?:[-_./:=|+]{{1,3}}{_PIECE})*+[_.]{{0,3}}"
 _CAMEL = r"[a-z]{2,}(?:[A-Z][a-z]{2,})+|(?:[A-Z][a-z]{2,})+"
 _CALL = r"[A-Za-z_][\w.]*(?:\(|\[|\{|::|->)"
 # The same between quotes, where code comes with the bracket that closes it.
-_WHOLE_CALL = r"[A-Za-z_][\w.]*(?:\(.*\)|\[.*\]|\{.*\}|::.*|->.*)[;,]?"
+_WHOLE_CALL = r"[A-Za-z_][\w.]*(?:\(.*\)|\[.*\]|\{.*\}|::.*|->.*)(?:\.\w+)*[;,]?"
 _TERM = (
     r"(?i:(?:base\d\d|sha\d|md5|argon2|bcrypt|scrypt|pbkdf2|oauth2?|utf-?8|[her]s\d{3}|aes|ed25519|x509|ecdsa|rsa|hmac)"
     r"[\w.-]{0,20}|v\d+(?:\.\d+)*(?:-\w+)?)"
@@ -35,7 +35,7 @@ _EMAIL = r"[\w.+-]+@[\w-]+(?:\.[A-Za-z]{2,})+"
 _TEMPLATE = (
     r"\$(?:[{(]|(?:argon2\w*|2[abxy]?|1|5|6|7|y|gy|apr1|pbkdf2[\w-]*|scrypt|sha\d+|bcrypt\w*)\$|"
     r"[A-Za-z_]\w*(?![\w$!@#%^&*+~?]))|[{(\[]{2}|\{%|\[(?:[^\]\s]{0,80}\]\(|[^\]\s]{0,80}(?:a-z|A-Z|0-9))|"
-    r"[{/](?![^\s]{0,80}[!#^*$])"
+    r"[{/](?![^\s]{0,80}[!#^*$])|<[^<>]{1,80}>+$|%\(|%\w+%$|[.:&][\w.-]+$|(?:\.{1,2}|~)/"
 )
 # A part that is filled in, wherever it stands in a value.
 _HOLE = r"[$#%]?\{\{?\s?[A-Za-z_][\w.]*\s?\}|[$#]\{|\$\(|%[({]\w+[)}]|\w-\w\]|<[a-z_ -]+>|\$(?:2[abxy]?|argon2\w*|y|apr1|pbkdf2[\w-]*)\$"
@@ -92,6 +92,8 @@ def password(match: re.Match[str]) -> bool:
 def mentioned(match: re.Match[str]) -> bool:
     """Whether the word beside a password's name is one: behind `with` a mixture of seven, else one that no name is."""
     value = _value(match)
+    if match.groupdict().get("lead") and scrambled(match["secret"]):
+        return True
     if not _mixed(value) or _spared(value) or _variable(value) or re.fullmatch(rf"{_EMAIL}|\w+@[\w.-]+", value):
         return False
     if match.groupdict().get("lead"):
@@ -120,7 +122,11 @@ def token(match: re.Match[str]) -> bool:
 def drawn(match: re.Match[str]) -> bool:
     """Whether a key's place holds random characters, and the key is not one that finds a thing."""
     value, which = match["secret"], _which(match)
-    if not _mixed(value) or entropy(value) < 3.0 or re.search(_FINDS, which):  # noqa: PLR2004 - bits a character
+    if re.search(_FINDS, which) or entropy(value) < 3.0:  # noqa: PLR2004 - bits a character
+        return False
+    if _quoted(match) and scrambled(value):
+        return True
+    if not _mixed(value):
         return False
     if re.fullmatch(_HEX, value) and not re.search(_SECURES, which):
         return False
@@ -156,7 +162,7 @@ def scrambled(value: str) -> bool:
         return False
     if "://" in value or "[redacted:" in value or re.search(_HOLE, value) or entropy(value) < 3.0:  # noqa: PLR2004
         return False
-    return not (named(value) or re.fullmatch(f"{_TERM}|{_AMOUNT}|{_DATE}|{_EMAIL}", value))
+    return not (named(value.lstrip("/.~")) or re.fullmatch(f"{_TERM}|{_AMOUNT}|{_DATE}|{_EMAIL}|{_POD}", value))
 
 
 def _kinds(value: str) -> str:

@@ -11,7 +11,7 @@ _STEMS: dict[str, tuple[str, ...]] = {
         "private-lines",
     ),
     "pass": (
-        "password", "passwd", "passphrase", "passwort", "passcode", "passord", "pass=", "pass:", "pass =", "pass :",
+        "password", "passwd", "passphrase", "passwort", "passcode", "passord", "pass=", "pass:", "pass =", "pass :", "pass?", "pass ?",
         'pass"', "pass'", "--pass", "_pass", "db pass", "root pass", "admin pass",
     ),
     "pw": ("pwd", "pw ", "pw=", "pw:", 'pw"', "pw'"),
@@ -29,7 +29,7 @@ _STEMS: dict[str, tuple[str, ...]] = {
             "://", "bearer", "cookie", "curl", "--user", "auth", "aws", "secret", "token", "kennwort", "mot de passe",
             "contrase", "senha", "parola", "wachtwoord", "hasło", "lösenord", "adgangskode", "пароль", "密码", "密碼",
             "パスワード", "wlan", "wpa", "geheimnis", "totp", "mfa", "recovery", "sign in", "zugang", "anmeld", "bootstrap",
-            "kubeadm",
+            "kubeadm", "requirepass", "masterauth", "psk", "identified", "_salt",
         ),
         (),
     ),
@@ -39,7 +39,7 @@ _TOOLS = (
     "mysql", "mariadb", "redis-cli", "valkey-cli", "mongo", "smbclient", "rpcclient", "wmic", "winexe", "net use",
     "sqlplus", "impdp", "expdp", "jdbc:oracle", "ldap", "openssl", "keytool", "jarsigner", "plink", "pscp", "psftp",
     "putty", "7z", "zip ", "rar ", "sqlcmd", "bcp ", "mosquitto", "rabbitmqctl", "xfreerdp", "cmdkey", "echo", "printf",
-    "<<<", "sshpass",
+    "<<<", "sshpass", "useradd", "usermod", "net user", "ssh-keygen",
 )  # fmt: skip
 _SIGNS = ("-", "/", "\\", "|", "<<<", "_user", "_password")
 WORDS = (*(word for stem, words in _STEMS.items() for word in words or (stem,)), *_TOOLS)
@@ -67,7 +67,7 @@ TOKEN_WORDS = (
     "fc-", "e2b_", "apify_api_", "re_", "mlsn.", "pat-", "pk_", "figd_", "figo_", "figu_", "os_v2_", "rzp_test_",
     "access_token$", "hmfx", "phx_", "phs_", "hcaik_", "hcbik_", "hcxik_", "hcamk_", "hcxmk_", "xaat-", "xapt-",
     "pylf_v", "signkey-", "ory_at_", "ory_rt_", "ory_pat_", ":aa", "ls0tls", "sessid", "sessionid", "connect.sid", "mii", "mig", "mhccaqee", "mc4caqa",
-    "b3blbn", "sig=", "hooks.zapier.com",
+    "b3blbn", "sig=", "amz-signature=", "hooks.zapier.com",
 )  # fmt: skip
 # The same, in capitals only: in small letters they are everywhere.
 TOKEN_CAPITALS = ("SK",)

@@ -1,15 +1,11 @@
-"""Where in a line its author stops to speak for themselves: what they hand on, dictate, quote or point back at."""
+"""Where in a line its author stops to speak for themselves: what they hand on, dictate, quote or point at."""
 
 import re
 
+from memman.pipeline.pointing import TEXT, behind
 from memman.pipeline.steering import reported
 
-# What somebody asks for that is text, and how it goes on where its words are given.
-_TEXT = (
-    r"(?:message|comment|post|line|sentence|paragraph|section|text|title|headline|heading|mail|e-?mail|reply|answer|tweet"
-    r"|description|banner|tooltip|label|string|fixture|story|dialog(?:ue)?|readme|contributing|changelog|entry|prompt|page"
-    r"|article|essay|poem|letter|announcement|docstring|doc|file|issue|ticket|pr|slogan|template|example|snippet|card|slide)"
-)
+# How a text goes on where its words are given.
 _GIVEN = (
     r"(?::|\b(?:saying|stating|titled|(?:that|which) (?:says|reads|states|tells)|so (?:that )?it (?:says|reads)|to (?:say|read)"
     r"|with the (?:text|words?|title|content|line)|(?:begin|start|end)(?:s|ning|ing)? with)\b:?)"
@@ -17,9 +13,9 @@ _GIVEN = (
 _DICTATED = re.compile(
     rf"""(?:(?:please|pls|now|then|and|also|can\ you|could\ you|would\ you)\ )*
     (?:(?:translate|summari[sz]e|proof-?read|rephrase|reword|paraphrase|rewrite|fix\ the\ (?:grammar|wording|spelling|typos?)
-     |spell-?check|polish|shorten|improve|reformat|format)\b[^:\n]{{0,80}}:
+     |spell-?check|polish|shorten|improve|explain|reformat|format)\b[^:\n]{{0,80}}:
     |(?:write|draft|compose|create|generate|make|add|put|insert|append|include|post|send|open|file|print|show|display|paste
-     |change|set|prepend)\b[^:.\n]{{0,60}}\b{_TEXT}\b[^:.\n]{{0,40}}?{_GIVEN}
+     |change|set|prepend)\b[^:.\n]{{0,60}}\b{TEXT}\b[^:.\n]{{0,40}}?{_GIVEN}
     |(?:make|let|have)\ (?:the|an?|my|our|it|him|her|them)\b[^.:\n]{{0,60}}?\ (?:say|answer|respond|reply|claim)\b
     |what\ (?:do|does|is|are)\b[^:\n]{{0,60}}:
     |post\ (?:in|to|on)\b[^:\n]{{0,60}}:
@@ -30,7 +26,8 @@ _DICTATED = re.compile(
 _LABELLED = re.compile(
     r"(?:some |the |my |here(?:'s| is) (?:some |the |a |my )?)?(?:(?:test|sample|seed|dummy|mock|example|training) (?:data|input|text"
     r"|case|prompt|message|user|output|sentences?)|fixtures?|examples?|e\.g\.|lorem ipsum|placeholder|input|stdin|scenario"
-    r"|(?:system )?prompt[^:\n]{0,40}|user story|acceptance criteria|quote|quoted|excerpt|transcript|subtitles?|lyrics)(?: \d+)?\s?(?::|->|=>)",
+    r"|(?:system )?prompt[^:\n]{0,40}|user story|acceptance criteria|quote|quoted|excerpt|transcript|subtitles?|lyrics|chatgpt|gpt[\w.\-]*|gemini|copilot|stack ?overflow|(?:expected|actual)(?: (?:output|result|text|message|value))?"
+    r")(?: \d+)?\s?(?::|->|=>)|for (?:example|instance)\s?[:,]|e\.g\.\s|(?:https?://\S+|[\w.\-]+\.[a-z]{2,}/\S*) ?(?:\u2192|->|=>)\s",
     re.IGNORECASE,
 )
 # Somebody else and how they say it; what was told by the author themselves, or to the agent, is theirs.
@@ -62,17 +59,6 @@ _QUOTED = re.compile(
 _WORDS = 4
 # Characters of a sentence that are looked at.
 _LONGEST = 1_000
-# How somebody says of what stands before that it is not theirs, or asks for it in other words.
-_BACK = re.compile(
-    rf"""\W*(?:(?:(?:these|those|this|that|the\ above|all\ (?:this|that|of\ (?:this|that|the\ above)))\ (?:(?:rules?|text|lines?
-      |notes?|list)\ )?(?:is|are|was|were|comes?|came)|that's)\b[^.!?\n]{{0,40}}\b(?:from|by|what|how|pasted|copied|quoted
-      |written|in|on)\b[^.!?\n]{{0,40}}\b(?:{_TEXT}s?|docs|documentation|repo|website|site|wiki|slack|jira|output|log|logs|tool
-      |customer|colleague|vendor|says|said|wrote)\b
-    |(?:(?:please|pls|can\ you|could\ you|now|then|and)\ )*(?:(?:translate|summari[sz]e|proof-?read|rephrase|reword|paraphrase
-      |spell-?check|polish)\ (?:this|these|that|it|them|the\ above|all\ of)|(?:rewrite|review|check|analy[sz]e|explain|shorten)
-      \ (?:the\ above|th(?:is|ese|at)\ (?:rules?|{_TEXT}s?)))\b)""",
-    re.IGNORECASE | re.VERBOSE,
-)
 
 
 def spoken(line: str) -> tuple[str, bool]:
@@ -83,16 +69,14 @@ def spoken(line: str) -> tuple[str, bool]:
         return dictated[0], True
     if _LABELLED.match(stripped):
         return "", True
+    pointed = behind(stripped)
+    if pointed:
+        return stripped[:pointed], True
     sentences = _SENTENCE.findall(line)
     told = next((n for n, one in enumerate(sentences) if _handed_on(one)), None)
     if told is None or _denied(sentences[told], "".join(sentences[told + 1 :])):
         return _unquoted(line), False
     return "".join(sentences[:told]).rstrip(), True
-
-
-def points_back(line: str) -> bool:
-    """Whether the line says of what stands before it that somebody else wrote it."""
-    return bool(_BACK.match(line))
 
 
 def _handed_on(sentence: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 
 from memman.pipeline.passing import ORDER
+from memman.pipeline.pointing import below
 
 # Characters; a longer line announces nothing.
 _LINE = 160
@@ -20,7 +21,9 @@ _MACHINE = re.compile(
     | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|FAIL|FAILED|PASS|PASSED)\b[:\s\]]
     | (?:[Ee]rror(?:\[\w+\])?|[Ww]arning|help|hint|fatal|panic|Caused\sby|E)\b(?::\s|!|\s{2,})
     | (?:std(?:out|err):|[Ee]xit\s(?:code|status)\b|TASK\s\[)
-    | npm\s(?:ERR!|WARN|error|warn)\b|Traceback\s\(|File\s"|(?:\w+\.)*\w*(?:Error|Exception)\b:
+    | npm\s(?:ERR!|WARN|error|warn|notice)\b
+    | --\s(?!the\b|our\b|from\b|an?\b)|[-*]\s\[[\sxX]\]\s
+    | Traceback\s\(|File\s"|(?:\w+\.)*\w*(?:Error|Exception)\b:
     | \d+(?:\s*\||,\S)
     | (?:[\w.@~\-]*/)+[\w.@\-]*(?::\d+)*\s*$
     | (?=[^\s:]{0,160}[/\\]|\S{1,160}[:(]\d|\S{1,160}:\w)[\w.@~\-/\\]{1,160}\.[A-Za-z]\w{0,5}
@@ -93,9 +96,10 @@ _COLON = re.compile(
 )
 _COPIED = re.compile(
     r"(?:i )?(?:just )?(?:got|found|copied|pasted|received|forwarded) (?:this|that|these|it|from|by)\b"
-    r"|(?:the )?(?:meeting|release) notes\b",
+    r"|(?:the )?(?:meeting|release|handoff|hand-off|handover|review|call|retro|sprint) notes\b",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"(?:(?:see|from|per) )?https?://\S+", re.IGNORECASE)
 
 _HERE = re.compile(
     r"(?:(?:ok(?:ay)?|so|hi|hey|and),? )?(?:here(?:'s|\u2019s| is| are| comes| goes)|(?:this|below|following|attached)"
@@ -110,7 +114,8 @@ _WHOSE = re.compile(r"\b(?:from|by|according to) (?:(?:the|my|our|an?) (?:\w+ ){
 _SUBJECT = r"(?!:?\s(?:is|was|are|has|needs?|can|should|still|looks?)\b)"
 # How a text of somebody else begins that needs no announcement: head and all of it is theirs.
 _FOREIGN = re.compile(
-    rf"""\#\ |\#\#|(?:Subject|Betreff|Message-ID|In-Reply-To):\s|(?:From|To|Cc|Von|An|Sent|Gesendet):\s.{{0,99}}[@\d]
+    rf"""\#\ |\#\#|Q:\s
+    |(?:Subject|Betreff|Message-ID|In-Reply-To):\s|(?:From|To|Cc|Von|An|Sent|Gesendet):\s.{{0,99}}[@\d]
     |Caveat:\ The\ messages\ below|commit\ [0-9a-f]{{7,40}}\b|You\ are\ an?\s
     |(?:[A-Z]\S{{0,20}}\ ?){{1,2}}\s\d?\d:\d\d(?:\s?[AP]M)?\s*$
     |(?:\w+\ )?(?i:messages?|e-?mail|mail|comments?|posts?|feedback)\ (?:from|by)\ \w+[^:.!?]{{0,40}}(?:\s-\s|:|$)
@@ -179,6 +184,8 @@ def announces(line: str, after: str = "") -> bool:
     if line.endswith(":"):
         line = line[-_LINE:]
         return bool((_COLON.search(line) or _bearing(line)) and (_RETOLD.search(line) or not _listing(line)))
+    if below(line) or _ADDRESS.fullmatch(line) or (" " not in line and _bearing(line)):
+        return not _listing(line)
     if len(line) > _LINE or line.endswith((".", "!", "?", ",", ";")) or ORDER.match(line) or _listing(line):
         return False
     here = bool(_HERE.match(line) and (_COLON.search(line) or _bearing(line)))

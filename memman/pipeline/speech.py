@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from memman.pipeline.hearsay import points_back, spoken
+from memman.pipeline.hearsay import spoken
 from memman.pipeline.pasted import announces, command, foreign, machine, told, voices
+from memman.pipeline.pointing import back
 from memman.pipeline.steering import attack
 
 # Characters of a message that are looked at: a long prompt is long by what was pasted into it.
@@ -110,11 +111,17 @@ def _paragraphs(text: str) -> Iterator[tuple[list[str], bool]]:
 
 def _from_author(paragraphs: list[tuple[list[str], bool]]) -> list[tuple[list[str], bool]]:
     """Leave out all that stands before a line which says of it that somebody else wrote it."""
-    backs = [(n, at) for n, (lines, _) in enumerate(paragraphs) for at, line in enumerate(lines) if points_back(line)]
-    if not backs or backs[-1] == (0, 0):
+    backs = [
+        (n, at, start)
+        for n, (lines, _) in enumerate(paragraphs)
+        for at, line in enumerate(lines)
+        if (start := back(line)) is not None
+    ]
+    if not backs or backs[-1] == (0, 0, 0):
         return paragraphs
-    n, at = backs[-1]
-    return [(paragraphs[n][0][at:], False), *paragraphs[n + 1 :]]
+    n, at, start = backs[-1]
+    lines = paragraphs[n][0][at:]
+    return [([lines[0][start:].lstrip(), *lines[1:]], False), *paragraphs[n + 1 :]]
 
 
 def _addressed(lines: list[str]) -> bool:
@@ -135,7 +142,7 @@ def _typed(lines: list[str], others: frozenset[str]) -> tuple[list[str], bool]:
         said, ended = spoken(line)
         kept += [said] if said else []
         if ended:
-            return kept, not line.rstrip().endswith((".", "!"))
+            return kept, said == line.strip() or not line.rstrip().endswith((".", "!"))
         announced = announces(line, "".join(lines[1:2]) if line is lines[0] else "")
         if announced or command(line):
             return kept, announced or line is lines[-1]

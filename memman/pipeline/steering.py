@@ -7,7 +7,18 @@ import re
 from functools import cache, lru_cache
 
 from memman.pipeline.prompts import digest
-from memman.pipeline.steering_rules import ATTACKS, BIDDEN, COMMENT, IMPERATIVE, MEDIUM, ORDERS, REPORT
+from memman.pipeline.steering_rules import (
+    ATTACKS,
+    BIDDEN,
+    COMMENT,
+    IMPERATIVE,
+    LABEL,
+    LABELLED,
+    MEDIUM,
+    NAMED,
+    ORDERS,
+    REPORT,
+)
 from memman.pipeline.unmasked import hidden, readings
 
 # Characters looked at: more than a fact may have.
@@ -18,7 +29,8 @@ _HIDES = "hides text"
 
 def version() -> str:
     """Say which rules these are."""
-    return digest(repr((ATTACKS, ORDERS, MEDIUM, REPORT, COMMENT.pattern, BIDDEN.pattern, IMPERATIVE.pattern)))
+    named = (MEDIUM, NAMED, LABELLED, REPORT, LABEL)
+    return digest(repr((ATTACKS, ORDERS, *named, COMMENT.pattern, BIDDEN.pattern, IMPERATIVE.pattern)))
 
 
 @lru_cache(_KEPT)
@@ -40,7 +52,12 @@ def advice(text: str) -> str:
 
 def reported(text: str) -> str:
     """Return the source that an agent says it hands on: web, tool or file; '' where it names none."""
-    return next((source for source, told in _reports().items() if told.search(text)), "")
+    return _named(REPORT, text)
+
+
+def labelled(text: str) -> str:
+    """Return the source that stands before or behind a text as where it is from, '' where none does."""
+    return _named(LABEL, text)
 
 
 def _given_away(text: str, *, orders: bool) -> str:
@@ -61,6 +78,15 @@ def _shapes(*, orders: bool) -> dict[str, re.Pattern[str]]:
     return {name: re.compile("|".join(shapes), re.IGNORECASE) for name, shapes in rules.items()}
 
 
+def _named(shape: str, text: str) -> str:
+    return next((source for source, told in _sources(shape).items() if told.search(text)), "")
+
+
 @cache
-def _reports() -> dict[str, re.Pattern[str]]:
-    return {source: re.compile(REPORT.replace("MEDIUM", medium), re.IGNORECASE) for source, medium in MEDIUM.items()}
+def _sources(shape: str) -> dict[str, re.Pattern[str]]:
+    """Fill in, source by source, what a shape calls it."""
+    filled = {
+        source: shape.replace("LABELLED", LABELLED[source]).replace("MEDIUM", medium).replace("NAMED", NAMED[source])
+        for source, medium in MEDIUM.items()
+    }
+    return {source: re.compile(told, re.IGNORECASE) for source, told in filled.items()}

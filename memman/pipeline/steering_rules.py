@@ -142,7 +142,9 @@ ATTACKS = {
         r"\b(?:say|tell (?:them|anyone|anybody)) nothing (?:about|of) (?:it|this|that)\b",
         r"\bn'en parlez? pas \u00e0|\bno (?:se )?lo (?:digas|menciones) (?:al|a)\b",
     ),
-    "has a shell run a page": (r"\b(?:ba|z)?sh\s+(?:-c\s+[\"']?)?(?:<\(|\$\(|`)\s*(?:curl|wget)\b" + f"(?!{_INSTALLER})",),
+    "has a shell run a page": (
+        r"\b(?:ba|z)?sh\s+(?:-c\s+[\"']?)?(?:<\(|\$\(|`)\s*(?:curl|wget)\b" + f"(?!{_INSTALLER})",
+    ),
     "gives credentials away": (
         (
             rf"{_UNBIDDEN}\b(?:send|upload|post|forward|e?mail|transmit|leak|exfiltrate|submit|paste|publish|attach|ship|env\u00eda|envoyez?|sende"
@@ -238,7 +240,8 @@ ORDERS = {
     "runs what it fetches": (
         (
             r"(?:^|[.!;]\s+|\b(?:please|must|should|always|first|and|then|run:?|step \d+:?)\s+|[`$]\s?)(?:curl|wget|iwr|irm|fetch)\b"
-            rf"(?!{_INSTALLER})" r"[^\n|]{0,160}\|\s*(?:sudo\s+)?"
+            rf"(?!{_INSTALLER})"
+            r"[^\n|]{0,160}\|\s*(?:sudo\s+)?"
             r"(?:(?:ba|z|da|k|fi)?sh|python3?|node|perl|iex)\b(?! (?:installs?|sets? up|is|was)\b)(?<!rustup.rs \| sh)"
         ),
         r"\b(?:base64|xxd|openssl)\b[^\n|]{0,60}(?:-d|--decode|-r|-D)\b[^\n|]{0,60}\|\s*(?:sudo\s+)?(?:ba|z)?sh\b(?! is\b)",
@@ -291,20 +294,53 @@ BIDDEN = re.compile(
     re.IGNORECASE,
 )
 
-# How an agent hands on what it read, and what that makes of its word.
+# How an agent hands on what it read, and what that makes of its word: what any such thing is called, and what by name.
 MEDIUM = {
-    "web": r"(?:web ?)?(?:page|site|website|article|blog(?: post)?|post|forum|thread|url|link|search results?|wiki|webseite|seite)",
+    "web": r"(?:web ?)?(?:page|site|website|article|blog(?: post)?|post|forum|thread|url|link|search(?: results?)?|wiki|webseite|seite)",
     "tool": r"(?:(?:tool|command|test|build|ci|linter|script|program|server|terminal)(?:'s)? )?(?:output|response|log|stdout|stderr"
-            r"|error message)|issue|ticket|pull request|comment|e-?mail|message|ausgabe|meldung",
+            r"|error message)|issue|ticket|pull request|comment|e-?mail|message|mcp(?: server)?|ausgabe|meldung",
     "file": r"read ?me|file|document(?:ation)?|docs?|docstring|changelog|config(?:uration)?|manual|\S+\.(?:md|txt|rst|toml|ya?ml|json)"
-            r"|datei|dokument(?:ation)?",
+            r"|run ?book|spec(?:ification)?|guide|hand ?book|datei|dokument(?:ation)?",
 }  # fmt: skip
-# Who, and how they say it; one of MEDIUM stands between.
+_DOCUMENT = r"(?:read ?me|contributing|changelog)(?:\.\w{1,4})?(?![\w./-])|[\w./-]{1,80}\.(?:md|txt|rst|adoc|html?|pdf)"
+NAMED = {
+    "web": r"https?://[^\s:,]{1,200}(?::\d+[^\s:,]{0,200})?|(?:web )?search(?: results?)?|web ?(?:fetch|search)|stack ?overflow|confluence"
+           r"|wikipedia",
+    "tool": r"mcp(?: server)?|jira|(?:pr|mr|pull request|issue|ticket) #?\d+(?: comment)?|(?-i:[A-Z]{2,10}-\d+)|`[^`\n]{2,60}`|npm"
+            r"|(?:tool|command|shell|terminal|curl|wget) output",
+    "file": rf"{_DOCUMENT}|[\w./-]{{1,80}}\.(?:toml|ya?ml|json|ini|cfg|[a-z]{{1,4}})",
+}  # fmt: skip
+_THE = r"(?:the|this|that|its|an?|der|die|das)"
+_ANY = rf"(?:{_THE} )?(?:[\w.'/-]+ ){{0,3}}?(?:MEDIUM|NAMED)"
+_TELLS = (
+    r"(?:says?(?! nothing\b)|said|states?|tells?|told|claims?|instructs?|recommends?|suggests?|warns?|mentions?|mentioned|notes|noted|explains?"
+    r"|explained|announces?|insists?|advises?|puts it|(?:shows?|showed|documents|describes?|lists?|prints?|reports?|requires?|has"
+    r"|contains?)(?= that\b|\s?[:\"'\u201c]|(?: (?!that\b|which\b|where\b|how\b|a\b|the\b|no\b|\d)[\w-]+){1,2} (?:go(?:es)?|is|are|must|should)\b)"
+    r"|(?:has|contains) an? (?:note|comment|line|rule)\b)"
+)
+# Who, and how they say it.
 REPORT = (
-    r"\b(?:the|this|that|its|an?|der|die|das)\b(?: [\w.'/-]+){0,3} (?:MEDIUM)\b[^.\n]{0,30}\b(?:says?|said|states?|tells?"
+    rf"\b{_THE}(?: [\w.'/-]+){{0,3}} (?:MEDIUM)\b[^.\n]{{0,30}}\b(?:says?(?! nothing\b)|said|states?|tells?"
     r"|claims?|instructs?|recommends?|warns?|(?:asks?|wants?|requires?)(?= (?:that|us|you|me|all|(?:AI )?agents?|everyone|users?"
     r"|developers?)\b)|reads(?=\s?[:\"'\u201c])|sagt|besagt|verlangt|empfiehlt)\b"
-    r"|\b(?:(?:according to|as per|as stated (?:in|on|by)|quoting|laut|gem\u00e4\u00df) (?:(?:the|this|its|der|dem|die) )?"
-    r"|per (?:the|this|its) )"
-    r"(?:[\w.'/-]+ ){0,3}(?:MEDIUM)\b"
+    rf"|(?:\b(?:{_THE}|\w+'s)(?: [\w.'/-]+){{0,3}} (?:MEDIUM)|(?<![\w./-])(?:NAMED))"
+    rf"(?: (?:at|in|on|of|from|by|for) \S{{1,80}})? (?:also |clearly |even |explicitly )?{_TELLS}(?!\w)"
+    r"|\b(?:(?:according to|as per|quoting|laut|gem\u00e4\u00df|as (?:stated|documented|described|noted|written|explained|mentioned)"
+    rf" (?:in|on|by)) (?:{_THE} |dem )?(?:[\w.'/-]+ ){{0,3}}(?:MEDIUM|NAMED)|per (?:(?:the|this|its) (?:[\w.'/-]+ ){{0,3}}(?:MEDIUM)|NAMED))(?!\w)"
+    rf"|\b(?:in|on|at) (?:dem |der )?{_ANY},? (?:it (?:says|said|reads|states)|there (?:is|was) an? (?:note|comment|line)|steht|hei\u00dft es)\b"
+    rf"|\b(?:it (?:says|said|reads|states)|I (?:just )?(?:read|saw|learn(?:ed|t)|found)(?: that| it)?) (?:in|on|at|from) {_ANY}(?!\w)"
 )
+# The same where the source only stands before or behind what it says: no file that somebody has worked on.
+LABEL = (
+    rf"(?m:^)\W{{0,4}}(?:(?:from|found (?:in|on|at)|seen (?:in|on|at)|quot(?:e|ed|ing) from|via) {_ANY}(?: \w+){{0,2}}\s?:\s"
+    rf"|(?:source|quelle)\s?:\s{_ANY}(?!\w)"
+    r"|(?:the )?(?:LABELLED)(?: (?:says?|has|returned|results?|excerpt|comment))?\s?:\s(?!(?:now |also )?(?:add|updat|fix|renam|remov|mov|document"
+    r"|correct|rewr|wrote|chang|creat|bump|replac|mention|link|list|describ|extend|split|no |done|see )))"
+    rf"|[(\[](?:source|quelle)\s?:\s{_ANY}(?!\w)"
+    rf"|\((?:quoted |copied |taken )?from (?:the )?(?:DOCUMENT)\)|\[(?:DOCUMENT)(?::\d+)?\](?!\()"
+).replace("DOCUMENT", _DOCUMENT)
+LABELLED = {
+    "web": r"https?://[^\s:,]{1,200}|web ?fetch|(?:web )?search results?|web ?search|stack ?overflow",
+    "tool": r"mcp(?: server)?|jira [a-z]+-\d+|(?:pr|mr|pull request|issue|ticket) #?\d+ comment|(?:tool|command|shell|terminal|curl|wget) output",
+    "file": rf"{_DOCUMENT}|read\([^)\n]{{1,80}}\)",
+}

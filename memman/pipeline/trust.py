@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from memman.model.records import DEFAULT_IMPORTANCE, Fact, Note
 from memman.model.vocabulary import LOW_TRUST, SOURCES
-from memman.pipeline.steering import advice, attack, order, reported
+from memman.pipeline.steering import advice, attack, labelled, order, reported
 
 # What only a person can say of what they want.
 OWN_CATEGORIES = frozenset({"preference", "decision"})
@@ -60,7 +60,7 @@ def bounded(fact: Fact, whose: str) -> Fact:
 def _read(note: Note, fact: Fact) -> str:
     """Return the source that an agent read a fact in, '' where it says of none; a summary tells of many things."""
     said = {"note": note.text, "turn": note.reply}.get(note.channel, "")
-    return reported(fact.text) or reported(said)
+    return reported(fact.text) or labelled(fact.text) or reported(said) or (labelled(said) if said is note.text else "")
 
 
 def _held(note: Note, fact: Fact, whose: str) -> str:
@@ -78,7 +78,7 @@ def _held(note: Note, fact: Fact, whose: str) -> str:
 
 
 def _first(judge: Callable[[str], str], fact: Fact) -> str:
-    """Judge all of a fact that an agent may read; names and keywords also as one text, for each may be part of an order."""
+    """Judge all of a fact that an agent may read; names and keywords also joined, for each may be part of an order."""
     lists = (fact.entities, fact.keywords)
     texts = (fact.text, fact.summary, *(text for texts in lists for text in (*texts, " ".join(texts))))
     return next((why for text in texts if (why := judge(text))), "")

@@ -21,6 +21,8 @@ FORMS = (
     "service {n} uses ghp_{half}\u200b{rest} for pushes",
     "service {n} has <private>a note with {s} in it</private> and a cache",
     "service {n}: <PRIVATE reason='x'>{s}",
+    'service {n} has DB_PASSWORD="{p}" in its settings',
+    "SERVICE_{n}_SECRET = '{p}'",
 )
 
 
@@ -29,10 +31,15 @@ def drawn(chance):
     return "".join(chance.choices(LETTERS, k=34)) + "a7"
 
 
+def marked(secret):
+    """Return it between marks as generators draw them; what is looked for in files stays together."""
+    return f"<{secret[:2]}[{secret[2:4]};{secret[4:12]}\\'({secret[12:14]}~,{secret[14:]}"
+
+
 def written(number, secret):
     """Write a sentence that holds the secret."""
     form = FORMS[number % len(FORMS)]
-    return form.format(n=number, s=secret, half=secret[:17], rest=secret[17:])
+    return form.format(n=number, s=secret, p=marked(secret), half=secret[:17], rest=secret[17:])
 
 
 def remember(box, text, secret):

@@ -95,6 +95,37 @@ def test_what_says_that_it_is_a_secret_is_taken_out(rounds, kept):
     kept(f"{classes} classes; {said.format('secrets that name themselves')}; {named.format('that a word names')}")
 
 
+# How a password that a generator drew from letters, digits and marks may stand: between quotes, which it has not
+# itself, in an address, and without quotes, where a blank or a quote ends it.
+PUNCTUATED = {
+    "between quotes": (
+        'DB_PASSWORD="{}"', "password: '{}'", "CLIENT_SECRET='{}'", "SECRET_KEY = '{}'", '{{"password": "{}"}}',
+        "- name: DB_PASSWORD\n  value: '{}'", 'config.set("db.password", "{}")', "mysql -u root -p'{}' shop",
+        "curl -u 'bob:{}' https://x.example", "deploy --password '{}'", "define('AUTH_SALT', '{}');",
+    ),
+    "in an address": ("postgres://app:{}@db.internal/app", "redis://:{}@cache:6379/0"),
+    "without quotes": ("DB_PASS={}", "DB_PASSWORD={}", "password: {}", "CLIENT_SECRET={}"),
+}  # fmt: skip
+LEAST = {"between quotes": 0.99, "in an address": 0.97, "without quotes": 0.93}
+# What 1Password draws from, and all of ASCII's marks.
+MARKS = ("!@#$%^&*()-_=+[]{}|;:,.<>?", "".join(mark for mark in string.punctuation if mark not in "\\\"'`"))
+
+
+@pytest.mark.promise("S1")
+def test_what_was_drawn_with_punctuation_is_taken_out(rounds, kept):
+    """Of random passwords of 20 letters, digits and marks nearly all are taken out, the whole of each."""
+    chance, many = random.Random(7), rounds(60, 1000)
+    said = []
+    for place, forms in PUNCTUATED.items():
+        drawn = ["".join(chance.choices(MIXED + marks, k=20)) for marks in MARKS for _ in range(many)]
+        missed = Counter(form for form in forms for one in drawn if left(one, redact(form.format(one))))
+        tried = len(drawn) * len(forms)
+        caught = 1 - missed.total() / tried
+        assert caught >= LEAST[place], missed
+        said.append(f"{place} {100 * caught:.1f} % of {tried}")
+    kept(f"passwords drawn with punctuation caught: {', '.join(said)}")
+
+
 @pytest.mark.parametrize("line", CLASSES, ids=[line[0] for line in CLASSES])
 def test_a_class_has_its_own_marker(line):
     """Each public class is caught by the rule that the table says, and is called by its name."""

@@ -1,7 +1,6 @@
 """Backups: what is in them, what restoring brings back and what stays away, what is kept, and when one is due."""
 
 import json
-import os
 import shutil
 import stat
 from contextlib import closing
@@ -13,7 +12,6 @@ from conftest import Box, rows
 from memman.backup.copy import counted, digest, fill
 from memman.backup.manifest import Manifest, listed
 from memman.backup.schedule import Attempt, due
-from memman.backup.swap import in_turn, swap
 from memman.backup.take import take
 from memman.drain.idle import idle
 from memman.model.errors import DamagedFile
@@ -487,17 +485,6 @@ def test_nothing_is_no_backup(box):
     """Before the first note there is nothing to back up."""
     assert "nothing to back up yet" in run(box, "backup", "create", "--consent", code=2)
     assert run(box, "backup", "list") == ""
-
-
-@pytest.mark.parametrize("exchange", [swap, in_turn])
-def test_folders_change_places(tmp_path, exchange):
-    """Each has the other's content afterwards, and nothing else is left."""
-    for name in ("one", "other"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text(name)
-    exchange(str(tmp_path / "one"), str(tmp_path / "other"))
-    assert [(tmp_path / name / "file").read_text() for name in ("one", "other")] == ["other", "one"]
-    assert sorted(os.listdir(tmp_path)) == ["one", "other"]
 
 
 def test_a_damaged_store_is_not_backed_up_unnoticed(box):

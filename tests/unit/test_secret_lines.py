@@ -24,7 +24,7 @@ PIECE = 6
 @pytest.mark.parametrize("line", SECRET)
 def test_a_secret_is_taken_out(line):
     """No six characters of the secret are left, alone on its line or amid a text, and the prefilter saw it."""
-    secret = re.search("«(.+)»", line)[1]
+    secret = re.search("«(.+)»", line, re.DOTALL)[1]
     said = line.replace("«", "").replace("»", "")
     for text in (said, f"We met on Monday.\n{said}\nThen we left."):
         left = redact(text)
@@ -69,6 +69,20 @@ def test_the_prefilter_flags_whatever_the_rules_change(text, mark, at):
     text = text[:at] + mark + text[at:]
     if redact(text) != text:
         assert suspicious(text)
+
+
+RUNS = st.text("AZaz09+/", min_size=1, max_size=70)
+BROKEN = st.one_of(
+    WORD, RUNS, RUNS.map(lambda run: "LS0tLS1CRUdJTi" + run), st.sampled_from([*"=: \"'\n\\%<>", "\\n", "==", "MII"])
+)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.lists(BROKEN, max_size=12).map("".join), st.integers(0, 300))
+def test_no_text_stops_the_rules(text, at):
+    """Over words of rules, runs of base64 and breaks of lines, cut anywhere: no rule raises."""
+    for part in (text, text[:at], text[at:]):
+        assert isinstance(redact(part), str)
 
 
 def repeated(rule, longest):

@@ -1,5 +1,7 @@
 """Secrets never reach disk or a provider, and almost nothing else is taken for one."""
 
+import base64
+import json
 import random
 import re
 import subprocess
@@ -7,6 +9,7 @@ import time
 
 import pytest
 
+from memman.hot.capture import FIRST
 from memman.model.secret_prefixes import PREFIXES
 from memman.model.secret_rules import RULES
 from memman.model.secret_tokens import TOKENS
@@ -238,3 +241,40 @@ def test_what_surrounds_a_note_is_screened_too(box):
     assert box.memman("graph", "link", *ends, "--note", f"see {token}", cwd=folder).returncode == 0
     files = [path.read_bytes() for path in box.data.rglob("*") if path.is_file()]
     assert not any(token.encode() in content for content in files)
+
+
+CERTIFICATE = base64.b64encode(b"-----BEGIN CERTIFICATE-----\n" + random.Random(1).randbytes(600)).decode()
+KEY = base64.b64encode(b"-----BEGIN RSA PRIVATE KEY-----\n" + random.Random(1).randbytes(600)).decode()
+
+
+def lines(text, width):
+    """Break a text into lines."""
+    return "\n".join(text[at : at + width] for at in range(0, len(text), width))
+
+
+@pytest.mark.parametrize("width", [61, 62, 63, 64, 76, 900])
+def test_armour_in_base64_is_told_apart_however_its_lines_are_broken(width):
+    """A key goes whole, a certificate stays; one that was cut anywhere stops nothing."""
+    assert redact(f"CA:\n{lines(CERTIFICATE, width)}\n") == f"CA:\n{lines(CERTIFICATE, width)}\n"
+    assert redact(f"key:\n{lines(KEY, width)}\nend") == "key:\n[redacted:private-key-base64]\nend"
+    assert all(redact(CERTIFICATE[:cut]) == CERTIFICATE[:cut] for cut in range(40, 120))
+
+
+def test_a_certificate_in_base64_is_remembered(box):
+    """A note with one in lines is queued, and a turn with one is kept."""
+    ended = box.memman("remember", "-", input=f"The CA of staging is:\n{lines(CERTIFICATE, 76)}")
+    assert ended.returncode == 0, ended.stderr
+    said = {"session_id": "s", "cwd": str(box.data.parent), "prompt": f"Always use pnpm. CA:\n{lines(CERTIFICATE, 76)}"}
+    box.memman("hook", "user-prompt", "--host", "claude-code", input=json.dumps(said))
+    assert b"Always use pnpm" in everything(box)
+
+
+def test_a_cut_leaves_no_half_of_a_token(box):
+    """Where a long prompt is cut through a token, what is left of it goes too, though all before it was private."""
+    before = f"<private>{'x' * 20_000}</private> " + "lorem ipsum dolor sit amet " * 400
+    prompt = f"{before[: 2 * FIRST - 39]}{TOKEN} end. {'tail text here. ' * 2_000}"
+    said = json.dumps({"session_id": "s", "cwd": str(box.data.parent), "prompt": prompt})
+    for event in ("user-prompt", "stop"):
+        box.memman("hook", event, "--host", "claude-code", input=said)
+    assert b"lorem ipsum" in everything(box)
+    assert TOKEN[:20].encode() not in everything(box)

@@ -87,6 +87,11 @@ def test_compounds_are_the_identifiers_of_a_query(text, phrases):
     assert compounds(text) == phrases
 
 
+def test_an_endless_identifier_is_no_phrase():
+    """What has more parts than any name is looked for by its words, not by one phrase of thousands."""
+    assert compounds("a_b_" * 20_000) == []
+
+
 def test_an_identifier_adds_its_parts_and_no_single_characters():
     """The words of a query are split at humps and digits; a lone character of an identifier tells nothing."""
     assert query_terms("getUserById k8s utf8") == ["getuserbyid", "user", "id", "k8s", "utf8", "utf"]
