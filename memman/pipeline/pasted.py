@@ -96,10 +96,15 @@ _COLON = re.compile(
 )
 _COPIED = re.compile(
     r"(?:i )?(?:just )?(?:got|found|copied|pasted|received|forwarded) (?:this|that|these|it|from|by)\b"
-    r"|(?:the )?(?:meeting|release|handoff|hand-off|handover|review|call|retro|sprint) notes\b",
+    r"|(?:the )?(?:meeting|release) notes\b",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"(?:(?:see|from|per) )?https?://\S+", re.IGNORECASE)
+# What is a title whatever it begins with.
+_TITLED = re.compile(
+    r"(?:(?:see|from|per) )?https?://(?!\S*/(?:pull|issues|merge_requests)/)\S+"
+    r"|(?:the )?(?:handoff|hand-off|handover|review|call|retro|sprint) notes",
+    re.IGNORECASE,
+)
 
 _HERE = re.compile(
     r"(?:(?:ok(?:ay)?|so|hi|hey|and),? )?(?:here(?:'s|\u2019s| is| are| comes| goes)|(?:this|below|following|attached)"
@@ -184,7 +189,7 @@ def announces(line: str, after: str = "") -> bool:
     if line.endswith(":"):
         line = line[-_LINE:]
         return bool((_COLON.search(line) or _bearing(line)) and (_RETOLD.search(line) or not _listing(line)))
-    if below(line) or _ADDRESS.fullmatch(line) or (" " not in line and _bearing(line)):
+    if below(line) or _TITLED.fullmatch(line) or (" " not in line and _bearing(line)):
         return not _listing(line)
     if len(line) > _LINE or line.endswith((".", "!", "?", ",", ";")) or ORDER.match(line) or _listing(line):
         return False

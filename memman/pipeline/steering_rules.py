@@ -324,15 +324,15 @@ REPORT = (
     r"|claims?|instructs?|recommends?|warns?|(?:asks?|wants?|requires?)(?= (?:that|us|you|me|all|(?:AI )?agents?|everyone|users?"
     r"|developers?)\b)|reads(?=\s?[:\"'\u201c])|sagt|besagt|verlangt|empfiehlt)\b"
     rf"|(?:\b(?:{_THE}|\w+'s)(?: [\w.'/-]+){{0,3}} (?:MEDIUM)|(?<![\w./-])(?:NAMED))"
-    rf"(?: (?:at|in|on|of|from|by|for) \S{{1,80}})? (?:also |clearly |even |explicitly )?{_TELLS}(?!\w)"
+    rf"(?: (?:at|in|on|of|from|by|for) (?:the |an? )?\S{{1,80}})? (?:also |clearly |even |explicitly )?{_TELLS}(?!\w)"
     r"|\b(?:(?:according to|as per|quoting|laut|gem\u00e4\u00df|as (?:stated|documented|described|noted|written|explained|mentioned)"
     rf" (?:in|on|by)) (?:{_THE} |dem )?(?:[\w.'/-]+ ){{0,3}}(?:MEDIUM|NAMED)|per (?:(?:the|this|its) (?:[\w.'/-]+ ){{0,3}}(?:MEDIUM)|NAMED))(?!\w)"
-    rf"|\b(?:in|on|at) (?:dem |der )?{_ANY},? (?:it (?:says|said|reads|states)|there (?:is|was) an? (?:note|comment|line)|steht|hei\u00dft es)\b"
+    rf"|\b(?:in|on|at) (?:dem |der )?{_ANY},? (?:it (?:says|said|reads|states|is (?:stated|said|noted))|there (?:is|was) an? (?:note|comment|line)|steht|hei\u00dft es)\b"
     rf"|\b(?:it (?:says|said|reads|states)|I (?:just )?(?:read|saw|learn(?:ed|t)|found)(?: that| it)?) (?:in|on|at|from) {_ANY}(?!\w)"
 )
 # The same where the source only stands before or behind what it says: no file that somebody has worked on.
 LABEL = (
-    rf"(?m:^)\W{{0,4}}(?:(?:from|found (?:in|on|at)|seen (?:in|on|at)|quot(?:e|ed|ing) from|via) {_ANY}(?: \w+){{0,2}}\s?:\s"
+    rf"(?m:^)\W{{0,4}}(?:(?:from|in|found (?:in|on|at)|seen (?:in|on|at)|quot(?:e|ed|ing) from|via) {_ANY}(?: \w+){{0,2}}\s?:\s"
     rf"|(?:source|quelle)\s?:\s{_ANY}(?!\w)"
     r"|(?:the )?(?:LABELLED)(?: (?:says?|has|returned|results?|excerpt|comment))?\s?:\s(?!(?:now |also )?(?:add|updat|fix|renam|remov|mov|document"
     r"|correct|rewr|wrote|chang|creat|bump|replac|mention|link|list|describ|extend|split|no |done|see )))"
@@ -340,7 +340,7 @@ LABEL = (
     rf"|\((?:quoted |copied |taken )?from (?:the )?(?:DOCUMENT)\)|\[(?:DOCUMENT)(?::\d+)?\](?!\()"
 ).replace("DOCUMENT", _DOCUMENT)
 LABELLED = {
-    "web": r"https?://[^\s:,]{1,200}|web ?fetch|(?:web )?search results?|web ?search|stack ?overflow",
-    "tool": r"mcp(?: server)?|jira [a-z]+-\d+|(?:pr|mr|pull request|issue|ticket) #?\d+ comment|(?:tool|command|shell|terminal|curl|wget) output",
+    "web": r"https?://[^\s:,]{1,200}|(?:fetched|vendor|official|upstream) (?:page|document|file|docs|documentation)|web ?fetch|(?:web )?search results?|web ?search|stack ?overflow",
+    "tool": r"mcp(?: \w+){0,2}|jira [a-z]+-\d+|(?:pr|mr|pull request|issue|ticket) #?\d+ comment|(?:tool|command|shell|terminal|curl|wget) output",
     "file": rf"{_DOCUMENT}|read\([^)\n]{{1,80}}\)",
 }
