@@ -10,7 +10,7 @@ from memman.recall.confidence import confidence
 from memman.recall.gate import CLOSE
 from memman.recall.pending import pending, waiting
 from memman.recall.query import understood
-from memman.sqlite import Guard
+from memman.sqlite import Guard, there
 from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
@@ -38,6 +38,7 @@ class Shelf:
             self.reader = SqliteReader.open(self.path)
             if self.reader is None:
                 check_folder(data)
+                _refuse_emptied(data, store, self.path)
             else:
                 self.reader.hold()
                 self.table = StaticTable()
@@ -66,6 +67,14 @@ class Shelf:
                 count = len(self.reader.damaged)
                 sys.stderr.write(f"memman: left out as damaged: {count} of {self.path}; `memman doctor` tells more\n")
             self.reader.close()
+
+
+def _refuse_emptied(data: str, store: str, path: str) -> None:
+    """Raise DamagedFile where the file of a store is there, but has lost everything."""
+    if there(path):
+        from memman.queue.emptied import refuse_emptied
+
+        refuse_emptied(data, store)
 
 
 def _queued(notes: "list[tuple[Any, ...]]") -> "Iterable[int]":

@@ -1,8 +1,8 @@
 """Whether what stands where a secret would stand is one, or a word, a name, a type, a placeholder or code."""
 
 import re
-from itertools import pairwise
-from math import log2
+
+from memman.model.secret_shape import EMAIL, ORDINARY, POD, UNSPOKEN, entropy, kinds, named, scrambled, turns
 
 # Values that stand for a secret, or say that there is one.
 _WORDS = frozenset(
@@ -14,37 +14,20 @@ _WORDS = frozenset(
     """.split()
 )
 _KEYWORD = r"(?i:pass|pwd|secret|token|key|cred|auth)"
-# Names of things: words, each with a number of two digits at most, joined as in files, hosts and variables.
-_PIECE = r"(?:k8s|[A-Za-z]{1,14}\d{0,2}|\d{1,4})"
-_NAME = rf"{_PIECE}(?:[-_./:=|+]{{1,3}}{_PIECE})*+[_.]{{0,3}}"
 _CAMEL = r"[a-z]{2,}(?:[A-Z][a-z]{2,})+|(?:[A-Z][a-z]{2,})+"
 _CALL = r"[A-Za-z_][\w.]*(?:\(|\[|\{|::|->)"
 # The same between quotes, where code comes with the bracket that closes it.
 _WHOLE_CALL = r"[A-Za-z_][\w.]*(?:\(.*\)|\[.*\]|\{.*\}|::.*|->.*)(?:\.\w+)*[;,]?"
-_TERM = (
-    r"(?i:(?:base\d\d|sha\d|md5|argon2|bcrypt|scrypt|pbkdf2|oauth2?|utf-?8|[her]s\d{3}|aes|ed25519|x509|ecdsa|rsa|hmac)"
-    r"[\w.-]{0,20}|v\d+(?:\.\d+)*(?:-\w+)?)"
-)
-_AMOUNT = (
-    r"(?i:\d{1,6}(?:\.\d+)?[-_]?(?:[kmgt]?b|k|m|ms|s|secs?|seconds?|min|minutes?|h|hours?|d|days?|weeks?|months?|years?|"
-    r"chars?|characters?|bytes?|bits?|digits?|tokens?|words?|times|%|x))"
-)
-_DATE = r"\d{4}-\d\d-\d\d(?:[T_ ].*)?"
-_EMAIL = r"[\w.+-]+@[\w-]+(?:\.[A-Za-z]{2,})+"
 # A variable, a template, a hash, a type, a link, a pattern of characters: what may stand in a value's place.
 _TEMPLATE = (
     r"\$(?:[{(]|(?:argon2\w*|2[abxy]?|1|5|6|7|y|gy|apr1|pbkdf2[\w-]*|scrypt|sha\d+|bcrypt\w*)\$|"
     r"[A-Za-z_]\w*(?![\w$!@#%^&*+~?]))|[{(\[]{2}|\{%|\[(?:[^\]\s]{0,80}\]\(|[^\]\s]{0,80}(?:a-z|A-Z|0-9))|"
     r"[{/](?![^\s]{0,80}[!#^*$])|<[^<>]{1,80}>+$|%\(|%\w+%$|[.:&][\w.-]+$|(?:\.{1,2}|~)/"
 )
-# A part that is filled in, wherever it stands in a value.
-_HOLE = r"[$#%]?\{\{?\s?[A-Za-z_][\w.]*\s?\}|[$#]\{|\$\(|%[({]\w+[)}]|\w-\w\]|<[a-z_ -]+>|\$(?:2[abxy]?|argon2\w*|y|apr1|pbkdf2[\w-]*)\$"
 # First characters that a value without quotes has only if it was drawn at random.
 _ODD_STARTS = "<.~%&>|:…"
 _MARKS = r"[!@#$%^&*?+~]"
 _TURN = r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])"
-# What a program puts behind the name of a machine: `web-7f8d9c6b5-x2k4q`.
-_POD = r"[a-z][a-z0-9-]{1,60}-[0-9a-f]{8,10}-[a-z0-9]{5}"
 # Users' names and passwords as programs come with them.
 _DEFAULTS = frozenset(
     """
@@ -66,13 +49,6 @@ _SECURES = (
 _BEFORE = 24
 _HEX = r"(?i)[0-9a-f-]+|[0-9a-f]{8,}[:/][0-9a-f]+"
 _ENDING = r"(?:tion|sion|ing|ment|ity|ies|ed|ness|[ai]ble|ally|ology|[ae]nce|ive|ical|ship|ism|er|or|ion|ent|ant)s?"
-_UNPRONOUNCEABLE = r"(?i)[bcdfghjklmnpqrstvwxz]{5}"
-
-
-def entropy(text: str) -> float:
-    """Return the Shannon entropy of `text`, in bits a character."""
-    shares = [text.count(char) / len(text) for char in set(text)]
-    return -sum(share * log2(share) for share in shares)
 
 
 def password(match: re.Match[str]) -> bool:
@@ -94,7 +70,7 @@ def mentioned(match: re.Match[str]) -> bool:
     value = _value(match)
     if match.groupdict().get("lead") and scrambled(match["secret"]):
         return True
-    if not _mixed(value) or _spared(value) or _variable(value) or re.fullmatch(rf"{_EMAIL}|\w+@[\w.-]+", value):
+    if not _mixed(value) or _spared(value) or _variable(value) or re.fullmatch(rf"{EMAIL}|\w+@[\w.-]+", value):
         return False
     if match.groupdict().get("lead"):
         return len(value) >= 7  # noqa: PLR2004 - "hunter2"
@@ -109,11 +85,11 @@ def token(match: re.Match[str]) -> bool:
     quoted = _quoted(match)
     value = _first(match["secret"]) if quoted else _head(match["secret"])
     mixed = _mixed(value)
-    if len(value) < (8 if mixed else 16) or not (mixed or re.search(_UNPRONOUNCEABLE, value)):
+    if len(value) < (8 if mixed else 16) or not (mixed or re.search(UNSPOKEN, value)):
         return False
     if re.match(_TEMPLATE, value) or value[0] in ("" if quoted else "$({[/=" + _ODD_STARTS):
         return False
-    if _spared(value, quoted=quoted) or named(value) or re.fullmatch(f"{_EMAIL}|{_POD}", value):
+    if _spared(value, quoted=quoted) or named(value) or re.fullmatch(f"{EMAIL}|{POD}", value):
         return False
     # Dates and counters have fewer bits a character.
     return entropy(value) >= 2.8  # noqa: PLR2004
@@ -151,29 +127,8 @@ def field(match: re.Match[str]) -> bool:
 
 def shuffled(match: re.Match[str]) -> bool:
     """Whether 40 characters of base64 are random ones: cases and digits take turns as no path's do."""
-    kinds = _kinds(match["secret"])
-    return {*"aA0"} <= {*kinds} and _turns(kinds) >= 14 and entropy(match["secret"]) >= 4.2  # noqa: PLR2004
-
-
-def scrambled(value: str) -> bool:
-    """Whether three kinds of characters take turns as no name's, no date's and no code's do: drawn with punctuation."""
-    kinds = _kinds(value)
-    if len(value) < 12 or len({*kinds}) < 3 or 2 * _turns(kinds) < len(value):  # noqa: PLR2004
-        return False
-    if "://" in value or "[redacted:" in value or re.search(_HOLE, value) or entropy(value) < 3.0:  # noqa: PLR2004
-        return False
-    return not (named(value.lstrip("/.~")) or re.fullmatch(f"{_TERM}|{_AMOUNT}|{_DATE}|{_EMAIL}|{_POD}", value))
-
-
-def _kinds(value: str) -> str:
-    """Say of each character whether it is a small letter, a capital, a digit or a mark."""
-    return "".join(
-        "a" if char.islower() else "A" if char.isupper() else "0" if char.isdigit() else "-" for char in value
-    )
-
-
-def _turns(kinds: str) -> int:
-    return sum(one != other for one, other in pairwise(kinds))
+    form = kinds(match["secret"])
+    return {*"aA0"} <= {*form} and turns(form) >= 14 and entropy(match["secret"]) >= 4.2  # noqa: PLR2004
 
 
 def login(match: re.Match[str]) -> bool:
@@ -237,15 +192,9 @@ def _spared(value: str, *, quoted: bool = False) -> bool:
     if not value or value.lower().strip("-_.!*") in _WORDS or entropy(value) < 1.5 or "[redacted:" in value:  # noqa: PLR2004
         return True
     called = re.fullmatch(_WHOLE_CALL, value) if quoted else re.match(_CALL, value)
-    if "://" in value or called or re.fullmatch(f"{_TERM}|{_AMOUNT}|{_DATE}", value):
+    if "://" in value or called or re.fullmatch(ORDINARY, value):
         return True
     return named(value) and not value.isalnum()
-
-
-def named(value: str) -> bool:
-    """Whether it is made of words and short numbers, as files, hosts and variables are called; in a path of any."""
-    short = re.sub(r"(?<=/)\d{5,20}(?=/|$)", "1", value)
-    return bool(re.fullmatch(_NAME, short)) and not re.search(_UNPRONOUNCEABLE, short)
 
 
 def _variable(value: str) -> bool:
@@ -256,6 +205,6 @@ def _variable(value: str) -> bool:
 
 def _no_word(value: str, least: int) -> bool:
     """Whether letters are no word: they cannot be spoken, or are many without the ending of a long word."""
-    if len(value) >= 10 and re.search(_UNPRONOUNCEABLE, value):  # noqa: PLR2004
+    if len(value) >= 10 and re.search(UNSPOKEN, value):  # noqa: PLR2004
         return True
     return len(value) >= least and not re.search(f"{_ENDING}$", value) and not re.fullmatch(_CAMEL, value)

@@ -12,7 +12,7 @@ _NAMES = (
     "wachtwoord|has[łŁ]o|l[öÖ]senord|passord|adgangskode|[пП]ароль|密码|密碼|パスワード|"
     "(?:wi-?fi|wlan|wpa2?)[ -]?(?:key|schl(?:[üÜ]|u\u0308|ue)ssel)"
 )
-_PASS = r"(?<![A-Za-z])(?i:(?:db|pg|my|mysql|smtp|mail|ftp|redis|root|admin|user)?(?:pass|pw))(?=[\"']? ?[:=?])"
+_PW = r"(?<![A-Za-z])(?i:(?:db|pg|my|mysql|smtp|mail|ftp|redis|root|admin|user)?(?:pass|pw))(?=[\"']? ?[:=?])"
 _PHRASE = rf"(?i:{_NAMES})(?P<tail>[\w-]{{0,20}}+)"
 _KEY = (
     r"(?:(?i:secret(?:[ _-]?key)?|token|api[ _-]?key|access[ _-]?key|credential|creds|authorization|auth|"
@@ -52,7 +52,7 @@ PASSWORDS = (
     "passord|adgangskode|пароль|密码|密碼|パスワード|wifi key|wifi-key|wi-fi key|wi-fi-key|wlan key|wlan-key|wpa key|wpa-key|wpa2 key|wpa2-key|schlüssel|"
     "schluessel|schlu\u0308ssel"
 )
-_PASSES = "pass=|pass:|pass =|pass :|pass?|pass ?|pass\"|pass'|pw=|pw:|pw =|pw :|pw\"|pw'"
+_PW_WORDS = "pass=|pass:|pass =|pass :|pass?|pass ?|pass\"|pass'|pw=|pw:|pw =|pw :|pw\"|pw'"
 # Examples are put together from two pieces so that no scanner takes this file for a leak.
 _X = "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 _HEX = "3f9a1c7e5b2d8046af13c95e7b0d2846"
@@ -70,7 +70,7 @@ PHRASES: tuple[Rule, ...] = (
     Rule("session-cookie", "sessid|sessionid|connect.sid", r"(?i:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<secret>[\w.%+/-]{16,200}+)", "PHPSESSID=" + _X, "JSESSIONID=node01", random(3.0)),
     Rule("login", "curl|--user", r"(?<![\w-])(?:-u|--(?:proxy-)?user)[ =]?(?P<quote>[\"'])?[\w.@+-]{1,64}+:(?P<secret>(?(quote)(?:(?!(?P=quote))[^\n]){3,120}+(?=(?P=quote))|(?!))|[^\s\"'`]{3,120}+)", "curl -u admin:" + "Qm7vK2xLp9 https://example.com", "curl -u $USER:$PASS", login),
     Rule("option", "-password|-passwd|-passphrase|--pass|-token|-secret|-api-key|-apikey|-access-key", rf"(?<![\w-])--(?:[a-z][\w-]{{0,20}}-)?(?:password|passwd|passphrase|pass|token|secret|api-?key|access-key)\s{{1,3}}(?P<open>[\"']?){VALUE}", "deploy --token " + _X, "deploy --token from-vault-2", token),
-    Rule("password", f"{PASSWORDS}|{_PASSES}", f"(?:{_PHRASE}|{_PASS}){_CLOSE}{_WHOSE}{_IS}{VALUE}", "DB_PASSWORD=" + "c0rrect-h0rse-battery", "password: see 1Password", password),
+    Rule("password", f"{PASSWORDS}|{_PW_WORDS}", f"(?:{_PHRASE}|{_PW}){_CLOSE}{_WHOSE}{_IS}{VALUE}", "DB_PASSWORD=" + "c0rrect-h0rse-battery", "password: see 1Password", password),
     Rule("generic-secret", "secret|token|api key|apikey|api_key|api-key|access key|accesskey|access_key|access-key|credential|creds|totp|2fa |2fa_|mfa|recovery|backup code|backup_code|backup key|geheimnis|schlüssel|schluessel|schlu\u0308ssel|auth", f"{_KEY}{_CLOSE}{_WHOSE}{_IS}{VALUE}", "CLIENT_SECRET=" + "Qm7vK2xLp9Wd4", "secret: required", token),
     Rule("password-mentioned", f"{PASSWORDS}|pw |db pass|root pass|admin pass", rf"{_LEAD}(?:{_PHRASE}|(?<![A-Za-z])(?i:pw|(?:db|root|admin)[ _-]pass))(?:'s)?{_CLOSE}(?:\s{{1,3}}|\s{{0,9}}\|\s{{0,9}}|\s(?i:is|ist|was|war|as|auf)\s)(?P<open>[\"'`„“«]?){VALUE}", "log in with password " + "Qm7!vK2xLp9 please", "the password Argon2id hashes", mentioned),
     Rule("password-before", PASSWORDS, rf"(?<![^\s\"'`„“«(])(?P<open>)(?P<secret>[^\s\"'`„“”»]{{6,120}}+)[\"'`”»“]?\s(?i:as|is|was|als|ist|war)\s(?:(?i:the|a|an|my|our|your|new|das|dein|ein|unser|neues)\s)?(?:[\w-]{{1,20}}\s){{0,2}}(?i:{_NAMES})", "Use " + "Qm7!vK2xLp9 as the password", "sha256 is the password hash", mentioned),

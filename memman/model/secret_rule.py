@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from re import Match
 
-from memman.model.likely import entropy
+from memman.model.secret_shape import entropy
 
 Likely = Callable[[Match[str]], bool]
 # A token begins a word, also behind `_` and `-`; an escape such as `\n` or `%22` may stand right before it.

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from memman.model.likely import entropy, named
 from memman.model.secret_rule import Rule
+from memman.model.secret_shape import entropy, named
 
 # Service -> the words for it, and the forms its keys have: a letter for the alphabet, and how many of it.
 _SERVICES: dict[str, tuple[str, str]] = {

@@ -13,7 +13,7 @@ from memman.model.terms import stems
 from memman.queue.seal import SINCE, SOUND, teach
 from memman.recall.confidence import LOW, apposite, confidence, wanted
 from memman.recall.hit import Hit
-from memman.sqlite import open_reader
+from memman.sqlite import open_reader, schema_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _WAITING = """
 SELECT uid, text, category, importance, entities, source, queued_at, replaces FROM note
 WHERE store = ? AND state IN ('pending', 'running', 'parked') AND {kind} ORDER BY id DESC LIMIT ?
 """
+# What a newer memman has queued is found, too.
+_ANY = 2**31
 # A queue that no note was added to since an upgrade may have no channels yet.
 _CHANNELS_SINCE = 2
 
@@ -41,7 +43,7 @@ def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
     """
     try:
         db = open_reader(path)
-        version = db.pragma("user_version")
+        version = schema_version(db, _ANY, path)
         kind = "channel = 'note'" if version >= _CHANNELS_SINCE else "1"
         if version >= SINCE:
             teach(db)
