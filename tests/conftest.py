@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -82,8 +83,9 @@ class Box:
 
     def memman(self, *args: str, before: tuple[str, ...] = (), **popen: object) -> subprocess.CompletedProcess[str]:
         """Run `memman` to its end: in a fork that has the imports done, where nothing is asked of how it is started."""
-        usual = all(self.environ.get(name) == os.environ.get(name) for name in STARTS)
-        if usual and not before and popen.keys() <= {"input", "cwd"}:
+        usual = all(self.environ.get(name) == os.environ.get(name) for name in STARTS) and not before
+        alone = threading.current_thread() is threading.main_thread()
+        if usual and alone and popen.keys() <= {"input", "cwd"} and all(isinstance(arg, str) for arg in args):
             given = {"stdin": popen.get("input", ""), "cwd": popen.get("cwd", self.data.parent)}
             return nursery().run(*args, environ=self.environ, **given)
         given = {"capture_output": True, "text": True, "timeout": PATIENCE, "stdin": subprocess.DEVNULL}
