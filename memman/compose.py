@@ -227,8 +227,10 @@ class Workshop:
     def store(self, name: str) -> "SqliteStore":
         """Open a store for writing, made on first use."""
         if name not in self.stores:
+            from memman.queue.emptied import refuse_emptied
             from memman.store.sqlite.store import SqliteStore
 
+            refuse_emptied(self.data, checked(name))
             self.stores[name] = SqliteStore.open(self.data, checked(name))
         return self.stores[name]
 

@@ -5,7 +5,7 @@ import sys
 
 import apsw
 
-from memman.config.places import check_regular, make_file, make_folder, settle
+from memman.config.places import check_regular, make_file, make_folder, open_file, settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memman.model.errors import MemmanError
 
     T = TypeVar("T")
+    Taught = Callable[[apsw.Connection], None]
 
 # The first release without the WAL-reset race (sqlite.org, "WAL-reset bug", fixed 2026-03-13).
 OLDEST_LIBRARY = (3, 51, 3)
@@ -28,11 +29,17 @@ WAIT_MS = 10_000
 CHECKSUM_BYTES = 8
 CHECKED = 0x6D656D6D
 _EXTENSION = os.path.dirname(apsw.__file__) + "/sqlite_extra_binaries/cksumvfs"
+# Whether a file that says it has no schema has tables, all seen at one moment.
+_VERSION_LOST = "SELECT (SELECT user_version FROM pragma_user_version) <= 0 AND EXISTS (SELECT 1 FROM sqlite_master)"
+# The bytes of a header that say who may write and read a file: both 2 in ours, 1 where a program took the log from it.
+_WAYS = 18
 # What SQLite opens: the file, and by these endings what it keeps beside it.
 COMPANIONS = ("", "-wal", "-shm", "-journal")
 # A checkpoint that moves nothing, and only tells how many frames of the log SQLite sees; what a log is made of.
 _NO_CHECKPOINT = -1
 _LOG_HEADER, _LOG_FRAME = 32, 24 + 4096
+# Seconds before each look at a log that seems damaged: who writes to it is done by the next one, and damage stays.
+_PAUSES = (0, 0.05, 0.2, 0.5)
 _checks: bool | None = None
 _verified = True
 
@@ -74,17 +81,31 @@ def _check_pages(db: apsw.Connection) -> None:
 def log_damage(db: apsw.Connection, path: str) -> str:
     """Say of a log that a byte of it was changed, so that SQLite does not see all it holds; '' where it does.
 
-    The next writer would write over the rest. It costs 10 microseconds where the log is as long as SQLite says.
+    The next writer would write over the rest. It costs 2 microseconds where the log is as long as SQLite says.
     """
+    if not _unseen(db, path)[1]:
+        return ""
+    from time import sleep
+
+    from memman.wal import damage
+
+    for pause in _PAUSES:
+        sleep(pause)
+        seen, more = _unseen(db, path)
+        says = damage(path, seen) if more else ""
+        if not says:
+            break
+    return says
+
+
+def _unseen(db: apsw.Connection, path: str) -> tuple[int, bool]:
+    """Return how many frames of the log SQLite sees, and whether the file has more."""
     try:
         held = (os.stat(path + "-wal").st_size - _LOG_HEADER) // _LOG_FRAME
     except FileNotFoundError:
-        return ""
-    if held <= max(0, db.wal_checkpoint(mode=_NO_CHECKPOINT)[0]):
-        return ""
-    from memman.wal import damage
-
-    return damage(path)
+        return 0, False
+    seen = max(0, db.wal_checkpoint(mode=_NO_CHECKPOINT)[0])
+    return seen, held > seen
 
 
 def damaged(path: str, says: str) -> "MemmanError":
@@ -95,10 +116,25 @@ def damaged(path: str, says: str) -> "MemmanError":
     return DamagedFile(f"{path} is damaged: {says}; it was left untouched, `memman repair {what}` mends it")
 
 
+def strange_header(path: str) -> str:
+    """Say what is wrong with the bytes of a file's header by which SQLite takes it for one of another kind."""
+    try:
+        with open(path, "rb", opener=open_file) as file:
+            ways = file.read(_WAYS + 2)[_WAYS:]
+    except OSError:
+        return ""
+    return "" if ways in {b"", b"\1\1", b"\2\2"} else "its first page is not what was written"
+
+
 def _check_regular(path: str) -> None:
-    """Raise CannotWrite where SQLite would come upon something that it might wait for."""
+    """Raise CannotWrite where SQLite would come upon something that it might wait for.
+
+    And CorruptError where it would delete a log, because the file beside it is empty or gone.
+    """
     for end in COMPANIONS:
         check_regular(path + end)
+    if _logged(path) and not (there(path) and os.stat(path).st_size):
+        raise apsw.CorruptError("it is empty, beside a log that is not")
 
 
 def translated(error: Exception, path: str) -> "MemmanError":
@@ -108,6 +144,10 @@ def translated(error: Exception, path: str) -> "MemmanError":
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
         says = "holds pages that are not what memman wrote: damaged by the disk, or changed by another program"
         return DamagedFile(f"{path} {says}; it was left untouched, `memman doctor` tells more")
+    if isinstance(error, apsw.ReadOnlyError | apsw.NotADBError) and (says := strange_header(path)):
+        return damaged(path, says)
+    if isinstance(error, apsw.SQLError) and str(error).startswith("no such"):
+        return damaged(path, f"its tables are not what was written ({error})")
     if isinstance(error, UnicodeDecodeError):
         return DamagedFile(f"{path} is damaged, it was left untouched: `memman doctor` tells more ({error})")
     table: tuple[tuple[tuple[type[Exception], ...], type[MemmanError], str], ...] = (
@@ -190,14 +230,16 @@ def open_writer(path: str, *, synchronous: str = "FULL", checked: bool = True) -
     """
     _check_library()
     keeps = checked and checks_pages()
+    _check_regular(path)
     make_folder(path.rpartition("/")[0])
     make_file(path)
-    _check_regular(path)
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     # Before anything can be refused: a checkpoint by a connection that keeps no checksums would leave pages without.
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.set_busy_timeout(WAIT_MS)
     _check_pages(db)
+    if not checked and db.reserve_bytes():
+        raise damaged(path, "its first page is not what was written")
     if not keeps and db.reserve_bytes() == CHECKSUM_BYTES:
         from memman.model.errors import CannotWrite
 
@@ -206,6 +248,8 @@ def open_writer(path: str, *, synchronous: str = "FULL", checked: bool = True) -
         raise damaged(path, says)
     db.wal_autocheckpoint(0)
     db.execute(f"PRAGMA synchronous={synchronous}")
+    # What is taken out of a row goes from its page, too.
+    db.execute("PRAGMA secure_delete=ON")
     if sys.platform == "darwin":
         db.execute("PRAGMA fullfsync=ON")
     return db
@@ -282,7 +326,7 @@ def despite(work: "Callable[[], T]") -> "T":
 
 
 def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
-    """Return the file's schema version, 0 for an empty file. Raises NewerSchema."""
+    """Return the file's schema version, 0 for an empty file. Raises NewerSchema, and CorruptError where it is lost."""
     version = db.execute("PRAGMA user_version").get
     if version > newest:
         from memman.model.errors import NewerSchema
@@ -290,20 +334,28 @@ def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
         raise NewerSchema(
             f"{path} has schema {version}, this memman knows {newest}: upgrade memman; nothing was changed"
         )
+    if version <= 0 and db.execute(_VERSION_LOST).get:
+        raise apsw.CorruptError("its first page has lost the number of its schema")
     return int(version)
 
 
-def upgrade(db: apsw.Connection, path: str, steps: "Sequence[str]", *, checked: bool = True) -> None:
+def upgrade(
+    db: apsw.Connection, path: str, steps: "Sequence[str]", *, checked: bool = True, teach: "Taught | None" = None
+) -> None:
     """Bring a file to the newest schema: step n takes it from schema n to n + 1.
 
     All steps or none; a file that held anything is first copied beside itself. A new one is made with page checksums
-    if it is to be `checked`.
-    Raises NewerSchema.
+    if it is to be `checked`. `teach` gives a connection the functions that steps use.
+    Raises NewerSchema, and DamagedFile where the tables are not those of the schema.
     """
-    version = schema_version(db, len(steps), path)
+    if teach:
+        teach(db)
+    version = db.execute("PRAGMA user_version").get
     if version == len(steps):
         return
-    if not version:
+    if 0 < version < len(steps):
+        _refuse_misfit(db, path, steps, teach)
+    if not schema_version(db, len(steps), path):
         _begin(db, checked=checked)
     with Transaction(db):  # several may come first at once: who waited here finds the work done
         version = schema_version(db, len(steps), path)
@@ -316,6 +368,17 @@ def upgrade(db: apsw.Connection, path: str, steps: "Sequence[str]", *, checked: 
         db.execute(f"PRAGMA user_version = {len(steps)}")
         if db.reserve_bytes() == CHECKSUM_BYTES:
             db.execute(f"PRAGMA application_id = {CHECKED}")
+
+
+def _refuse_misfit(db: apsw.Connection, path: str, steps: "Sequence[str]", teach: "Taught | None") -> None:
+    """Raise DamagedFile where the tables of a file are not those of the schema that it says it has."""
+    from memman.shape import misfit
+
+    db.execute("BEGIN")
+    says = misfit(db, steps, teach)
+    db.execute("ROLLBACK")
+    if says:
+        raise damaged(path, says)
 
 
 def _begin(db: apsw.Connection, *, checked: bool) -> None:

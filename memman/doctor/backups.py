@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 
 from memman.backup.copy import faults
 from memman.backup.lock import BACKUP_LOCK
@@ -11,6 +12,8 @@ from memman.backup.schedule import Attempt, interval
 from memman.backup.swap import unsettled
 from memman.doctor.finding import Context, Finding, counted, fail, ok, shell, skipped, span, warn
 from memman.drain.lock import held
+from memman.govern.tombstones import Tombstones
+from memman.model.errors import DamagedFile
 from memman.queue.view import QueueView
 
 # Intervals without a backup that are worth a word.
@@ -22,7 +25,8 @@ def check(context: Context) -> Iterator[Finding]:
     """Look at what the schedule asks for, and at the last backup."""
     found = listed(context.data)
     made = [manifest for manifest in found.values() if manifest]
-    troubles = [*_begun(context.data), *_unread(found), *_last(context.data, made), *_late(context, made)]
+    data = context.data
+    troubles = list(chain(_begun(data), _purged(data), _unread(found), _last(data, made), _late(context, made)))
     yield from troubles
     if troubles:
         return
@@ -35,6 +39,13 @@ def check(context: Context) -> Iterator[Finding]:
 def _begun(data: str) -> Iterator[Finding]:
     if not held(data, BACKUP_LOCK) and unsettled(data):
         yield fail("a restore was cut short: a store may be missing", shell("memman", "scheduler", "drain"))
+
+
+def _purged(data: str) -> Iterator[Finding]:
+    try:
+        Tombstones.load(data)
+    except DamagedFile as error:
+        yield warn(str(error))
 
 
 def _unread(found: dict[str, Manifest | None]) -> Iterator[Finding]:

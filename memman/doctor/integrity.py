@@ -1,11 +1,18 @@
 """Whether the queue and every store are sound databases."""
 
+import os
 from collections.abc import Iterator
+from contextlib import closing
+from glob import escape, glob
+from itertools import chain
 
-from memman.doctor.finding import Context, Finding, backup, counted, fail, shell, skipped, sound
+from memman.config import stores
+from memman.config.places import store_path
+from memman.doctor.finding import Context, Finding, backup, counted, fail, shell, skipped, sound, warn
 from memman.govern.soundness import troubles
 from memman.model.errors import MemmanError
 from memman.queue.schema import STEPS as QUEUE
+from memman.queue.view import QueueView
 from memman.store.sqlite.schema import STEPS as STORE
 
 _KEEP = "the damaged file is kept beside it"
@@ -18,7 +25,7 @@ def check(context: Context) -> Iterator[Finding]:
         yield skipped("no database yet")
         return
     findings = (finding for what, path in found.items() for finding in _look(what, path))
-    yield from sound(findings, f"{counted(len(found), 'database')}, all sound")
+    yield from sound(chain(findings, _gone(context.data)), f"{counted(len(found), 'database')}, all sound")
 
 
 def _look(what: str, path: str) -> Iterator[Finding]:
@@ -29,6 +36,19 @@ def _look(what: str, path: str) -> Iterator[Finding]:
         return
     if says:
         yield fail(f"{what} ({path}) is damaged: {says}", _mend(what, path), backup(path, _KEEP))
+
+
+def _gone(data: str) -> Iterator[Finding]:
+    """Name the stores that notes were stored in, and that are there no more, though nobody removed them."""
+    try:
+        with closing(QueueView(data)) as queue:
+            stored = queue.stored()
+    except MemmanError:  # it was looked at before
+        return
+    for store in stored:
+        if not stores.exists(data, store) and not glob(f"{escape(data)}/removed/{store}-*"):
+            hint = f"its folder is {os.path.dirname(store_path(data, store))}; `memman backup list` shows copies"
+            yield warn(f"store {store!r} is gone, though notes were stored in it", hint=hint)
 
 
 def _mend(what: str, path: str) -> str:

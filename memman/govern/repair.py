@@ -3,31 +3,28 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from tempfile import mkdtemp
 
-import apsw
-
 from memman import wal
 from memman.compose import builtin_embedder
 from memman.config import stores
-from memman.config.places import queue_path, store_path
+from memman.config.places import make_file, open_file, queue_path, store_path
 from memman.config.schedule import refuse_stopped
 from memman.drain.backfill import fill
 from memman.drain.lock import drain_lock
 from memman.govern.copies import REPAIRING, leftovers
 from memman.govern.exchange import Exchange, exchange, rolled_back
 from memman.govern.rebuild import relinked
+from memman.govern.requeue import requeued
 from memman.govern.soundness import troubles
 from memman.govern.tombstones import Tombstones
 from memman.model.errors import CannotWrite, UnknownStore
-from memman.queue.damage import DAMAGED, STATES, readable, teach_reading
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
-from memman.queue.seal import DIGEST
-from memman.sqlite import Guard, Transaction, checkpoint
+from memman.sqlite import checkpoint
 from memman.store.sqlite import salvage
 from memman.store.sqlite.schema import STEPS as STORE
 from memman.store.sqlite.store import SqliteStore
@@ -37,7 +34,7 @@ from memman.store.sqlite.store import SqliteStore
 class Repaired:
     """What became of a database: `wrong` is what was found, '' where nothing was; `aside` is where the old one lies.
 
-    `kept` counts memories or notes, `receipts` what says that notes are done. `lost` names the memories that
+    `kept` counts memories or notes, `receipts` what says that notes are done. `lost` names those that
     are gone; `doubtful` are notes whose words may be damaged, parked for a person to look at.
     """
 
@@ -54,16 +51,20 @@ def repair(data: str, store: str) -> Repaired:
     """Make a store anew of what its digests say is sound. Raises Busy while a drain is at work, and UnknownStore."""
     refuse_stopped(data, "repair")
     path = store_path(data, stores.checked(store))
-    if not os.path.exists(path):
+    if not _there(path):
         raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
     what = f"store {store!r}"
     with drain_lock(data):
         wrong = _troubles(path, STORE)
         if not wrong:
             return Repaired(what, "")
-        with _workplace(path) as place, closing(SqliteStore(f"{place}/new.db")) as new, exchange(path, new.path) as old:
-            _copies(old, place, checked=True)
-            kept, receipts, lost = _refilled(new, place, Tombstones.load(data))
+        with (
+            _workplace(path) as place,
+            closing(SqliteStore(f"{place}/new.db")) as new,
+            exchange(_founded(path, checked=True), new.path) as old,
+        ):
+            images = _copies(old, place, checked=True)
+            kept, receipts, lost = _refilled(new, place, images, Tombstones.load(data))
             return Repaired(what, wrong, old.commit(f"{place}/damaged.db"), kept, receipts, lost)
 
 
@@ -72,17 +73,31 @@ def repair_queue(data: str) -> Repaired:
     refuse_stopped(data, "repair")
     path = queue_path(data)
     with drain_lock(data):
-        wrong = _troubles(path, QUEUE) if os.path.exists(path) else ""
+        wrong = _troubles(path, QUEUE) if _there(path) else ""
         if not wrong:
             return Repaired("queue", "")
         with (
             _workplace(path) as place,
             closing(open_queue(f"{place}/new.db")) as new,
-            exchange(path, f"{place}/new.db") as old,
+            exchange(_founded(path, checked=False), f"{place}/new.db") as old,
         ):
-            _copies(old, place, checked=False)
-            kept, doubtful = _requeued(new, place)
-            return Repaired("queue", wrong, old.commit(f"{place}/damaged.db"), kept, doubtful=doubtful)
+            images = _copies(old, place, checked=False)
+            kept, lost, doubtful = requeued(new, f"{place}/read.db", images)
+            return Repaired("queue", wrong, old.commit(f"{place}/damaged.db"), kept, lost=lost, doubtful=doubtful)
+
+
+def _there(path: str) -> bool:
+    """Whether there is a database, or a log that one has left."""
+    return any(os.path.exists(path + end) for end in ("", "-wal"))
+
+
+def _founded(path: str, *, checked: bool) -> str:
+    """Have SQLite keep the log of a file that is empty, or gone, and return the path."""
+    make_file(path)
+    if not os.path.getsize(path):
+        wal.found(path)
+        salvage.mend_header(path, checked=checked)
+    return path
 
 
 def _troubles(path: str, steps: Sequence[str]) -> str:
@@ -93,10 +108,12 @@ def _troubles(path: str, steps: Sequence[str]) -> str:
     return troubles(path, steps)
 
 
-def _refilled(new: SqliteStore, place: str, buried: Tombstones) -> tuple[int, int, tuple[str, ...]]:
+def _refilled(
+    new: SqliteStore, place: str, images: Iterable[bytes], buried: Tombstones
+) -> tuple[int, int, tuple[str, ...]]:
     """Fill a new store; return how many memories and receipts it has, and the uids that are lost."""
     with closing(salvage.opened(place + "/read.db", checked=False)) as read:
-        good, bad = salvage.memories(read, place + "/read.db")
+        good, bad = salvage.memories(read, images)
         for row in [row for row in good.values() if row[1] in buried.memories or row[2] in buried.notes]:
             del good[row[0]]
         whole = not bad and salvage.whole(read)  # then nothing but checksums is wrong: all of it can be kept
@@ -109,46 +126,6 @@ def _refilled(new: SqliteStore, place: str, buried: Tombstones) -> tuple[int, in
     new.maintain()
     checkpoint(new.db)
     return len(good), receipts, tuple(bad.values())
-
-
-def _requeued(new: apsw.Connection, place: str) -> tuple[int, tuple[str, ...]]:
-    """Fill a new queue; return how many notes it has, and the uids of those that are parked as doubtful."""
-    with closing(salvage.opened(place + "/read.db", checked=False)) as read, Guard(f"{place}/new.db"), Transaction(new):
-        teach_reading(read)
-        numbers = list(range(1, salvage.last_row(read, "note") + 1))
-        there = _shared(read, new, "note")
-        says = f"digest = {DIGEST}" if "digest" in there else "0"
-        rows = salvage.by_key(read, "note", (*map(_column, there), says), numbers)
-        kept = [row for row in rows if _inserted(new, "note", there, row[:-1])]
-        state = there.index("state") if kept else 0
-        doubtful = [row for row in kept if not row[-1] and row[state] not in {"done", "parked"}]
-        for row in doubtful:
-            new.execute("UPDATE note SET state = 'parked', error = ? WHERE id = ?", (DAMAGED, row[0]))
-        for table in ("journal", "ledger", "meta"):
-            columns = _shared(read, new, table)
-            for row in salvage.rows(read, table, columns):
-                _inserted(new, table, columns, row)
-        return len(kept), tuple(str(row[1]) for row in doubtful)
-
-
-def _column(name: str) -> str:
-    """Write the SQL for a column of a note: a state that is none has it parked."""
-    return f"iif(state IN {STATES}, state, 'parked')" if name == "state" else readable(name)
-
-
-def _shared(read: apsw.Connection, db: apsw.Connection, table: str) -> tuple[str, ...]:
-    """Return the columns of a table: an older queue lacks the newest, which have defaults."""
-    names = salvage.columns(db, table)
-    return tuple(name for name in salvage.columns(read, table) if name in names)
-
-
-def _inserted(db: apsw.Connection, table: str, columns: tuple[str, ...], row: tuple[object, ...]) -> bool:
-    sql = f"INSERT OR IGNORE INTO {table}({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-    try:
-        db.execute(sql, row)
-    except (apsw.Error, OverflowError):
-        return False
-    return db.changes() == 1
 
 
 @contextmanager
@@ -164,10 +141,16 @@ def _workplace(path: str) -> Iterator[str]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _copies(old: Exchange, place: str, *, checked: bool) -> None:
-    """Copy a database with its log: to be kept, to be read as it is, and with its pages checked."""
+def _copies(old: Exchange, place: str, *, checked: bool) -> list[bytes]:
+    """Copy a database with its log: to be kept, to be read as it is, and with its pages checked.
+
+    Return all pages that there are, without and with those of the log that SQLite no longer sees.
+    """
     for name in ("damaged.db", "read.db", "sound.db"):
         old.copy(f"{place}/{name}")
+    wal.mend(f"{place}/sound.db")
+    strays = wal.settle(f"{place}/read.db")
     for name in ("read.db", "sound.db"):
-        wal.mend(f"{place}/{name}")
         salvage.mend_header(f"{place}/{name}", checked=checked)
+    with open(f"{place}/read.db", "rb", opener=open_file) as file:
+        return [file.read(), strays]

@@ -48,7 +48,8 @@ class Restored:
 def restore(data: str, part: str, *, store: str | None = None, to: str | None = None) -> list[Restored]:
     """Restore every store of a backup, or one, under its own name or another; return what became of each.
 
-    Raises UnknownId, UsageError, DamagedFile, NewerSchema, Busy and CannotWrite; then nothing has changed.
+    Raises UnknownId, UsageError, DamagedFile, NewerSchema, Busy and CannotWrite; then no store is lost, and but for a
+    disk that fails at the last steps nothing has changed.
     """
     refuse_stopped(data, "backup restore")
     with quiet(data), exchanging(data):

@@ -8,7 +8,8 @@ import apsw
 
 from memman.model.errors import DamagedFile, StoreError
 from memman.queue.damage import damaged
-from memman.sqlite import Guard, log_damage, open_reader, upgrade
+from memman.shape import misfit
+from memman.sqlite import Guard, log_damage, open_reader, strange_header
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.seal import SEALED, SINCE, sound, teach
 
@@ -21,12 +22,14 @@ def troubles(path: str, steps: Sequence[str]) -> str:
 
     Raises what has nothing to do with damage.
     """
-    if not os.path.getsize(path) and not _held(path + "-wal"):
-        return "it is empty: 0 bytes"
+    if not _held(path):
+        return "it is empty, beside a log that is not" if _held(path + "-wal") else "it is empty: 0 bytes"
+    if says := strange_header(path):
+        return says
     try:
         with Guard(path), closing(open_reader(path)) as db:
             changed = _unsealed if steps is STEPS else _changed
-            return log_damage(db, path) or _complaints(db, steps) or _lacks(db, steps) or changed(db)
+            return log_damage(db, path) or _complaints(db, steps) or misfit(db, steps, teach) or changed(db)
     except (DamagedFile, StoreError) as error:
         cause = error.__cause__
         if not isinstance(error, DamagedFile) and not isinstance(cause, apsw.SQLError):
@@ -43,21 +46,6 @@ def _complaints(db: apsw.Connection, steps: Sequence[str]) -> str:
     check = "quick_check" if steps is STEPS else "integrity_check"
     said = [str(line) for (line,) in db.execute(f"PRAGMA {check}(3)")]
     return "" if said == ["ok"] else " ".join("; ".join(said).split())[:200]
-
-
-def _lacks(db: apsw.Connection, steps: Sequence[str]) -> str:
-    """Name the tables that a file of this schema must have and has not; an older one is upgraded on its next use."""
-    if db.execute("PRAGMA user_version").get != len(steps):
-        return ""
-    with closing(apsw.Connection(":memory:")) as model:
-        teach(model)
-        upgrade(model, ":memory:", steps)
-        lost = sorted(_tables(model) - _tables(db))
-    return f"it lacks {', '.join(lost)}" if lost else ""
-
-
-def _tables(db: apsw.Connection) -> set[str]:
-    return {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 def _unsealed(db: apsw.Connection) -> str:

@@ -1,14 +1,18 @@
 """What was purged, by id and without a word of it: no restored backup brings it back.
 
-A line each in `<data>/purged`: when, the note's uid, and the memory's, `-` for all that came of the note.
+A line each in `<data>/purged`: when, the note's uid, the memory's or `-` for all that came of the note, and of
+these the first digits of their SHA-256.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 
 from memman.config.places import read_file, write_file
+from memman.model.errors import DamagedFile
 
 WHOLE = "-"
+_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +28,9 @@ class Tombstones:
 
     @classmethod
     def load(cls, data: str) -> "Tombstones":
-        """Read the file; a line that says nothing is passed over."""
-        lines = [line.split() for line in read_file(_path(data)).splitlines()]
-        rows = [(note, memory) for _, note, memory in (line for line in lines if len(line) == 3)]  # noqa: PLR2004
+        """Read the file. Raises DamagedFile where a line is not what was written."""
+        lines = enumerate(read_file(_path(data)).split("\n"), 1)
+        rows = [_read(_path(data), number, line) for number, line in lines if line]
         return cls(
             frozenset(memory for _, memory in rows if memory != WHOLE),
             frozenset(note for note, memory in rows if memory == WHOLE),
@@ -36,8 +40,27 @@ class Tombstones:
 
 def bury(data: str, rows: Iterable[tuple[str, str]], at: int) -> None:
     """Keep (note, memory or WHOLE) for ever; on disk when this returns."""
-    lines = [f"{at} {note} {memory}\n" for note, memory in rows]
-    write_file(_path(data), read_file(_path(data)) + "".join(lines))
+    lines = [_line(f"{at} {note} {memory}") + "\n" for note, memory in rows]
+    before = read_file(_path(data))
+    if before and not before.endswith("\n"):  # the disk has changed it: that line is lost, no other must be
+        before += "\n"
+    write_file(_path(data), before + "".join(lines))
+
+
+def _line(says: str) -> str:
+    return f"{says} {sha256(says.encode()).hexdigest()[:_DIGITS]}"
+
+
+def _read(path: str, number: int, line: str) -> tuple[str, str]:
+    """Return the note and the memory that a line names."""
+    says = line.rpartition(" ")[0]
+    if _line(says) != line:
+        raise DamagedFile(
+            f"line {number} of {path} is not what was written, and what it kept away would come back: remove the line,"
+            " and after a restore `memman forget --purge` again what must stay away"
+        )
+    _, note, memory = says.split(" ")
+    return note, memory
 
 
 def _path(data: str) -> str:

@@ -78,7 +78,7 @@ ALTER TABLE note ADD COLUMN digest INTEGER;
 ALTER TABLE journal ADD COLUMN digest INTEGER;
 """
 
-# Released steps are never edited.
+# Released steps are never edited; each changes a table.
 STEPS = (_V1, _V2, _V3, _V4)
 VERSION = len(STEPS)
 

@@ -39,3 +39,8 @@ class QueueView(Queue):
         sql = "SELECT uid FROM note WHERE store = ? AND state <> 'done' ORDER BY id"
         with Guard(self.path):
             return [str(uid) for (uid,) in self.db.execute(sql, (store,))]
+
+    def stored(self) -> list[str]:
+        """Return the stores that notes are done with."""
+        with Guard(self.path):
+            return [str(store) for (store,) in self.db.execute("SELECT DISTINCT store FROM note WHERE state = 'done'")]

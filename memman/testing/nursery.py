@@ -72,14 +72,14 @@ class Nursery:
         return int(self._ask("start", args=args, out=out, gate=gate, environ=environ))
 
     def run(
-        self, *args: str, environ: Mapping[str, str], cwd: str | os.PathLike[str], stdin: str = ""
+        self, *args: str, environ: Mapping[str, str], cwd: str | bytes | os.PathLike[str], stdin: str = ""
     ) -> subprocess.CompletedProcess[str]:
         """Run `memman` with `args` in exactly this environment, and wait for its end. Raises TimeoutExpired."""
         with TemporaryDirectory() as place:
             given, out, err = (Path(place, name) for name in ("in", "out", "err"))
             given.write_text(stdin, encoding="utf-8")
             files = {"given": str(given), "out": str(out), "err": str(err)}
-            code = self._ask("run", args=args, **files, environ=dict(environ), cwd=os.fspath(cwd), umask=_umask())
+            code = self._ask("run", args=args, **files, environ=dict(environ), cwd=os.fsdecode(cwd), umask=_umask())
             if code == -signal.SIGALRM:
                 raise subprocess.TimeoutExpired(args, PATIENCE)
             return subprocess.CompletedProcess(args, code, *(path.read_text(encoding="utf-8") for path in (out, err)))
@@ -136,7 +136,7 @@ def _umask() -> int:
 
 
 def _whole_run(args: list[str], given: str, out: str, err: str, environ: dict[str, str], cwd: str, umask: int) -> int:
-    """Fork one that goes on as if it had just been started, to the interpreter's end; return its exit code."""
+    """Fork one that goes on as if it had just been started; return its exit code."""
     pid = os.fork()
     if pid:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -152,7 +152,10 @@ def _whole_run(args: list[str], given: str, out: str, err: str, environ: dict[st
     os.umask(umask)
     signal.alarm(PATIENCE)
     sys.argv = [f"{os.path.dirname(sys.executable)}/memman", *args]
-    sys.exit(main())
+    code = main()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
+    os._exit(code)
 
 
 def _reap(number: int) -> list[tuple[int, int, float]]:

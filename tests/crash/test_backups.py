@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from conftest import Box, rows
+from conftest import Box, rows, wait_until
 from memman import compose
 from memman.backup.copy import faults
 from memman.backup.manifest import listed
@@ -43,6 +43,7 @@ class Load:
     def __enter__(self):
         for thread in self.threads:
             thread.start()
+        wait_until(lambda: self.acknowledged or self.failed)
         return self
 
     def __exit__(self, *_):
@@ -50,16 +51,20 @@ class Load:
         for thread in self.threads:
             thread.join()
 
+    def memman(self, *args):
+        """Run `memman` by a process that no other thread has a hand in."""
+        return self.box.memman(*args, timeout=60)
+
     def _remember(self):
         number = 0
         while not self.over.is_set():
             number += 1
-            done = self.box.memman("remember", f"Service number {number} listens on port {number}.")
+            done = self.memman("remember", f"Service number {number} listens on port {number}.")
             (self.failed if done.returncode else self.acknowledged).append(done.stdout.strip() or done.stderr)
 
     def _drain(self):
         while not self.over.is_set():
-            done = self.box.memman("scheduler", "drain")
+            done = self.memman("scheduler", "drain")
             self.failed += [done.stderr] if done.returncode else []
 
 

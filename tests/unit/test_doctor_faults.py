@@ -23,6 +23,7 @@ from conftest import SCRUBBED, Box, rows
 from memman.backup.manifest import Manifest
 from memman.doctor import CHECKS
 from memman.doctor.trust import fingerprint
+from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 
 SYSTEMCTL = """#!/bin/sh
 states=$(dirname "$0")/states
@@ -512,7 +513,7 @@ FAULTS = {
         "schema",
         lambda m: database(m.box.store_path(), "PRAGMA user_version = 99"),
         "schema 99",
-        mended=lambda m: database(m.box.store_path(), "PRAGMA user_version = 1"),
+        mended=lambda m: database(m.box.store_path(), f"PRAGMA user_version = {STORE_SCHEMA}"),
     ),
     "damaged store": Fault("integrity", store_file(b"no database" * 1000), "damaged"),
     "empty store": Fault("integrity", store_file(b""), "0 bytes"),

@@ -258,3 +258,12 @@ def test_a_note_of_another_state_is_never_claimed(box):
     assert queue.claim(shut=("default",)) is None
     assert queue.claim(store="default").text == "Worker 1."
     queue.close()
+
+
+def test_no_byte_of_a_drained_note_is_left_in_the_queue(box):
+    """A note's text is taken out of its row once it is done, and out of the pages that held it."""
+    for number in range(60):
+        box.remember(f"The quokka{number} eats leaves, {'roots and bark, ' * (number % 7 * 20)}and sleeps.")
+    box.drain()
+    assert set(box.queue("SELECT text FROM note")) == {""}
+    assert b"quokka" not in b"".join(path.read_bytes() for path in box.data.glob("queue.db*"))

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +12,7 @@ from memman.model.vocabulary import FILLED, HELD, PROTECTED
 from memman.sqlite import CHECKED, CHECKSUM_BYTES, trust_pages
 from memman.store.sqlite.carve import carved
 from memman.store.sqlite.schema import KINDS
-from memman.store.sqlite.seal import SEALED, SINCE, digest
+from memman.store.sqlite.seal import SEALED, digest
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import MANUAL
 
@@ -23,9 +23,13 @@ _HEADER = {
     0: b"SQLite format 3\0" + PAGE.to_bytes(2, "big") + b"\2\2",
     21: b"\x40\x20\x20",
     44: b"\0\0\0\4",
+    52: bytes(4),
     56: b"\0\0\0\1",
+    64: bytes(4),
 }
-_RESERVED, _MARK = 20, 68
+_RESERVED, _SIZE, _MARK = 20, 28, 68
+# Row ids beyond what may have been given since the last that is there are a damaged sequence's.
+LEAP = 10_000_000
 _BROKEN = (apsw.Error, UnicodeDecodeError)
 _COLUMNS = (*SEALED, "uses", "digest")
 # What goes with memories: from where, table, columns, which rows. Of pages that are damaged only what keeps something
@@ -60,6 +64,7 @@ def mend_header(path: str, *, checked: bool) -> None:
         head = bytearray(file.read(PAGE))
         for place, known in _HEADER.items():
             head[place : place + len(known)] = known
+        head[_SIZE : _SIZE + 4] = (os.path.getsize(path) // PAGE).to_bytes(4, "big")
         marked = head[_MARK : _MARK + 4] == CHECKED.to_bytes(4, "big")
         if not checked or head[_RESERVED] not in {0, CHECKSUM_BYTES} or marked:
             head[_RESERVED] = CHECKSUM_BYTES if checked else 0
@@ -108,27 +113,26 @@ def columns(db: apsw.Connection, table: str) -> list[str]:
 def last_row(db: apsw.Connection, table: str) -> int:
     """Return the highest row id that a table ever gave, as far as it can be told."""
     highest = 0
-    for sql in (f"SELECT seq FROM sqlite_sequence WHERE name = '{table}'", f"SELECT max(id) FROM {table}"):
+    for sql in (f"SELECT max(id) FROM {table}", f"SELECT seq FROM sqlite_sequence WHERE name = '{table}'"):
         with suppress(*_BROKEN):
-            highest = max(highest, db.execute(sql).get or 0)
+            found = db.execute(sql).get or 0
+            highest = max(highest, found) if found <= highest + LEAP else highest
     return highest
 
 
-def memories(db: apsw.Connection, path: str) -> tuple[dict[int, tuple[Any, ...]], dict[int, str]]:
-    """Return the sound memories by row, and the uids, where they can be read, of those that are not."""
-    version = 0
-    with suppress(*_BROKEN):
-        version = db.execute("PRAGMA user_version").get
-    if 0 < version < SINCE:  # no digests yet: what can be read is taken for sound
+def memories(db: apsw.Connection, images: Iterable[bytes]) -> tuple[dict[int, tuple[Any, ...]], dict[int, str]]:
+    """Return the sound memories by row, and the uids, where they can be read, of those that are not.
+
+    `images` are the pages of the file, and of what else may hold some.
+    """
+    if columns(db, "memory") and "digest" not in columns(db, "memory"):  # as it was before there were digests
         found = rows(db, "memory", (*SEALED, "uses"))
         return {row[0]: (*row, digest(*row[:-1])) for row in found}, {}
     read = rows(db, "memory", _COLUMNS)
     good = {row[0]: row for row in read if _sound(row)}
     missing = [n for n in range(1, last_row(db, "memory") + 1) if n not in good]
     good |= {row[0]: row for row in by_key(db, "memory", _COLUMNS, missing) if _sound(row)}
-    if missing or not good:
-        with open(path, "rb") as file:
-            data = file.read()
+    for data in images:
         good = {row[0]: row for row in carved(data, PAGE, CHECKSUM_BYTES, len(_COLUMNS)) if _sound(row)} | good
     # The index of uids still names what the table has lost.
     named = {row: uid for uid, row in rows(db, "memory", ("uid", "id"))} | {row[0]: row[1] for row in read}

@@ -164,15 +164,14 @@ CREATE INDEX memory_note ON memory(substr(note, -8));
 CREATE INDEX memory_successor ON memory(superseded_by) WHERE superseded_by IS NOT NULL;
 """
 
-# Step n takes a file from schema n to schema n + 1. Released steps are never edited.
+# Step n takes a file from schema n to schema n + 1, and changes a table. Released steps are never edited.
 STEPS = (V1, V2)
 VERSION = len(STEPS)
 
 
 def migrate(db: "apsw.Connection", path: str, steps: "Sequence[str]" = STEPS) -> None:
     """Bring a store to the newest schema. Raises NewerSchema."""
-    teach(db)
-    upgrade(db, path, steps)
+    upgrade(db, path, steps, teach=teach)
 
 
 # How edges are stored: kinds by number, weights in ten-thousandths, and no detail that the weight tells.
