@@ -25,6 +25,8 @@ Sums = tuple[int, int]
 
 def damage(path: str, seen: int) -> str:
     """Say what is wrong with a log after the frames of it that SQLite sees, '' where nothing is."""
+    if _ended(path + "-wal", seen):
+        return ""
     log = _read(path + "-wal")
     for order, head in _heads(log):
         walk = _Log(log, b"", order)
@@ -32,6 +34,20 @@ def damage(path: str, seen: int) -> str:
             return "its log is not what was written, so that SQLite does not see all of it"
         break
     return ""
+
+
+def _ended(path: str, seen: int) -> bool:
+    """Whether what follows the first `seen` frames is left over from before the log was begun anew: it has other salts.
+
+    No single byte makes them others; so a log that is longer than it is full costs nobody the reading of it.
+    """
+    try:
+        with open(path, "rb", opener=open_file) as log:
+            salts = log.read(HEADER)[16:24]
+            log.seek(HEADER + seen * FRAME + 8)
+            return sum(a != b for a, b in zip(salts, log.read(8), strict=False)) > 1
+    except FileNotFoundError:
+        return True
 
 
 def mend(path: str) -> None:

@@ -27,7 +27,7 @@ _WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 PATIENCE = 60
 # What a drain with any provider loads.
 _PRELOADED = (
-    *("memman._entry", "memman.cli.root", "memman.cli.drain", "memman.cli.forget", "memman.cli.replace"),
+    *("memman._entry", "memman.cli.root", "memman.cli.scheduler", "memman.cli.forget", "memman.cli.replace"),
     *("memman.compose", "memman.http", "memman.hot.remember", "memman.govern.forget", "memman.govern.replace"),
     *("memman.drain.loop", "memman.drain.maintenance", "memman.drain.worklog", "memman.queue.ledger"),
     *("memman.llm.openai", "memman.llm.builtin", "memman.embed.remote", "memman.embed.builtin", "memman.embed.cache"),
