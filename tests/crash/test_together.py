@@ -40,6 +40,7 @@ while time.time() < until:
 print(json.dumps(said))
 """
 COLUMNS = dict.fromkeys("entities replaces agent session cwd repository revision host user".split(), "")
+PATIENCE = 240
 COLUMNS |= {"store": "default", "category": None, "importance": None, "source": "user"}
 
 
@@ -59,7 +60,7 @@ def looped(box, until, call):
     said = []
     while time.time() < until:
         began = time.perf_counter()
-        out = quiet(box.memman(*call(len(said))))
+        out = quiet(box.memman(*call(len(said)), timeout=PATIENCE))  # a drain takes along what comes meanwhile
         said.append((out, 1000 * (time.perf_counter() - began)))
     return said
 
