@@ -40,8 +40,8 @@ while time.time() < until:
 print(json.dumps(said))
 """
 COLUMNS = dict.fromkeys("entities replaces agent session cwd repository revision host user".split(), "")
-PATIENCE = 240
 COLUMNS |= {"store": "default", "category": None, "importance": None, "source": "user"}
+PATIENCE = 240
 
 
 def nearly_all(times):
