@@ -1,7 +1,7 @@
 """A new queue, filled with what can still be read of a damaged one."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import Any
 
 import apsw
@@ -56,7 +56,7 @@ def _put_tables_right(path: str, fresh: str) -> None:
 
 
 def _looks(path: str, says: Callable[[apsw.Connection], bool]) -> bool:
-    with suppress(apsw.Error, UnicodeDecodeError), closing(salvage.opened(path, checked=False)) as db:
+    with salvage.PassedOver(), closing(salvage.opened(path, checked=False)) as db:
         return says(db)
     return False
 
@@ -90,7 +90,7 @@ def _proven(db: apsw.Connection, names: Sequence[str], row: Sequence[Any]) -> bo
     """Take a note if it is one, and not there yet."""
     said = ", ".join(f"? AS {name}" for name in names)
     sql = f"INSERT OR IGNORE INTO note({', '.join(names)}) SELECT * FROM (SELECT {said}) WHERE {_PROVEN}"
-    with suppress(apsw.Error, OverflowError):
+    with salvage.PassedOver():
         db.execute(sql, tuple(row))
         return db.changes() == 1
     return False
@@ -109,8 +109,7 @@ def _shared(read: apsw.Connection, db: apsw.Connection, table: str) -> tuple[str
 
 def _inserted(db: apsw.Connection, table: str, columns: tuple[str, ...], row: tuple[Any, ...]) -> bool:
     sql = f"INSERT OR IGNORE INTO {table}({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-    try:
+    with salvage.PassedOver():
         db.execute(sql, row)
-    except (apsw.Error, OverflowError):
-        return False
-    return db.changes() == 1
+        return db.changes() == 1
+    return False

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from types import TracebackType
 from typing import Any
 
 import apsw
@@ -30,7 +30,9 @@ _HEADER = {
 _RESERVED, _SIZE, _MARK = 20, 28, 68
 # Row ids beyond what may have been given since the last that is there are a damaged sequence's.
 LEAP = 10_000_000
-_BROKEN = (apsw.Error, UnicodeDecodeError)
+# Errors after which all may be well once more, and those of reading that are the file's own.
+_ELSEWHERE = (apsw.FullError, apsw.NoMemError, apsw.CantOpenError, apsw.BusyError)
+_ITS_OWN = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
 _COLUMNS = (*SEALED, "uses", "digest")
 # What goes with memories: from where, table, columns, which rows. Of pages that are damaged only what keeps something
 # from coming back, or from going, where one that is wrong names nothing.
@@ -45,13 +47,29 @@ _BESIDE = (
 _KEPT_LINKS = f"kind = {KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
 
 
+class PassedOver:
+    """A context that goes on after what damage keeps from being done; what a disk or want of room does, it raises."""
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, _ELSEWHERE):
+            return False
+        if isinstance(error, apsw.IOError):
+            return getattr(error, "extendedresult", 0) in _ITS_OWN
+        return isinstance(error, apsw.Error | UnicodeDecodeError | OverflowError)
+
+
 def opened(path: str, *, checked: bool) -> apsw.Connection:
     """Open a copy of a damaged file, with as much of its schema as can be read, its pages checked or not."""
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.execute("PRAGMA writable_schema = ON")
     if not checked:
-        with suppress(*_BROKEN):
+        with PassedOver():
             trust_pages(db)
     return db
 
@@ -74,7 +92,7 @@ def mend_header(path: str, *, checked: bool) -> None:
 
 def whole(db: apsw.Connection) -> bool:
     """Whether the structure of a file, and all indexes in it, are as SQLite made them."""
-    with suppress(*_BROKEN):
+    with PassedOver():
         return bool(db.execute("PRAGMA integrity_check(1)").get == "ok")
     return False
 
@@ -85,7 +103,7 @@ def rows(db: apsw.Connection, table: str, columns: Sequence[str] = ("*",), where
     found: dict[tuple[Any, ...], None] = {}
     for order in ("", " DESC"):
         whole = False
-        with suppress(*_BROKEN):
+        with PassedOver():
             for row in db.execute(sql + order):
                 found[row] = None
             whole = True
@@ -97,7 +115,7 @@ def rows(db: apsw.Connection, table: str, columns: Sequence[str] = ("*",), where
 def by_key(db: apsw.Connection, table: str, columns: Sequence[str], keys: Sequence[int]) -> Iterator[tuple[Any, ...]]:
     """Yield those rows of `keys` that can be read one by one."""
     for key in keys:
-        with suppress(*_BROKEN):
+        with PassedOver():
             row = db.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE id = ?", (key,)).fetchone()
             if row:
                 yield row
@@ -105,7 +123,7 @@ def by_key(db: apsw.Connection, table: str, columns: Sequence[str], keys: Sequen
 
 def columns(db: apsw.Connection, table: str) -> list[str]:
     """Return the columns that a table has, none where that cannot be told."""
-    with suppress(*_BROKEN):
+    with PassedOver():
         return [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]
     return []
 
@@ -114,7 +132,7 @@ def last_row(db: apsw.Connection, table: str) -> int:
     """Return the highest row id that a table ever gave, as far as it can be told."""
     highest = 0
     for sql in (f"SELECT max(id) FROM {table}", f"SELECT seq FROM sqlite_sequence WHERE name = '{table}'"):
-        with suppress(*_BROKEN):
+        with PassedOver():
             found = db.execute(sql).get or 0
             highest = max(highest, found) if found <= highest + LEAP else highest
     return highest
@@ -158,7 +176,7 @@ def refill(store: SqliteStore, sound: apsw.Connection, read: apsw.Connection, go
         for source, table, width, where in _BESIDE:
             sql = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * width)})"
             for row in rows(sound if source == "sound" else read, table, where=where):
-                with suppress(apsw.Error, OverflowError):
+                with PassedOver():
                     db.execute(sql, row)
         db.execute("DELETE FROM meta WHERE key LIKE ?", (FILLED + "%",))
         # A memory without a receipt would be made again of a note that waits.
