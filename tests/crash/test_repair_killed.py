@@ -99,7 +99,8 @@ def struck(box, queue, steps_of, kind):
             other = Meanwhile(box, [] if queue else memories[:3])
             code, _ = repairs.run(kind, at, other)
             struck += code != 0
-            assert code in {0, -signal.SIGKILL} if kind == "kill" else 0 <= code < 70 or code in {74, 75}, (kind, at, code)
+            honest = code in {0, -signal.SIGKILL} if kind == "kill" else 0 <= code < 70 or code in {74, 75}
+            assert honest, (kind, at, code)
             again = repairs.run()[0]
             assert (again, troubles(str(path), steps)) == (0, ""), (kind, at)
             assert not [*path.parent.glob(".repair-*")], (kind, at)
