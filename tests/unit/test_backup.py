@@ -6,6 +6,7 @@ from contextlib import closing
 from hashlib import sha256
 
 import pytest
+from backup_calls import PERSON, restored, run
 
 from conftest import rows
 from memman.backup.copy import counted, digest, fill
@@ -19,20 +20,6 @@ from memman.store.sqlite.schema import STEPS
 
 HOUR, DAY = 3_600_000, 86_400_000
 NOW = 1_800_000_000_000
-PERSON = ("--yes", "--consent")
-
-
-def run(box, *args, code=0):
-    """Run `memman`; return what it printed."""
-    done = box.memman(*args)
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
-
-
-def restored(box, *args, code=0):
-    """Restore the last backup; return what became of each store."""
-    said = run(box, "backup", "restore", "latest", *PERSON, "--json", *args, code=code)
-    return json.loads(said) if code == 0 else said
 
 
 def test_a_backup_holds_everything_but_secrets_and_is_private(box):

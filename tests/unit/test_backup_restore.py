@@ -1,9 +1,9 @@
 """Restoring: what comes back, what stays away, and what becomes of what is there."""
 
-import json
 import shutil
 
 import pytest
+from backup_calls import PERSON, restored, run
 
 from conftest import Box, rows
 from memman.backup.manifest import listed
@@ -12,21 +12,6 @@ from memman.govern.forget import forget
 from memman.govern.forget import restore as undo
 from memman.govern.purge import purge
 from memman.govern.stores import Chosen
-
-PERSON = ("--yes", "--consent")
-
-
-def run(box, *args, code=0):
-    """Run `memman`; return what it printed."""
-    done = box.memman(*args)
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
-
-
-def restored(box, *args, code=0):
-    """Restore the last backup; return what became of each store."""
-    said = run(box, "backup", "restore", "latest", *PERSON, "--json", *args, code=code)
-    return json.loads(said) if code == 0 else said
 
 
 def test_notes_that_waited_wait_again_and_those_that_wait_now_stay(box):
