@@ -11,7 +11,7 @@ from memman.model.errors import Busy
 from memman.sqlite import Guard
 
 LOCK = "exchange.lock"
-# Seconds that either waits for the other, and between two looks.
+# Seconds that either waits for the other, and between two looks: the kernel's own wait for a lock knows no limit.
 _PATIENCE, _PAUSE = 60, 0.02
 
 
