@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # What is told of a hit beside its row.
 _FACTORS = (
     "score", "confidence", "doubtful", "pending", "coverage", "cosine", "text_rank", "meaning_rank", "likeness",
-    "session", "nudge", "rerank", "via", "alike",
+    "session", "rerank", "via", "alike",
 )  # fmt: skip
 
 

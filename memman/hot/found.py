@@ -51,10 +51,10 @@ class Shelf:
         gone = set() if filters.past else {note[7] for note in self.notes if note[7] and note[5] not in LOW_TRUST}
         notes = [note for note in self.notes if note[0] not in gone]
         if self.reader is None:
-            asked = understood(None, query, as_of=filters.as_of).grounded(None, filters, _queued(notes))
+            asked = understood(query, as_of=filters.as_of).grounded(None, filters, _queued(notes))
             return pending(notes, asked, filters)[:limit]
         with Guard(self.path):
-            asked = understood(self.reader, query, as_of=filters.as_of).grounded(self.reader, filters, _queued(notes))
+            asked = understood(query, as_of=filters.as_of).grounded(self.reader, filters, _queued(notes))
             replaced = self.reader.located(gone)
             stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
             fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row[2])]

@@ -22,7 +22,11 @@ RECALL = {
     "--store": ("store", "NAME", "Store to read."),
     "--limit": ("limit", "N", "Hits at most (default 10)."),
     "--budget": ("budget", "TOKENS", "Print at most so many tokens; what is left out is counted on standard error."),
-    "--intent": ("intent", "WORD", "why, when, entity or general; guessed from the query when left out."),
+    "--intent": (
+        "intent",
+        "WORD",
+        "when: newest first. why: with what led to the hits, causes first. Others: best first.",
+    ),
     "--category": ("category", "WORD", "Only this category."),
     "--source": ("source", "WORD", "Only this source."),
     "--since": ("since", "TIME", "Only what was recorded since: 2026-11-01, 2026-11-01T10:00, 7d or 12h."),

@@ -14,10 +14,6 @@ STOPWORDS = frozenset(
 )
 
 MAX_TERMS = 48
-MAX_COMPOUNDS = 12
-# Parts of an identifier that is looked for whole: a phrase of thousands takes the index seconds.
-MAX_PIECES = 32
-LONGEST_NAME = 4
 _COMBINING = range(0x300, 0x370)
 _UNSPACED = (
     range(0x2E80, 0xA4D0),
@@ -122,8 +118,7 @@ def _plain(chunk: str) -> bool:
 def index_terms(text: str) -> str:
     """Return the extra words to index with `text`, which its own words do not give.
 
-    Identifiers in parts and in order, so that a phrase of them is found; pairs
-    of unspaced script, and what stands between it; letters as they are typed.
+    Identifiers in parts; pairs of unspaced script, and what stands between it; letters as they are typed.
     """
     extra: dict[str, None] = {}
     tokens = set(text.translate(_KEPT).split())
@@ -153,31 +148,9 @@ def _signed(chunk: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the words to search for: the first of the `terms` of `text`."""
-    return terms(text)[:MAX_TERMS]
-
-
-def compounds(text: str) -> list[str]:
-    """Return the identifiers in `text` as phrases: src/api/auth.py gives "src api auth py" and "auth py"."""
-    found: dict[str, None] = {}
-    for chunk in text.translate(_APART).split():
-        if _plain(chunk):
-            continue
-        found.update(dict.fromkeys(_signed(chunk)))
-        for piece in (chunk, *chunk.split("/")):
-            pieces = _phrase(piece)
-            if 1 < len(pieces) <= MAX_PIECES and not STOPWORDS.issuperset(pieces):
-                found[" ".join(pieces)] = None
-                if "_" in piece.strip("_"):
-                    # get_user_by_id is getUserById to others.
-                    found["".join(pieces)] = None
-    return list(found)[:MAX_COMPOUNDS]
-
-
-def _phrase(piece: str) -> list[str]:
-    """Return the parts of an identifier in order, folded; a version's v is no part of it."""
-    pieces = [folded(part) for word in words(piece) if not unspaced(word[0]) for part in parts(word)]
-    return pieces[1:] if pieces[:1] == ["v"] and "".join(pieces[1:2]).isdigit() else pieces
+    """Return the words to search for: the first of the `terms` of `text`, and names like C++."""
+    signed = (name for chunk in text.translate(_APART).split() for name in _signed(chunk))
+    return list(dict.fromkeys((*terms(text), *signed)))[:MAX_TERMS]
 
 
 def terms(text: str) -> list[str]:
@@ -197,13 +170,6 @@ def terms(text: str) -> list[str]:
 def name(text: str) -> str:
     """Write a name as it is compared: its words in lower case, joined by a space."""
     return " ".join(map(folded, words(text)))
-
-
-def names(text: str) -> list[str]:
-    """Return what in `text` may be a name: every run of up to LONGEST_NAME words, stop words alone left out."""
-    every = [folded(word) for word in words(text)[:MAX_TERMS]]
-    runs = (every[at : at + size] for size in range(1, LONGEST_NAME + 1) for at in range(len(every) - size + 1))
-    return list(dict.fromkeys(" ".join(run) for run in runs if not STOPWORDS.issuperset(run)))
 
 
 # What may stand before and after a word and is no part of it: `.env`, `--flag`, `!=`, `C++` and `why?` stay whole.

@@ -1,6 +1,6 @@
 """Finding what matters to a query: the whole of recall on one screen. Safe on the hot path.
 
-anchors (words, meaning; fused) → succession → walk → reading → gate → collapse, cut → order. Everything is
+anchors (words, meaning; fused) → succession → reading → gate → collapse, cut → order. Everything is
 decided by the store and the query alone, so the same question gets the same
 answer in the same order.
 """
@@ -8,13 +8,11 @@ answer in the same order.
 from memman.recall.anchors import anchors
 from memman.recall.collapse import SPARE, collapse
 from memman.recall.gate import CLOSE, gated
-from memman.recall.intent import guess
-from memman.recall.order import ordered
+from memman.recall.order import ordered, with_causes
 from memman.recall.query import understood
 from memman.recall.reading import read
 from memman.recall.signals import ALL
 from memman.recall.succession import current, settled
-from memman.recall.walk import WALKED, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +36,7 @@ def search(
     now: int | None = None,
 ) -> "list[Hit]":
     """Return what is `answered` to `query`, as it is `understood` at `now`."""
-    asked = understood(reader, query, now, filters.as_of).heard(signals).grounded(reader, filters)
+    asked = understood(query, now, filters.as_of).heard(signals).grounded(reader, filters)
     return answered(reader, table, asked, filters, limit, intent, close, signals)
 
 
@@ -54,13 +52,10 @@ def answered(
 ) -> "list[Hit]":
     """Return at most `limit` hits, best first, or in the order of an `intent` that is asked for.
 
-    Only the best `close` are weighed.
+    Only the best `close` are weighed. Asked why, what led to a hit is among them.
     """
     hits = anchors(reader, table, asked, filters, signals)[:close]
     hits = current(reader, hits, filters)
-    after = intent or guess(asked.text, timed=asked.span is not None)
-    if signals.walk and (intent or after == WALKED):
-        hits = current(reader, walk(reader, hits, filters, after), filters)
     hits = settled(reader, read(reader, table, asked.text, hits[:CLOSE], signals), filters)
     least = filters.least if signals.gate and not asked.bare else 0.0
     hits = gated(reader, table, hits, asked.about or asked.text, limit + SPARE, least, asked.told)
@@ -69,4 +64,6 @@ def answered(
             # Whatever is of the time answers a question for a time and nothing else.
             hit.confidence, hit.doubtful = 1.0, False
     hits = collapse(hits, limit) if signals.collapse else hits[:limit]
+    if intent == "why":
+        hits = with_causes(reader, hits, filters, limit)
     return ordered(reader, hits, intent) if intent else hits

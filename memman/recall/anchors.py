@@ -41,7 +41,7 @@ def anchors(
     found = dict.fromkeys((*words, *held))
     cosines: dict[int, float] = {}
     number, provider = reader.searched(f"{table.model}-v{table.version}", table.dimension) or (None, BUILTIN)
-    vector = table.vector(query.meaning())
+    vector = table.vector(query.text)
     if number is not None and signals.meaning and any(vector):
         code = sign_code(vector)
         cells = reader.cells_around(number, code)

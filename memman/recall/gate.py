@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 # Hits looked at closely; no recall shows more.
 CLOSE = 80
-# A memory that a causal edge leads to from a relevant one needs no evidence of its own.
-CAUSAL = "causal"
 
 
 def gated(
@@ -40,8 +38,7 @@ def gated(
         if hit.behind and hit.behind not in passed:
             continue
         judge.weigh(hit)
-        led = least is None and hit.via is not None and hit.via[0] == CAUSAL and hit.via[1] in passed
-        if led or hit.confidence >= floor:
+        if hit.confidence >= floor:
             passed.add(hit.id)
             kept.append(hit)
     if least is None and max((hit.confidence for hit in kept), default=0.0) < SILENT:

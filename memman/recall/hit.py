@@ -11,11 +11,10 @@ class Hit:
     `row` is the memory in the order of the reader's ROW. `text_score` is BM25,
     `cosine` in [-1, 1], `coverage` the share of the query's words in the text,
     `likeness` of its words to the query's, `session` what the best hit of its
-    session adds to its score, `nudge` the factor by importance, age and use, `via` the edge that led here,
-    `confidence` how likely it is what was asked for, and whether that is
-    `doubtful`, `alike` the uids of hits
-    that say the same, `behind` the hit that took its place, `rerank` what a
-    reranker gave it.
+    session adds to its score, `via` the edge that led here, `confidence` how
+    likely it is what was asked for, and whether that is `doubtful`, `alike` the
+    uids of hits that say the same, `behind` the hit that took its place,
+    `rerank` what a reranker gave it.
     """
 
     __slots__ = (
@@ -29,7 +28,6 @@ class Hit:
         "id",
         "likeness",
         "meaning_rank",
-        "nudge",
         "pending",
         "rerank",
         "row",
@@ -47,7 +45,6 @@ class Hit:
         self.confidence, self.doubtful = 1.0, False
         self.cosine: float | None = None
         self.text_rank = self.meaning_rank = 0
-        self.nudge = 1.0
         self.via: tuple[str, int] | None = None
         self.likeness = self.session = 0.0
         self.stands_for: int | None = None

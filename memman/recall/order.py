@@ -1,9 +1,13 @@
 """The order hits are shown in: causes first for why, newest first for when, else best first. Safe on the hot path."""
 
+from memman.recall.hit import Hit
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.recall.hit import Hit
+    from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
+
+CAUSAL = "causal"
 
 
 def ordered(reader: "SqliteReader", hits: "list[Hit]", intent: str) -> "list[Hit]":
@@ -15,12 +19,25 @@ def ordered(reader: "SqliteReader", hits: "list[Hit]", intent: str) -> "list[Hit
     return hits
 
 
+def with_causes(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters", limit: int) -> "list[Hit]":
+    """Add what led to the best hits, as sure as these; the least of them make room for it."""
+    known = {hit.id: hit for hit in hits}
+    led = {src: dst for src, kind, dst, *_ in reader.edges(known) if kind == CAUSAL and dst in known}
+    causes = []
+    for row in reader.sound_rows(reader.filtered(led.keys() - known.keys(), filters)).values():
+        cause, effect = Hit(row[0]), known[led[row[0]]]
+        cause.row, cause.via = row, (CAUSAL, effect.id)
+        cause.score, cause.confidence, cause.doubtful = effect.score, effect.confidence, effect.doubtful
+        causes.append(cause)
+    return sorted([*hits, *causes], key=lambda hit: (-hit.score, hit.via is not None, hit.id))[:limit]
+
+
 def _causes_first(reader: "SqliteReader", hits: "list[Hit]") -> "list[Hit]":
     """Sort topologically along causal edges and succession (Kahn 1962), best first among what is free to go."""
     shown = {hit.id for hit in hits}
     causes: dict[int, set[int]] = {}
     for src, kind, dst, *_ in reader.edges(shown) if shown else ():
-        if kind == "causal" and src in shown and dst in shown:
+        if kind == CAUSAL and src in shown and dst in shown:
             causes.setdefault(dst, set()).add(src)
     for hit in hits:
         if hit.behind in shown:

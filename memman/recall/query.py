@@ -1,6 +1,6 @@
-"""What was asked: its words, other names for what they name, and the time it speaks of. Safe on the hot path."""
+"""What was asked: its words, and the time it speaks of. Safe on the hot path."""
 
-from memman.model.terms import compounds, names, query_terms, stems, terms, unspaced
+from memman.model.terms import query_terms, terms, unspaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,15 +11,6 @@ if TYPE_CHECKING:
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 
-# Short names that developers use for the same things, both ways round.
-_SHORT = """
-k8s kubernetes, postgres postgresql, js javascript, ts typescript, py python, gh github, db database,
-repo repository, repos repositories, config configuration, auth authentication, env environment, deps dependencies,
-prod production, dev development, docs documentation, perf performance, infra infrastructure, pkg package,
-msg message, admin administrator, vars variables, i18n internationalization
-"""
-_PAIRS = [pair.split() for pair in _SHORT.split(",")]
-SEEDS = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 # By these and by dates a question may name a time; which it is, `moments` reads.
 TIMELY = frozenset(
     """january february march april may june july august september october november december jan feb mar apr jun jul
@@ -42,11 +33,10 @@ class Query:
     A time that is named by a weekday or a month without its year never makes one: it may be what is asked about.
     """
 
-    __slots__ = ("about", "aliases", "bare", "lone", "phrases", "span", "text")
+    __slots__ = ("about", "bare", "lone", "span", "text")
 
-    def __init__(self, text: str, span: "Span | None" = None, aliases: "tuple[tuple[str, str], ...]" = ()) -> None:
-        self.text, self.span, self.aliases = text, span, aliases
-        self.phrases = compounds(text)
+    def __init__(self, text: str, span: "Span | None" = None) -> None:
+        self.text, self.span = text, span
         self.about = text if span is None or span.alone else span.rest
         self.bare = span is not None and span.alone and span.sure
         # Words of one character, which texts in such scripts hold inside others.
@@ -54,10 +44,6 @@ class Query:
 
     def heard(self, signals: "Signals") -> "Query":
         """Leave out what is switched off."""
-        if not signals.phrases:
-            self.phrases = []
-        if not signals.aliases:
-            self.aliases = ()
         if not signals.time:
             self.untimed()
         return self
@@ -77,20 +63,12 @@ class Query:
         return self
 
     def terms(self) -> list[str]:
-        """Return its words, identifiers and other names, each to be searched for."""
-        return [*query_terms(self.text), *self.phrases, *(other for _, other in self.aliases)]
-
-    def meaning(self) -> str:
-        """Return what to embed."""
-        return " ".join((self.text, *(other for _, other in self.aliases)))
+        """Return its words, each to be searched for."""
+        return query_terms(self.text)
 
     def told(self, text: str) -> str:
         """Return what `text` says, in the query's own words too."""
-        if not (self.aliases or self.lone):
-            return text
-        held = stems(text)
-        called = (name for name, other in self.aliases if stems(other) <= held)
-        return " ".join((text, *called, *(char for char in self.lone if char in text)))
+        return " ".join((text, *(char for char in self.lone if char in text))) if self.lone else text
 
     def weight(self, moment: int) -> float:
         """Return the factor for what began to hold at `moment`."""
@@ -102,15 +80,12 @@ class Query:
         return NEARBY if near else 1.0
 
 
-def understood(reader: "SqliteReader | None", text: str, now: int | None = None, as_of: int | None = None) -> Query:
-    """Read a query, with the other names that a store knows, or knew at the moment `as_of`.
+def understood(text: str, now: int | None = None, as_of: int | None = None) -> Query:
+    """Read a query.
 
     Words like yesterday count from `now` (Unix milliseconds), by default from `as_of`, or else the clock's.
     """
-    called = names(text)
-    known = reader.aliases(called, as_of) if reader else []
-    seeds = [(one, SEEDS[one]) for one in called if one in SEEDS]
-    return Query(text, timed(text, as_of if now is None else now), tuple(dict.fromkeys([*known, *seeds])))
+    return Query(text, timed(text, as_of if now is None else now))
 
 
 def plain(text: str) -> list[str]:

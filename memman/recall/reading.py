@@ -1,10 +1,9 @@
-"""The best hits looked at again: what their session says, what each of their words says, what they are.
+"""The best hits looked at again: what their session says, what each of their words says.
 
 Safe on the hot path.
 """
 
 from memman.recall.likeness import Likeness
-from memman.recall.nudge import nudge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,11 +33,8 @@ def read(
         _by_session(hits)
     if signals.likeness:
         _by_words(Likeness(table, query), hits[:READ])
-    newest = reader.newest()
     for hit in hits:
-        if signals.nudge:
-            hit.nudge = nudge(hit.row, newest)
-        hit.score *= hit.nudge / (1 + SESSION + LIKENESS)
+        hit.score /= 1 + SESSION + LIKENESS
     hits.sort(key=lambda hit: (-hit.score, hit.id))
     return hits
 

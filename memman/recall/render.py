@@ -173,8 +173,6 @@ def explained(hit: "Hit", shown: "Mapping[int, str]") -> str:
         parts.append(f"likeness {hit.likeness:.3f}")
     if hit.session:
         parts.append(f"session {hit.session:+.3f}")
-    if not hit.pending:
-        parts.append(f"nudge {hit.nudge:.3f}")
     if hit.rerank is not None:
         parts.append(f"rerank {hit.rerank:.3f}")
     if hit.stands_for:

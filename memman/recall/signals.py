@@ -1,9 +1,6 @@
 """The signals of a recall, each of which a bench may switch off to see what it pays. Safe on the hot path."""
 
-NAMES = (
-    "words", "phrases", "aliases", "context", "time", "meaning", "sessions", "likeness", "walk", "nudge", "gate",
-    "collapse",
-)  # fmt: skip
+NAMES = ("words", "context", "time", "meaning", "sessions", "likeness", "gate", "collapse")
 
 
 class Signals:
@@ -11,15 +8,11 @@ class Signals:
 
     __slots__ = NAMES
     words: bool
-    phrases: bool
-    aliases: bool
     context: bool
     time: bool
     meaning: bool
     sessions: bool
     likeness: bool
-    walk: bool
-    nudge: bool
     gate: bool
     collapse: bool
 

@@ -6,7 +6,7 @@ words are not searched for beside rare ones; and where all are common, only the
 newest rows are looked at, first those that hold every word.
 """
 
-from memman.model.terms import match_any, query_terms
+from memman.model.terms import match_any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,13 +45,8 @@ def sparing(
         left -= count
         if count:
             rare.append(term)
-    found = dict(reader.lexical(match_any(rare) if rare else _all(query), filters, limit, None if rare else rows))
+    every = " AND ".join(match_any([term]) for term in terms)
+    found = dict(reader.lexical(match_any(rare) if rare else every, filters, limit, None if rare else rows))
     if len(found) < limit:
         found = dict(reader.lexical(match_any(terms), filters, limit, rows)) | found
     return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
-
-
-def _all(query: "Query") -> str:
-    """Write an expression for every word of a query, each by this name or another."""
-    names = [[term, *(other for name, other in query.aliases if name == term)] for term in query_terms(query.text)]
-    return " AND ".join(f"({match_any(some)})" for some in names)

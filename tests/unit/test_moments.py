@@ -369,7 +369,7 @@ def test_in_a_large_store_the_time_asked_for_is_not_crowded_out(tmp_path):
             unit.add(Draft(f"{n:08x}", f"n{n}", fact, "user", f"a:{n}", NOW - (1_500 - n) * DAY), NOW)
         unit.index(range(1, 1_501))
     best = anchors(store.reader, table, Query("auth service"), Filters())
-    timely = anchors(store.reader, table, understood(store.reader, "auth service in 2023", NOW), Filters())
+    timely = anchors(store.reader, table, understood("auth service in 2023", NOW), Filters())
     began = store.reader.began(hit.id for hit in timely)
     store.close()
     assert len(best) == POOL

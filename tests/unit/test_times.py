@@ -106,19 +106,8 @@ def test_a_question_for_a_time_alone_tells_what_held_then(box):
     assert asked(box, f"what happened on {day}") == [new]
 
 
-def test_other_names_are_those_of_the_moment(box):
-    """A name that was given later, or that is no longer, counts in the time it held and in no other."""
-    began = moved(box, "We call the staging cluster Bluebird.", "We call the staging cluster Walrus.")
-    shelf = Shelf(str(box.data), "default")
-    names = [[], ["bluebird"], ["walrus"], ["walrus"]]
-    moments = (began - 1, began + DAY, None, began + 11 * DAY)
-    given = [[other for _, other in shelf.reader.aliases(["staging cluster"], moment)] for moment in moments]
-    shelf.close()
-    assert given == names
-
-
 @pytest.mark.parametrize("source", ["tool", "web"])
-def test_a_name_that_a_tool_or_the_web_told_widens_no_question(box, source):
+def test_a_name_that_a_tool_or_the_web_told_links_nothing(box, source):
     """What nobody vouches for does not say what words mean."""
     box.remember("We call the staging cluster Bluebird.", source=source)
     box.drain()

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from memman.model.terms import LONGEST_NAME, STOPWORDS, name, parts, words
+from memman.model.terms import STOPWORDS, name, parts, words
 
-# Characters of a name, pairs one fact may give, and characters of a sentence: longer ones are data.
-_SHORTEST, _LONGEST, _MOST = 2, 40, 6
+# Characters and words of a name, pairs one fact may give, and characters of a sentence: longer ones are data.
+_SHORTEST, _LONGEST, _WORDS, _MOST = 2, 40, 4, 6
 _LONGEST_SENTENCE = 400
 # A text without any of these names nothing twice.
 _CUES = ("(", "=", "call", "named", "known", "a.k.a", "aka", "short", "stands", "mean", "refer", "alias", "formerly",
@@ -34,7 +34,7 @@ _PARTICLES = frozenset(["on", "in", "up", "off", "out", "down"])
 _QUOTES = str.maketrans(dict.fromkeys('`"*\u201c\u201d\u00ab\u00bb'))
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[;\n]+")
 _WORD = r"[^\W_](?:[\w+#/&-]|\.(?=\w))*"
-_RUN = rf"{_WORD}(?: {_WORD}){{0,{LONGEST_NAME - 1}}}"
+_RUN = rf"{_WORD}(?: {_WORD}){{0,{_WORDS - 1}}}"
 _THE = r"(?:(?:the|our|an?|my|its|their|this) )?"
 # What a thing is called: several words in capitals, or one.
 _COINED = rf"(?:[A-Z]\w*(?: [A-Z]\w*){{1,2}}|{_WORD})"
@@ -162,6 +162,6 @@ def _pair(one: str, other: str) -> tuple[str, str] | None:
 
 def _nameable(one: str) -> bool:
     split = one.split(" ")
-    whole = _SHORTEST <= len(one) <= _LONGEST and len(split) <= LONGEST_NAME
+    whole = _SHORTEST <= len(one) <= _LONGEST and len(split) <= _WORDS
     sound = split[0] not in STOPWORDS and (split[-1] not in _NO_NAMES or (len(split) > 1 and split[-1] in _PARTICLES))
     return whole and sound and not all(word.isdigit() for word in split)

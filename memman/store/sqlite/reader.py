@@ -9,7 +9,7 @@ import os
 import apsw
 
 from memman.model.secret_words import SCREEN, masked
-from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, REPLACED, SCREENED
+from memman.model.vocabulary import FILLED, LOCAL, LOW_TRUST, REPLACED, SCREENED
 from memman.sqlite import open_reader, schema_version, there
 from memman.store.sqlite import nearness, seal
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
@@ -42,9 +42,6 @@ WHERE e.dimension = ?2 AND (
 )
 ORDER BY e.provider = ?4 DESC, e.id DESC LIMIT 1
 """
-
-# Which memories `m` were in force at a moment.
-_HELD = f"m.status NOT IN {HIDDEN} AND m.recorded_at <= {{0:d}} AND (m.retired_at IS NULL OR m.retired_at > {{0:d}})"
 
 # Whoever was superseded by whom is followed to the end; UNION ends a ring.
 _GONE = "{0}.status = 'superseded' AND (?2 IS NULL OR {0}.retired_at <= ?2)"
@@ -79,7 +76,7 @@ def load_vectors(db: apsw.Connection) -> bool:
 
 
 _MOST_COUNTS = 50_000
-# Other names that a question is widened by.
+# Other names of what one fact names.
 _MOST_ALIASES = 12
 # Sign codes that a recall scans at most: of a larger store those in the cells around the query.
 SCANNED = 65_536
@@ -274,15 +271,14 @@ class SqliteReader:
         """Return (src, kind, dst, weight, detail, near, far) of edges that touch `ids`; `near` is in `ids`."""
         return list(self.db.execute(_EDGES, (id_list(ids),)))
 
-    def aliases(self, names: "Iterable[str]", as_of: int | None = None) -> list[tuple[str, str]]:
-        """Return (name, other name) for those of `names` that memories in force, or in force `as_of`, say have another.
+    def aliases(self, names: "Iterable[str]") -> list[tuple[str, str]]:
+        """Return (name, other name) for those of `names` that memories in force say have another.
 
         What tools or the web said tells nobody what words mean.
         """
-        held = self.current if as_of is None else _HELD.format(as_of)
         sql = (
             "SELECT DISTINCT a.name, a.means FROM alias a JOIN memory m ON m.id = a.memory"
-            f" WHERE a.name {LISTED} AND {held} AND m.source NOT IN {LOW_TRUST}"
+            f" WHERE a.name {LISTED} AND {self.current} AND m.source NOT IN {LOW_TRUST}"
             f" ORDER BY a.name, a.means LIMIT {_MOST_ALIASES}"
         )
         # Names are letters, digits and spaces, as `memman.model.terms.name` writes them.
