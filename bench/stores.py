@@ -14,6 +14,7 @@ from functools import cache
 from bench import corpus
 from bench.machine import ROOT
 from memman.config.places import store_path
+from memman.drain.screen import screen
 from memman.embed.builtin import BuiltinEmbedder
 from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note, Provenance
@@ -115,12 +116,21 @@ def kept(work: str, size: int) -> str:
     return f"{work}/stores/{_version()}/{size}"
 
 
+def screened(folder: str) -> None:
+    """Look through the default store below a data folder for secrets by today's rules, as drains do."""
+    store = SqliteStore.open(folder, "default")
+    while asyncio.run(screen(("default",), lambda name: store, lambda: False, lambda: None)):  # noqa: ARG005 - the one
+        pass
+    store.close()
+
+
 def place(work: str, size: int, data: str) -> None:
     """Copy the store of `size` memories into the data folder `data`, as its default store."""
     target = store_path(data, "default")
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
     shutil.copyfile(kept(work, size) + "/memman.db", target)
     os.chmod(target, 0o600)
+    screened(data)
 
 
 def _grow(work: str, sizes: Sequence[int]) -> None:

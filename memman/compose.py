@@ -347,8 +347,9 @@ async def _drain(
         await maintain(data, queue, ledger, workshop.stores, workshop.store, workshop.local)
         log.write("maintenance", "debug", ms=now_ms() - tidying, stores=sorted(workshop.stores))
         watch.reach("after:maintenance", None)
+        unseen = await _screened(data, queue, workshop, work.stopping, all_stores=not waiting)
         left = not report.stopped and await _upgraded(data, workshop, log)
-        queue.set_meta(UPGRADING, "1" if left else "")
+        queue.set_meta(UPGRADING, "1" if left or unseen else "")
         if not report.stopped:
             _backed_up(data, queue, settings, log)
     finally:
@@ -357,6 +358,23 @@ async def _drain(
             loop.remove_signal_handler(number)
     log.ended(report, (now_ms() - began) / 1000)
     return report
+
+
+async def _screened(
+    data: str, queue: "Queue", workshop: Workshop, stopping: "Callable[[], bool]", *, all_stores: bool
+) -> bool:
+    """Look through stores by today's rules for secrets: all of them after an upgrade; return whether some are left."""
+    from memman.config import stores
+    from memman.drain.screen import screen
+    from memman.model.secret_words import SCREEN
+    from memman.model.vocabulary import SCREENED
+
+    upgraded = queue.meta(SCREENED) != SCREEN
+    names = stores.names(data) if upgraded or all_stores else sorted(workshop.stores)
+    left = await screen(names, workshop.store, stopping, lambda: beat(data))
+    if upgraded and not left:
+        queue.set_meta(SCREENED, SCREEN)
+    return left
 
 
 async def _upgraded(data: str, workshop: Workshop, log: "Worklog") -> bool:

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from memman.doctor.finding import Context, Finding, shell, sound, warn
-from memman.drain.screen import LEAKY
-from memman.model.vocabulary import SCREENED
+from memman.model.vocabulary import LEAKY, SCREENED
 from memman.store.sqlite.catalogue import Catalogue
 
 

@@ -120,14 +120,15 @@ class Drain:
             self.stop("provider unavailable; the next drain will probe it")
         return bool(self.stop_reason) or (limits.notes is not None and started >= limits.notes)
 
-    def _stopping(self) -> bool:
+    def stopping(self) -> bool:
+        """Whether somebody asked this drain to end, or it is time to."""
         return bool(self.stop_reason)
 
     async def _note(self, lane: Lane, flight: Flight) -> None:
         note, began = flight.note, time.monotonic()
         try:
             store, tools = self.opened(note.store)
-            plan = await fly(flight, lane, tools, store, self.journal, self._stopping, self.watch)
+            plan = await fly(flight, lane, tools, store, self.journal, self.stopping, self.watch)
             self.watch.reach("committed", note)
             self.queue.done(note.uid)
             self.watch.reach("acknowledged", note)

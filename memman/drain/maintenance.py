@@ -9,7 +9,6 @@ from contextlib import suppress
 from memman.config.places import open_file, sessions_path, shown_path
 from memman.config.stores import exists, valid_name
 from memman.drain.backfill import renew
-from memman.drain.screen import screen
 from memman.drain.scrub import scrub
 from memman.embed import LocalEmbedder
 from memman.queue.ledger import Ledger
@@ -39,7 +38,6 @@ async def maintain(
     for store in stores.values():
         await renew(store, local())
         store.maintain()
-        screen(store)
     scrub(data, queue, opened)
 
 

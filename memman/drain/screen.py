@@ -1,37 +1,66 @@
-"""Looking through a store once for what older versions, with fewer rules, left of secrets; recall then need not."""
+"""Looking through stores for what older versions, with fewer rules, left of secrets; recall then need not.
 
+Bounded work a drain, gone on with by the next one, notes or none: an upgrade slows no recall for long.
+"""
+
+import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
+from memman.model.errors import Busy, CannotWrite, StoreError
 from memman.model.secret_words import SCREEN
 from memman.model.secrets import cleaned
-from memman.model.vocabulary import SCREENED
+from memman.model.vocabulary import LEAKS, LEAKY, SCREENED
 from memman.sqlite import Guard
+from memman.store.sqlite import screened
 from memman.store.sqlite.reader import LISTS, TEXTS
 from memman.store.sqlite.store import SqliteStore
 
-# Memories looked at in one drain: a few tenths of a second.
-AT_ONCE = 2_000
-# In place of the row the look has come to, where one with a secret was found: `memman scan --fix` takes it out.
-LEAKY = "leaky"
-_NEXT = f"SELECT id, {', '.join(TEXTS)} FROM memory WHERE id > ? ORDER BY id LIMIT {AT_ONCE}"
+# Memories looked at in one drain, a second or two, and in one transaction.
+AT_ONCE = 20_000
+PART = 1_000
+_NEXT = f"SELECT id, {', '.join(TEXTS)} FROM memory WHERE id > ? ORDER BY id LIMIT ?"
 
 
-def screen(store: SqliteStore) -> None:
-    """Look at the next memories; once all are seen and none held a secret, the store is marked by today's rules."""
-    rules, _, come_to = store.reader.meta(SCREENED).partition(" ")
-    if rules == SCREEN and come_to in {"", LEAKY}:
-        return
-    after = int(come_to) if rules == SCREEN and come_to.isdecimal() else 0
+async def screen(
+    names: Iterable[str], opened: Callable[[str], SqliteStore], stopping: Callable[[], bool], tick: Callable[[], None]
+) -> bool:
+    """Look at the next memories of stores that are not marked by today's rules, AT_ONCE at most; say if some are left.
+
+    `tick` is called after each part. Stores that are damaged, or cannot be written now, are passed over.
+    """
+    room = AT_ONCE
+    for name in names:
+        with suppress(StoreError, CannotWrite, Busy):
+            store = opened(name)
+            while not screened.complete(store.reader.meta(SCREENED)):
+                if room <= 0 or stopping():
+                    return True
+                room -= _part(store, min(PART, room))
+                tick()
+                await asyncio.sleep(0)
+    return False
+
+
+def _part(store: SqliteStore, limit: int) -> int:
+    """Look at the next memories of a store; mark those that hold a secret, and how far all were seen."""
+    mark = store.reader.meta(SCREENED)
+    after = screened.reached(mark)
     with Guard(store.path):
-        rows: list[Any] = store.db.execute(_NEXT, (after,)).fetchall()
-    if any(map(_leaky, (texts for _, *texts in rows))):
-        said = f"{SCREEN} {LEAKY}"
-    else:
-        said = SCREEN if len(rows) < AT_ONCE else f"{SCREEN} {rows[-1][0]}"
+        rows: list[Any] = store.db.execute(_NEXT, (after, limit)).fetchall()
+    leaky = [memory for memory, *texts in rows if _leaky(texts)]
     with store.unit() as unit:
-        unit.set_meta(SCREENED, said)
+        if not after:
+            screened.unmarked(unit.db)
+        for memory in leaky:
+            unit.set_meta(f"{LEAKS}{memory}", "1")
+        seen = f"{SCREEN} {rows[-1][0]}" if len(rows) == limit else SCREEN
+        if seen == SCREEN and screened.marked(unit.db):
+            seen = f"{SCREEN} {LEAKY}"
+        unit.set_meta(SCREENED, seen)
+    return len(rows)
 
 
 def _leaky(texts: Sequence[str]) -> bool:

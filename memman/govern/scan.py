@@ -25,6 +25,7 @@ from memman.pipeline import context
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.sqlite import Guard, Transaction, open_reader, there
+from memman.store.sqlite import screened
 
 if TYPE_CHECKING:
     from memman.embed import LocalEmbedder
@@ -95,6 +96,7 @@ def _fix_store(place: Chosen) -> None:
         for (row, uid), names in rules.items():
             unit.seal(row)
             leaks.note(unit.db, now_ms(), uid, ", ".join(sorted(names)))
+        screened.unmarked(unit.db)
         unit.set_meta(SCREENED, SCREEN)
         _find_anew(store, unit, local, [row for row, _ in rules])
 

@@ -42,6 +42,9 @@ WITHHELD = "[held back for review]"
 
 # Store setting: by which rules every text was found to hold no secret; before that, how far the look has come.
 SCREENED = "screened"
+# What follows the rules there once all is seen, and the store setting, by row, of each memory that holds a secret.
+LEAKY = "leaky"
+LEAKS = "leak:"
 
 # Embedders of this machine, to which texts that were forgotten may be shown, too. Recall searches the last that is
 # complete; linking keeps to the first.

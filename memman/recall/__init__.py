@@ -66,4 +66,6 @@ def answered(
     hits = collapse(hits, limit) if signals.collapse else hits[:limit]
     if intent == "why":
         hits = with_causes(reader, hits, filters, limit)
+    for hit, row in zip(hits, reader.harmless(hit.row for hit in hits), strict=True):
+        hit.row = row
     return ordered(reader, hits, intent) if intent else hits

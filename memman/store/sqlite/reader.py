@@ -8,7 +8,7 @@ import os
 
 import apsw
 
-from memman.model.secret_words import SCREEN, masked
+from memman.model.secret_words import SCREEN
 from memman.model.vocabulary import FILLED, LOCAL, LOW_TRUST, REPLACED, SCREENED
 from memman.sqlite import open_reader, schema_version, there
 from memman.store.sqlite import nearness, seal
@@ -88,10 +88,6 @@ LISTED = "IN (SELECT value FROM json_each(?))"
 def id_list(ids: "Iterable[int]") -> str:
     """Write row ids as a JSON array."""
     return f"[{','.join(map(str, ids))}]"
-
-
-def _masked(row: "tuple[Any, ...]") -> "tuple[Any, ...]":
-    return tuple(masked(value) if name in TEXTS else value for name, value in zip(ROW, row, strict=True))
 
 
 class SqliteReader:
@@ -220,10 +216,18 @@ class SqliteReader:
     def sound_rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
         """Return the memories of `ids` that say what was once written; the uids of others are in `damaged`.
 
-        Secrets are taken out where nobody has found that the store holds none by today's rules.
+        What is to be shown of them goes through `harmless` first.
         """
-        rows = self._sealed(ids) if self.sealed else self.rows(ids)
-        return rows if self.meta(SCREENED) == SCREEN else {memory: _masked(row) for memory, row in rows.items()}
+        return self._sealed(ids) if self.sealed else self.rows(ids)
+
+    def harmless(self, rows: "Iterable[tuple[Any, ...]]") -> "list[tuple[Any, ...]]":
+        """Take secrets out of rows, but where a drain has found that they hold none by today's rules."""
+        mark = self.meta(SCREENED)
+        if mark == SCREEN:
+            return list(rows)
+        from memman.store.sqlite import screened
+
+        return screened.harmless(self.db, rows, mark)
 
     def _sealed(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
         sql = f"SELECT {', '.join(ROW)}, digest FROM memory WHERE id {LISTED}"
@@ -318,7 +322,8 @@ class SqliteReader:
         )
         ids = [memory for (memory,) in self.db.execute(sql, (*categories, *sources, limit))]
         rows = self.sound_rows(ids)
-        return [(rows[n][1], rows[n][4], rows[n][9], rows[n][3]) for n in ids if n in rows]
+        shown = self.harmless(rows[n] for n in ids if n in rows)
+        return [(row[1], row[4], row[9], row[3]) for row in shown]
 
     def count(self) -> int:
         """Return how many memories were ever stored: a cheap upper bound, read from one row."""
