@@ -27,7 +27,7 @@ from memman.queue.append import append
 from memman.store.filters import Filters
 from memman.store.sqlite.seal import reseal
 from memman.store.sqlite.store import SqliteStore
-from memman.testing.nursery import Nursery
+from memman.testing.nursery import PATIENCE, Nursery
 from memman.testing.providers import ScriptedProvider
 
 # What stamps a note's provenance or chooses a store; a developer's own must not leak into a test.
@@ -35,7 +35,6 @@ SCRUBBED = ("MEMMAN_", "AI_AGENT", "CLAUDE", "CODEX_", "GEMINI_", *(name for nam
 NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
-PATIENCE = 60.0
 # What a process heeds only as it starts.
 STARTS = ("LD_PRELOAD", "PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONPATH")
 MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")

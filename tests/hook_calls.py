@@ -4,6 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
+from conftest import PATIENCE
 from memman.hot.events import EVENTS, HOSTS
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -21,7 +22,7 @@ def hook(box, event, host, payload, **environ):
     command = [box.script, "hook", event, "--host", host]
     env = box.environ | environ
     return subprocess.run(
-        command, input=raw, env=env, cwd=box.data.parent, capture_output=True, check=False, timeout=20
+        command, input=raw, env=env, cwd=box.data.parent, capture_output=True, check=False, timeout=PATIENCE
     )
 
 

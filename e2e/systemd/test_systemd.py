@@ -37,9 +37,9 @@ def boots(bin: Path, *parts: str, **environ: str) -> str:  # noqa: A002 - the fi
         line = shlex.join((python, str(HERE / "inside.py"), str(bin.parent), *words))
         inside.append(line if part.split() == words else f"bare:{line}")
     # Told to end in time, the box takes down what it put up.
-    command = ["timeout", "--kill-after=30", "200", HERE / "box", *inside]
+    command = ["timeout", "--kill-after=30", "900", HERE / "box", *inside]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(command, **streams, env=os.environ | environ, text=True, check=False, timeout=300)
+    done = subprocess.run(command, **streams, env=os.environ | environ, text=True, check=False, timeout=1000)
     print(done.stdout)
     assert done.returncode == 0, done.stdout
     return str(done.stdout)

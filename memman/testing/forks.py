@@ -28,7 +28,7 @@ from memman.testing.vfs import ERRORS, Fault, FaultVFS
 Item = TypeVar("Item")
 
 # Seconds after which a run is killed: none waits for anything.
-PATIENCE = 60
+PATIENCE = 300
 # What most runs import, sooner or later.
 _BEFOREHAND = (
     *("cli.drain", "compose", "drain.loop", "drain.maintenance", "drain.upgrade", "drain.worklog", "embed.builtin"),

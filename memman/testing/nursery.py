@@ -24,7 +24,7 @@ from typing import Any, Self
 
 _WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 # Seconds after which a run that is waited for is ended.
-PATIENCE = 60
+PATIENCE = 300
 # What a drain with any provider loads.
 _PRELOADED = (
     *("memman._entry", "memman.cli.root", "memman.cli.scheduler", "memman.cli.forget", "memman.cli.replace"),

@@ -30,6 +30,8 @@ Json = dict[str, Any]
 Responder = Callable[[Json], Json]
 
 KEPT_REQUESTS = 1000
+# Seconds of a latency that outlasts every test: whoever ends meanwhile has not waited for the reply.
+NEVER = 86_400.0
 BACKLOG = 1024
 
 _NOTE = re.compile(r"<note>(.*)</note>", re.DOTALL)

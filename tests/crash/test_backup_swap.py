@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from conftest import PATIENCE
 from memman.backup.swap import recover, unsettled
 from memman.backup.take import take
 from memman.govern.restore import restore
@@ -68,7 +69,7 @@ def content(data):
 def struck(data, how, number, exchange):
     """Put a store in its place, and strike at a renaming; return whether that was reached."""
     code = [sys.executable, "-c", STRUCK, str(data), how, str(number), exchange]
-    done = subprocess.run(code, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(code, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode in {0, 1, -signal.SIGKILL}, done.stderr
     assert how == "kill" or done.returncode == 0 or "it is broken" in done.stderr, done.stderr
     return done.returncode != 0
@@ -108,7 +109,7 @@ def test_a_restore_that_fails_or_dies_with_no_store_in_place_takes_nothing_away(
     told = [(kept, "current"), (forgotten, "forgotten")]
     for how, store in (("error", [*told, (since, "current")]), ("kill", told)):
         process = box.start(sys.executable, "-c", RESTORE, str(box.data), how)
-        err = process.communicate(timeout=60)[1]
+        err = process.communicate(timeout=PATIENCE)[1]
         assert process.returncode == {"error": 1, "kill": -signal.SIGKILL}[how], err
         if how == "kill":
             assert os.listdir(box.data / "data") == []

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from conftest import Box, rows, wait_until
+from conftest import PATIENCE, Box, rows, wait_until
 from memman import compose
 from memman.backup.copy import faults
 from memman.backup.manifest import listed
@@ -53,7 +53,7 @@ class Load:
 
     def memman(self, *args):
         """Run `memman` by a process that no other thread has a hand in."""
-        return self.box.memman(*args, timeout=60)
+        return self.box.memman(*args, timeout=PATIENCE)
 
     def _remember(self):
         number = 0
@@ -144,7 +144,7 @@ def finished(box, code):
     process = box.start(sys.executable, "-c", code, str(box.data))
     assert process.stdout.readline() == "ready\n"
     began = time.monotonic()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (0, "")
     return time.monotonic() - began
 
@@ -156,7 +156,7 @@ def struck(box, code, delay):
     with suppress(subprocess.TimeoutExpired):
         process.wait(delay)
     process.kill()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert err == ""
     return process.returncode == -signal.SIGKILL
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from outcomes import DRAIN, Tally, committed, texts, waiting
 
+from conftest import PATIENCE
 from memman.testing.forks import Forks
 
 SIZE = 2 * 2**20
@@ -171,7 +172,7 @@ def test_a_small_file_that_does_not_fit_stays_as_it_was(box):
         "import resource; from memman.config.places import write_file;"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); write_file('{box.data}/env', 'x' * 10_000)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.stderr.splitlines()[-1].startswith("memman.model.errors.CannotWrite: ")
     assert (box.data / "env").read_bytes() == before
     assert [path.name for path in box.data.iterdir()] == ["env"]

@@ -11,6 +11,7 @@ from collections import Counter
 
 import pytest
 
+from conftest import PATIENCE
 from memman.testing.nursery import Nursery
 from memman.testing.providers import OK, ScriptedProvider
 
@@ -42,7 +43,7 @@ def test_of_sixteen_drains_started_together_one_works_and_the_others_leave(box, 
     others_left, times, codes, number = threading.Event(), [], Counter(), rounds(3, 100)
 
     def wait(_):
-        assert others_left.wait(60)
+        assert others_left.wait(PATIENCE)
         return OK
 
     gate = tmp_path / "gate"
@@ -77,7 +78,7 @@ def test_a_child_of_a_dead_drain_keeps_no_lock(box, kept):
     dead = box.start_drain(code)
     child = int(dead.stdout.readline())
     try:
-        dead.communicate(timeout=60)
+        dead.communicate(timeout=PATIENCE)
         assert dead.returncode == -signal.SIGKILL
         os.kill(child, 0)
         done = box.drain().done
@@ -101,7 +102,7 @@ def test_doctor_tells_of_a_drain_that_was_stopped_amid_its_work(box, kept):
     assert (said["status"], said["mend"]) == ("fail", f"lsof {box.data}/drain.lock")
     assert "has not got on for 20 minutes: it is stopped or stuck" in said["says"]
     os.kill(drain.pid, signal.SIGCONT)
-    drain.communicate(timeout=60)
+    drain.communicate(timeout=PATIENCE)
     assert drain.returncode == 0
     assert box.states() == {"done": 1}
     assert drains(box)["status"] == "ok"

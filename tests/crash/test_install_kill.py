@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import PATIENCE
 from memman.integrations.json5 import read
 
 CLAUDE = '{\r\n    // mine\r\n    "model": "x",\r\n    "hooks": {"Stop": []}, // ünïcode\r\n}'
@@ -49,7 +50,7 @@ class Sweep:
             [sys.executable, Path(__file__).parent / "install_sweep.py", self.plain, homes, *map(json.dumps, lines)],
             env=environ | {"HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder / "no service manager")},
             capture_output=True,
-            timeout=300,
+            timeout=PATIENCE,
             check=False,
         )
         assert ran.returncode == 0, ran.stderr

@@ -15,6 +15,7 @@ from queue import SimpleQueue
 
 import pytest
 
+from conftest import PATIENCE
 from memman.testing.failpoints import TIDYING, points
 from memman.testing.nursery import Nursery
 from memman.testing.providers import OK, ScriptedProvider
@@ -53,7 +54,7 @@ class Assassin:
         if asked_for(got) == self.task:
             self.asked += 1
             if self.asked == 2:
-                os.kill(self.victim.get(timeout=10), signal.SIGKILL)
+                os.kill(self.victim.get(timeout=PATIENCE), signal.SIGKILL)
         return OK
 
 

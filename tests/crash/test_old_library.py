@@ -4,6 +4,8 @@ import sys
 
 import pytest
 
+from conftest import PATIENCE
+
 # Stands in for an apsw that was built with an older SQLite.
 OLD = """
 import sys
@@ -30,7 +32,7 @@ def test_the_wrong_library_is_refused(box, kept):
     refused = 0
     for verb in verbs:
         process = box.start(sys.executable, "-c", OLD, *verb)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, out) == (15, ""), (verb, out, err)
         assert err.count("\n") == 1
         assert "3.51.3" in err

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import rows
+from conftest import PATIENCE, rows
 from memman.govern.forget import forget
 from memman.govern.soundness import troubles
 from memman.govern.stores import Chosen
@@ -40,7 +40,7 @@ class Repairs:
         return self
 
     def __exit__(self, *_):
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=PATIENCE)
 
     def run(self, kind="kill", at=0, meanwhile=lambda: None):
         """Repair, doing something `meanwhile` until it has ended; return its exit code and the steps it took."""

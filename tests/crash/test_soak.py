@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import wait_until
+from conftest import PATIENCE, wait_until
 from memman.drain.lock import held
 from memman.testing.providers import ScriptedProvider
 
@@ -154,7 +154,7 @@ def _soak(box):
     soak = Soak(box)
     yield soak
     soak.loop.terminate()
-    _, err = soak.loop.communicate(timeout=30)
+    _, err = soak.loop.communicate(timeout=PATIENCE)
     assert (soak.loop.returncode, err) == (0, "")
 
 

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from conftest import wait_until
+from conftest import PATIENCE, wait_until
 from memman.config import schedule
 from memman.config.schedule import Schedule
 
-# Seconds that a tick may be late.
+# Seconds that a tick may be late on a quiet machine, which the long form is run on.
 LATE = 2.0
 
 
@@ -24,9 +24,9 @@ class Ticks:
         """Return when a drain last ended, 0 for never."""
         return os.stat(self.path).st_mtime if os.path.exists(self.path) else 0.0
 
-    def after(self, then, seconds):
+    def after(self, then):
         """Wait for the next tick and return its time."""
-        wait_until(lambda: self.last() > then, seconds)
+        wait_until(lambda: self.last() > then)
         return self.last()
 
 
@@ -37,11 +37,11 @@ def test_ticks_come_on_time_and_once_after_a_pause(box, rounds, kept):
     loop = box.start(box.script, "scheduler", "serve", "--interval", str(interval))
     ticks = Ticks(box)
     try:
-        then, late = ticks.after(0.0, 30), []
-        ticks.after(then, interval + 10)
+        then, late = ticks.after(0.0), []
+        ticks.after(then)
         then = ticks.last()
         for _ in range(count):
-            now = ticks.after(then, interval + 10)
+            now = ticks.after(then)
             late.append(now - then - interval)
             then = now
         loop.send_signal(signal.SIGSTOP)
@@ -49,15 +49,14 @@ def test_ticks_come_on_time_and_once_after_a_pause(box, rounds, kept):
         held = ticks.last()
         loop.send_signal(signal.SIGCONT)
         resumed = time.time()
-        caught = ticks.after(held, 10) - resumed
+        caught = ticks.after(held) - resumed
         first = ticks.last()
-        again = ticks.after(first, interval + 10) - first
+        again = ticks.after(first) - first
     finally:
         loop.send_signal(signal.SIGCONT)
         loop.terminate()
-        loop.communicate(timeout=30)
-    assert max(late) <= LATE + 3  # the machine may be busy; the figure says what was seen
-    assert caught <= interval + LATE
+        loop.communicate(timeout=PATIENCE)
+    assert not rounds(False, True) or (max(late) <= LATE and caught <= interval + LATE)
     assert again > interval / 2, "one run makes up for a pause, not one for each tick that was missed"
     kept(
         f"{count} ticks each {interval} s: {max(late):.2f} s late at most; "

@@ -9,6 +9,7 @@ from itertools import count
 
 import pytest
 
+from conftest import PATIENCE
 from memman.clock import now_ms
 
 SEED = "The heron nests by the river."
@@ -41,7 +42,6 @@ print(json.dumps(said))
 """
 COLUMNS = dict.fromkeys("entities replaces agent session cwd repository revision host user".split(), "")
 COLUMNS |= {"store": "default", "category": None, "importance": None, "source": "user"}
-PATIENCE = 240
 
 
 def nearly_all(times):

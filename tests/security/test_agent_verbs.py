@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from every_verb import CALLS, LEAVES, calls, made, variants
 
+from conftest import PATIENCE
 from memman.cli.consent import FLAG
 from memman.config.keys import KEYS
 from memman.model.verbs import AGENT_VERBS, ALLOWED, PERSONS
@@ -30,7 +31,7 @@ def run(box, args, **environ):
     """Run memman without a terminal."""
     streams = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
     env = box.environ | environ
-    return subprocess.run([box.script, *args], env=env, cwd=box.data.parent, check=False, timeout=60, **streams)
+    return subprocess.run([box.script, *args], env=env, cwd=box.data.parent, check=False, timeout=PATIENCE, **streams)
 
 
 def snapshot(folder):

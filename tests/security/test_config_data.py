@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hostile import SPECIAL, strings
 
+from conftest import PATIENCE
 from memman.config.env import Settings, change, env_path
 from memman.config.keys import KEYS
 from memman.model.errors import BadConfig
@@ -82,7 +83,7 @@ def test_no_value_is_ever_run(box, text):
             cwd=box.data.parent,
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=PATIENCE,
         )
     assert not canary.exists()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import wait_until
+from conftest import PATIENCE, wait_until
 from memman.scheduler import systemd
 from memman.testing.providers import ScriptedProvider
 
@@ -103,7 +103,7 @@ def test_nothing_of_memman_listens(box, rounds, kept):
             wait_until(lambda: box.states().keys() <= {"done"})
         finally:
             loop.terminate()
-            loop.communicate(timeout=30)
+            loop.communicate(timeout=PATIENCE)
         assert provider.calls.total()
     assert open_sockets
     kept(f"{looks} looks at {len(seen)} processes: 0 listening sockets ({open_sockets} open at most, to the provider)")

@@ -13,6 +13,7 @@ import pytest
 from every_verb import calls, made
 from hook_calls import recorded
 
+from conftest import PATIENCE
 from memman.testing.providers import ScriptedProvider
 
 # The system calls that bring a file or a folder into being, with the mode they ask for.
@@ -67,7 +68,7 @@ def serve(box, umask, before):
     except subprocess.TimeoutExpired:
         child = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False).stdout
         os.kill(int(child.split()[0]) if before and child else process.pid, signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
 
 
 def traced(tmp_path):

@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from conftest import PATIENCE
 from memman.backup.take import take
 from memman.hot.session import Session
 from memman.sqlite import open_reader
@@ -95,7 +96,7 @@ def half_done(box, words):
     text = f"The {words()} worker polls {words()}."
     uid = box.remember(text)
     drain = box.start_drain(MEMMAN_FAILPOINT="committed")
-    drain.communicate(timeout=60)
+    drain.communicate(timeout=PATIENCE)
     assert box.queue("SELECT text FROM note WHERE uid = ?", uid) == [text]
     return uid
 

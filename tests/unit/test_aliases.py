@@ -136,10 +136,10 @@ def test_abbreviations_are_made_of_the_letters_of_what_they_stand_for():
 )
 def test_no_text_takes_long(text):
     """Rules read any text in an instant."""
-    began = time.monotonic()
+    began = time.process_time()
     aliases(text)
     aliases(f"{text[:390]} (aka)")
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 def known(box, name):

@@ -5,7 +5,7 @@ import shutil
 import pytest
 from backup_calls import PERSON, restored, run
 
-from conftest import Box, rows
+from conftest import PATIENCE, Box, rows
 from memman.backup.manifest import listed
 from memman.backup.take import take
 from memman.govern.forget import forget
@@ -192,7 +192,7 @@ def test_a_forget_that_comes_during_a_restore_is_not_undone(box):
     restores = box.start("sh", "-c", f"for n in 1 2 3; do {box.script} backup restore latest --yes --consent; done")
     for note in notes:
         run(box, "forget", note)
-    _, err = restores.communicate(timeout=60)
+    _, err = restores.communicate(timeout=PATIENCE)
     assert (restores.returncode, err) == (0, "")
     assert box.store("SELECT count(*) FROM memory WHERE status = 'current'") == [0]
 

@@ -101,10 +101,10 @@ def test_an_agents_message_keeps_its_prose():
 )
 def test_a_hostile_prompt_costs_no_more_than_a_long_one(text):
     """No pattern runs away over a prompt made for it; nothing beyond the bound is read."""
-    began = time.monotonic()
+    began = time.process_time()
     kept(text)
     prose(text)
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
     assert len(own(text)) <= LONGEST
 
 

@@ -7,6 +7,7 @@ import sys
 import click
 import pytest
 
+from conftest import PATIENCE
 from memman import __version__
 from memman.cli.root import VERBS, root
 from memman.cli.show import as_data
@@ -161,7 +162,7 @@ def test_interrupting_a_question_is_130(box):
     )  # fmt: skip
     os.close(theirs)
     os.write(ours, b"\x04")
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
     os.close(ours)
     assert process.returncode == 130
     assert "other" in box.memman("store", "list").stdout

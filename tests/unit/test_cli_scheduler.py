@@ -6,6 +6,7 @@ import pty
 import subprocess
 import termios
 
+from conftest import PATIENCE
 from memman.testing.providers import ScriptedProvider
 
 
@@ -76,7 +77,7 @@ def test_a_progress_bar_is_only_for_a_terminal(box):
     with subprocess.Popen(
         [box.script, "scheduler", "drain"], env=box.environ, cwd=box.data.parent, stderr=theirs, stdout=subprocess.PIPE
     ) as process:
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
     os.write(theirs, b"that was all\n")
     shown = os.read(ours, 65_536)
     os.close(theirs)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import rows
+from conftest import PATIENCE, rows
 from memman.config.ground import file_system, shared
 from memman.config.schedule import Schedule
 from memman.doctor import CHECKS, examine, manager, switches
@@ -241,7 +241,7 @@ def test_a_manager_that_does_not_answer_is_a_warning(box):
     Schedule("systemd", 60).save(str(box.data))
     environ = box.environ | {"PATH": str(box.data)}
     done = box.start(box.script, "doctor", "--json", "--check", "units", **environ)
-    findings = json.loads(done.communicate(timeout=60)[0])["findings"]
+    findings = json.loads(done.communicate(timeout=PATIENCE)[0])["findings"]
     assert {finding["status"] for finding in findings} == {"fail", "warn"}
     assert all("memman scheduler install" in f["mend"] for f in findings if f["status"] == "fail")
     assert any("does not answer" in finding["says"] for finding in findings)

@@ -19,7 +19,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from conftest import SCRUBBED, Box, rows
+from conftest import PATIENCE, SCRUBBED, Box, rows
 from memman.backup.manifest import Manifest
 from memman.doctor import CHECKS
 from memman.doctor.trust import fingerprint
@@ -94,7 +94,7 @@ class Machine:
             stdout=theirs,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             input=given,
             check=False,
         )

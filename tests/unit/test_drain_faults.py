@@ -4,7 +4,6 @@ import asyncio
 import json
 import random
 import resource
-import time
 from contextlib import closing
 
 import pytest
@@ -16,6 +15,7 @@ from memman.testing.providers import (
     DROP,
     GARBAGE_BODY,
     GARBAGE_CONTENT,
+    NEVER,
     OK,
     REFUSAL,
     TRUNCATED_BODY,
@@ -84,9 +84,7 @@ def test_a_transient_fault_parks_nothing_and_ends_within_two_ticks_of_recovery(b
 
 def test_a_provider_that_hangs_is_given_up_after_its_timeout(box):
     """A reply that never comes counts as unavailable once MEMMAN_HTTP_TIMEOUT has passed."""
-    began = time.monotonic()
-    survives(box, Outage(hang(30.0)), ticks=1, notes=3, HTTP_TIMEOUT=1)
-    assert time.monotonic() - began < 10.0
+    survives(box, Outage(hang(NEVER)), ticks=1, notes=3, HTTP_TIMEOUT=1)
 
 
 def test_a_long_outage_of_two_hundred_ticks_parks_nothing(box):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hook_calls import context, hook
 
+from conftest import PATIENCE
 from memman.hot.capture import FIRST, LAST
 from memman.hot.session import Session
 
@@ -167,5 +168,5 @@ def test_opencode_keeps_every_prompt_of_a_turn(box, tmp_path):
     source = Path(__file__).parents[2] / "hooks/opencode/memman.js"
     (tmp_path / "memman.mjs").write_text(source.read_text().replace("__MEMMAN__", json.dumps(box.script)))
     (tmp_path / "drive.mjs").write_text(OPENCODE)
-    subprocess.run(["node", "drive.mjs"], cwd=tmp_path, env=box.environ, check=True, timeout=60)
+    subprocess.run(["node", "drive.mjs"], cwd=tmp_path, env=box.environ, check=True, timeout=PATIENCE)
     assert turns(box) == ["From now on use Bun.\n\nAnd hurry up.", "Thanks."]

@@ -11,11 +11,13 @@ from email.utils import format_datetime
 
 import pytest
 
+from conftest import PATIENCE
 from memman.http import Http, Policy, Rejected
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
 from memman.testing.providers import (
     DROP,
     GARBAGE_BODY,
+    NEVER,
     OK,
     TRUNCATED_BODY,
     Act,
@@ -27,7 +29,7 @@ from memman.testing.providers import (
 )
 
 KEY = "sk-secret-0123456789"
-FAST = Policy(timeout=2.0, backoff=0.001, longest_pause=2.0)
+FAST = Policy(timeout=PATIENCE, backoff=0.001, longest_pause=2.0)
 BODY = {"model": "m", "input": ["private words of a note"]}
 
 
@@ -88,10 +90,10 @@ def test_a_dropped_connection_is_tried_again():
 
 def test_a_hanging_server_is_left():
     """A try ends after the policy's timeout, and the next one may succeed."""
-    policy = Policy(timeout=0.1, backoff=0.001)
-    with ScriptedProvider(script=[hang(5)]) as provider:
+    policy = Policy(timeout=1.0, backoff=0.001)
+    with ScriptedProvider(script=[hang(NEVER)]) as provider:
         assert post(provider.url, policy)["object"] == "list"
-    text, calls = failure(ProviderUnavailable, *[hang(5)] * 2, policy=Policy(timeout=0.05, tries=2, backoff=0))
+    text, calls = failure(ProviderUnavailable, *[hang(NEVER)] * 2, policy=Policy(timeout=0.05, tries=2, backoff=0))
     assert calls == 2
     assert "did not answer within 0.05 s" in text
 
@@ -367,7 +369,7 @@ def test_a_cancelled_call_leaves_the_client_usable():
         await http.close()
         return reply
 
-    with ScriptedProvider(script=[hang(5)]) as provider:
+    with ScriptedProvider(script=[hang(NEVER)]) as provider:
         assert asyncio.run(run(provider.url + "/v1/embeddings"))["object"] == "list"
 
 
@@ -379,5 +381,5 @@ def test_the_scripted_provider_runs_as_a_process(tmp_path):
         url = process.stdout.readline().strip()
         assert post(url)["data"][0]["embedding"] == embedding(BODY["input"][0], 8)
         process.terminate()
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE) == 0
     assert json.loads(log.read_text())["path"] == "/v1/embeddings"

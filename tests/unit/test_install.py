@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 
+from conftest import PATIENCE
 from memman.model.verbs import AGENT_VERBS
 
 AGENTS = ("claude-code", "codex", "gemini", "opencode", "openclaw")
@@ -84,7 +85,7 @@ def test_hooks_run_through_the_launcher(box, home):
     install(box, "--target", "claude-code")
     (group,) = json.loads(settings(home).read_text())["hooks"]["UserPromptSubmit"]
     ran = box.start("sh", "-c", group["hooks"][0]["command"])
-    ran.communicate(timeout=60)
+    ran.communicate(timeout=PATIENCE)
     assert ran.returncode == 0
 
 
@@ -95,7 +96,7 @@ def test_a_launcher_with_blanks_in_its_path_is_quoted(box, home):
     install(box, "--target", "claude-code", "--target", "codex")
     (group,) = json.loads(settings(home).read_text())["hooks"]["Stop"]
     ran = box.start("sh", "-c", group["hooks"][0]["command"] + " </dev/null")
-    assert (ran.communicate(timeout=60), ran.returncode) == (("", ""), 0)
+    assert (ran.communicate(timeout=PATIENCE), ran.returncode) == (("", ""), 0)
     before = settings(home).read_bytes()
     install(box, "--target", "claude-code", "--target", "codex")
     assert settings(home).read_bytes() == before
@@ -505,6 +506,6 @@ def on_terminal(box, answers):
         if answers and shown[asked:].rstrip().endswith(b":"):
             os.write(parent, answers.pop(0).encode() + b"\n")
             asked = len(shown)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     os.close(parent)
     return shown.decode()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import PATIENCE
+
 PLUGIN = Path(__file__).parents[2] / "hooks/openclaw/index.js"
 HOST = """
 import plugin from "./index.mjs"
@@ -28,7 +30,7 @@ def _turns(tmp_path):
         memman.chmod(0o755)
         (tmp_path / "index.mjs").write_text(PLUGIN.read_text().replace("__MEMMAN__", json.dumps(str(memman))))
         (tmp_path / "host.mjs").write_text(HOST + script)
-        subprocess.run(["node", "host.mjs"], cwd=tmp_path, check=True, timeout=60)
+        subprocess.run(["node", "host.mjs"], cwd=tmp_path, check=True, timeout=PATIENCE)
         said = [json.loads(line) for line in log.read_text().splitlines()]
         return [(turn["session_id"], turn["prompt"], turn["last_assistant_message"]) for turn in said]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import PATIENCE
 from memman.config import launcher
 
 WORDS = ("hook", "stop", "--host", "x y")
@@ -16,7 +17,12 @@ PLUGIN = Path(__file__).parents[2] / "hooks/claude-code"
 def run(path, *words, **environ):
     """Run a launcher."""
     return subprocess.run(
-        [path, *words], env={"PATH": "/usr/bin:/bin"} | environ, capture_output=True, text=True, check=False, timeout=60
+        [path, *words],
+        env={"PATH": "/usr/bin:/bin"} | environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
     )
 
 
@@ -144,4 +150,4 @@ def test_an_agent_that_ends_a_late_hook_ends_the_program_too(odd):
         assert hook.stdout.readline() == "a prompt\n"
         hook.terminate()
         assert hook.stdout.read() == ""
-        assert hook.wait(30) == 0
+        assert hook.wait(PATIENCE) == 0

@@ -7,7 +7,7 @@ from functools import partial
 import apsw
 import pytest
 
-from conftest import NOTE, rows
+from conftest import NOTE, PATIENCE, rows
 from memman.model.errors import MemmanError, NewerSchema
 from memman.queue import schema as queue_schema
 from memman.sqlite import open_writer, upgrade
@@ -111,7 +111,7 @@ def test_first_users_at_once_are_all_served(box, rounds, kept, what):
         for user in users:
             user.stdin.close()
             user.stdin = None
-        said = [user.communicate(timeout=60)[1] for user in users]
+        said = [user.communicate(timeout=PATIENCE)[1] for user in users]
         served += sum(user.returncode == 0 for user in users)
         assert said == [""] * 8
         assert version(str(path)) == len(steps)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import PATIENCE
 from memman.drain.backfill import behind, discard, renew
 from memman.drain.idle import UPGRADING, idle
 from memman.drain.upgrade import AT_ONCE, upgrade
@@ -318,7 +319,7 @@ def test_recall_loads_what_it_always_loads(box):
         box.remember("The nightly backup goes to a bucket in Frankfurt.")
         box.drain()
         process = box.start(sys.executable, "-c", LISTED, "recall", "--explain", "where are copies of the data kept")
-        out, modules = process.communicate(timeout=60)
+        out, modules = process.communicate(timeout=PATIENCE)
         assert "meaning #1 cosine" in out
         loaded.append(modules)
         with closing(SqliteStore.open(str(box.data), "default")) as store:

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from conftest import PATIENCE
 from memman.embed.static import StaticTable
 from memman.hot.found import Shelf
 from memman.model.records import Draft, Fact
@@ -260,7 +261,7 @@ assert not {"re", "datetime", "calendar", "enum"} & set(sys.modules), sorted(sys
 def test_only_a_question_with_a_time_loads_the_calendar():
     """Other questions load no module for it, and even then nothing dear is loaded."""
     subprocess.run(
-        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{LAZY}"], check=True, timeout=60
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{LAZY}"], check=True, timeout=PATIENCE
     )
 
 

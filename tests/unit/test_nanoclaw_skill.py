@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import PATIENCE
+
 SKILL = Path(__file__).parents[2] / "hooks/nanoclaw"
 DOCKERFILE = """FROM node:24-trixie-slim
 ARG BUN_VERSION=1.3.12
@@ -49,7 +51,7 @@ def _checkout(tmp_path: Path) -> Path:
 def apply(checkout: Path, *args: str) -> subprocess.CompletedProcess[str]:
     """Run the skill's script from the checkout."""
     script = ["sh", ".claude/skills/add-memman/apply.sh", *args]
-    return subprocess.run(script, cwd=checkout, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(script, cwd=checkout, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def files(checkout: Path) -> dict[str, bytes]:
@@ -69,7 +71,7 @@ def until(holds: Callable[[], bool]) -> None:
 def test_scripts_are_programs_a_plain_sh_can_read(name: str) -> None:
     """Each script parses and may be executed."""
     assert os.access(SKILL / name, os.X_OK)
-    subprocess.run(["sh", "-n", SKILL / name], check=True, timeout=60)
+    subprocess.run(["sh", "-n", SKILL / name], check=True, timeout=PATIENCE)
 
 
 def test_the_image_gets_memman_and_the_entrypoint_starts_it(checkout: Path) -> None:
@@ -150,11 +152,15 @@ def test_the_container_starts_with_memman_wired_and_drained(tmp_path: Path) -> N
             assert f"{data}/bin/memman" in group["hooks"][0]["command"]
             assert (data / "data/global").resolve() == shared
             text = (home / ".claude/settings.json").read_bytes()
-            again = subprocess.run([SKILL / "memman-start.sh"], env=env, capture_output=True, timeout=60, check=True)
+            again = subprocess.run(
+                [SKILL / "memman-start.sh"], env=env, capture_output=True, timeout=PATIENCE, check=True
+            )
             assert again.stdout == b""
             assert (home / ".claude/settings.json").read_bytes() == text
             note = ["memman", "remember", "The staging database is Postgres 16."]
-            subprocess.run(note, env=env | {"MEMMAN_DATA_DIR": str(data)}, check=True, timeout=60, capture_output=True)
+            subprocess.run(
+                note, env=env | {"MEMMAN_DATA_DIR": str(data)}, check=True, timeout=PATIENCE, capture_output=True
+            )
             until((data / "data/default/memman.db").exists)
         finally:
             os.killpg(started.pid, signal.SIGKILL)
@@ -163,5 +169,7 @@ def test_the_container_starts_with_memman_wired_and_drained(tmp_path: Path) -> N
 def test_an_image_without_memman_still_starts(tmp_path: Path) -> None:
     """The script says so on standard error and succeeds."""
     env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run([SKILL / "memman-start.sh"], env=env, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [SKILL / "memman-start.sh"], env=env, capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
     assert (done.stdout, "not in this image" in done.stderr) == ("", True)

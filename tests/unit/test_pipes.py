@@ -6,12 +6,11 @@ import subprocess
 
 import pytest
 
-from conftest import wait_until
+from conftest import PATIENCE, wait_until
 from memman.config.places import open_file, read_file
 from memman.model.errors import CannotWrite
 
 # Far longer than any of these takes, far shorter than the patience of who calls them.
-SECONDS = 20
 FILES = (
     "env",
     "schedule",
@@ -51,7 +50,7 @@ def test_no_verb_waits_for_a_pipe(box, name):
     (box.data / name).unlink(missing_ok=True)
     os.mkfifo(box.data / name, 0o600)
     for verb in VERBS:
-        done = box.memman(*verb, timeout=SECONDS)
+        done = box.memman(*verb, timeout=PATIENCE)
         assert done.returncode in HONEST, done.stderr
         assert "Traceback" not in done.stderr
         if verb[0] == "doctor":
@@ -98,7 +97,7 @@ def test_a_drain_that_meets_a_pipe_still_hears_a_signal(box):
         drain.terminate()
         raise
     finally:
-        drain.communicate(timeout=SECONDS)
+        drain.communicate(timeout=PATIENCE)
     assert drain.returncode == 0
     assert box.states() == {"done": 1}
     assert not (box.data / "shown.log").exists()

@@ -6,6 +6,7 @@ import stat
 
 import pytest
 
+from conftest import PATIENCE
 from memman.model.errors import CannotWrite, DamagedFile, NewerSchema
 from memman.queue.append import new_uid
 from memman.queue.journal import Journal
@@ -181,11 +182,11 @@ def test_thirty_parallel_remembers_beside_running_drains_all_land(box, prepared)
         box.drain()
     running = [box.start(box.script, "remember", f"Parallel note number {n} counts.") for n in range(30)]
     drains = [box.start_drain() for _ in range(2)]
-    ends = [process.communicate(timeout=60) for process in running]
+    ends = [process.communicate(timeout=PATIENCE) for process in running]
     assert [err for _, err in ends] == [""] * 30
     assert all(process.returncode == 0 for process in running)
     for drain in drains:
-        _, err = drain.communicate(timeout=60)
+        _, err = drain.communicate(timeout=PATIENCE)
         assert drain.returncode in {0, 75}, err
     while box.drain().done:
         pass

@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from conftest import PATIENCE
 from memman.testing.providers import ScriptedProvider
 
 PAIRS = (
@@ -209,7 +210,7 @@ def test_recall_works_in_a_folder_nobody_can_write_to(box, files, logs):
     """On a read-only folder recall finds what is stored, whether logs lie beside the databases or not."""
     box.remember("We deploy on Coolify.")
     if logs == "full":  # a drain killed after its commit leaves its memories in the log
-        box.start_drain(MEMMAN_FAILPOINT="committed").communicate(timeout=60)
+        box.start_drain(MEMMAN_FAILPOINT="committed").communicate(timeout=PATIENCE)
         assert box.store_path().with_name("memman.db-wal").stat().st_size > 0
     else:
         box.drain()

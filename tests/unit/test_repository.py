@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from conftest import PATIENCE
 from memman.config.repository import repository
 
 COMMIT = "3f9a1c7e5b2d8046af13c95e7b0d284611223344"
@@ -90,5 +91,5 @@ def looked(folder):
         capture_output=True,
         text=True,
         check=True,
-        timeout=10,
+        timeout=PATIENCE,
     ).stdout

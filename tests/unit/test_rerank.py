@@ -20,6 +20,7 @@ from memman.rerank.remote import SHAPES
 from memman.testing.providers import (
     DROP,
     GARBAGE_BODY,
+    NEVER,
     OK,
     TRUNCATED_BODY,
     Act,
@@ -38,7 +39,7 @@ FACTS = (
     "Sessions of the billing service expire after ten minutes.",
     "The billing service keeps its ledger in Postgres.",
 )
-FOREVER = hang(3600)
+FOREVER = hang(NEVER)
 
 
 def settings(endpoint, shape="openai", **more):

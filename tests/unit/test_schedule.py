@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from conftest import wait_until
+from conftest import PATIENCE, wait_until
 from memman import compose
 from memman.config import schedule
 from memman.config.schedule import Schedule
@@ -14,7 +14,7 @@ from memman.drain.idle import SHOWN, TIDY, idle
 from memman.drain.lock import drain_lock
 from memman.drain.loop import Limits, Report
 from memman.model.errors import Busy, SchedulerStopped
-from memman.testing.providers import ScriptedProvider
+from memman.testing.providers import NEVER, ScriptedProvider
 
 # What the refusal calls it -> how it is called.
 REFUSED = {
@@ -145,7 +145,7 @@ def test_a_patient_drain_waits_for_the_other(box):
         assert box.memman("scheduler", "drain", "--wait", "--deadline", "0.2").returncode == 75
         waiting = box.start(box.script, "scheduler", "drain", "--wait")
         wait_until(lambda: not ringing(box))  # it has looked at the queue, and found work
-    out, err = waiting.communicate(timeout=60)
+    out, err = waiting.communicate(timeout=PATIENCE)
     assert (waiting.returncode, err) == (0, "")
     assert out.startswith("drained 1 note")
     with drain_lock(str(box.data)), pytest.raises(Busy):
@@ -159,7 +159,7 @@ def test_an_idle_tick_is_silent_and_loads_nothing_big(box):
     beat = schedule.heartbeat_path(str(box.data))
     aged(beat, 500)
     code = "import sys; from memman.cli import run; run(['scheduler', 'drain', '--wait']); print(*sys.modules)"
-    out, _ = box.start_drain(code).communicate(timeout=60)
+    out, _ = box.start_drain(code).communicate(timeout=PATIENCE)
     assert {"numpy", "httpx", "asyncio", "memman.compose", "memman.drain.loop"}.isdisjoint(out.split())
     assert "drained" not in out
     assert time.time() - os.stat(beat).st_mtime < 60
@@ -210,7 +210,7 @@ def test_overdue_is_said_where_somebody_should_drain(box):
 def test_a_drain_that_works_long_is_not_overdue(box):
     """The heart beats while notes are worked on, so what takes its time is not taken for missing."""
     data = str(box.data)
-    with ScriptedProvider(latency=4) as provider:
+    with ScriptedProvider(latency=NEVER) as provider:
         box.use(provider)
         box.remember("The heron nests by the river.")
         Schedule("serve", 1).save(data)

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from conftest import wait_until
+from conftest import PATIENCE, wait_until
 from memman.config import schedule
 from memman.config.schedule import Schedule
 from memman.scheduler import serve
-from memman.testing.providers import ScriptedProvider
+from memman.testing.providers import NEVER, ScriptedProvider
 
 # A loop whose drains are another program.
 OTHER = """
@@ -43,11 +43,10 @@ def _start(box):
 
 
 def ended(loop, number=signal.SIGTERM):
-    """Send a signal; return the exit code, the seconds it took, and standard error."""
-    began = time.monotonic()
+    """Send a signal; return the exit code and standard error."""
     loop.send_signal(number)
-    _, err = loop.communicate(timeout=60)
-    return loop.returncode, time.monotonic() - began, err
+    _, err = loop.communicate(timeout=PATIENCE)
+    return loop.returncode, err
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -56,28 +55,24 @@ def test_it_drains_what_rings_and_ends_when_asked(box, start, number):
     loop = start()
     box.remember("The heron nests by the river.")
     wait_until(lambda: box.states() == {"done": 1})
-    code, took, err = ended(loop, number)
-    assert (code, err) == (0, "")
-    assert took < 30
+    assert ended(loop, number) == (0, "")
 
 
 def test_a_drain_that_hangs_is_ended_with_the_loop(box, start):
     """Amid a provider's call the drain gives its note back within two seconds; nothing is left running or lost."""
-    with ScriptedProvider(latency=30) as provider:
+    with ScriptedProvider(latency=NEVER) as provider:
         box.use(provider)
         loop = start()
         box.remember("The heron nests by the river.")
         wait_until(lambda: provider.calls.total() == 1)
-        code, took, _ = ended(loop)
-    assert code == 0
-    assert took < 10  # its own bound is two; the machine may be busy
+        assert ended(loop)[0] == 0
     box.configure()
     assert box.drain().done == 1
 
 
 def test_a_second_signal_ends_it_at_once(box, start):
     """Asked twice, the drain is killed and the loop ends; the next drain takes the note up again."""
-    with ScriptedProvider(latency=30) as provider:
+    with ScriptedProvider(latency=NEVER) as provider:
         box.use(provider)
         loop = start()
         box.remember("The heron nests by the river.")
@@ -131,7 +126,7 @@ def test_a_program_that_is_missing_or_fails_is_not_started_again_and_again(box, 
     wait_until(lambda: not os.path.exists(schedule.bell_path(str(box.data))))
     time.sleep(2 * serve.POLL)
     assert loop.poll() is None
-    code, _, err = ended(loop)
+    code, err = ended(loop)
     assert code == 0
     assert err.count("could not be started") == (program[0] != sys.executable)
 
@@ -148,7 +143,7 @@ def test_a_schedule_that_cannot_be_read_ends_nothing(box, start):
     path.rmdir()
     box.remember("The heron nests by the river.")
     wait_until(lambda: box.states() == {"done": 1})
-    code, _, err = ended(loop)
+    code, err = ended(loop)
     assert code == 0
     assert err.count("could not be read") >= 1
     assert len([line for line in err.splitlines() if "schedule" in line]) <= 3  # the loop's, and each drain's own
@@ -156,15 +151,13 @@ def test_a_schedule_that_cannot_be_read_ends_nothing(box, start):
 
 def test_stopping_ends_a_drain_that_hangs(box, start):
     """`scheduler stop` amid a provider's call: the note is back soon, and the loop sleeps."""
-    with ScriptedProvider(latency=30) as provider:
+    with ScriptedProvider(latency=NEVER) as provider:
         box.use(provider)
         loop = start()
         box.remember("The heron nests by the river.")
         wait_until(lambda: provider.calls.total() == 1)
-        began = time.monotonic()
         box.memman("scheduler", "stop")
         wait_until(lambda: box.states() == {"pending": 1})
-        assert time.monotonic() - began < 20  # its own bound is one; the provider's answer would take thirty
         assert ended(loop)[0] == 0
 
 

@@ -119,9 +119,9 @@ def test_a_private_passage_that_began_elsewhere_is_dropped():
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_does_not_hang_the_rules(text):
     """The longest note allowed is gone through in proportion to its length, whatever is in it."""
-    began = time.monotonic()
+    began = time.process_time()
     redact(text)
-    assert time.monotonic() - began < 20.0  # in proportion to the square it would be many minutes
+    assert time.process_time() - began < 20.0  # in proportion to the square it would be many minutes
 
 
 def benign(chance):

@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from conftest import PATIENCE
 from memman.clock import now_ms
 from memman.drain.health import TRIPS, Health
 from memman.drain.worklog import FILES, LARGEST, Worklog, lines, log_path
@@ -229,7 +230,7 @@ def test_a_line_that_did_not_fit_on_the_disk_is_the_last(box):
         f"with Worklog({str(box.data)!r}) as log: log.write('note done'); log.write('note done')\n"
     )
     with box.start_drain(code) as writer:
-        assert writer.communicate(timeout=60) == ("", "")
+        assert writer.communicate(timeout=PATIENCE) == ("", "")
     box.remember("The ibis nests too.")
     box.drain()
     assert events(box)[-3:] == ["drain started", "note done", "drain ended"]
