@@ -21,7 +21,7 @@ QUIET = (
     "--fetch-retries=1",
 )
 SCRIPTED = ("@anthropic-ai/claude-code", "opencode-ai")
-LIMIT = 280.0  # seconds
+LIMIT = 900.0  # seconds: a registry that hangs, not a machine with other work
 
 
 class Unavailable(Exception):

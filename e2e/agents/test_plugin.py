@@ -24,11 +24,11 @@ def test_the_plugin_recalls_and_captures(desk: Desk, bin: Path) -> None:  # noqa
     """A correction of one session is beside the related prompt of the next."""
     desk.prepare()
     assert desk.ask("No, we deploy billing with Nomad, never with Kubernetes.").code == 0
-    subprocess.run([bin / "memman", "scheduler", "drain"], env={"HOME": str(desk.home)}, check=True, timeout=60)
+    subprocess.run([bin / "memman", "scheduler", "drain"], env={"HOME": str(desk.home)}, check=True, timeout=600)
     assert "Nomad" in desk.ask("How do we deploy billing?").beside
 
 
 def test_claude_code_finds_the_plugin_valid(path: str, tmp_path: Path) -> None:
     """Its own validator passes."""
     command = ["claude", "plugin", "validate", PLUGIN]
-    subprocess.run(command, env={"HOME": str(tmp_path), "PATH": path}, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, env={"HOME": str(tmp_path), "PATH": path}, check=True, capture_output=True, timeout=600)
