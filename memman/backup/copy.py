@@ -7,7 +7,7 @@ from hashlib import file_digest
 
 import apsw
 
-from memman.backup.manifest import Part, part_file
+from memman.backup.manifest import CURRENT, Part, part_file
 from memman.config.places import open_file
 from memman.model.errors import DamagedFile, MemmanError
 from memman.sqlite import Guard, open_reader, open_writer, transcribe
@@ -41,7 +41,10 @@ def fill(target: str, db: apsw.Connection, mode: str = "DELETE") -> None:
 def counted(db: apsw.Connection) -> dict[str, int]:
     """Count the rows of the tables that matter."""
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    return {name: int(db.execute(f"SELECT count(*) FROM {name}").get) for name in _COUNTED if name in there}
+    rows = {name: int(db.execute(f"SELECT count(*) FROM {name}").get) for name in _COUNTED if name in there}
+    if "memory" in there:
+        rows[CURRENT] = int(db.execute("SELECT count(*) FROM memory WHERE status = 'current'").get)
+    return rows
 
 
 def faults(folder: str, parts: Iterable[Part], *, cheap: bool = False) -> Iterator[str]:
@@ -83,6 +86,6 @@ def _checked(path: str, part: Part) -> str:
             said = [str(line) for (line,) in db.execute(f"PRAGMA integrity_check({_COMPLAINTS})")]
             if said != ["ok"]:
                 return "is damaged: " + " ".join("; ".join(said).split())[:200]
-            return "" if counted(db) == part.rows else "does not hold the rows that were counted"
+            return "" if part.rows.items() <= counted(db).items() else "does not hold the rows that were counted"
     except MemmanError as error:
         return f"cannot be read: {error}"

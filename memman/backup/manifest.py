@@ -14,13 +14,15 @@ from memman.config.places import read_file
 from memman.model.errors import AmbiguousId, DamagedFile, UnknownId
 
 NEWEST = "latest"
+# Beside the tables' rows: the memories that hold, as everywhere where memories are counted. Older backups lack it.
+CURRENT = "current"
 _STAMP = "%Y%m%dT%H%M%SZ"
 _STAMP_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One database of a backup: that of `store`, or with '' the queue. `rows` counts what is in its tables."""
+    """One database of a backup: that of `store`, or with '' the queue. `rows` counts its tables' rows, and CURRENT."""
 
     file: str
     store: str
@@ -77,6 +79,11 @@ class Manifest:
     def stores(self) -> dict[str, Part]:
         """The stores it holds, by name."""
         return {part.store: part for part in self.parts if part.store}
+
+    @property
+    def memories(self) -> int:
+        """How many memories hold in its stores; of an older backup, how many there are."""
+        return sum(part.rows.get(CURRENT, part.rows.get("memory", 0)) for part in self.parts)
 
     @property
     def queue(self) -> Part | None:

@@ -12,6 +12,7 @@ from memman.cli.options import json_option, said_store, starting, store_option
 from memman.cli.show import ago, as_data, pairs, size, table, text, when
 from memman.config.places import data_dir
 from memman.model.errors import DamagedFile, UsageError
+from memman.model.plural import counted
 
 if TYPE_CHECKING:
     from memman.backup.manifest import Manifest
@@ -165,20 +166,20 @@ def _row(name: str, made: "Manifest | None") -> tuple[str, ...]:
 
 
 def _held(made: "Manifest") -> str:
-    memories = sum(part.rows.get("memory", 0) for part in made.parts)
-    held = f"{len(made.stores)} store{'s' * (len(made.stores) != 1)}, {memories} memories"
+    held = f"{counted(len(made.stores), 'store')}, {counted(made.memories, 'memory')}"
     return f"{held}, {size(sum(part.bytes for part in made.parts))}"
 
 
 def _told(one: "Restored") -> Iterable[str]:
-    yield f"restored store {one.store!r}: {one.memories} memories; {one.waiting} notes wait again for the next drain"
+    waiting = f"; {counted(one.waiting, 'note')} queued again for the next drain" if one.waiting else ""
+    yield f"restored store {one.store!r}: {counted(one.memories, 'memory')}{waiting}"
     if one.missing is None:
-        yield "what was there cannot be read, so nobody can tell which notes came after the backup"
+        yield "the store that was there cannot be read, so notes stored since the backup cannot be counted"
     elif one.missing:
-        yield f"{one.missing} notes that came after the backup are not in it"
+        yield f"not in this backup because it came later: {counted(one.missing, 'note')}"
     if one.forgotten:
-        yield f"{one.forgotten} memories that were forgotten since stay so: `memman forget --undo` brings them back"
+        yield f"still forgotten: {counted(one.forgotten, 'memory')}; `memman forget --undo ID` brings one back"
     if one.purged:
-        yield f"{one.purged} memories that were purged since stay away"
+        yield f"still purged: {counted(one.purged, 'memory')}"
     if one.aside:
-        yield f"what was there is in {one.aside}"
+        yield f"the previous store was moved to {one.aside}"

@@ -1,10 +1,10 @@
 """A click group whose mistakes are one line: the nearest verb is named, and a missing one is asked for."""
 
-from difflib import get_close_matches
-
 import click
 
 from memman.cli.consent import guard
+from memman.cli.synonyms import meant
+from memman.model.near import near
 
 
 class Group(click.Group):
@@ -21,7 +21,7 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb that `args` begin with."""
         if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
-            ctx.fail(_unknown(args[0], self.list_commands(ctx)))
+            ctx.fail(_unknown(args[0], self.list_commands(ctx), ctx.command_path.partition(" ")[2]))
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -40,6 +40,9 @@ class Group(click.Group):
         return list(self.commands)
 
 
-def _unknown(verb: str, verbs: list[str]) -> str:
-    near = get_close_matches(verb, verbs, 1)
-    return f"there is no verb {verb[:40]!a}" + (f"; did you mean {near[0]!r}?" if near else "")
+def _unknown(verb: str, verbs: list[str], group: str) -> str:
+    says = f"there is no verb {verb[:40]!a}"
+    if command := meant(verb, verbs, group):
+        return f"{says}; `memman {command}` does it"
+    nearest = near(verb, verbs)
+    return f"{says}; did you mean {nearest!r}?" if nearest else says

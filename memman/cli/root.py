@@ -43,6 +43,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "guide": ("guide", "Print what agents are told about memman"),
     "version": ("version", "Print the version"),
     "completion": ("completion", "Print the script that completes memman's command line in a shell"),
+    "help": ("help", "Print this help, or that of a verb"),
 }
 
 

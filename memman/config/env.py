@@ -8,6 +8,8 @@ from memman.config.keys import KEYS, Key
 from memman.config.places import foreign, read_file, write_file
 from memman.model.errors import BadConfig
 
+_PREFIX = "MEMMAN_"
+
 
 def env_path(data: str) -> str:
     """Return the path of the env file."""
@@ -17,12 +19,12 @@ def env_path(data: str) -> str:
 def known(name: str) -> Key:
     """Return the key called `name`, in either case, with or without the prefix. Raises BadConfig."""
     full = name.upper().replace(".", "_").replace("-", "_")
-    key = KEYS.get(full) or KEYS.get("MEMMAN_" + full)
+    key = KEYS.get(full) or KEYS.get(_PREFIX + full)
     if key is None:
-        from difflib import get_close_matches
+        from memman.model.near import near
 
-        near = get_close_matches("MEMMAN_" + full.removeprefix("MEMMAN_"), KEYS, 1)
-        hint = f"; did you mean {near[0]}?" if near else ": `memman config show` lists them"
+        nearest = near(full.removeprefix(_PREFIX), (key.removeprefix(_PREFIX) for key in KEYS))
+        hint = f"; did you mean {_PREFIX}{nearest}?" if nearest else ": `memman config show` lists them"
         raise BadConfig(f"there is no key {name[:60]!a}{hint}")
     return key
 

@@ -259,10 +259,10 @@ def _known(data: str, name: str) -> None:
 
 
 def _unknown(data: str, name: str) -> UnknownStore:
-    from difflib import get_close_matches
+    from memman.model.near import near
 
-    near = get_close_matches(name, _on_disk(data), 1)
+    nearest = near(name, _on_disk(data))
     return UnknownStore(
         f"there is no store named {name!r}"
-        + (f"; did you mean {near[0]!r}?" if near else ": `memman store list` shows them")
+        + (f"; did you mean {nearest!r}?" if nearest else ": `memman store list` shows them")
     )

@@ -24,6 +24,7 @@ ALLOWED = frozenset(
         "embed status",
         "graph related",
         "guide",
+        "help",
         "hook",
         "insights list",
         "insights show",

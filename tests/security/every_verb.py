@@ -26,6 +26,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "graph rebuild": (),
     "graph related": ("{memory}",),
     "guide": (),
+    "help": (),
     "hook": ("session-start", "--host", "claude-code"),
     "insights approve": ("{review}",),
     "insights list": (),

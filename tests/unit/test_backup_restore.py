@@ -71,6 +71,19 @@ def test_what_was_forgotten_or_purged_since_stays_away(box):
     assert rows(f"{told['aside']}/memman.db", "SELECT note FROM memory WHERE note = ?", (purged,)) == []
 
 
+def test_a_backup_counts_the_memories_that_its_restore_brings_back(box):
+    """What was superseded or forgotten before the backup is in it and not counted: restore counts what holds."""
+    box.remember("Redis caches.")
+    gone = box.remember("Vite builds.")
+    box.drain()
+    run(box, "forget", gone)
+    assert "1 store, 1 memory, " in run(box, "backup", "create")
+    assert "1 store, 1 memory, " in run(box, "backup", "list")
+    assert "1 store, 1 memory, " in run(box, "backup", "verify", "latest")
+    assert "restored store 'default': 1 memory" in run(box, "backup", "restore", "latest", *PERSON)
+    assert len(box.store("SELECT id FROM memory")) == 2
+
+
 # What became of a note since the backup, and what it says.
 SINCE = {
     "nothing": "Redis caches the invoices.",

@@ -75,6 +75,8 @@ TYPED = [
     (["config", "set", "HTTP_TRIES", "99"], CONFIG, "whole number"),
     (["config", "set", "HTTP_TRYS", "9"], CONFIG, "did you mean MEMMAN_HTTP_TRIES?"),
     (["config", "get", "nothing"], CONFIG, "there is no key"),
+    (["config", "set", "FOO", "x"], CONFIG, "there is no key 'FOO': `memman config show` lists them"),
+    (["store", "use", "work"], STORE, "no store named 'work': `memman store list`"),
     (["config", "unset", "nothing"], CONFIG, "there is no key"),
     (["log", "list", "--since", "soon"], USAGE, "--since takes a date"),
     (["completion", "tcsh"], USAGE, "is not one of"),

@@ -1,0 +1,47 @@
+"""What people type who do not know the verbs yet, and the command that does what they mean."""
+
+# The command -> words that are no verbs of memman's.
+_MEANT = {
+    'recall "…"': "search find query ask lookup grep get",
+    'remember "…"': "add save note learn put new create insert write",
+    "forget ID": "delete del rm remove drop retire",
+    "forget --undo ID": "undo unforget",
+    "forget --purge ID": "purge erase wipe",
+    'replace ID "…"': "edit update change correct modify",
+    "insights list": "list ls memories facts notes all",
+    "insights show ID": "show cat view why explain",
+    "insights list --status review": "review",
+    "insights protect ID": "protect pin keep",
+    "install": "setup init enable wire hooks",
+    "uninstall": "disable unwire",
+    "status": "stats info stat state",
+    "log list": "history audit",
+    "log worker": "logs",
+    "doctor": "check health diagnose verify",
+    "config show": "settings configure env keys",
+    "config set KEY VALUE": "set",
+    "store list": "stores",
+    "store use NAME": "use switch",
+    "backup create": "export dump snapshot",
+    "backup restore ID": "restore import",
+    "scheduler drain": "drain run sync process flush",
+    "scheduler start": "start resume",
+    "scheduler stop": "stop pause",
+    "scheduler serve": "serve daemon worker",
+    "scheduler queue list": "queue pending",
+    "scheduler queue retry --all": "retry",
+    "scan --fix": "redact",
+    "graph related ID": "related links edges",
+}
+# Verb of no group -> what groups call it.
+_USUAL = {"delete": "remove", "rm": "remove", "ls": "list", "add": "create", "new": "create", "info": "show"}
+
+MEANT = {word: command for command, words in _MEANT.items() for word in words.split()}
+
+
+def meant(word: str, verbs: list[str], group: str = "") -> str:
+    """Return the command that does what a word stands for, '' where nobody can tell. `group` is where it was asked."""
+    if not group:
+        return MEANT.get(word, "")
+    verb = _USUAL.get(word, "")
+    return f"{group} {verb}" if verb in verbs else ""
