@@ -54,6 +54,11 @@ class Machine:
         """The console script."""
         return self.folder + "/bin/memman"
 
+    def launcher(self, data: str) -> str:
+        """Lay down what `memman install` does, and return its path: hooks call it, and agents by its link."""
+        _run(self.python, "-c", "import sys; from memman.config.launcher import lay; lay(sys.argv[1])", data)
+        return data + "/bin/memman"
+
     def env(self, data: str) -> dict[str, str]:
         """Return the environment of a user whose memories are in `data`."""
         home = os.path.dirname(self.project)

@@ -99,8 +99,15 @@ def _verbs(bench: Bench, rounds: int) -> Iterator[tuple[str, Case]]:
     yield "bare", ([[user.python, "-c", "pass"]], user.env(empty))
     script = machine.floor(bench.work)
     yield "floor", ([[user.python, script, queue_path(empty), text] for text in texts], user.env(empty))
-    for name, data in (("remember", empty), ("remember-log", long)):
-        yield name, ([[user.memman, "remember", text] for text in texts], user.env(data))
+    launcher = user.launcher(empty)
+    for name, program, data in (
+        ("remember", user.memman, empty),
+        ("remember-launcher", launcher, empty),
+        ("remember-log", user.memman, long),
+    ):
+        yield name, ([[program, "remember", text] for text in texts], user.env(data))
+    turns = _turns(empty, texts)
+    yield "hook-stop-launcher", ([[launcher, "hook", "stop", "--host", "codex"]], user.env(empty), turns)
     for size in bench.stores:
         data = bench.data(f"recall-{size_name(size)}", size)
         for query, asked in (("selective", corpus.selective(ASKED)), ("common", corpus.common(ASKED))):
@@ -164,11 +171,21 @@ def _long(question: str, n: int) -> str:
 
 def _payloads(data: str, name: str, asked: Sequence[str], rounds: int) -> list[str]:
     """Write a payload for each run, each of another session, so that all of them have something to show."""
+    runs = range(rounds + process.WARM_UP)
+    return _written(data, name, [{"prompt": asked[n % len(asked)]} for n in runs])
+
+
+def _turns(data: str, texts: Sequence[str]) -> list[str]:
+    """Write the end of a turn for each text."""
+    return _written(data, "turn", [{"prompt": text, "last_assistant_message": "Understood."} for text in texts])
+
+
+def _written(data: str, name: str, payloads: Sequence[dict[str, str]]) -> list[str]:
     paths = []
-    for n in range(rounds + process.WARM_UP):
+    for n, payload in enumerate(payloads):
         paths.append(f"{data}/{name}-{n}.json")
         with open(paths[-1], "w", encoding="utf-8") as out:
-            json.dump({"session_id": f"{name}-{n}", "cwd": "/", "prompt": asked[n % len(asked)]}, out)
+            json.dump({"session_id": f"{name}-{n}", "cwd": "/"} | payload, out)
     return paths
 
 

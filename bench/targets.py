@@ -77,7 +77,9 @@ def _recalls() -> Iterator[Target]:
 TARGETS: tuple[Target, ...] = (
     Target("bare", "python -c pass", "ms"),
     Target("floor", "floor script: import apsw, insert one row, FULL", "ms"),
-    Target("remember", "remember, empty queue", "ms", "20 x", bare=2, mib=15),
+    Target("remember", "remember, by the console script", "ms", "20 x", bare=1.5, mib=15),
+    Target("remember-launcher", "remember, by the launcher, as agents call it", "ms", "20 x", bare=1.5, mib=15),
+    Target("hook-stop-launcher", "hook stop, by the launcher", "ms"),
     # The 95th percentile, because it is the one long wait that an agent would notice.
     Target("remember-log", "remember, queue with a log of 8 MB, 95th percentile", "ms", most=30),
     *_recalls(),

@@ -1,7 +1,5 @@
 """`python -m memman`."""
 
-import sys
+from memman._entry import leave, main
 
-from memman._entry import main
-
-sys.exit(main())
+leave(main())

@@ -5,6 +5,7 @@ import shlex
 import sys
 import sysconfig
 
+from memman.config.interpreter import NONE, Interpreter, quick
 from memman.config.places import read_file, write_file
 
 _MODE = 0o700
@@ -26,7 +27,25 @@ def moved(data: str) -> bool:
     return data != os.path.abspath(os.path.expanduser("~/.memman"))
 
 
-def text(data: str, target: str) -> str:
+# The hot verbs, which are started without what `site` does; see docs/adr/0028-start-up.md.
+_QUICK = "remember | recall | hook"
+# Told the version and the folders of Interpreter.library, the program, and its words.
+_START = """\
+import sys
+version, *library = sys.argv[1].split(":")
+del sys.argv[:2]
+if version == "{}.{}".format(*sys.version_info):
+    sys.path += library
+try:
+    from memman._entry import leave, main
+except ImportError:
+    import os
+    os.execv(sys.argv[0], sys.argv)
+leave(main())
+"""
+
+
+def text(data: str, target: str, start: Interpreter = NONE) -> str:
     """Return what the launcher holds. A hook must never fail an agent's turn, so for `hook` it always succeeds.
 
     An agent that ends a late hook ends the program behind it too: otherwise some wait for its output to close. Gemini
@@ -35,21 +54,30 @@ def text(data: str, target: str) -> str:
     folder = f': "${{MEMMAN_DATA_DIR:={_inner(data)}}}"\nexport MEMMAN_DATA_DIR\n' if moved(data) else ""
     return (
         "#!/bin/sh\n"
-        "# Written by `memman install`. Hooks and units call this path; the line below follows an upgrade.\n"
+        "# Written by `memman install`. Hooks and units call this path; the lines below follow an upgrade.\n"
         f"{folder}"
         f"program={shlex.quote(target)}\n"
-        'if [ "$1" = hook ]; then\n'
+        f"python={shlex.quote(start.python)}\n"
+        f"library={shlex.quote(start.library)}\n"
+        "verb=$1\n"
+        f"case $verb in {_QUICK}) ;; *) python= ;; esac\n"
+        'if [ -x "$python" ]; then\n'
+        f'    set -- "$python" -I -S -c {shlex.quote(_START)} "$library" "$program" "$@"\n'
+        "else\n"
+        '    set -- "$program" "$@"\n'
+        "fi\n"
+        'if [ "$verb" = hook ]; then\n'
         '    if ! [ -f "$program" ] || ! [ -x "$program" ]; then\n'
         '        case "$*" in *--host?gemini*) echo "{}" ;; esac\n'
         "        exit 0\n"
         "    fi\n"
         "    exec 3<&0\n"
-        '    "$program" "$@" <&3 3<&- &\n'
-        '    trap "kill -KILL $!" TERM INT HUP\n'
+        "    trap 'kill -KILL $! 2>/dev/null; exit 0' TERM INT HUP\n"
+        '    "$@" <&3 3<&- &\n'
         "    wait $!\n"
         "    exit 0\n"
         "fi\n"
-        'exec "$program" "$@"\n'
+        'exec "$@"\n'
     )
 
 
@@ -63,7 +91,7 @@ def lay(data: str) -> str:
 
     Raises CannotWrite. A hook that runs meanwhile finds the old one or the new one.
     """
-    path, wanted = launcher_path(data), text(data, program())
+    path, wanted = launcher_path(data), text(data, program(), quick())
     if read_file(path) != wanted or not os.access(path, os.X_OK):
         write_file(path + ".draft", wanted)
         os.chmod(path + ".draft", _MODE)
@@ -72,6 +100,15 @@ def lay(data: str) -> str:
 
 
 def target(data: str) -> str:
-    """Return the program that the launcher starts, '' where there is no launcher."""
-    lines = (line for line in read_file(launcher_path(data)).splitlines() if line.startswith("program="))
-    return "".join(shlex.split(next(lines, "").removeprefix("program=")))
+    """Return the program that the launcher starts, '' where there is no launcher. Raises ValueError."""
+    return _held(data, "program")
+
+
+def start(data: str) -> Interpreter:
+    """Return the interpreter by which the launcher starts the hot verbs. Raises ValueError."""
+    return Interpreter(_held(data, "python"), _held(data, "library"))
+
+
+def _held(data: str, name: str) -> str:
+    lines = (line for line in read_file(launcher_path(data)).splitlines() if line.startswith(name + "="))
+    return "".join(shlex.split(next(lines, "").removeprefix(name + "=")))

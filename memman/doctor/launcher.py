@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from memman import __version__
-from memman.config.launcher import launcher_path, target, text
+from memman.config.launcher import launcher_path, start, target, text
 from memman.config.places import read_file
 from memman.config.schedule import Schedule
 from memman.doctor.agents import wired
@@ -35,8 +35,14 @@ def _looked(data: str, path: str) -> Finding:
     program = _target(data)
     if not os.access(program, os.X_OK):
         return fail(f"{path} starts {program or 'nothing'}, which is not there", _INSTALL)
-    if read_file(path) != text(data, program):
+    if read_file(path) != text(data, program, start(data)):
         return fail(f"{path} is not as this version writes it", _INSTALL)
+    return _started(data, path, program)
+
+
+def _started(data: str, path: str, program: str) -> Finding:
+    if (python := start(data).python) and not os.access(python, os.X_OK):
+        return warn(f"{path} is slower than it could be: {python} is not there", _INSTALL)
     said = _version(path)
     if said != f"memman {__version__}":
         return warn(f"{path} starts {program}, which says {said!a}; this is memman {__version__}", _INSTALL)

@@ -6,6 +6,7 @@ else is real: the wired settings, the hooks, the databases, the programs.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -379,7 +380,15 @@ def silent(m: Machine) -> None:
     program.chmod(0o755)
     path = m.box.data / "bin/memman"
     lines = path.read_text().splitlines()
-    path.write_text("\n".join(f"program={program}" if line.startswith("program=") else line for line in lines))
+    held = {"program": program, "python": "''", "library": "''"}
+    name = [line.partition("=")[0] for line in lines]
+    path.write_text("\n".join(f"{n}={held[n]}" if n in held else line for n, line in zip(name, lines, strict=True)))
+
+
+def slower(m: Machine) -> None:
+    """Let the launcher know an interpreter that is not there any more."""
+    path = m.box.data / "bin/memman"
+    path.write_text(re.sub(r"(?m)^python=.*", "python=/nowhere/python", path.read_text()))
 
 
 def json_edit(path: str, change: Callable[[dict], None]) -> Callable[[Machine], None]:
@@ -565,6 +574,7 @@ FAULTS = {
     "launcher missing": Fault("launcher", gone(".memman/bin/memman"), "not there"),
     "launcher no program": Fault("launcher", lambda m: (m.box.data / "bin/memman").chmod(0o600), "executable"),
     "launcher to nowhere": Fault("launcher", nowhere, "/nowhere"),
+    "launcher slower": Fault("launcher", slower, "/nowhere/python"),
     "hooks do nothing": Fault("replay", silent, "did not inject", mended=lambda m: m.run("memman install --no-wizard")),
     "claude hook removed": Fault("agents", json_edit(CLAUDE, lambda held: held["hooks"].pop("Stop")), "claude-code"),
     "claude hook edited": Fault(

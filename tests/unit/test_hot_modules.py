@@ -13,7 +13,7 @@ from memman.testing.providers import ScriptedProvider
 # What apsw and the interpreter bring along; a version of Python may need fewer of them, none may need more.
 BESIDE = frozenset(
     # zlib: the digest of what a recall shows, a quarter of a millisecond
-    "_collections _operator errno apsw collections collections.abc itertools keyword operator reprlib zlib".split()
+    "_collections _operator errno gc apsw collections collections.abc itertools keyword operator reprlib zlib".split()
 )
 COMMON = frozenset(
     """

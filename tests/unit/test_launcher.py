@@ -9,28 +9,23 @@ import pytest
 
 from conftest import PATIENCE
 from memman.config import launcher
+from memman.config.interpreter import NONE, Interpreter, quick
 
 WORDS = ("hook", "stop", "--host", "x y")
 PLUGIN = Path(__file__).parents[2] / "hooks/claude-code"
 
 
-def run(path, *words, **environ):
+def run(path, *words, cwd=None, **environ):
     """Run a launcher."""
-    return subprocess.run(
-        [path, *words],
-        env={"PATH": "/usr/bin:/bin"} | environ,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    given = {"env": {"PATH": "/usr/bin:/bin"} | environ, "cwd": cwd, "input": "{}", "timeout": PATIENCE}
+    return subprocess.run([path, *words], capture_output=True, text=True, check=False, **given)
 
 
-def laid(folder, program):
+def laid(folder, program, start=NONE):
     """Lay a launcher for `program` into `folder`."""
     path = folder / "bin/memman"
     path.parent.mkdir(parents=True)
-    path.write_text(launcher.text(str(folder), str(program)))
+    path.write_text(launcher.text(str(folder), str(program), start))
     path.chmod(0o700)
     return path
 
@@ -120,6 +115,7 @@ def test_it_is_written_where_it_is_not_as_it_should_be(box):
     path = launcher.lay(data)
     assert os.stat(path).st_mode & 0o777 == 0o700
     assert launcher.target(data) == launcher.program() == box.script
+    assert launcher.start(data) == quick()
     first = os.stat(path).st_ino
     assert os.stat(launcher.lay(data)).st_ino == first
     os.chmod(path, 0o600)
@@ -151,3 +147,44 @@ def test_an_agent_that_ends_a_late_hook_ends_the_program_too(odd):
         hook.terminate()
         assert hook.stdout.read() == ""
         assert hook.wait(PATIENCE) == 0
+
+
+def saying(folder):
+    """Make a program that tells what it was started with."""
+    path = folder / "program"
+    path.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def test_the_verbs_of_a_turn_are_started_without_site(odd):
+    """They remember and recall without the program that all other verbs are started by."""
+    path = laid(odd, saying(odd), quick())
+    assert quick().python
+    assert len(run(path, "remember", "A heron nests.").stdout.strip()) == 32
+    assert "A heron nests." in run(path, "recall", "heron").stdout
+    assert run(path, "hook", "session-start", "--host", "codex").stdout.startswith("{")
+    assert run(path, "status", "-x").stdout == "status|-x|"
+
+
+@pytest.mark.parametrize("fault", ["another version", "nothing there", "no interpreter", "not the package"])
+def test_what_was_written_down_and_no_longer_holds_is_passed_over(odd, fault):
+    """A folder or an interpreter that is gone, or of another version, leaves the verb to the program."""
+    python, library = quick()
+    version, _, folders = library.partition(":")
+    start = {
+        "another version": Interpreter(python, f"2.7:{folders}"),
+        "nothing there": Interpreter(python, f"{version}:/nonexistent"),
+        "no interpreter": Interpreter("/nonexistent/python", library),
+        "not the package": Interpreter(python, version),
+    }[fault]
+    path = laid(odd, saying(odd), start)
+    assert run(path, "recall", "a  b", "$HOME").stdout == "recall|a  b|$HOME|"
+
+
+def test_what_a_project_puts_on_the_path_of_python_is_not_run(odd):
+    """Neither PYTHONPATH nor the working folder can put another package in the place of ours."""
+    for name in ("apsw", "memman", "os"):
+        (odd / f"{name}.py").write_text("print('not ours')\n")
+    path = laid(odd, saying(odd), quick())
+    assert run(path, "recall", "heron", cwd=odd, PYTHONPATH=str(odd)).stdout == ""
