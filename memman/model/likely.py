@@ -45,7 +45,10 @@ _SECURES = (
     r"auth\w*|app|admin|root|client|consumer|secur\w*|crypto|cipher|aes|jwt|wifi|data|product|subscription|activation|"
     r"write|integration|bot|service|session|access|storage|creds?|api|secret|token|recovery|totp|code)$"
 )
-# Characters before the word `key` in which it is said which one.
+# Tokens that say where a list goes on.
+_PAGES = "page|next|continuation|starting"
+_PAGING = rf"(?:(?<![A-Za-z])(?i:{_PAGES})|{_PAGES.title()})[ _.-]?(?i:token)"
+# Characters before a name in which it is said which one.
 _BEFORE = 24
 _HEX = r"(?i)[0-9a-f-]+|[0-9a-f]{8,}[:/][0-9a-f]+"
 _ENDING = r"(?:tion|sion|ing|ment|ity|ies|ed|ness|[ai]ble|ally|ology|[ae]nce|ive|ical|ship|ism|er|or|ion|ent|ant)s?"
@@ -79,7 +82,9 @@ def mentioned(match: re.Match[str]) -> bool:
 
 
 def token(match: re.Match[str]) -> bool:
-    """Whether a token's place holds one: letters and digits in no order that a name has."""
+    """Whether a token's place holds one: letters and digits in no order that a name has, and no page of a list."""
+    if _paging(match):
+        return False
     if scrambled(match["secret"]):
         return True
     quoted = _quoted(match)
@@ -98,7 +103,7 @@ def token(match: re.Match[str]) -> bool:
 def drawn(match: re.Match[str]) -> bool:
     """Whether a key's place holds random characters, and the key is not one that finds a thing."""
     value, which = match["secret"], _which(match)
-    if re.search(_FINDS, which) or entropy(value) < 3.0:  # noqa: PLR2004 - bits a character
+    if re.search(_FINDS, which) or _paging(match) or entropy(value) < 3.0:  # noqa: PLR2004 - bits a character
         return False
     if _quoted(match) and scrambled(value):
         return True
@@ -107,6 +112,13 @@ def drawn(match: re.Match[str]) -> bool:
     if re.fullmatch(_HEX, value) and not re.search(_SECURES, which):
         return False
     return len(re.findall(_TURN, value)) >= 3 and token(match)  # noqa: PLR2004
+
+
+def _paging(match: re.Match[str]) -> bool:
+    """Whether the name is that of a page's token."""
+    start = max(0, match.start() - _BEFORE)
+    said = match.string[start : match.start("secret")]
+    return any(start + found.end() > match.start() for found in re.finditer(_PAGING, said))
 
 
 def _which(match: re.Match[str]) -> str:

@@ -10,9 +10,9 @@ _UUID = "3f9a1c7e-5b2d-8046-af13-c95e7b0d2846"
 _ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 PREFIXES: tuple[Rule, ...] = (
     # clouds and networks
-    token("aws-session-token", "fwog iqoj fqog", r"(?:FwoG|IQoJ|FQoG)[A-Za-z0-9+/=]{80,200}+", "FwoG" + _X * 3, "FwoGx"),
-    token("google-api-key", "aq.", r"AQ\.[\w-]{40,200}+", "AQ." + _X + _X[:14], "FAQ.md"),
-    token("google-refresh-token", "1//0", r"1//0[\w-]{40,200}+", "1//0" + _X + _X, "1//0x"),
+    token("aws-session-token", "fwog iqoj fqog", r"(?:FwoG|IQoJ|FQoG)[A-Za-z0-9+/=]{80,200}", "FwoG" + _X * 3, "FwoGx"),
+    token("google-api-key", "aq.", r"AQ\.[\w-]{40,200}", "AQ." + _X + _X[:14], "FAQ.md"),
+    token("google-refresh-token", "1//0", r"1//0[\w-]{40,200}", "1//0" + _X + _X, "1//0x"),
     token("tailscale-key", "tskey-", r"tskey-[a-z]{3,12}-[A-Za-z0-9]{6,24}-[A-Za-z0-9]{16,64}", "tskey-auth-" + _X[:12] + "-" + _X[:32], "tskey-auth-x"),
     token("neon-key", "napi_ npg_", r"(?:napi_[a-z0-9]{40,100}|npg_(?=[A-Za-z]{0,20}\d)[A-Za-z0-9]{12,24})", "napi_" + _N + _N[:28], "npg_dump"),
     token("aiven-password", "avns_", r"AVNS_[\w-]{16,40}", "AVNS_" + _X[:19], "AVNS_x"),
@@ -48,13 +48,14 @@ PREFIXES: tuple[Rule, ...] = (
     token("resend-key", "re_", r"re_[A-Za-z0-9]{6,10}_(?=[A-Za-z]{0,23}\d)[A-Za-z0-9]{20,32}", "re_" + _X[:8] + "_" + _X[:24], "re_export_everything"),
     token("mailersend-key", "mlsn.", r"mlsn\.[0-9a-f]{64}", "mlsn." + _HEX + _HEX, "mlsn.x"),
     token("hubspot-token", "pat-", r"pat-(?:na|eu|ap)\d-" + _ID, "pat-na1-" + _UUID, "pat-na1-x"),
+    token("highlevel-token", "pit-", r"pit-" + _ID, "pit-" + _UUID, "pit-stop"),
     token("clickup-token", "pk_", r"pk_\d{6,10}_[A-Z0-9]{32}", "pk_" + "83623610_" + _N[:32].upper(), "pk_orders"),
     token("figma-token", "figd_ figo_ figu_", r"fig[dou]_[\w-]{36,60}", "figd_" + _X + "aB1c", "figd_x"),
     token("onesignal-key", "os_v2_", r"os_v2_(?:app|org)_[a-z0-9]{80,120}", "os_v2_app_" + _N * 2 + _N[:30], "os_v2_app"),
     token("razorpay-key", "rzp_live_ rzp_test_", r"rzp_(?:live|test)_[A-Za-z0-9]{14}", "rzp_live_" + _X[:14], "rzp_live_x"),
     token("mollie-key", "live_", r"live_(?=[a-z0-9]{0,29}[A-Z])(?=[A-Za-z]{0,29}\d)[A-Za-z0-9]{30}", "live_" + _X[:30], "live_reload"),
     token("paypal-token", "access_token$", r"access_token\$(?:production|sandbox)\$[A-Za-z0-9]{16}\$[0-9a-f]{32}", "access_token$production$" + _N[:16] + "$" + _HEX, "access_token$x"),
-    token("adyen-key", "hmfx", r"AQ[\w]{1,4}hmfx[\w+/=*^-]{60,200}+", "AQEkhmfx" + _X * 2, "AQhmfx"),
+    token("adyen-key", "hmfx", r"AQ[\w]{1,4}hmfx[\w+/=*^-]{60,200}", "AQEkhmfx" + _X * 2, "AQhmfx"),
     # what watches
     token("posthog-key", "phx_ phs_", r"ph[xs]_[A-Za-z0-9]{40,60}", "phx_" + _X + _X[:7], "phx_router"),
     token("honeycomb-key", "hcaik_ hcbik_ hcxik_ hcamk_ hcxmk_", r"hc[abx][im]k_[a-z0-9]{32,60}", "hcaik_" + _N, "hcaik_x"),

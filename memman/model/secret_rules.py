@@ -2,7 +2,8 @@
 
 The classes follow the public gitleaks rule set; patterns are our own. No
 pattern may take longer than in proportion to the text: every repetition is
-bounded, or gives nothing back (`++`) and begins only where such a run begins.
+bounded, or begins only where such a run begins; and no two ways lead through
+the same text. `++` and `(?>…)` are not used: see `secret_rule.whole`.
 """
 
 from memman.model.secret_fields import FIELDS

@@ -6,7 +6,7 @@ from math import log2
 
 # Names of things: words, each with a number of two digits at most, joined as in files, hosts and variables.
 _PIECE = r"(?:k8s|[A-Za-z]{1,14}\d{0,2}|\d{1,4})"
-_NAME = rf"{_PIECE}(?:[-_./:=|+]{{1,3}}{_PIECE})*+[_.]{{0,3}}"
+_NAME = rf"{_PIECE}(?:[-_./:=|+]{{1,3}}{_PIECE})*[_.]{{0,3}}"
 _TERM = (
     r"(?i:(?:base\d\d|sha\d|md5|argon2|bcrypt|scrypt|pbkdf2|oauth2?|utf-?8|[her]s\d{3}|aes|ed25519|x509|ecdsa|rsa|hmac)"
     r"[\w.-]{0,20}|v\d+(?:\.\d+)*(?:-\w+)?)"

@@ -8,16 +8,16 @@ from memman.model.secret_rule import Rule
 from memman.model.secret_rules import RULES
 from memman.model.secret_words import HIDDEN, masked, suspicious
 
-_PRIVATE = r"(?i)(?:<|&lt;)\s?(/?)\s?private\b[^<>&]*+(?:>|&gt;)"
+_PRIVATE = r"(?i)(?:<|&lt;)\s?(/?)\s?private\b[^<>&]*(?:>|&gt;)"
 _DROPPED = "[private]"
 # Between visible ASCII nothing invisible has a purpose, but to split a token.
-_SPLIT = f"(?<=[!-~])[{HIDDEN}]++(?=[!-~])"
+_SPLIT = f"(?<=[!-~])[{HIDDEN}]+(?=[!-~])"
 _MARKER = r"\[(?:redacted:([a-z0-9-]+)|private)\]"
 # Characters shown on either side of a marker.
 _AROUND = 24
 # What a bounded pattern took whole may go on.
 _BOUND = 120
-_REST = r"[^\s\"'`]*+"
+_REST = r"[^\s\"'`]*"
 
 
 def redact(text: str) -> str:

@@ -93,7 +93,7 @@ def repeated(rule, longest):
             *("a1B2c3d4 ", "(" + "x" * 38, "\u200b", "=\n"),
         ):
             yield (word + end) * (longest // len(word + end))
-        for run in ("a", "A1b2", " ", ".", '"', "=", "-", "://", "\n"):
+        for run in ("a", "A1b2", " ", ".", '"', "=", "-", "://", "\n", "\\", '\\"', '""', "a\\", "abcd1 "):
             yield f"{word}={run * (longest // len(run))}"
             yield f"{word} {run * (longest // len(run))}"
 
