@@ -102,7 +102,7 @@ class Scene:
         env.write_text("".join(f"MEMMAN_{name}={value}\n" for name, value in settings.items()))
         kept = ("PATH", "LANG", "PYTHONPATH", "VIRTUAL_ENV")
         self.environ = {name: os.environ[name] for name in kept if name in os.environ}
-        self.environ |= {"HOME": folder, "MEMMAN_DATA_DIR": str(self.data)}
+        self.environ |= {"HOME": folder, "MEMMAN_DATA_DIR": str(self.data), "MEMMAN_DRAIN": "off"}
         self.folder = folder
 
     def run(self, *args: str, said: str = "", agent: bool = False) -> str:

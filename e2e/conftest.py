@@ -24,5 +24,6 @@ def _bin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(name="user", scope="module")
 def _user(bin: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:  # noqa: A002 - the fixture's name
-    """Return the environment of somebody who has just installed memman."""
-    return {"PATH": f"{bin}:{os.environ['PATH']}", "HOME": str(tmp_path_factory.mktemp("home"))}
+    """Return the environment of somebody who has just installed memman, and says when a drain runs."""
+    home = str(tmp_path_factory.mktemp("home"))
+    return {"PATH": f"{bin}:{os.environ['PATH']}", "HOME": home, "MEMMAN_DRAIN": "off"}

@@ -13,6 +13,8 @@ say "Installing memman into a fresh environment"
 "$work/venv/bin/python" -m pip install --quiet .
 export PATH="$work/venv/bin:$PATH" HOME="$work/home" MEMMAN_DATA_DIR="$work/home/.memman"
 mkdir "$HOME"
+# So that the drain is there to be watched; without it the first note would start one.
+export MEMMAN_DRAIN=off
 run memman version
 
 say "Remembering: one row in queue.db, on disk before the uid is printed"

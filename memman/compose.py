@@ -11,7 +11,7 @@ from memman.clock import now_ms
 from memman.config.env import Settings
 from memman.config.ground import claim
 from memman.config.places import data_dir
-from memman.config.schedule import beat, refuse_stopped, ring, silence
+from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.config.stores import checked
 from memman.drain.lock import drain_lock
 from memman.model.vocabulary import LOCAL, MINILM
@@ -19,7 +19,7 @@ from memman.model.vocabulary import LOCAL, MINILM
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from memman.drain.loop import Limits
+    from memman.drain.loop import Drain, Limits
     from memman.drain.report import Report
     from memman.drain.runner import Watch
     from memman.drain.worklog import Worklog
@@ -263,13 +263,14 @@ def drain(
     seconds: float | None = None,
     store: str | None = None,
     patient: bool = False,
+    handed: int | None = None,
     started: "Callable[[Queue], Callable[[], None]]" = lambda queue: lambda: None,  # noqa: ARG005 - no progress shown
     trace: "Callable[[str, Plan], None]" = lambda stage, plan: None,  # noqa: ARG005 - nobody looks on by default
 ) -> "Report":
     """Run one drain. Raises SchedulerStopped, and Busy when another holds the lock (`patient`: up to the deadline).
 
-    `started` is told the queue once the lock is held and returns what to call
-    after each note; `trace` hears what each stage made of it.
+    `handed` is the drain's lock as a write took it for us. `started` is told the queue once the lock is held and
+    returns what to call after each note; `trace` hears what each stage made of it.
     """
     data = data_dir()
     claim(data)
@@ -277,7 +278,7 @@ def drain(
 
     deadline = None if seconds is None else time.monotonic() + seconds
     patience = (-1 if seconds is None else seconds) if patient else 0
-    with drain_lock(data, patience), Worklog(data) as log:
+    with drain_lock(data, patience, handed=handed), Worklog(data) as log:
         from memman.backup.swap import recover
         from memman.drain.loop import Limits
         from memman.drain.runner import Watch
@@ -334,7 +335,7 @@ async def _drain(
         if waiting:
             # Loaded before the first note is claimed: a drain that dies over its imports has tried no note.
             workshop.providers()
-        beating = asyncio.create_task(_beat(data))
+        beating = asyncio.create_task(_beat(data, work))
         try:
             report = await work.run()
         finally:
@@ -413,10 +414,12 @@ def _backed_up(data: str, queue: "Queue", settings: Settings, log: "Worklog") ->
             beat(data)
 
 
-async def _beat(data: str) -> None:
-    """Let the heart beat while notes are worked on, however long that takes."""
+async def _beat(data: str, work: "Drain") -> None:
+    """Let the heart beat while notes are worked on, however long that takes, and end where a person stops drains."""
     while True:
         beat(data)
+        if Schedule.load(data).stopped and not work.stop_reason:
+            work.interrupt("the scheduler was stopped")
         await asyncio.sleep(1)
 
 

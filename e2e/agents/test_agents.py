@@ -55,7 +55,7 @@ def _told(house: House) -> dict[tuple[str, str], Turn]:
 def _asked(house: House, told: dict[tuple[str, str], Turn]) -> dict[tuple[str, str], Turn]:
     """Return the turns of later sessions, after a drain."""
     assert told
-    house.memman("scheduler", "drain")
+    house.memman("scheduler", "drain", "--wait")
     return house.each(
         {asker: [UNRELATED, *(FACTS[teller].question for teller, one in PAIRS if one == asker)] for asker in NAMES}
     )
@@ -100,7 +100,7 @@ def test_a_session_begins_with_the_guide_and_preferences(asked: dict[tuple[str, 
 def test_what_was_recalled_is_not_learned_again(house: House, asked: dict[tuple[str, str], Turn]) -> None:
     """After all those sessions and another drain there are as many memories as were told."""
     assert asked
-    house.memman("scheduler", "drain")
+    house.memman("scheduler", "drain", "--wait")
     listed = house.memman("insights", "list")
     assert len(listed.splitlines()) == len(FACTS) + 1, listed
     assert [mark for mark in MARKS if listed.count(mark) != 1] == [], listed

@@ -93,6 +93,6 @@ def test_it_remembers_again_once_it_is_mended(house: House, usual: dict[tuple[st
     """After all that the data is whole, and the next session is given what is stored."""
     assert usual
     house.memman("remember", "The staging cluster is in Frankfurt.")
-    house.memman("scheduler", "drain")
+    house.memman("scheduler", "drain", "--wait")
     turns = house.each({name: [PROMPT] for name in NAMES if name not in SPARED})
     assert [name for (name, _), turn in turns.items() if "Frankfurt" not in turn.beside] == []

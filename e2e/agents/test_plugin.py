@@ -24,7 +24,9 @@ def test_the_plugin_recalls_and_captures(desk: Desk, bin: Path) -> None:  # noqa
     """A correction of one session is beside the related prompt of the next."""
     desk.prepare()
     assert desk.ask("No, we deploy billing with Nomad, never with Kubernetes.").code == 0
-    subprocess.run([bin / "memman", "scheduler", "drain"], env={"HOME": str(desk.home)}, check=True, timeout=600)
+    subprocess.run(
+        [bin / "memman", "scheduler", "drain", "--wait"], env={"HOME": str(desk.home)}, check=True, timeout=600
+    )
     assert "Nomad" in desk.ask("How do we deploy billing?").beside
 
 

@@ -20,5 +20,5 @@ def backup_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:
 def quiet(data: str) -> Iterator[None]:
     """Hold off drains and backups. Raises Busy where one goes on for longer than PATIENCE."""
     busy = "a drain is at work; try again when it has ended"
-    with lock.alone(data, lock.LOCK, busy, PATIENCE), backup_lock(data, PATIENCE):
+    with lock.drain_lock(data, PATIENCE, busy=busy), backup_lock(data, PATIENCE):
         yield

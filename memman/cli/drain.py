@@ -1,5 +1,6 @@
 """`memman scheduler drain`: what a person, and whoever starts drains, runs."""
 
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ import click
 from memman.cli.options import json_option, said_store, store_option
 from memman.cli.progress import bar
 from memman.cli.show import as_data, complain, text
+from memman.config.detached import DEADLINE
 from memman.config.ground import tread
 from memman.config.places import data_dir
 from memman.config.schedule import beat, refuse_stopped
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from memman.pipeline.plan import Plan
     from memman.queue.notes import Queue
 
+# As the systemd unit has it.
+_NICE = 10
+
 
 @click.command()
 @click.option("--limit", type=click.IntRange(1), help="Notes at most.")
@@ -26,11 +31,14 @@ if TYPE_CHECKING:
 @click.option(
     "--wait", is_flag=True, help="As units do: wait for another drain to end, and leave at once where nothing waits."
 )
+@click.option("--handed", type=click.IntRange(3), hidden=True, help="As a write starts it: the drain's lock, open.")
 @click.option("--trace", is_flag=True, help="Print what each stage makes of each note.")
 @json_option
 @store_option
-def drain(limit: int | None, deadline: float | None, wait: bool, trace: bool, as_json: bool) -> int:
+def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | None, trace: bool, as_json: bool) -> int:
     """Take the notes that wait through the pipeline, into their stores."""
+    if handed is not None:
+        deadline = _step_aside()
     refuse_stopped(data_dir(), "drain")
     tread(data_dir())
     if wait and not limit and said_store() is None and _idle():
@@ -43,6 +51,7 @@ def drain(limit: int | None, deadline: float | None, wait: bool, trace: bool, as
             seconds=deadline,
             store=said_store(),
             patient=wait,
+            handed=handed,
             started=lambda queue: _counting(queue, progress),
             trace=_told if trace else lambda stage, plan: None,  # noqa: ARG005 - nobody looks on
         )
@@ -63,6 +72,16 @@ def summary(report: "Report") -> str:
     more = {"failed and will be tried again": report.failed - report.parked, "rescued": report.rescued}
     line += "".join(f", {count} {what}" for what, count in more.items() if count > 0)
     return line + (f"; stopped: {report.stopped}" if report.stopped else "")
+
+
+def _step_aside() -> float:
+    """Let nobody feel a drain that nobody waits for: leave the caller's folder, and let others go first.
+
+    Return its deadline.
+    """
+    os.chdir("/")
+    os.nice(_NICE)
+    return DEADLINE
 
 
 def _idle() -> bool:

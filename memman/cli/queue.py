@@ -9,6 +9,7 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, said_store, store_option
 from memman.cli.show import ago, as_data, pairs, short, table, text, when
+from memman.config.detached import ask
 from memman.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def retry(id_: str | None, every: bool) -> None:
         parked = (note["uid"] for note in _of_store(notes.listed(("parked",), -1)))
         chosen = list(parked) if every else [notes.find(str(id_))]
         done = [uid for uid in chosen if notes.retry(uid)]
+    if done:
+        ask(place().data)
     if id_ and not done:
         raise UsageError(f"note {id_} is not parked")
     text(f"{len(done)} note{'s' * (len(done) != 1)} will be tried again")

@@ -11,8 +11,6 @@ from memman.cli.show import as_data, pairs, text
 from memman.cli.status import everything, scheduled
 from memman.config.places import data_dir
 
-_NOBODY = 69
-
 
 @click.group(cls=Group)
 @store_option
@@ -21,13 +19,11 @@ def scheduler() -> None:
 
 
 @scheduler.command()
-def install() -> int:
-    """Have systemd or launchd start drains: when a note comes, and at an interval."""
+def install() -> None:
+    """Have systemd or launchd start drains, when a note comes and at an interval; where neither answers, each write."""
     from memman.scheduler import setup
 
-    lines, done = setup.attempt(data_dir())
-    _say(lines)
-    return 0 if done else _NOBODY
+    _say(setup.install(data_dir()))
 
 
 @scheduler.command()
@@ -66,11 +62,10 @@ def trigger() -> None:
 @click.argument("seconds", type=click.IntRange(1, 86_400), required=False)
 def interval(seconds: int | None) -> None:
     """Print or set the seconds between two drains that no note asked for."""
-    from memman.config.schedule import Schedule
     from memman.scheduler import control
 
     if seconds is None:
-        text(str(Schedule.load(data_dir()).interval))
+        text(str(control.interval(data_dir())))
     else:
         _say(control.set_interval(data_dir(), seconds))
 

@@ -37,14 +37,19 @@ def everything() -> dict[str, Any]:
 def scheduled(record: dict[str, Any]) -> dict[str, str]:
     """Return what to print of how whoever starts drains is doing."""
     late, last, soon = record["overdue_seconds"], record["last_run"], record["next_run"]
-    started = f"{record['state']}, every {record['interval']} s by {record['kind']}"
     return {
-        "scheduler": started if record["kind"] else record["state"],
+        "scheduler": f"{record['state']}, {_starts(record)}",
         "units": "; ".join(f"{name} {state}" for name, state in record["units"].items()),
         "last run": "never" if last is None else f"{when(last)} ({ago(last)})",
         "next run": when(soon),
         "drain overdue": "" if late is None else f"the last one ended {late} s ago: `memman doctor` says more",
     }
+
+
+def _starts(record: dict[str, Any]) -> str:
+    if record["interval"] is not None:
+        return f"every {record['interval']} s by {record['kind']}"
+    return "by each write" if record["kind"] == "write" else "nobody starts drains"
 
 
 def _lines(record: dict[str, Any]) -> dict[str, str]:

@@ -13,7 +13,11 @@ from memman.config.places import make_file, read_file, write_file
 INTERVAL = 60  # seconds between two drains that nobody rang for
 LONGEST = 86_400  # seconds that the interval may be
 MISSED = 3  # intervals without a drain that are worth a word
-KINDS = ("systemd", "launchd", "serve")
+SERVE, WRITE, NOBODY = "serve", "write", "nobody"
+MANAGERS = ("systemd", "launchd")
+KINDS = (*MANAGERS, SERVE, WRITE, NOBODY)
+# Of which no interval is kept.
+UNTIMED = ("", WRITE, NOBODY)
 
 
 def schedule_path(data: str) -> str:
@@ -32,7 +36,7 @@ def heartbeat_path(data: str) -> str:
 
 
 class Schedule:
-    """What the schedule file says. `kind` is one of KINDS, or '' where nothing was installed.
+    """What the schedule file says. `kind` is one of KINDS, or '' where nothing was installed: writes start drains then.
 
     `lingering` is whether installing it is what lets the user's units outlive a logout.
     """
@@ -46,6 +50,11 @@ class Schedule:
         self.interval = interval
         self.stopped = stopped
         self.lingering = lingering
+
+    @property
+    def timed(self) -> bool:
+        """Whether drains start at an interval, too."""
+        return self.kind not in UNTIMED
 
     @classmethod
     def load(cls, data: str) -> "Schedule":
@@ -109,14 +118,17 @@ def beat(data: str) -> None:
 def overdue(data: str) -> int | None:
     """Return the seconds since a drain last got on (or the installation) where that is more than MISSED intervals.
 
+    Where writes start drains: since the bell rang that no drain has silenced.
     None where drains are on time, stopped, or nobody was set up to start them.
     What was before the clock was set back tells nothing.
     """
     schedule = Schedule.load(data)
-    if not schedule.kind or schedule.stopped:
+    if schedule.kind in ("", NOBODY) or schedule.stopped:
+        return None
+    if not schedule.timed and not os.path.lexists(bell_path(data)):
         return None
     now, times = time.time(), []
-    for path in (heartbeat_path(data), schedule_path(data)):
+    for path in (heartbeat_path(data), schedule_path(data) if schedule.timed else bell_path(data)):
         try:
             times.append(os.stat(path).st_mtime)
         except OSError:

@@ -10,8 +10,8 @@ from memman.backup.lock import BACKUP_LOCK
 from memman.backup.manifest import Manifest, backups_path, listed
 from memman.backup.schedule import Attempt, interval
 from memman.backup.swap import unsettled
+from memman.config.detached import held
 from memman.doctor.finding import Context, Finding, counted, fail, ok, shell, skipped, span, warn
-from memman.drain.lock import held
 from memman.govern.tombstones import Tombstones
 from memman.model.errors import DamagedFile
 from memman.queue.view import QueueView

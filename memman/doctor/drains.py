@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 
+from memman.config.detached import LOCK, held, lock_path
 from memman.config.schedule import heartbeat_path, overdue, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
 from memman.doctor.layout import links
-from memman.drain.lock import LOCK, held, lock_path
 from memman.drain.worklog import Line, lines
 from memman.queue.view import QueueView
 from memman.scheduler.report import last_run

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from memman import __version__
 from memman.config.launcher import launcher_path, start, target, text
 from memman.config.places import read_file
-from memman.config.schedule import Schedule
+from memman.config.schedule import NOBODY, Schedule
 from memman.doctor.agents import wired
 from memman.doctor.finding import Context, Finding, fail, ok, skipped, warn
 from memman.scheduler.command import ask
@@ -18,7 +18,7 @@ _INSTALL = "memman install"
 def check(context: Context) -> Iterator[Finding]:
     """Look at the launcher, and run it."""
     path = launcher_path(context.data)
-    if not os.path.exists(path) and not Schedule.load(context.data).kind and not wired(context):
+    if not os.path.exists(path) and Schedule.load(context.data).kind in {"", NOBODY} and not wired(context):
         yield skipped("nothing was installed that would call it")
         return
     if path in context.amiss:

@@ -5,20 +5,18 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
 from memman.config.launcher import launcher_path
-from memman.config.places import make_file, make_folder, write_file
 from memman.doctor.agents import wired
 from memman.doctor.finding import Context, Finding, counted, fail, shell, skipped, sound
+from memman.doctor.tryout import MARK, tryout
 from memman.integrations.state import commands
 from memman.integrations.target import Target
 from memman.model.vocabulary import AGENT_MARKS
-from memman.queue.append import append
 from memman.queue.view import QueueView
 
 _PAYLOADS = os.path.dirname(__file__) + "/payloads"
@@ -29,19 +27,9 @@ ALTOGETHER = 10.0
 _HANGS = f"did not end within {PATIENCE:g} s"
 # What the least patient host takes of one text.
 LONGEST = 10_000
-_MARK = "plumage-amber"
-_CANARY = f"The canary heron service listens on port 8417 ({_MARK})."
 _CALL = re.compile(r"hook\s+([a-z-]+)\s+--host")
 # The turn is ended last: what it queues is looked for then.
 _LAST = "stop"
-_NOTE: dict[str, str | int | None] = {
-    **dict.fromkeys("entities replaces agent session cwd repository revision host user".split(), ""),
-    "store": "default",
-    "text": _CANARY,
-    "source": "user",
-    "category": None,
-    "importance": None,
-}
 
 Answer = dict[str, Any] | None
 
@@ -97,24 +85,13 @@ def _round(agent: str, hooks: dict[str, list[str]]) -> dict[str, str]:
     """Play one session on a fresh folder, as far as the first hook that hangs; return what is wrong by event."""
     recorded = _recorded(agent)
     wrong: dict[str, str] = {}
-    with tempfile.TemporaryDirectory(prefix="memman-doctor-") as place:
-        data = _planted(place)
+    with tryout() as data:
         for event, command in hooks.items():
-            fault = _outcome(data, event, command, recorded[event] | {"cwd": place})
+            fault = _outcome(data, event, command, recorded[event] | {"cwd": os.path.dirname(data)})
             wrong |= {event: fault} if fault else {}
             if fault == _HANGS:
                 break
     return wrong
-
-
-def _planted(place: str) -> str:
-    """Make a data folder that remembers one thing."""
-    data = place + "/data"
-    make_folder(data)
-    make_file(data + "/env")
-    write_file(data + "/env", "MEMMAN_CAPTURE=turns\n")
-    append(data, _NOTE)
-    return data
 
 
 def _outcome(data: str, event: str, command: list[str], payload: dict[str, Any]) -> str:
@@ -162,7 +139,7 @@ def _begins(data: str, answer: Answer) -> str:
 
 
 def _injects(data: str, answer: Answer) -> str:
-    return _fits(data, answer) if _MARK in _context(answer) else "did not inject a memory that answers the prompt"
+    return _fits(data, answer) if MARK in _context(answer) else "did not inject a memory that answers the prompt"
 
 
 def _queues(data: str, answer: Answer) -> str:

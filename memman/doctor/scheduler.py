@@ -3,16 +3,20 @@
 import os
 import time
 from collections.abc import Iterator
+from signal import SIGKILL
 
+from memman.config.detached import SERVE_LOCK, SWITCH, command, held, launch
 from memman.config.launcher import launcher_path
-from memman.config.schedule import INTERVAL, KINDS, MISSED, Schedule, schedule_path
+from memman.config.schedule import KINDS, NOBODY, SERVE, Schedule, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, warn
-from memman.drain.lock import held
-from memman.scheduler import files, serve
-from memman.scheduler.adapter import ADAPTERS
-from memman.scheduler.report import last_run
+from memman.doctor.tryout import tryout
+from memman.scheduler import files
+from memman.scheduler.adapter import ADAPTERS, Adapter
+from memman.scheduler.command import ask
 
 _INSTALL = "memman scheduler install"
+# Seconds that a drain of one note may take on a machine that is very busy, and between two looks at it.
+PATIENCE, _POLL = 20.0, 0.02
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -23,37 +27,58 @@ def check(context: Context) -> Iterator[Finding]:
     elif schedule.kind not in ("", *KINDS):
         says = f"{schedule_path(context.data)} names {schedule.kind[:40]!a}, which starts no drains"
         yield fail(says, _INSTALL)
-    elif schedule.kind == serve.KIND:
+    elif schedule.kind == NOBODY:
+        yield warn("nobody starts drains: notes wait until you run one", _INSTALL)
+    elif schedule.kind == SERVE:
         yield _served(context.data)
-    elif schedule.kind:
+    elif schedule.timed:
         yield ok(f"{schedule.kind}, on every note and each {schedule.interval} s")
-    elif laid := _laid(context.data):
-        yield fail(f"{schedule_path(context.data)} does not say that {laid} starts drains", _INSTALL)
-    elif _recent(context.data):
-        yield ok("a drain ran just now, started by hand or by cron")
+    elif (laid := _laid(context.data)) and (not schedule.kind or laid.available()):
+        yield fail(f"{schedule_path(context.data)} does not say that {laid.KIND} starts drains", _INSTALL)
     else:
-        hint = "where neither systemd nor launchd answers it says what to do instead"
-        yield warn("nobody starts drains yet", "memman install", hint)
+        yield _written()
 
 
-def _laid(data: str) -> str:
-    """Name the service manager that has units of ours for this data folder."""
+def _laid(data: str) -> Adapter | None:
+    """Return the service manager that has units of ours for this data folder."""
     for adapter in ADAPTERS:
         folder = adapter.folder()
         for name in os.listdir(folder) if os.path.isdir(folder) else ():
             if "memman" in name and launcher_path(data) in (files.held(f"{folder}/{name}") or ""):
-                return adapter.KIND
-    return ""
+                return adapter
+    return None
 
 
 def _served(data: str) -> Finding:
-    if held(data, "serve.lock"):
+    if held(data, SERVE_LOCK):
         return ok("`memman scheduler serve` runs")
-    return warn(
-        "`memman scheduler serve` does not run here", hint="start it where it belongs, in the container for one"
-    )
+    hint = "or start it where it belongs, in the container for one; until then writes start drains"
+    return warn("`memman scheduler serve` does not run here", _INSTALL, hint)
 
 
-def _recent(data: str) -> bool:
-    last = last_run(data)
-    return last is not None and time.time() - last / 1000 < MISSED * INTERVAL
+def _written() -> Finding:
+    """Have a drain started as a write starts it, on a data folder of its own."""
+    if os.environ.get(SWITCH) == "off":
+        return warn(f"{SWITCH}=off keeps writes from starting drains", hint="unset it, or run drains yourself")
+    with tryout() as data:
+        fault = _tried(data)
+        if not fault:
+            return ok("each write starts a drain: one was tried, and came to its end")
+        said = ask(*command(), environ={"MEMMAN_DATA_DIR": data}, patience=PATIENCE).err.strip()
+    return fail(f"a drain that a write starts {fault}", hint=said.splitlines()[-1][:300] if said else "")
+
+
+def _tried(data: str) -> str:
+    """Start a drain and wait for its end; return what is wrong with it, '' for nothing."""
+    pid, until = launch(data), time.monotonic() + PATIENCE
+    if not pid:
+        return "cannot be started"
+    while time.monotonic() < until:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            code = os.waitstatus_to_exitcode(status)
+            return f"ends with exit code {code}" if code else ""
+        time.sleep(_POLL)
+    os.kill(pid, SIGKILL)
+    os.waitpid(pid, 0)
+    return f"does not come to its end within {PATIENCE:g} s"

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 
-from memman.config.schedule import Schedule
+from memman.config.schedule import Schedule, overdue
 from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn
 from memman.doctor.manager import overrides
 from memman.scheduler import systemd
@@ -20,7 +20,7 @@ def check(context: Context) -> Iterator[Finding]:
     if adapter is None:
         yield skipped("no service manager is used")
         return
-    faults = [*_files(context.data, adapter), *_health(adapter, stopped=schedule.stopped)]
+    faults = [*_files(context.data, adapter), *_health(context.data, adapter, stopped=schedule.stopped)]
     yield from sound(faults, f"{adapter.KIND}: as this version ships them, in {adapter.folder()}")
 
 
@@ -38,9 +38,9 @@ def _files(data: str, adapter: Adapter) -> Iterator[Finding]:
         yield fail(f"{surplus} asks for a sandbox that cannot be made here: no drain starts", _INSTALL)
 
 
-def _health(adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
+def _health(data: str, adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
     if not adapter.available():
-        yield warn(f"{adapter.KIND} does not answer here", hint="it may in a session of its own: log in, not `su`")
+        yield _silent(data, adapter)
         return
     health = adapter.health()
     if not health["well"] and not stopped:
@@ -51,3 +51,10 @@ def _health(adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
     yield from overrides(stopped=stopped)
     if not systemd.lingers():
         yield warn("units stop when you log out: lingering is off", "loginctl enable-linger")
+
+
+def _silent(data: str, adapter: Adapter) -> Finding:
+    says = f"{adapter.KIND} does not answer here"
+    if overdue(data) is not None:
+        return fail(f"{says}, and starts no drains any more", _INSTALL, "writes start them meanwhile")
+    return warn(says, hint="drains are on time, so it does elsewhere; log in in a session of its own, not by `su`")

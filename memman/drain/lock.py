@@ -5,22 +5,18 @@ The kernel frees a lock when its process ends, however it ends.
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from fcntl import LOCK_NB, LOCK_SH, flock
+from contextlib import contextmanager, suppress
 
 from filelock import FileLock, Timeout
 
+from memman.config.detached import LOCK, launch, lock_path, wanted
 from memman.config.ground import tread
-from memman.config.places import FILE_MODE, make_file, make_folder, open_file
+from memman.config.places import FILE_MODE, make_file, make_folder
+from memman.config.schedule import silence
 from memman.model.errors import Busy
 from memman.sqlite import Guard
 
-LOCK = "drain.lock"
-
-
-def lock_path(data: str) -> str:
-    """Return the path of the file that a drain at work holds locked; its modification time is when that one began."""
-    return f"{data}/{LOCK}"
+_BUSY = "another drain is at work; it will take these notes along"
 
 
 @contextmanager
@@ -43,22 +39,33 @@ def alone(data: str, name: str, busy: str, patience: float = 0) -> Iterator[None
         lock.release()
 
 
-def held(data: str, name: str) -> bool:
-    """Whether somebody holds the lock file `name`; makes none."""
+@contextmanager
+def drain_lock(data: str, patience: float = 0, *, handed: int | None = None, busy: str = _BUSY) -> Iterator[None]:
+    """Hold drain.lock, or raise Busy after `patience` seconds, -1 for never. Raises UnsafePlace.
+
+    `handed` is the open lock file that a write has taken for us. Who rang while we held it may have started no drain:
+    where writes start them, one follows.
+    """
+    tread(data)
+    with alone(data, LOCK, busy, patience) if handed is None else _handed(data, handed):
+        yield
+    if wanted(data) and silence(data):
+        launch(data)
+
+
+@contextmanager
+def _handed(data: str, handle: int) -> Iterator[None]:
+    """Hold a lock that was taken before we were started. Raises Busy where it is not the drain's."""
     try:
-        handle = open_file(f"{data}/{name}", os.O_RDONLY)
+        ours = os.path.samestat(os.fstat(handle), os.stat(lock_path(data)))
     except OSError:
-        return False
+        ours = False
+    if not ours:
+        raise Busy("the lock that was handed on is not this data folder's")
+    os.set_inheritable(handle, False)
     try:
-        flock(handle, LOCK_SH | LOCK_NB)
-    except OSError:
-        return True
+        with suppress(OSError):
+            os.utime(handle)
+        yield
     finally:
         os.close(handle)
-    return False
-
-
-def drain_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:
-    """Hold drain.lock, or raise Busy after `patience` seconds, -1 for never. Raises UnsafePlace."""
-    tread(data)
-    return alone(data, LOCK, "another drain is at work; it will take these notes along", patience)

@@ -135,7 +135,7 @@ class SchedulerStopped(MemmanError):
 
 
 class NoScheduler(MemmanError):
-    """Nobody starts drains here: neither systemd nor launchd answers, or the one that does refuses."""
+    """Nobody starts drains here, or not so: there is no interval, or the service manager does not answer or refuses."""
 
     exit_code = 69
 

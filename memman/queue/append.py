@@ -3,9 +3,9 @@
 import os
 import time
 
+from memman.config.detached import ask
 from memman.config.ground import tread
 from memman.config.places import queue_path
-from memman.config.schedule import ring
 from memman.queue.schema import open_queue
 from memman.queue.seal import SEALED, digest, teach
 from memman.sqlite import Guard, Transaction
@@ -44,7 +44,7 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
     `note` holds every column named in the insert but uid and queued_at; what
     only a turn has may be left out. Where the newest note of the store still waits
     and says the same, its uid is returned; what was said before another note is
-    said again. Rings the doorbell.
+    said again. Asks for a drain.
     """
     now = time.time_ns() // 1_000_000
     row = _NOTE | {name: _storable(value) for name, value in note.items()} | {"uid": new_uid(now), "queued_at": now}
@@ -58,5 +58,5 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
             fresh = db.changes() == 1
             uid = row["uid"] if fresh else db.execute(f"SELECT uid {_NEWEST}", {"store": row["store"]}).get
         db.close()
-    ring(data)
+    ask(data)
     return str(uid), fresh

@@ -1,4 +1,4 @@
-"""Who starts drains: systemd, launchd, or a loop in the foreground.
+"""Who starts drains: systemd, launchd, a loop in the foreground, or a write where there is none of these.
 
 An adapter is a module: systemd.py and launchd.py each have what the Protocol
 in adapter.py says. setup.py installs the one that answers here, control.py

@@ -1,11 +1,13 @@
 """Starting, stopping and triggering drains, whoever starts them here."""
 
-from memman.config.schedule import Schedule, refuse_stopped, ring
+from memman.config.detached import LOCK, held, launch
+from memman.config.schedule import NOBODY, Schedule, refuse_stopped, ring
 from memman.model.errors import NoScheduler
 from memman.scheduler.adapter import elsewhere, left_alone, named
 from memman.scheduler.state import changing
 
-NOBODY = "nothing is set up to start drains here: `memman scheduler install` says what can"
+_NOBODY = "nobody starts drains here: `memman scheduler install` says who can"
+_UNTIMED = "drains are started by writes here, at no interval"
 
 
 def start(data: str) -> list[str]:
@@ -13,7 +15,7 @@ def start(data: str) -> list[str]:
     with changing(data) as schedule:
         schedule.stopped = False
         schedule.save(data)
-        lines = ["started: notes are taken, and drained"] + ([] if schedule.kind else [NOBODY])
+        lines = ["started: notes are taken, and drained"] + ([_NOBODY] if schedule.kind == NOBODY else [])
         if adapter := named(schedule.kind):
             if owner := elsewhere(adapter, data):
                 return [*lines, f"{left_alone(adapter, owner)}; `memman scheduler install` takes over from it"]
@@ -41,9 +43,11 @@ def trigger(data: str) -> list[str]:
     """Have a drain started now. Raises SchedulerStopped, NoScheduler."""
     refuse_stopped(data, "trigger")
     schedule = Schedule.load(data)
-    if not schedule.kind:
-        raise NoScheduler(f"{NOBODY}; `memman scheduler drain` drains once")
+    if schedule.kind == NOBODY:
+        raise NoScheduler(f"{_NOBODY}; `memman scheduler drain` drains once")
     ring(data)
+    if not schedule.timed:
+        return [_launched(data)]
     if adapter := named(schedule.kind):
         if owner := elsewhere(adapter, data):
             raise NoScheduler(f"{left_alone(adapter, owner)}; `memman scheduler drain` drains once")
@@ -51,10 +55,23 @@ def trigger(data: str) -> list[str]:
     return [f"{schedule.kind} was asked to start a drain"]
 
 
+def _launched(data: str) -> str:
+    if launch(data):
+        return "a drain was started"
+    if held(data, LOCK):
+        return "a drain is at work, and will look once more when it ends"
+    raise NoScheduler("no drain could be started: `memman doctor` says why")
+
+
+def interval(data: str) -> int:
+    """Return how often a drain starts that nobody rang for. Raises NoScheduler where none does."""
+    return _timed(Schedule.load(data)).interval
+
+
 def set_interval(data: str, seconds: int) -> list[str]:
-    """Set how often a drain starts that nobody rang for."""
+    """Set how often a drain starts that nobody rang for. Raises NoScheduler where none would."""
     with changing(data) as schedule:
-        schedule.interval = seconds
+        _timed(schedule).interval = seconds
         schedule.save(data)
         lines = [f"a drain starts every {seconds} s, and when a note comes"]
         if adapter := named(schedule.kind):
@@ -62,3 +79,9 @@ def set_interval(data: str, seconds: int) -> list[str]:
                 return [*lines, left_alone(adapter, owner)]
             lines += adapter.install(data)[1:]
     return lines
+
+
+def _timed(schedule: Schedule) -> Schedule:
+    if not schedule.timed:
+        raise NoScheduler(_NOBODY if schedule.kind == NOBODY else _UNTIMED)
+    return schedule

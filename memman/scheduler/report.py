@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from memman.config.schedule import Schedule, heartbeat_path, overdue
+from memman.config.schedule import NOBODY, SERVE, WRITE, Schedule, heartbeat_path, overdue
 from memman.model.errors import NoScheduler
 from memman.scheduler import serve
 from memman.scheduler.adapter import elsewhere, named
@@ -12,13 +12,13 @@ from memman.scheduler.adapter import elsewhere, named
 def report(data: str) -> dict[str, Any]:
     """Return kind, state, units, last and next run (Unix milliseconds), and by how many seconds a drain is overdue."""
     schedule = Schedule.load(data)
-    health = serve.health(data) if schedule.kind == serve.KIND else _health(data, schedule.kind)
+    health = serve.health(data) if schedule.kind == SERVE else _health(data, schedule.kind)
     last = last_run(data)
-    expected = last + schedule.interval * 1000 if last and schedule.kind else None
+    expected = last + schedule.interval * 1000 if last and schedule.timed else None
     return {
-        "kind": schedule.kind,
-        "state": "stopped" if schedule.stopped else "started" if schedule.kind else "not installed",
-        "interval": schedule.interval,
+        "kind": schedule.kind or WRITE,
+        "state": "stopped" if schedule.stopped else "not installed" if schedule.kind == NOBODY else "started",
+        "interval": schedule.interval if schedule.timed else None,
         "well": health.get("well"),
         "units": health.get("units", {}),
         "last_run": last,

@@ -13,20 +13,19 @@ import time
 from contextlib import AbstractContextManager, suppress
 from typing import Any, Self
 
+from memman.config.detached import SERVE_LOCK
 from memman.config.ground import claim
 from memman.config.launcher import program
-from memman.config.schedule import Schedule, bell_path, silence
+from memman.config.schedule import SERVE, Schedule, bell_path, silence
 from memman.drain.lock import alone
 from memman.model.errors import Busy, MemmanError
 from memman.scheduler.state import changing
 
-KIND = "serve"
 POLL = 0.1  # seconds between two looks at the bell
 REST = 1.0  # seconds after which a bell that cannot be silenced is heard again
 # Seconds after it was asked to stop at which a drain is told so, told to give up what is in flight, and killed.
 PRESSURE = ((0.0, signal.SIGTERM), (0.8, signal.SIGTERM), (1.5, signal.SIGKILL))
 _DRAIN = ("scheduler", "drain", "--wait", "--deadline", "240")
-_LOCK = "serve.lock"
 _HEARD = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -41,7 +40,7 @@ def serve(data: str, interval: int | None = None) -> None:
             with _alone(data, patience=1):  # longer than a look at its health takes
                 with changing(data) as schedule:
                     schedule.interval = interval or schedule.interval
-                    schedule.kind = schedule.kind or KIND
+                    schedule.kind = schedule.kind if schedule.timed else SERVE
                     schedule.save(data)
                 Loop(data, wakeup).run()
 
@@ -168,11 +167,11 @@ class _Wakeup:
 def _lock(data: str) -> tuple[int, int] | None:
     """Return which file the lock is, None where there is none."""
     try:
-        status = os.stat(f"{data}/{_LOCK}")
+        status = os.stat(f"{data}/{SERVE_LOCK}")
     except OSError:
         return None
     return status.st_dev, status.st_ino
 
 
 def _alone(data: str, patience: float = 0) -> AbstractContextManager[None]:
-    return alone(data, _LOCK, "another `memman scheduler serve` looks after this data folder", patience)
+    return alone(data, SERVE_LOCK, "another `memman scheduler serve` looks after this data folder", patience)

@@ -1,14 +1,16 @@
 """Installing and removing what starts drains."""
 
-import shlex
+import os
 
+from memman.config.detached import SERVE_LOCK, held
 from memman.config.launcher import launcher_path, lay
-from memman.config.schedule import Schedule
+from memman.config.schedule import NOBODY, SERVE, WRITE, Schedule
 from memman.model.errors import NoScheduler
 from memman.scheduler.adapter import ADAPTERS, Adapter, answering, elsewhere, left_alone
 from memman.scheduler.state import changing
 
-SERVE = "serve"
+_SILENT = "neither systemd nor launchd answers here"
+_WRITES = "each write starts a drain, which ends by itself; nothing stays in memory"
 
 
 def plan(data: str) -> list[str]:
@@ -16,7 +18,7 @@ def plan(data: str) -> list[str]:
     adapter = answering()
     lines = [f"write the launcher {launcher_path(data)}"]
     if adapter is None:
-        return lines + _without(data)
+        return lines + _without(data, _SILENT)
     files = ", ".join(adapter.rendered(data))
     return [
         *lines,
@@ -26,31 +28,24 @@ def plan(data: str) -> list[str]:
 
 
 def install(data: str) -> list[str]:
-    """Lay the launcher down and have whoever answers here start drains; return what to tell the user.
+    """Lay the launcher down and have whoever answers here start drains, or else each write.
 
-    Where nobody answers, the lines say what to do instead.
+    Return what to tell the user.
     """
-    return attempt(data)[0]
-
-
-def attempt(data: str) -> tuple[list[str], bool]:
-    """Do what `install` does; return also whether somebody starts drains now."""
     lay(data)
     adapter = answering()
-    if adapter is None:
-        return _without(data), Schedule.load(data).kind == SERVE
     try:
-        return _installed(data, adapter), True
+        return _installed(data, adapter) if adapter else _by_writes(data, _SILENT)
     except NoScheduler as error:
-        return [f"{error}: {_instead(data)}"], False
+        return _by_writes(data, str(error))
 
 
 def uninstall(data: str) -> list[str]:
     """Remove whatever starts drains for this data folder; return what to tell the user. Memory stays as it is."""
     lines = [line for adapter in ADAPTERS for line in _removed(data, adapter)]
-    if Schedule.load(data).kind:
+    if os.path.isdir(data) and Schedule.load(data).kind != NOBODY:
         with changing(data) as schedule:
-            schedule.kind, schedule.lingering = "", False
+            schedule.kind, schedule.lingering = NOBODY, False
             schedule.save(data)
     return lines
 
@@ -79,16 +74,20 @@ def _installed(data: str, adapter: Adapter) -> list[str]:
     return lines
 
 
-def _without(data: str) -> list[str]:
-    if Schedule.load(data).kind == SERVE:
+def _by_writes(data: str, why: str) -> list[str]:
+    """Let writes start drains, unless the loop does."""
+    if not _served(data):
+        with changing(data) as schedule:
+            schedule.kind = WRITE
+            schedule.save(data)
+    return _without(data, why)
+
+
+def _without(data: str, why: str) -> list[str]:
+    if _served(data):
         return ["drains are started by `memman scheduler serve`"]
-    return [f"neither systemd nor launchd answers here: {_instead(data)}"]
+    return [f"{why}: {_WRITES}"]
 
 
-def _instead(data: str) -> str:
-    return f"keep `memman scheduler serve` running, or add this line to your crontab: {cron_line(data)}"
-
-
-def cron_line(data: str) -> str:
-    """Return the line for a crontab that drains every minute."""
-    return f"* * * * * {shlex.quote(launcher_path(data))} scheduler drain --wait --deadline 240".replace("%", "\\%")
+def _served(data: str) -> bool:
+    return Schedule.load(data).kind == SERVE and held(data, SERVE_LOCK)

@@ -266,7 +266,10 @@ def _next() -> int | None:
 
 
 def _user() -> str:
-    return pwd.getpwuid(os.getuid()).pw_name
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # nobody whom the system knows by name, as in some containers
+        return str(os.getuid())
 
 
 def _environ() -> dict[str, str]:

@@ -225,11 +225,10 @@ def test_file_systems_are_read_from_the_mount_table(tmp_path):
 
 
 def test_who_starts_drains(box):
-    """Nobody, somebody by hand, a loop that is not running: each is said as it is."""
-    assert found(box, "scheduler")[0][0] == "warn"
-    box.remember("The heron nests.")
-    box.drain()
-    assert found(box, "scheduler") == [("ok", "a drain ran just now, started by hand or by cron")]
+    """Nobody, a switch that keeps writes from it, a loop that is not running: each is said as it is."""
+    assert found(box, "scheduler") == [("warn", "MEMMAN_DRAIN=off keeps writes from starting drains")]
+    Schedule("nobody").save(str(box.data))
+    assert found(box, "scheduler") == [("warn", "nobody starts drains: notes wait until you run one")]
     Schedule("serve", 60).save(str(box.data))
     assert found(box, "scheduler") == [("warn", "`memman scheduler serve` does not run here")]
     assert found(box, "units")[0][0] == "skipped"

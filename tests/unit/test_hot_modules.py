@@ -12,8 +12,9 @@ from memman.testing.providers import ScriptedProvider
 
 # What apsw and the interpreter bring along; a version of Python may need fewer of them, none may need more.
 BESIDE = frozenset(
-    # zlib: the digest of what a recall shows, a quarter of a millisecond
-    "_collections _operator errno gc apsw collections collections.abc itertools keyword operator reprlib zlib".split()
+    # zlib: the digest of what a recall shows, a quarter of a millisecond; fcntl: the drain's lock
+    "_collections _operator errno gc apsw collections collections.abc fcntl itertools keyword operator reprlib"
+    " zlib".split()
 )
 COMMON = frozenset(
     """
@@ -24,7 +25,8 @@ COMMON = frozenset(
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.config.ground memman.config.ignore memman.hot.provenance memman.hot.remember memman.model.secret_words
+    memman.config.detached memman.config.ground memman.config.ignore memman.hot.provenance memman.hot.remember
+    memman.model.secret_words
     memman.queue memman.queue.append memman.queue.schema memman.queue.seal
     """.split()
 )

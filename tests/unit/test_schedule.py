@@ -283,18 +283,19 @@ def test_status_says_what_waits(box):
     """Queue depth, the oldest note's age, parked notes, the provider and the money of today are on the page."""
     box.remember("The heron nests by the river.")
     record = json.loads(box.memman("scheduler", "status", "--json").stdout)
-    assert (record["kind"], record["state"], record["units"]) == ("", "not installed", {})
+    assert (record["kind"], record["state"], record["units"]) == ("write", "started", {})
     assert record["queue"]["states"]["pending"] == 1
     assert (record["last_run"], record["next_run"], record["overdue_seconds"]) == (None, None, None)
     assert record["spend"]["usd"] == 0
     shown = box.memman("scheduler", "status").stdout
-    for words in ("not installed", "never", "1 notes", "0 notes", "well", "0.0000 USD"):
+    for words in ("started, by each write", "never", "1 notes", "0 notes", "well", "0.0000 USD"):
         assert words in shown
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "86401", "soon", "1.5"])
 def test_an_interval_that_cannot_be_is_refused(box, seconds):
     """One line, and the interval stays."""
+    Schedule("serve", 60).save(str(box.data))
     done = box.memman("scheduler", "interval", "--", seconds)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert box.memman("scheduler", "interval").stdout == "60\n"

@@ -2,7 +2,6 @@
 
 import os
 import plistlib
-import shlex
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from memman.config.launcher import launcher_path
 from memman.config.schedule import Schedule, bell_path
 from memman.scheduler import launchd
-from memman.scheduler.setup import cron_line
 
 SERVICE = f"gui/{os.getuid()}/io.memman.drain"
 DOMAIN = f"gui/{os.getuid()}"
@@ -139,11 +137,3 @@ def test_trigger_interval_and_status(box, launchctl, plist, standin):
     assert "not running, last exit code 78" in shown
     standin("launchctl", "exit 113")
     assert "io.memman.drain not loaded" in box.memman("scheduler", "status").stdout
-
-
-def test_the_line_for_cron_is_one_that_sh_and_cron_read():
-    """Spaces are quoted, and `%`, which cron takes for a newline, is escaped."""
-    line = cron_line("/home/x/my 100% data")
-    assert line.startswith("* * * * * ")
-    words = shlex.split(line.removeprefix("* * * * * ").replace("\\%", "%"))
-    assert words[0] == "/home/x/my 100% data/bin/memman"

@@ -115,6 +115,9 @@ def test_one_loop_serves_a_data_folder(box, start):
     assert (record["kind"], record["well"], record["units"]) == ("serve", True, {"serve": "running"})
     assert ended(loop)[0] == 0
     assert "serve not running" in box.memman("scheduler", "status").stdout
+    assert "each write starts a drain" in box.memman("scheduler", "install").stdout
+    start()
+    wait_until(lambda: schedule.Schedule.load(str(box.data)).kind == "serve")
     assert "drains are started by `memman scheduler serve`" in box.memman("scheduler", "install").stdout
 
 

@@ -241,19 +241,18 @@ def test_uninstall_leaves_no_unit_and_no_word(box, manager):
     assert calls[0] == "--user disable --now memman-drain.timer memman-drain.path"
     assert "--user daemon-reload" in calls
     assert placed(box) == {"memman-drain.service.d/mine.conf"}
-    assert Schedule.load(str(box.data)).kind == ""
+    assert Schedule.load(str(box.data)).kind == "nobody"
     assert "nothing was installed" in box.memman("scheduler", "uninstall").stdout
 
 
 @pytest.mark.usefixtures("manager")
 def test_a_manager_that_refuses_is_one_line(box, standin):
-    """Where an order fails, install says which and what else there is, and exits 69."""
+    """Where an order fails, install says which, and writes start drains."""
     standin("systemctl", '[ "$2" != daemon-reload ] || { echo "Access denied" >&2; exit 1; }')
     done = box.memman("scheduler", "install")
-    assert (done.returncode, done.stdout.count("\n"), done.stderr) == (69, 1, "")
-    assert (
-        "`systemctl --user daemon-reload` failed: Access denied: keep `memman scheduler serve` running" in done.stdout
-    )
+    assert (done.returncode, done.stdout.count("\n"), done.stderr) == (0, 1, "")
+    assert done.stdout.startswith("`systemctl --user daemon-reload` failed: Access denied: each write starts a drain")
+    assert Schedule.load(str(box.data)).kind == "write"
 
 
 @pytest.mark.parametrize("verb", ["install", "uninstall", "start", "stop", "status", "interval", "trigger"])
@@ -270,13 +269,11 @@ def test_a_machine_without_systemd_gets_lines_and_no_traceback(box, standin, ver
     for unset in ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"):
         box.environ.pop(unset, None)
     done = box.memman("scheduler", verb)
-    assert done.returncode == {"install": 69, "trigger": 69}.get(verb, 0)
+    assert done.returncode == {"interval": 69}.get(verb, 0)
     assert "Traceback" not in done.stdout + done.stderr
     if verb == "install":
-        said = "neither systemd nor launchd answers here: keep `memman scheduler serve` running, or add this line"
-        assert said in done.stdout
-        assert f"* * * * * {launcher_path(str(box.data))} scheduler drain --wait --deadline 240" in done.stdout
-        assert Schedule.load(str(box.data)).kind == ""
+        assert "neither systemd nor launchd answers here: each write starts a drain" in done.stdout
+        assert Schedule.load(str(box.data)).kind == "write"
 
 
 @pytest.mark.parametrize(
@@ -365,7 +362,7 @@ def test_a_manager_that_hangs_keeps_nobody_long(box, standin, verb):
     done = box.memman("scheduler", verb)
     assert "answer" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-    assert done.returncode == (69 if verb in {"install", "start"} else 0)
+    assert done.returncode == (69 if verb == "start" else 0)
     assert len(hangs.calls()) == 1
     assert placed(box) == (set() if verb == "uninstall" else USUAL | {systemd.SANDBOX})
 
@@ -381,13 +378,19 @@ def test_a_manager_that_talks_nonsense_is_borne(box, standin):
 
 
 @pytest.mark.usefixtures("manager")
-def test_install_says_by_its_code_that_nobody_answers(box, standin):
-    """Also where the schedule still names who did: 69."""
+def test_where_nobody_answers_any_more_writes_start_drains(box, standin):
+    """Also where the schedule still names who did; where it answers again, doctor says how it takes over."""
     box.memman("scheduler", "install")
     for name in ("systemctl", "launchctl"):
         standin(name, "exit 1")
     done = box.memman("scheduler", "install")
-    assert (done.returncode, "neither systemd nor launchd answers" in done.stdout) == (69, True)
+    assert (done.returncode, "neither systemd nor launchd answers" in done.stdout) == (0, True)
+    assert Schedule.load(str(box.data)).kind == "write"
+    standin("systemctl", WELL)
+    (finding,) = json.loads(box.memman("doctor", "--json", "--check", "scheduler").stdout)["findings"]
+    assert (finding["status"], finding["mend"]) == ("fail", "memman scheduler install")
+    box.memman("scheduler", "install")
+    assert Schedule.load(str(box.data)).kind == "systemd"
 
 
 @pytest.mark.usefixtures("manager")
@@ -395,12 +398,12 @@ def test_an_install_that_fails_leaves_no_files(box, standin):
     """What was not there before is taken away again; what was is kept."""
     refuses = WELL + '[ "$2" != enable ] || { echo "Access denied" >&2; exit 1; }'
     standin("systemctl", refuses)
-    assert box.memman("scheduler", "install").returncode == 69
+    assert box.memman("scheduler", "install").returncode == 0
     assert not (box.data.parent / ".config/systemd").exists()
     standin("systemctl", WELL)
     box.memman("scheduler", "install")
     standin("systemctl", refuses)
-    assert box.memman("scheduler", "install").returncode == 69
+    assert "Access denied" in box.memman("scheduler", "install").stdout
     assert placed(box) == USUAL | {systemd.SANDBOX}
 
 

@@ -1,0 +1,129 @@
+"""The drain that a write starts where nobody else starts drains. Safe on the hot path.
+
+The write takes the drain's lock and hands it on to the process it starts, so
+that of many writes at once one starts a drain. Whoever finds the lock held has
+rung already, and its holder looks at the bell once more when it has let go.
+"""
+
+import os
+import sys
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+
+from memman.config.places import make_file, make_folder, open_file
+from memman.config.schedule import NOBODY, SERVE, WRITE, Schedule, overdue, ring
+
+LOCK = "drain.lock"
+SERVE_LOCK = "serve.lock"
+# In the environment: `off` keeps writes from starting drains.
+SWITCH = "MEMMAN_DRAIN"
+DEADLINE = 240  # seconds
+_started: list[int] = []
+
+
+def lock_path(data: str) -> str:
+    """Return the path of the file that a drain at work holds locked; its modification time is when that one began."""
+    return f"{data}/{LOCK}"
+
+
+def held(data: str, name: str) -> bool:
+    """Whether somebody holds the lock file `name`; makes none."""
+    try:
+        handle = open_file(f"{data}/{name}", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        flock(handle, LOCK_SH | LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def ask(data: str) -> None:
+    """Ring for a drain, and start one where nobody else would. May fail silently: the note is on disk."""
+    ring(data)
+    if wanted(data):
+        launch(data)
+
+
+def wanted(data: str) -> bool:
+    """Whether a drain runs only if a write starts it: by choice, or because who should start them does not."""
+    if os.environ.get(SWITCH) == "off":
+        return False
+    schedule = Schedule.load(data)
+    if schedule.stopped or schedule.kind == NOBODY:
+        return False
+    if schedule.kind == SERVE:
+        return not held(data, SERVE_LOCK)
+    return schedule.kind in ("", WRITE) or overdue(data) is not None
+
+
+def command() -> tuple[str, ...]:
+    """Return what runs a drain by the interpreter that runs us, and nothing of the folder that it runs in."""
+    return (sys.executable, "-P", "-m", "memman", "scheduler", "drain")
+
+
+def launch(data: str) -> int:
+    """Start a drain and return its process id at once; 0 where one is at work, or none can be started.
+
+    It is of a session of its own, reads and writes no stream of ours, and holds none of our files open.
+    """
+    _reap()
+    lock = _take(lock_path(data))
+    if lock < 0:
+        return 0
+    try:
+        os.set_inheritable(lock, True)
+        # A signal that the caller holds back would reach the drain never.
+        pid = os.posix_spawn(
+            sys.executable,
+            (*command(), "--handed", str(lock)),
+            os.environ | {"MEMMAN_DATA_DIR": data},
+            file_actions=_apart(lock),
+            setsid=True,
+            setsigmask=(),
+        )
+    except (OSError, ValueError, NotImplementedError):
+        return 0
+    finally:
+        os.close(lock)
+    _started.append(pid)
+    return pid
+
+
+def _take(path: str) -> int:
+    """Open the lock file and hold it; -1 where that cannot be."""
+    handle = -1
+    try:
+        make_folder(os.path.dirname(path))
+        make_file(path)
+        handle = open_file(path, os.O_RDWR)
+        flock(handle, LOCK_EX | LOCK_NB)
+    except OSError:
+        if handle >= 0:
+            os.close(handle)
+        return -1
+    return handle
+
+
+def _apart(lock: int) -> "list[tuple[int, ...] | tuple[int, int, str, int, int]]":
+    """Return what a new process does to be apart from us: null streams, and no other file but the lock."""
+    inherited = {int(name) for name in os.listdir("/dev/fd")} - {0, 1, 2, lock}
+    return [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0),
+        (os.POSIX_SPAWN_DUP2, 0, 1),
+        (os.POSIX_SPAWN_DUP2, 0, 2),
+        *((os.POSIX_SPAWN_CLOSE, number) for number in sorted(inherited)),
+    ]
+
+
+def _reap() -> None:
+    """Take leave of drains of ours that have ended: whoever writes on and on must not gather them."""
+    for pid in [*_started]:
+        try:
+            if not os.waitpid(pid, os.WNOHANG)[0]:
+                continue
+        except OSError:
+            pass
+        _started.remove(pid)
