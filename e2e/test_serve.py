@@ -14,6 +14,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memman.testing.terminal import attended
+
 # Figures of the acceptance: seconds until a note is drained and until it ends, and how many notes leave no zombie.
 DRAINED, ENDED, NOTES = 1.0, 2.0, 500
 PATIENCE = 300.0
@@ -117,7 +119,8 @@ def test_it_drains_soon_and_ends_in_time(container: Container) -> None:
 def test_it_ends_in_time_while_a_provider_hangs(container: Container) -> None:
     """Amid a call that nobody answers, SIGTERM ends all of it in time, and the note is still there."""
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        container.memman("config", "set", "--consent", "llm_endpoint", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+        command = ("memman", "config", "set", "llm_endpoint", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+        assert attended(command, container.user, "/").returncode == 0
         container.memman("remember", "The lock is shut on Mondays.")
         deaf.settimeout(PATIENCE)
         with deaf.accept()[0]:

@@ -2,8 +2,6 @@
 
 import json
 
-PERSON = ("--yes", "--consent")
-
 
 def run(box, *args, code=0):
     """Run `memman`; return what it printed."""
@@ -14,5 +12,5 @@ def run(box, *args, code=0):
 
 def restored(box, *args, code=0):
     """Restore the last backup; return what became of each store."""
-    said = run(box, "backup", "restore", "latest", *PERSON, "--json", *args, code=code)
+    said = run(box, "backup", "restore", "latest", "--json", *args, code=code)
     return json.loads(said) if code == 0 else said

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ import pytest
 
 from memman import compose
 from memman.hot.recall import found
+from memman.model.verbs import ASKED
 from memman.model.vocabulary import AGENT_MARKS
 from memman.queue.append import append
 from memman.store.filters import Filters
@@ -29,6 +31,7 @@ from memman.store.sqlite.seal import reseal
 from memman.store.sqlite.store import SqliteStore
 from memman.testing.nursery import PATIENCE, Nursery
 from memman.testing.providers import ScriptedProvider
+from memman.testing.terminal import Attended, attended, obliging
 
 # What stamps a note's provenance or chooses a store; a developer's own must not leak into a test.
 SCRUBBED = ("MEMMAN_", "AI_AGENT", "CLAUDE", "CODEX_", "GEMINI_", *(name for name, _ in AGENT_MARKS))
@@ -37,6 +40,8 @@ NOTE = dict.fromkeys(
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
 # What a process heeds only as it starts.
 STARTS = ("LD_PRELOAD", "PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONPATH")
+# How verbs begin that ask a person; install does only where the shell says where text goes.
+ASKING = tuple(ASKED.keys() - {"install"})
 MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
@@ -81,10 +86,16 @@ class Box:
     # --- the verbs ---
 
     def memman(self, *args: str, before: tuple[str, ...] = (), **popen: object) -> subprocess.CompletedProcess[str]:
-        """Run `memman` to its end: in a fork that has the imports done, where nothing is asked of how it is started."""
-        usual = all(self.environ.get(name) == os.environ.get(name) for name in STARTS) and not before
+        """Run `memman` to its end as a person does, who agrees to what it asks.
+
+        In a fork that has the imports done, where nothing is asked of how it is started.
+        """
+        plain = popen.keys() <= {"input", "cwd"} and all(isinstance(arg, str) for arg in args) and not before
+        if popen.keys() <= {"input", "cwd", "umask"} and " ".join(map(str, args)).startswith(ASKING):
+            return self.person(*args, before=before, stdin=popen.get("input", ""), cwd=popen.get("cwd"))
+        usual = all(self.environ.get(name) == os.environ.get(name) for name in STARTS)
         alone = threading.current_thread() is threading.main_thread()
-        if usual and alone and popen.keys() <= {"input", "cwd"} and all(isinstance(arg, str) for arg in args):
+        if plain and usual and alone:
             given = {"stdin": popen.get("input", ""), "cwd": popen.get("cwd", self.data.parent)}
             return nursery().run(*args, environ=self.environ, **given)
         given = {"capture_output": True, "text": True, "timeout": PATIENCE, "stdin": subprocess.DEVNULL}
@@ -92,6 +103,17 @@ class Box:
         if "input" in popen:
             del given["stdin"]
         return subprocess.run([*before, self.script, *args], env=self.environ, check=False, **given)
+
+    def person(
+        self,
+        *args: str,
+        answer: Callable[[str], str] = obliging,
+        before: tuple[str, ...] = (),
+        stdin: str = "",
+        cwd: Path | None = None,
+    ) -> Attended:
+        """Run `memman` at a terminal of its own, where by default somebody agrees to all that it asks."""
+        return attended([*before, self.script, *args], self.environ, cwd or self.data.parent, answer, stdin)
 
     def mortal(self, *args: str) -> subprocess.CompletedProcess[str]:
         """Run `memman` as somebody whom permissions bind: root is not."""
@@ -161,6 +183,11 @@ class Box:
     def states(self) -> dict[str, int]:
         """Count notes by state."""
         return dict(self.queue("SELECT state, count(*) FROM note GROUP BY state"))
+
+
+def no(asked: str) -> str:
+    """Answer a question of memman's with no."""
+    return "no\n" if obliging(asked) else ""
 
 
 def rows(path: Path, sql: str, values: tuple[object, ...] = ()) -> list:

@@ -17,7 +17,15 @@ from pathlib import Path
 
 INSTALL = ("install", "--no-wizard")
 UNINSTALL = ("uninstall",)
-PROGRAM = "/opt/memman/bin/memman"
+PROGRAM, PYTHON = "/opt/memman/bin/memman", "/opt/memman/bin/python"
+ATTENDED = """
+import os, sys
+from memman.testing.terminal import attended
+done = attended(sys.argv[1:], os.environ, "/")
+sys.stdout.write(done.stdout)
+sys.stderr.write(done.stderr)
+sys.exit(done.returncode)
+"""
 SERVICE, TIMER, PATH = UNITS = ("memman-drain.service", "memman-drain.timer", "memman-drain.path")
 # Figures of the acceptance: seconds until a note is recalled as stored, how often, the burst, the unit's exposure.
 STORED, TIMES, BURST, EXPOSURE = 3.0, 20, 500, 2.5
@@ -65,6 +73,10 @@ class User:
     def memman(self, *words: str) -> str:
         """Run memman, which must succeed."""
         return self.run(PROGRAM, *words)
+
+    def person(self, *words: str) -> str:
+        """Run memman at a terminal where somebody agrees to what it asks; it must succeed."""
+        return self.run(PYTHON, "-c", ATTENDED, PROGRAM, *words)
 
     def systemctl(self, *words: str) -> str:
         """Run systemctl for this user, which must succeed."""
@@ -286,7 +298,7 @@ def stays_stopped() -> None:
     assert {alice.shown(unit, "ActiveState") for unit in UNITS} == {"inactive"}
     alice.memman("scheduler", "start")
     alice.remembers("delta")
-    say(alice.memman(*UNINSTALL).rstrip())
+    say(alice.person(*UNINSTALL).rstrip())
     assert not alice.try_("systemctl", "--user", "list-unit-files", "--plain", "--no-legend", "memman*").stdout
     assert not alice.systemctl("list-units", "--all", "--plain", "--no-legend", "memman*")
     assert not list(Path("/home/alice/.config/systemd").rglob("*memman*"))
@@ -387,7 +399,7 @@ def stops_amid_a_call() -> None:
     user.memman(*INSTALL)
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         deaf.settimeout(PATIENCE)
-        user.memman("config", "set", "--consent", "llm_endpoint", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+        user.person("config", "set", "llm_endpoint", f"http://127.0.0.1:{deaf.getsockname()[1]}")
         user.memman("remember", "The lock is shut on Mondays.")
         with deaf.accept()[0]:
             began = time.monotonic()
@@ -422,7 +434,7 @@ def another_config_home() -> None:
     user = User("judy", XDG_CONFIG_HOME="/home/judy/elsewhere")
     user.memman(*INSTALL)
     user.remembers("papa")
-    user.memman(*UNINSTALL)
+    user.person(*UNINSTALL)
     assert not Path("/home/judy/elsewhere").exists()
     assert not Path("/home/judy/.config/systemd").exists()
 
@@ -434,7 +446,7 @@ def files_are_gone() -> None:
     user.remembers("quebec")
     user.run("sh", "-c", "rm -r ~/.config/systemd/user/memman*")
     assert user.shown(PATH, "ActiveState") == "active"
-    say(user.memman(*UNINSTALL).rstrip())
+    say(user.person(*UNINSTALL).rstrip())
     assert not user.systemctl("list-units", "--all", "--plain", "--no-legend", "memman*")
     assert not list(Path("/home/kim/.config").rglob("*memman*"))
 

@@ -19,6 +19,6 @@ if [ -f "$shared/memman.db" ] && [ ! -e "$here" ]; then
     (umask 077 && mkdir -p "$MEMMAN_DATA_DIR/data" && ln -sfn "$shared" "$here")
 fi
 
-memman install --target claude-code --no-wizard --consent || echo "memman: set-up failed, the agent runs without memory"
+memman install --target claude-code --no-wizard || echo "memman: set-up failed, the agent runs without memory"
 memman scheduler serve &
 exit 0

@@ -1,6 +1,5 @@
 """`memman backup`: create, list, verify, restore, remove, schedule."""
 
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -9,9 +8,10 @@ from click.shell_completion import CompletionItem
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, said_store, starting, store_option
+from memman.cli.person import confirm
 from memman.cli.show import ago, as_data, pairs, size, table, text, when
 from memman.config.places import data_dir
-from memman.model.errors import DamagedFile, UsageError
+from memman.model.errors import DamagedFile
 from memman.model.plural import counted
 
 if TYPE_CHECKING:
@@ -95,10 +95,9 @@ def verify(id_: str, as_json: bool) -> None:
 @backup.command()
 @identified
 @click.option("--to", metavar="NAME", help="Restore one store under this name, beside what is there.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @store_option
-def restore(id_: str, to: str | None, yes: bool, as_json: bool) -> None:
+def restore(id_: str, to: str | None, as_json: bool) -> None:
     """Bring back every store of a backup, or with --store one.
 
     What is there now is moved aside. Notes that waited then wait again, unless their store has them.
@@ -110,7 +109,8 @@ def restore(id_: str, to: str | None, yes: bool, as_json: bool) -> None:
 
     name = found(data_dir(), id_)
     if to is None:
-        _ask(f"put the stores of {name} in the place of those that are there?", yes=yes)
+        what = f"store {said_store()!r}" if said_store() else "every store"
+        confirm(f"Put {what} of backup {name} in the place of what is there?")
     done = bring_back(data_dir(), name, store=said_store(), to=to)
     if as_json:
         as_data([asdict(one) for one in done])
@@ -121,15 +121,14 @@ def restore(id_: str, to: str | None, yes: bool, as_json: bool) -> None:
 
 @backup.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=_complete)
-@click.option("--yes", is_flag=True, help="Do not ask.")
-def remove(ids: tuple[str, ...], yes: bool) -> None:
+def remove(ids: tuple[str, ...]) -> None:
     """Delete backups for good."""
     from memman.backup.lock import backup_lock
     from memman.backup.manifest import found
     from memman.backup.take import remove as throw_away
 
     names = [found(data_dir(), id_) for id_ in dict.fromkeys(ids)]
-    _ask(f"delete {', '.join(names)} for good?", yes=yes)
+    confirm("Delete for good?", listed=names)
     with backup_lock(data_dir()):
         for name in names:
             throw_away(data_dir(), name)
@@ -148,14 +147,6 @@ def schedule(every: str | None, keep: int | None) -> None:
         change_all(data_dir(), {name: value for name, value in said.items() if value is not None})
     settings = Settings.read(data_dir())
     pairs({"every": settings["MEMMAN_BACKUP_EVERY"], "keep": settings["MEMMAN_BACKUP_KEEP"]})
-
-
-def _ask(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError(f"{question.rstrip('?')}: needs --yes")
-    click.confirm(question, abort=True, err=True)
 
 
 def _row(name: str, made: "Manifest | None") -> tuple[str, ...]:

@@ -4,9 +4,9 @@ import sys
 
 import click
 
-from memman.cli.consent import need_person
 from memman.cli.group import Group
 from memman.cli.options import json_option, place, starting
+from memman.cli.person import confirm
 from memman.cli.show import as_data, complain, table, text
 from memman.config.env import Settings, change, drop, known, unknown
 from memman.config.keys import KEYS
@@ -29,15 +29,16 @@ def config() -> None:
 def set_(key: str, value: str) -> None:
     """Set a key; with - as the value it is read from standard input, which keeps a secret out of the shell's history.
 
-    The MEMMAN_ of a key may be left out. Where text is sent, and with whose key, is set at a terminal, or with
-    --consent.
+    The MEMMAN_ of a key may be left out.
     """
     name = known(key)
-    if name.outward(value):
-        need_person(f"setting {name.name}")
     if not value:
         raise UsageError(f"there is no value: `memman config unset {name.name}` returns it to its default")
-    change(place().data, key, _read() if value == "-" else value)
+    said = _read() if value == "-" else value
+    Settings({}).replaced({name.name: said})
+    if name.outward(said):
+        confirm(f"Set {name.name} to {masked(said) if name.secret else said}?")
+    change(place().data, key, said)
     text(f"set {name.name}")
 
 

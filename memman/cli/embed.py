@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from memman.cli.consent import need_person
 from memman.cli.group import Group
 from memman.cli.options import json_option, place, store_option
+from memman.cli.person import confirm
 from memman.cli.progress import bar
 from memman.cli.show import as_data, pairs, text
 from memman.config.keys import LOCAL
@@ -65,10 +65,10 @@ def swap(provider: str | None, model: str, endpoint: str, dimension: int | None,
         raise UsageError("give one of --to PROVIDER, --resume and --abort")
     from memman.govern import embedding as govern
 
-    if provider not in LOCAL and not (resume or abort):
-        need_person("another embedding provider")
     data = place().data
     refuse_stopped(data, "embed swap")
+    if provider not in LOCAL and not (resume or abort):
+        confirm(f"Send every text to {provider}{endpoint and ' at ' + endpoint} for its vectors?")
     if abort:
         text(govern.abort(data))
         return

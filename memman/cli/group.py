@@ -2,7 +2,7 @@
 
 import click
 
-from memman.cli.consent import guard
+from memman.cli.guard import guard
 from memman.cli.synonyms import meant
 from memman.model.near import near
 
@@ -25,7 +25,7 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a verb; a person's own asks for their consent where an agent runs it."""
+        """Return a verb; a person's is refused to agents."""
         command = self.load(ctx, name)
         if command is not None and not isinstance(command, click.Group):
             guard(command, f"{ctx.command_path} {name}".partition(" ")[2])

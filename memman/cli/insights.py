@@ -6,6 +6,7 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.person import confirm
 from memman.cli.show import ago, as_data, counted, pairs, short, table, text, when
 from memman.govern.insights import STATUSES
 from memman.model.vocabulary import CATEGORIES, SOURCES
@@ -64,6 +65,7 @@ def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     """Keep a drain from retiring memories; `replace` and `forget` still may."""
     from memman.govern.protect import protect as govern
 
+    _ask(ids, "Protect no longer?" if undo else "Protect?")
     records = govern(place(), ids, wanted=not undo)
     if as_json:
         as_data(records)
@@ -80,6 +82,7 @@ def approve(ids: tuple[str, ...], as_json: bool) -> None:
     """Let memories be recalled that were held back; they stay marked with their source."""
     from memman.govern import review as govern
 
+    _ask(ids, "Approve?")
     _judged(govern.approve(place(), ids), "approved", as_json=as_json)
 
 
@@ -91,7 +94,16 @@ def reject(ids: tuple[str, ...], as_json: bool) -> None:
     """Forget memories that were held back; `forget --undo` holds them back again."""
     from memman.govern import review as govern
 
+    _ask(ids, "Reject?")
     _judged(govern.reject(place(), ids), "rejected", as_json=as_json)
+
+
+def _ask(ids: tuple[str, ...], question: str) -> None:
+    from memman.govern import insights as govern
+
+    records = govern.shown(place(), ids)
+    shown = ((short(one["uid"], note=one["kind"] == "note"), sourced(one["source"]), one["text"]) for one in records)
+    confirm(question, listed=map("  ".join, shown))
 
 
 def _judged(records: list[dict[str, Any]], said: str, *, as_json: bool) -> None:

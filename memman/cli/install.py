@@ -5,10 +5,12 @@ import sys
 
 import click
 
+from memman.cli.ancestors import agent_above
 from memman.cli.show import complain, text
-from memman.cli.wizard import admit, asked, from_shell, shown
+from memman.cli.wizard import admit, agreed, asked, from_shell, shown
 from memman.config.env import change_all
 from memman.config.ground import check
+from memman.config.keys import KEYS
 from memman.config.launcher import lay
 from memman.config.places import data_dir
 from memman.integrations import nanoclaw, openclaw
@@ -33,7 +35,7 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print the plan and wr
 @click.command()
 @target_option
 @dry_option
-@click.option("--no-wizard", is_flag=True, help="Ask nothing, on a terminal too.")
+@click.option("--no-wizard", is_flag=True, help="Ask for no provider and no access, on a terminal too.")
 @click.option("--allow-conversation-access", "access", is_flag=True, help="Let OpenClaw's plugin see conversations.")
 @click.option("--checkout", default="", metavar="PATH", help="The checkout of NanoClaw; by default the current folder.")
 def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool, checkout: str) -> int:
@@ -46,10 +48,9 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     check(data)
     if nanoclaw.TARGET in targets:
         nanoclaw.root(checkout)
-    asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run)
-    settings = from_shell(data)
-    if asks:
-        settings |= asked(data, settings)
+    asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or agent_above())
+    shell = from_shell(data)
+    settings = shell | (asked(data, shell) if asks else {})
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Let OpenClaw's plugin see your conversations? Without it nothing is recalled there")
     wiring = Wiring(data, conversation_access=access, checkout=checkout)
@@ -58,6 +59,7 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     if dry_run:
         text("nothing was written")
         return work.code
+    work.ask(settings, shell)
     with locked(data):
         work.do(planned, wiring, settings)
     return work.code
@@ -109,6 +111,17 @@ class _Work:
         if not targets:
             text("no agent was found here; `memman install --target NAME` wires one all the same")
         return planned
+
+    def ask(self, settings: dict[str, str], shell: dict[str, str]) -> None:
+        """Drop the settings of the shell that a person has to agree to, unless they do."""
+        outward = {name: value for name, value in settings.items() if name in shell and KEYS[name].outward(value)}
+        try:
+            if outward:
+                agreed(outward)
+        except MemmanError as error:
+            self.wrong(error)
+            for name in outward:
+                del settings[name]
 
     def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str]) -> None:
         """Do what was planned."""

@@ -8,6 +8,7 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, said_store, store_option
+from memman.cli.person import confirm
 from memman.cli.show import ago, as_data, pairs, short, table, text, when
 from memman.config.detached import ask
 from memman.model.errors import UsageError
@@ -87,16 +88,25 @@ def retry(id_: str | None, every: bool) -> None:
 @queue.command()
 @click.option("--done", is_flag=True, help="Notes that are in their store.")
 @click.option("--parked", is_flag=True, help="Notes that were given up on: their text is nowhere else.")
-@click.option("--yes", is_flag=True, help="Really delete parked notes.")
-def purge(done: bool, parked: bool, yes: bool) -> None:
+def purge(done: bool, parked: bool) -> None:
     """Delete notes from the queue."""
     if not (done or parked):
         raise UsageError("say what to delete: --done, --parked or both")
-    if parked and not yes:
-        raise UsageError("parked notes hold text that is nowhere else: deleting them needs --yes")
+    if parked:
+        _ask_to_purge()
     with closing(_queue()) as notes:
         counts = {state: notes.purge(state) for state, wanted in (("done", done), ("parked", parked)) if wanted}
     text("deleted " + ", ".join(f"{count} {state}" for state, count in counts.items()))
+
+
+def _ask_to_purge() -> None:
+    with closing(_view()) as view:
+        notes = view.listed(("parked",), -1)
+    confirm(
+        "Delete the parked notes, whose text is nowhere else?",
+        "parked",
+        (f"{short(note['uid'], note=True)}  {note['text']}" for note in notes),
+    )
 
 
 def _view() -> "QueueView":

@@ -5,6 +5,7 @@ from dataclasses import asdict
 import click
 
 from memman.cli.options import json_option, place, store_option
+from memman.cli.person import confirm
 from memman.cli.show import as_data, text
 
 # Lost memories that are named; --json names all.
@@ -23,6 +24,8 @@ def repair(queue: bool, as_json: bool) -> None:
     from memman.govern import repair as govern
 
     where = place()
+    what = "the queue" if queue else f"store {where.name!r}"
+    confirm(f"Make {what} anew of what can be read of it?", "queue" if queue else where.name)
     done = govern.repair_queue(where.data) if queue else govern.repair(where.data, where.name)
     if as_json:
         as_data(asdict(done))

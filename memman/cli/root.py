@@ -21,6 +21,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "recall": ("hot", "Find what is remembered about a few words"),
     "replace": ("replace", "Queue a note that takes the place of a memory"),
     "forget": ("forget", "Retire memories, or with --undo bring them back"),
+    "purge": ("purge", "Delete memories for good: nothing brings them back"),
     "status": ("status", "Show how memory is doing, on one page"),
     "insights": (
         "insights",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memman.cli.options import json_option, place, said_store, store_option
+from memman.cli.person import confirm
 from memman.cli.show import as_data, short, table, text
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def scan(fix: bool, as_json: bool) -> int:
     named = said_store() is not None
     before = govern.scan(place(), named=named)
     if fix:
+        confirm("Take these secrets out for good?", listed=("  ".join(map(str, found)) for found in before.findings))
         govern.fix(place(), named=named)
     after = govern.scan(place(), named=named) if fix else before
     if as_json:

@@ -1,12 +1,12 @@
 """`memman store`: list, create, use, bind, remove."""
 
-import sys
 from typing import Any
 
 import click
 
 from memman.cli.group import Group
 from memman.cli.options import complete_store, json_option, place, store_option
+from memman.cli.person import confirm
 from memman.cli.show import as_data, size, table, text
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import UsageError
@@ -72,8 +72,7 @@ def bind(name: str | None, unset: bool) -> None:
 
 @store.command()
 @named
-@click.option("--yes", is_flag=True, help="Do not ask; also where it is the active one or notes wait for it.")
-def remove(name: str, yes: bool) -> None:
+def remove(name: str) -> None:
     """Move a store aside, from where it can be put back.
 
     Notes that wait for it leave the queue and are kept beside it.
@@ -85,8 +84,7 @@ def remove(name: str, yes: bool) -> None:
     refuse_stopped(data, "store remove")
     with drain_lock(data):
         at_stake = govern.stakes(data, name)
-        if not yes:
-            _ask(govern.needs_yes(at_stake), f"move store {name!r} with its {at_stake.memories} memories aside?")
+        confirm(f"Move store {name!r} aside?", name, govern.described(at_stake))
         target = govern.remove(data, at_stake)
     text(f"moved store {name!r} to {target}")
     if at_stake.waiting:
@@ -106,11 +104,3 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
 
 def _was(before: str) -> str:
     return f" now; it was bound to {before!r}" if before else ""
-
-
-def _ask(refusal: str, question: str) -> None:
-    if refusal:
-        raise UsageError(refusal)
-    if not sys.stdin.isatty():
-        raise UsageError("removing a store needs --yes")
-    click.confirm(question, abort=True, err=True)

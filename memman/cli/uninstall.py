@@ -5,6 +5,7 @@ import os
 import click
 
 from memman.cli.install import dry_option, target_option
+from memman.cli.person import confirm
 from memman.cli.show import complain, text
 from memman.config.launcher import launcher_path
 from memman.config.places import data_dir
@@ -37,16 +38,24 @@ def uninstall(names: tuple[str, ...], dry_run: bool, checkout: str) -> int:
     if not os.path.isdir(data) and not entries(Manifest(data), picked, wiring):
         text("nothing is installed")
         return 0
+    what = "" if whole else f" of {', '.join(target.name for target in picked)}"
+    confirm(f"Take memman out{what}?", "uninstall")
+    code = take_out(data, picked, wiring, whole=whole)
+    kept = f"{data}/backups/settings"
+    text(f"memories and settings stay in {data}")
+    if os.path.isdir(kept):
+        text(f"the originals of files that were changed stay in {kept}")
+    return code
+
+
+def take_out(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) -> int:
+    """Undo the agents, of the `whole` the scheduler and the launcher too; return the exit code."""
     with locked(data):
         code = _undo(data, picked, wiring)
         if whole:
             code = _stop(data) or code
         if whole and not Manifest(data).entries:
             _remove_launcher(data)
-    kept = f"{data}/backups/settings"
-    text(f"memories and settings stay in {data}")
-    if os.path.isdir(kept):
-        text(f"the originals of files that were changed stay in {kept}")
     return code
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import click
 
 from memman.cli.config import masked
-from memman.cli.consent import need_person
+from memman.cli.person import confirm
 from memman.config.env import Settings
 from memman.config.keys import KEYS
 from memman.model.errors import BadConfig
@@ -46,10 +46,14 @@ def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
 
 
 def admit(name: str, value: str) -> None:
-    """Raise BadConfig for a value that will not do, ForPeople for one that a person has to agree to."""
+    """Raise BadConfig for a value that will not do."""
     Settings({}).replaced({name: value})
-    if KEYS[name].outward(value):
-        need_person(f"taking {name} from the shell")
+
+
+def agreed(settings: dict[str, str]) -> None:
+    """Have a person agree to where text is sent and with whose key, as the shell says it. Raises ForPeople."""
+    said = [f"{name}={shown(name, value)}" for name, value in settings.items()]
+    confirm(f"Take {', '.join(settings)} from the shell?", listed=said)
 
 
 def shown(name: str, value: str) -> str:

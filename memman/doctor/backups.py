@@ -51,7 +51,7 @@ def _purged(data: str) -> Iterator[Finding]:
 def _unread(found: dict[str, Manifest | None]) -> Iterator[Finding]:
     for name, made in found.items():
         if made is None:
-            yield warn(f"backup {name} does not say what it holds", shell("memman", "backup", "remove", name, "--yes"))
+            yield warn(f"backup {name} does not say what it holds", shell("memman", "backup", "remove", name))
 
 
 def _last(data: str, made: list[Manifest]) -> Iterator[Finding]:

@@ -66,7 +66,7 @@ class Receipt:
 
 def targeted(place: Chosen, parts: Sequence[str]) -> Target:
     """Find what the ids name. Raises UnknownId and AmbiguousId."""
-    refuse_stopped(place.data, "forget --purge")
+    refuse_stopped(place.data, "purge")
     with looking(place) as (catalogue, queue):
         found = all_named(parts, catalogue, queue, place.name)
         memories = catalogue.memories([row for one in found for row in one.memories])

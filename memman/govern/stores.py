@@ -178,11 +178,10 @@ def stakes(data: str, name: str) -> Stakes:
     return Stakes(name, name == stores.active(data), memories, waiting, bound)
 
 
-def needs_yes(at_stake: Stakes) -> str:
-    """Say why removing the store takes a --yes and no mere answer, '' where an answer will do."""
-    if at_stake.waiting:
-        return f"{len(at_stake.waiting)} notes wait for store {at_stake.name!r}: drain them first, or give --yes"
-    return f"{at_stake.name!r} is the active store: choose another first, or give --yes" if at_stake.chosen else ""
+def described(at_stake: Stakes) -> list[str]:
+    """Say what a person should know before the store is removed."""
+    said = [f"memories: {at_stake.memories}", f"notes that wait for it: {len(at_stake.waiting)}"]
+    return [*said, "it is the active store"] if at_stake.chosen else said
 
 
 def remove(data: str, at_stake: Stakes) -> str:

@@ -57,7 +57,7 @@ def _read(path: str, number: int, line: str) -> tuple[str, str]:
     if _line(says) != line:
         raise DamagedFile(
             f"line {number} of {path} is not what was written, and what it kept away would come back: remove the line,"
-            " and after a restore `memman forget --purge` again what must stay away"
+            " and after a restore `memman purge` again what must stay away"
         )
     _, note, memory = says.split(" ")
     return note, memory

@@ -154,7 +154,7 @@ class Busy(MemmanError):
 
 
 class ForPeople(MemmanError):
-    """An agent, or a script without a terminal, asked for what a person decides. `--consent` says that they agree."""
+    """A person decides this at a terminal: an agent asked, there was no terminal, or the answer was another."""
 
     exit_code = 77
 

@@ -1,6 +1,6 @@
-"""The verbs an agent is told of and granted, and those that are a person's: whatever is named here by nobody.
+"""The verbs an agent is told of and granted, and those that are a person's: all that AGENT_VERBS and ALLOWED lack.
 
-Behind the guide, the skill, the permissions, and what an agent is refused (memman.cli.consent).
+Behind the guide, the skill, the permissions, and what an agent is refused (memman.cli.guard).
 """
 
 # Verb -> (how it is called, when it is of use).
@@ -46,4 +46,24 @@ ALLOWED = frozenset(
 )
 
 # Options (by the name of their value) that make an allowed verb a person's.
-PERSONS = {"doctor": ("fix", "billable"), "forget": ("purge",), "scan": ("fix",)}
+PERSONS = {"doctor": ("fix", "billable"), "scan": ("fix",)}
+
+# Verbs of a person that ask at their terminal before they do anything (memman.cli.person.confirm), and when: what they
+# do cannot be taken back, lets pass what was held back, or says where text is sent. The other verbs of a person are
+# refused to agents, and scripts may run them.
+ASKED = {
+    "backup remove": "",
+    "backup restore": "except with --to",
+    "config set": "for a provider, an endpoint and a key",
+    "embed swap": "for a provider elsewhere",
+    "insights approve": "",
+    "insights protect": "",
+    "insights reject": "",
+    "install": "for a provider, an endpoint and a key that the shell has",
+    "purge": "",
+    "repair": "",
+    "scan": "with --fix",
+    "scheduler queue purge": "with --parked",
+    "store remove": "",
+    "uninstall": "except with --dry-run",
+}

@@ -14,6 +14,9 @@ import filelock  # noqa: F401 - what the verbs import is imported once, before t
 
 from memman import _entry
 from memman.cli import install, uninstall  # noqa: F401 - the same
+from memman.config.places import data_dir
+from memman.integrations.target import Wiring
+from memman.integrations.targets import TARGETS
 
 KILLED = 137
 _WATCHED = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate"}
@@ -45,8 +48,13 @@ def run(home, words, at=0):
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - open until the fork ends
         if at:
             sys.addaudithook(killer(at))
-        os._exit(_entry.main())
+        os._exit(taken_out(words[2]) if words[0] == "uninstall" else _entry.main())
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def taken_out(name):
+    """Uninstall an agent as the verb does once a person has agreed; return its exit code."""
+    return uninstall.take_out(data_dir(), [TARGETS[name]], Wiring(data_dir()), whole=False)
 
 
 def killer(at):

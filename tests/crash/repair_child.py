@@ -53,7 +53,7 @@ class Strike(Fault):
 def main():
     """Serve until there are no more lines."""
     vfs = Patient()
-    for name in ("cli.repair", "govern.repair", "embed.builtin", "embed.cache", "store.sqlite.store", "config.env"):
+    for name in ("_entry", "govern.repair", "embed.builtin", "embed.cache", "store.sqlite.store", "config.env"):
         import_module(f"memman.{name}")
     for line in sys.stdin:
         told, tell = os.pipe()
@@ -67,18 +67,29 @@ def main():
         sys.stdout.flush()
 
 
+def mended(data, queue):
+    """Repair as the verb does once a person has agreed; return its exit code."""
+    from memman import _entry
+    from memman.govern.repair import repair, repair_queue
+
+    try:
+        repair_queue(data) if queue else repair(data, "default")
+    except OSError:
+        return _entry._CANNOT_WRITE
+    except Exception as error:  # noqa: BLE001 - as the entry point does
+        return _entry._report(error)
+    return 0
+
+
 def run(vfs, tell, data, queue, kind, at):
     """Repair in this fork, and end it."""
-    from memman import _entry
-
     signal.alarm(120)
     os.environ["MEMMAN_DATA_DIR"] = data
-    sys.argv = ["memman", "repair", *["--queue"] * queue]
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     vfs.fault = strike = Strike(CHANGES if kind == "kill" else IO, at)
     strike.kind = kind
     sys.addaudithook(strike.hear)
-    code = _entry.main()
+    code = mended(data, queue)
     os.write(tell, str(strike.seen).encode())
     os._exit(code)
 

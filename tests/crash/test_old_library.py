@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from conftest import PATIENCE
+from memman.testing.terminal import attended
 
 # Stands in for an apsw that was built with an older SQLite.
 OLD = """
@@ -31,11 +31,10 @@ def test_the_wrong_library_is_refused(box, kept):
     )
     refused = 0
     for verb in verbs:
-        process = box.start(sys.executable, "-c", OLD, *verb)
-        out, err = process.communicate(timeout=PATIENCE)
-        assert (process.returncode, out) == (15, ""), (verb, out, err)
-        assert err.count("\n") == 1
-        assert "3.51.3" in err
+        done = attended([sys.executable, "-c", OLD, *verb], box.environ, box.data.parent)
+        assert (done.returncode, done.stdout) == (15, ""), (verb, done)
+        assert done.stderr.count("\n") == 1
+        assert "3.51.3" in done.stderr
         refused += 1
     assert {path: path.read_bytes() for path in before} == before
     kept(f"SQLite 3.51.2: {refused} of {len(verbs)} verbs end with 15, 0 files changed")

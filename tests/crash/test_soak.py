@@ -74,7 +74,7 @@ class Soak:
             self.program("status")
         if number % 20 == 19:
             backup = self.program("backup", "create", f"soak{number}").split()[0]
-            self.program("backup", "remove", backup, "--yes", "--consent")
+            self.program("backup", "remove", backup)
 
     def phase(self, seconds):
         """Let agents work for so long, then the loop until nothing waits; measure."""

@@ -9,7 +9,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "backup create": (),
     "backup list": (),
     "backup remove": ("{backup}",),
-    "backup restore": ("{backup}", "--yes"),
+    "backup restore": ("{backup}",),
     "backup schedule": ("daily",),
     "backup verify": ("{backup}",),
     "completion": ("bash",),
@@ -38,6 +38,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "log worker": (),
     "pipeline": (),
     "prime": (),
+    "purge": ("{spare}",),
     "recall": ("where is billing deployed",),
     "remember": ("The office plant is watered on Mondays.",),
     "repair": (),
@@ -63,14 +64,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "store bind": ("second",),
     "store create": ("second",),
     "store list": (),
-    "store remove": ("second", "--yes"),
+    "store remove": ("second",),
     "store use": ("second",),
     "timeline": ("--around", "{memory}"),
     "uninstall": (),
     "version": (),
 }
 # The same with an option that changes what they may do.
-MORE = {"doctor": ("--fix", "--billable"), "forget": ("--purge", "--undo"), "scan": ("--fix",)}
+MORE = {"doctor": ("--fix", "--billable"), "forget": ("--undo",), "scan": ("--fix",)}
 TEXTS = (
     "We deploy billing to Fly.io from the main branch.",
     "Redis caches the invoices of the billing service.",

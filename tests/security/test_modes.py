@@ -20,7 +20,7 @@ from memman.testing.providers import ScriptedProvider
 CREATES = "open,openat,creat,mkdir,mkdirat,mknod,mknodat"
 CREATED = re.compile(r'(?:open|openat|creat|mkdir|mkdirat)\((?:AT_FDCWD, )?"([^"]+)".*?, (0[0-7]+)\) += \d')
 # Verbs that leave nothing for others to work with come last.
-LAST = ("store remove", "scheduler stop", "scheduler start", "scheduler uninstall", "uninstall")
+LAST = ("purge", "store remove", "scheduler stop", "scheduler start", "scheduler uninstall", "uninstall")
 SETTINGS = (".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json", ".openclaw/openclaw.json")
 
 
@@ -119,7 +119,7 @@ def _lived(box, provider, umask, before):
         seen.update(there)
 
     every = calls(names)
-    every["embed swap"] = ["embed", "swap", "--consent", "--to", "ollama", "--endpoint", provider.url, "--model", "m"]
+    every["embed swap"] = ["embed", "swap", "--to", "ollama", "--endpoint", provider.url, "--model", "m"]
     order = [verb for verb in every if verb not in {*LAST, "scheduler serve"}] + [v for v in LAST if v in every]
     for verb in order:
         done = box.memman(*every[verb], before=before, umask=umask)

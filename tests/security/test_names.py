@@ -72,8 +72,7 @@ def test_a_name_that_could_leave_the_data_folder_is_refused(box, rounds, kept):
         if name:
             judge(("env", name), box.memman("recall", "heron", before=("env", f"MEMMAN_STORE={name}")))
         for verb in NAMES if rounds(0, 1) else [NAMES[number % len(NAMES)]]:
-            more = ["--yes"] if verb == "remove" else []
-            judge((verb, name), box.memman("store", verb, *more, "--", name))
+            judge((verb, name), box.memman("store", verb, "--", name))
         payload = '{"prompt": "the grey heron stands"}'
         done = box.memman("--store", name, "hook", "user-prompt", "--host", "codex", input=payload)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -8,12 +8,10 @@ from contextlib import closing
 
 import pytest
 
-from conftest import PATIENCE
+from conftest import PATIENCE, no
 from memman.backup.take import take
 from memman.hot.session import Session
 from memman.sqlite import open_reader
-
-PERSON = ("--yes", "--consent", "--json")
 
 
 class Words:
@@ -122,7 +120,7 @@ def test_no_byte_of_what_was_purged_is_left_in_the_data_folder(box, rounds, kept
         backup = take(str(box.data))
         held = holds(box, words.made)
         assert held, f"nothing to purge in round {number}"
-        done = box.memman("forget", "--purge", uid, *PERSON)
+        done = box.memman("purge", uid, "--json")
         assert done.returncode == 0, done.stderr
         receipt = json.loads(done.stdout)
         assert receipt["scrubbed"]
@@ -148,9 +146,9 @@ def test_what_was_purged_does_not_come_back(box):
     assert box.memman("backup", "create").returncode == 0
     box.drain()
     (memory,) = box.store("SELECT uid FROM memory")
-    assert box.memman("forget", "--purge", memory, *PERSON).returncode == 0
+    assert box.memman("purge", memory).returncode == 0
     assert box.store("SELECT note, outcome FROM receipt") == [(uid, "purged")]
-    done = box.memman("backup", "restore", "latest", "--yes", "--consent")
+    done = box.memman("backup", "restore", "latest")
     assert done.returncode == 0, done.stderr
     assert box.drain().done == 0
     assert box.recall("Redis invoices") == []
@@ -163,7 +161,7 @@ def test_a_reader_keeps_the_bytes_until_the_next_drain(box):
     with closing(open_reader(str(box.store_path()))) as reader:
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM memory").get == 1
-        done = box.memman("forget", "--purge", uid, *PERSON)
+        done = box.memman("purge", uid, "--json")
         assert json.loads(done.stdout)["scrubbed"] is False
         assert holds(box, ["bdfgkmnprtvz"])
     assert box.memman("scheduler", "drain").returncode == 0
@@ -179,7 +177,7 @@ def test_the_others_of_a_note_and_of_a_chain_stay(box):
     box.drain()
     third = box.remember("The limit is three.", replaces=second)
     box.drain()
-    assert box.memman("forget", "--purge", second, *PERSON).returncode == 0
+    assert box.memman("purge", second).returncode == 0
     rows = dict(box.store("SELECT note, id FROM memory"))
     assert box.store("SELECT note, status, superseded_by FROM memory ORDER BY id") == [
         (first, "superseded", rows[third]),
@@ -190,21 +188,20 @@ def test_the_others_of_a_note_and_of_a_chain_stay(box):
     assert box.memman("doctor", "--check", "integrity").returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "word"),
-    [
-        (("--purge", "{uid}"), 2, "needs --yes"),
-        (("--purge", "--undo", "{uid}", "--yes", "--consent"), 2, "cannot come back"),
-        (("--purge", "abcdef12", "--yes", "--consent"), 3, "no memory or waiting note"),
-    ],
-)
-def test_a_purge_is_asked_for_in_earnest(box, args, code, word):
-    """Without a terminal it takes --yes, it cannot be undone, and an id must name something; nothing is deleted."""
-    uid = box.remember("Redis caches the invoices of the billing service.")
+def test_a_purge_names_what_it_deletes_and_is_answered_with_it(box):
+    """The question shows each text and wants an id's beginning typed, or their number; else nothing goes."""
+    uids = [box.remember(f"Redis caches the {what}.") for what in ("invoices", "sessions")]
     box.drain()
-    done = box.memman("forget", *(arg.format(uid=uid) for arg in args))
-    assert (done.returncode, word in done.stderr) == (code, True), done.stderr
-    assert box.store("SELECT note FROM memory") == [uid]
+    first, second = box.store("SELECT uid FROM memory ORDER BY id")
+    declined = box.person("purge", first, answer=no)
+    assert (declined.returncode, declined.stdout) == (77, "")
+    assert f"{first[:8]}  Redis caches the invoices." in declined.asked
+    assert f"Type {first[:4]} to go on" in declined.asked
+    assert "Type 2 to go on" in box.person("purge", first, second, answer=no).asked
+    assert box.person("purge", first, answer=lambda asked: no(asked).replace("no", "yes")).returncode == 77
+    assert box.store("SELECT note FROM memory ORDER BY id") == uids
+    assert box.person("purge", first, second).returncode == 0
+    assert box.store("SELECT note FROM memory") == []
 
 
 def holds(box, words):

@@ -6,7 +6,7 @@ from contextlib import closing
 from hashlib import sha256
 
 import pytest
-from backup_calls import PERSON, restored, run
+from backup_calls import restored, run
 
 from conftest import rows
 from memman.backup.copy import counted, digest, fill
@@ -65,9 +65,9 @@ def test_one_store_may_be_backed_up_alone(box):
     for name in ("one", "two"):
         box.remember("Redis caches the invoices.", store=name)
     box.drain()
-    made = json.loads(run(box, "backup", "create", "--store", "one", "--json", "--consent"))
+    made = json.loads(run(box, "backup", "create", "--store", "one", "--json"))
     assert [part["file"] for part in made["parts"]] == ["queue.db", "stores/one.db"]
-    assert "no store named 'three'" in run(box, "backup", "create", "--store", "three", "--consent", code=11)
+    assert "no store named 'three'" in run(box, "backup", "create", "--store", "three", code=11)
 
 
 @pytest.mark.parametrize("spoil", ["flip", "cut", "gone", "manifest"])
@@ -150,7 +150,7 @@ def test_no_field_of_a_manifest_is_believed(box):
     restored(box, code=12)
     assert "cannot be read" in run(box, "backup", "list")
     run(box, "doctor", "--check", "backups")
-    run(box, "backup", "create", "next", "--consent")
+    run(box, "backup", "create", "next")
     assert {path for path in box.data.parent.rglob("*") if "backups" not in path.parts} - before <= {
         box.data / "exchange.lock"
     }
@@ -188,7 +188,7 @@ def test_the_schedule_keeps_the_last_and_a_persons_own_stay(box):
     """Drains take one when it is due and throw the oldest of theirs away; what a person took stays."""
     box.remember("Redis caches the invoices.")
     take(str(box.data))
-    run(box, "backup", "schedule", "12h", "--keep", "2", "--consent")
+    run(box, "backup", "schedule", "12h", "--keep", "2")
     for number in (2, 3, 4, 5):
         box.drain()
         box.drain()
@@ -228,8 +228,8 @@ def test_when_a_backup_is_due(last, wanted):
 @pytest.mark.parametrize("said", ["hourly", "0h", "h", "-1h", "9999h", "²h"])
 def test_an_odd_schedule_is_refused(box, said):
     """What is no schedule is named, and nothing changes."""
-    assert "off, daily, weekly" in run(box, "backup", "schedule", "--consent", "--", said, code=78)
-    assert run(box, "backup", "schedule", "--consent").split() == ["every", "off", "keep", "7"]
+    assert "off, daily, weekly" in run(box, "backup", "schedule", "--", said, code=78)
+    assert run(box, "backup", "schedule").split() == ["every", "off", "keep", "7"]
 
 
 def test_ids_may_be_cut_short_and_backups_removed(box):
@@ -238,15 +238,14 @@ def test_ids_may_be_cut_short_and_backups_removed(box):
     first, second = take(str(box.data), label="a"), take(str(box.data), label="b")
     assert "ambiguous" in run(box, "backup", "verify", first.id[:4], code=3)
     assert "no backup" in run(box, "backup", "verify", "1999", code=3)
-    assert "--yes" in run(box, "backup", "remove", second.id, "--consent", code=2)
-    run(box, "backup", "remove", second.id, *PERSON)
+    run(box, "backup", "remove", second.id)
     assert list(listed(str(box.data))) == [first.id]
-    assert "label" in run(box, "backup", "create", "../x", "--consent", code=2)
+    assert "label" in run(box, "backup", "create", "../x", code=2)
 
 
 def test_nothing_is_no_backup(box):
     """Before the first note there is nothing to back up."""
-    assert "nothing to back up yet" in run(box, "backup", "create", "--consent", code=2)
+    assert "nothing to back up yet" in run(box, "backup", "create", code=2)
     assert run(box, "backup", "list") == ""
 
 
@@ -260,10 +259,10 @@ def test_a_damaged_store_is_not_backed_up_unnoticed(box):
     root = box.store("SELECT rootpage FROM sqlite_master WHERE name = 'memory'")[0]
     content[(root - 1) * 4096 : root * 4096 - 8] = b"\xff" * 4088
     path.write_bytes(content)
-    assert run(box, "backup", "create", "--consent", code=12)
+    assert run(box, "backup", "create", code=12)
     assert run(box, "backup", "list") == ""
     assert not list((box.data / "backups").iterdir())
-    run(box, "backup", "create", "--store", "other", "--consent")
+    run(box, "backup", "create", "--store", "other")
 
 
 def test_a_backup_of_an_older_schema_is_upgraded_when_it_is_restored(box):

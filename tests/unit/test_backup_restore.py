@@ -1,11 +1,12 @@
 """Restoring: what comes back, what stays away, and what becomes of what is there."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from backup_calls import PERSON, restored, run
+from backup_calls import restored, run
 
-from conftest import PATIENCE, Box, rows
+from conftest import Box, rows
 from memman.backup.manifest import listed
 from memman.backup.take import take
 from memman.govern.forget import forget
@@ -62,7 +63,7 @@ def test_what_was_forgotten_or_purged_since_stays_away(box):
     late = box.remember("Postgres stores the accounts.")
     take(str(box.data))
     run(box, "forget", forgotten)
-    run(box, "forget", "--purge", purged, late, *PERSON)
+    run(box, "purge", purged, late)
     (told,) = restored(box)
     assert (told["memories"], told["waiting"], told["forgotten"], told["purged"]) == (1, 0, 1, 1)
     box.drain()
@@ -80,7 +81,7 @@ def test_a_backup_counts_the_memories_that_its_restore_brings_back(box):
     assert "1 store, 1 memory, " in run(box, "backup", "create")
     assert "1 store, 1 memory, " in run(box, "backup", "list")
     assert "1 store, 1 memory, " in run(box, "backup", "verify", "latest")
-    assert "restored store 'default': 1 memory" in run(box, "backup", "restore", "latest", *PERSON)
+    assert "restored store 'default': 1 memory" in run(box, "backup", "restore", "latest")
     assert len(box.store("SELECT id FROM memory")) == 2
 
 
@@ -174,10 +175,10 @@ def test_what_was_forgotten_outlives_restores_of_older_backups_and_a_removed_sto
     run(box, "forget", note)
     before, having = (next(name for name in listed(str(box.data)) if name.endswith(end)) for end in ("before", "with"))
     for name in (before, having, having):
-        run(box, "backup", "restore", name, *PERSON)
+        run(box, "backup", "restore", name)
         assert box.store("SELECT status FROM memory WHERE note = ?", note) == ["forgotten"]
-    run(box, "store", "remove", "default", *PERSON)
-    run(box, "backup", "restore", having, *PERSON)
+    run(box, "store", "remove", "default")
+    run(box, "backup", "restore", having)
     assert box.store("SELECT status FROM memory ORDER BY id") == ["current", "forgotten"]
     assert box.recall("what caches the invoices") == []
 
@@ -188,10 +189,10 @@ def test_a_purge_is_no_note_that_came_after_the_backup(box):
     box.drain()
     waited = box.remember("Redis caches the invoices.")
     take(str(box.data))
-    run(box, "forget", "--purge", waited, *PERSON)
+    run(box, "purge", waited)
     late, gone = box.remember("Nginx serves the pages."), box.remember("Postgres stores the accounts.")
     box.drain()
-    run(box, "forget", "--purge", late, *PERSON)
+    run(box, "purge", late)
     run(box, "forget", gone)
     (told,) = restored(box)
     assert told["missing"] == 0
@@ -202,11 +203,11 @@ def test_a_forget_that_comes_during_a_restore_is_not_undone(box):
     notes = [box.remember(f"Service number {n} listens on port {n}.") for n in range(12)]
     box.drain()
     take(str(box.data))
-    restores = box.start("sh", "-c", f"for n in 1 2 3; do {box.script} backup restore latest --yes --consent; done")
-    for note in notes:
-        run(box, "forget", note)
-    _, err = restores.communicate(timeout=PATIENCE)
-    assert (restores.returncode, err) == (0, "")
+    with ThreadPoolExecutor(1) as pool:
+        restores = pool.submit(lambda: [box.person("backup", "restore", "latest") for _ in range(3)])
+        for note in notes:
+            run(box, "forget", note)
+    assert [(done.returncode, done.stderr) for done in restores.result()] == [(0, "")] * 3
     assert box.store("SELECT count(*) FROM memory WHERE status = 'current'") == [0]
 
 

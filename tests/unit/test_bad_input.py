@@ -49,7 +49,7 @@ TYPED = [
     (["--store", "nope", "insights", "list"], STORE, "no store named 'nope'"),
     (["status", "--store", "defalt"], STORE, "did you mean 'default'?"),
     (["store", "use", "nope"], STORE, "no store named 'nope'"),
-    (["store", "remove", "nope", "--yes"], STORE, "no store named 'nope'"),
+    (["store", "remove", "nope"], STORE, "no store named 'nope'"),
     (["store", "bind", "nope"], USAGE, "no git repository here"),
     (["store", "create", "../x"], USAGE, "is not allowed"),
     (["store", "create", "a\nb"], USAGE, "is not allowed"),
@@ -57,18 +57,18 @@ TYPED = [
     (["store", "create", ""], USAGE, "is not allowed"),
     (["--store", "", "recall", "x"], USAGE, "is not allowed"),
     (["remember", "--store=../x", "x"], USAGE, "is not allowed"),
-    (["store", "remove", "default"], USAGE, "the active store"),
     (["insights", "show", "zzzz"], ID, "no memory or waiting note"),
     (["insights", "show", "../x"], USAGE, "is not an id"),
     (["insights", "show", "é" * 8], USAGE, "is not an id"),
     (["forget", "ffffffff"], ID, "no memory or waiting note"),
     (["forget", "ab"], USAGE, "is not an id"),
+    (["purge", "ffffffff"], ID, "no memory or waiting note"),
+    (["purge", "abcdef", "--undo"], USAGE, "No such option"),
     (["replace", "ffffffff", "x"], ID, "no memory or waiting note"),
     (["graph", "related", "ffffffff"], ID, "no memory or waiting note"),
     (["scheduler", "queue", "show", "ffffffff"], ID, "no note has the id"),
     (["scheduler", "queue", "retry"], USAGE, "--all"),
     (["scheduler", "queue", "purge"], USAGE, "say what to delete"),
-    (["scheduler", "queue", "purge", "--parked"], USAGE, "needs --yes"),
     (["scheduler", "drain", "--limit", "x"], USAGE, "not a valid integer"),
     (["embed", "swap"], USAGE, "give one of"),
     (["config", "set", "LLM_MODEL_FAST", "a\nb"], CONFIG, "newline"),
@@ -90,7 +90,7 @@ WRITING_VERBS = (
     ["config", "set", "HTTP_TRIES", "2"],
     ["store", "create", "other"],
     ["store", "use", "default"],
-    ["store", "remove", "default", "--yes"],
+    ["store", "remove", "default"],
     ["scheduler", "queue", "retry", "--all"],
 )
 ANY_VERBS = (*QUEUE_VERBS, *STORE_VERBS, *WRITING_VERBS)
@@ -358,7 +358,7 @@ def test_two_drains_at_once_are_one(box):
 
     box.memman("store", "create", "other")
     with drain_lock(str(box.data)):
-        for args in (["scheduler", "drain"], ["store", "remove", "other", "--yes"]):
+        for args in (["scheduler", "drain"], ["store", "remove", "other"]):
             assert_one_line(box.memman(*args), Busy.exit_code, "another drain is at work")
 
 

@@ -6,7 +6,7 @@ import pty
 import subprocess
 import termios
 
-from conftest import PATIENCE
+from conftest import PATIENCE, no
 from memman.testing.providers import ScriptedProvider
 
 
@@ -123,15 +123,15 @@ def test_all_parked_notes_are_sent_round_again(box):
 
 
 def test_purging_deletes_only_what_is_named(box):
-    """`purge --done` leaves parked notes; `--parked` needs --yes."""
+    """`purge --done` leaves parked notes; `--parked` asks."""
     box.memman("remember", "The first heron")
     box.memman("scheduler", "drain")
     parked(box)
     assert box.memman("scheduler", "queue", "purge", "--done").stdout == "deleted 1 done\n"
     assert box.states() == {"parked": 1}
-    assert box.memman("scheduler", "queue", "purge", "--parked").returncode == 2
+    assert box.person("scheduler", "queue", "purge", "--parked", answer=no).returncode == 77
     assert box.states() == {"parked": 1}
-    assert box.memman("scheduler", "queue", "purge", "--parked", "--yes").stdout == "deleted 1 parked\n"
+    assert box.memman("scheduler", "queue", "purge", "--parked").stdout == "deleted 1 parked\n"
 
 
 def test_status_shows_the_whole_state(box):

@@ -95,9 +95,7 @@ def test_a_removed_store_can_be_put_back(box):
     """Removing moves the folder aside and says how to undo that."""
     box.memman("--store", "old", "remember", "The heron nests")
     box.memman("scheduler", "drain")
-    assert box.memman("store", "remove", "old").returncode == 2
-    assert "old" in names(box)
-    done = box.memman("store", "remove", "old", "--yes")
+    done = box.memman("store", "remove", "old")
     assert "old" not in names(box)
     assert "heron" not in box.memman("recall", "heron").stdout
     undo = done.stdout.splitlines()[-1].partition(": ")[2]
@@ -106,24 +104,22 @@ def test_a_removed_store_can_be_put_back(box):
     assert "heron" in box.memman("recall", "--store", "old", "heron").stdout
 
 
-def test_the_active_store_is_removed_only_with_yes(box):
-    """The active store, the default one too, needs --yes; afterwards the default is active."""
+def test_of_the_active_store_the_question_says_so(box):
+    """The active store is called so where its removal is asked about; afterwards the default is active."""
     for name in ("default", "work"):
         box.memman("store", "create", name)
     box.memman("store", "use", "work")
-    assert "is the active store" in box.memman("store", "remove", "work").stderr
-    box.memman("store", "remove", "work", "--yes")
+    assert "is the active store" in box.memman("store", "remove", "work").asked
     assert why(box) == ("default", "default")
-    assert "is the active store" in box.memman("store", "remove", "default").stderr
+    assert "is the active store" in box.memman("store", "remove", "default").asked
 
 
-def test_waiting_notes_leave_only_with_yes_and_are_kept(box):
+def test_waiting_notes_of_a_removed_store_are_kept(box):
     """Notes that wait for a removed store are counted, and kept beside it."""
     box.memman("store", "create", "old")
     box.memman("--store", "old", "remember", "The heron nests")
-    refused = box.memman("store", "remove", "old")
-    assert (refused.returncode, "1 notes wait" in refused.stderr) == (2, True)
-    done = box.memman("store", "remove", "old", "--yes")
+    done = box.memman("store", "remove", "old")
+    assert "notes that wait for it: 1" in done.asked
     assert "1 waiting notes left the queue" in done.stdout
     assert box.states() == {}
     (kept,) = (box.data / "removed").glob("old-*/notes.json")
@@ -134,7 +130,7 @@ def test_removing_a_bound_store_unbinds_it(box, repository):
     """No repository stays bound to a store that is gone."""
     box.memman("store", "create", "work")
     box_bind(box, repository, "work")
-    assert "is bound to no store now" in box.memman("store", "remove", "work", "--yes").stdout
+    assert "is bound to no store now" in box.memman("store", "remove", "work").stdout
     assert why(box, cwd=repository) == ("default", "default")
 
 
@@ -154,11 +150,11 @@ def test_a_setting_is_set_read_and_unset(box):
 
 def test_secrets_are_masked_in_show_and_printed_by_get(box):
     """`config show` ends a secret in its last four characters; `config get` prints it; - reads it from a pipe."""
-    box.memman("config", "set", "--consent", "LLM_API_KEY", "-", input="sk-or-abcdefgh1234\n")
+    box.memman("config", "set", "LLM_API_KEY", "-", input="sk-or-abcdefgh1234\n")
     for more in ([], ["--json"]):
         shown = box.memman("config", "show", *more).stdout
         assert "…1234" in shown
         assert "abcdefgh" not in shown
     assert box.memman("config", "get", "LLM_API_KEY").stdout == "sk-or-abcdefgh1234\n"
-    box.memman("config", "set", "--consent", "LLM_API_KEY", "short")
+    box.memman("config", "set", "LLM_API_KEY", "short")
     assert "short" not in box.memman("config", "show", "--json").stdout

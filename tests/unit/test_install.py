@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from conftest import PATIENCE
+from conftest import PATIENCE, no
 from memman.model.verbs import AGENT_VERBS
 
 AGENTS = ("claude-code", "codex", "gemini", "opencode", "openclaw")
@@ -399,11 +399,14 @@ def test_nanoclaw_is_only_wired_where_asked_for(box, home):
 def test_shell_variables_are_copied_once(box):
     """Settings of the shell go to the env file at install, secrets masked in the plan; nothing else of it does."""
     box.environ.update(MEMMAN_LLM_API_KEY="sk-secret-of-the-shell-1234", MEMMAN_BUDGET_USD="2", MEMMAN_OTHER="x")
-    assert "1234" in install(box, "--dry-run", "--consent")
-    said = install(box, "--consent")
-    assert "sk-secret" not in said
+    assert "1234" in install(box, "--dry-run")
+    declined = box.person("install", "--no-wizard", answer=no)
+    assert (declined.returncode, "sk-secret" in declined.asked) == (77, False)
+    assert (box.data / "env").read_text() == "MEMMAN_BUDGET_USD=2\n"
+    done = box.person("install", "--no-wizard")
+    assert (done.returncode, "sk-secret" in done.stdout + done.asked) == (0, False)
     env = (box.data / "env").read_text()
-    assert env.splitlines() == ["MEMMAN_LLM_API_KEY=sk-secret-of-the-shell-1234", "MEMMAN_BUDGET_USD=2"]
+    assert env.splitlines() == ["MEMMAN_BUDGET_USD=2", "MEMMAN_LLM_API_KEY=sk-secret-of-the-shell-1234"]
     assert stat.S_IMODE((box.data / "env").stat().st_mode) == 0o600
     assert "MEMMAN_BUDGET_USD" not in install(box)
     box.environ["MEMMAN_BUDGET_USD"] = "3\nMEMMAN_LLM_ENDPOINT=http://evil"

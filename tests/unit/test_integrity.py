@@ -3,12 +3,12 @@
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
 import pytest
 
-from conftest import PATIENCE
 from memman.model.records import Draft, Fact
 from memman.queue.journal import Journal
 from memman.queue.notes import Queue
@@ -43,9 +43,8 @@ def bare(tmp_path):
 
 def run(box, *args, **environ):
     """Run memman with more in its environment."""
-    process = box.start(box.script, *args, **environ)
-    out, err = process.communicate(timeout=PATIENCE)
-    return process.returncode, out, err
+    done = replace(box, environ=box.environ | environ).memman(*args)
+    return done.returncode, done.stdout, done.stderr
 
 
 def spoil(path, what, into):

@@ -17,7 +17,7 @@ def test_a_setting_is_written_through_a_link(box, there):
         (kept / "env").chmod(0o644)
     box.data.mkdir()
     (box.data / "env").symlink_to(kept / "env")
-    assert box.memman("config", "set", "--consent", "LLM_API_KEY", KEY).returncode == 0
+    assert box.memman("config", "set", "LLM_API_KEY", KEY).returncode == 0
     assert (box.data / "env").is_symlink()
     assert stat.S_IMODE((kept / "env").stat().st_mode) == 0o600
     assert f"MEMMAN_LLM_API_KEY={KEY}" in (kept / "env").read_text()
@@ -31,7 +31,7 @@ def test_a_link_that_leads_nowhere_is_one_line(box):
     """A link in a circle cannot be written, and that is said."""
     box.data.mkdir()
     (box.data / "env").symlink_to(box.data / "env")
-    done = box.memman("config", "set", "--consent", "LLM_API_KEY", KEY)
+    done = box.memman("config", "set", "LLM_API_KEY", KEY)
     assert done.returncode != 0
     assert done.stderr.count("\n") == 1
     assert "env could not be" in done.stderr

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 from memman.hot.found import Shelf
 from memman.store.filters import Filters
@@ -56,12 +57,12 @@ def test_recall_during_a_swap_of_embedders_answers_as_before(box):
     with ScriptedProvider(dimension=64, latency=0.3) as provider:
         at = ("--endpoint", f"{provider.url}/v1")
         box.configure(EMBED_API_KEY="key-of-the-test")
-        swap = box.start(box.script, "embed", "swap", "--to", "openai", "--model", "new", *at, "--consent")
         seen = set()
-        while swap.poll() is None:
-            seen.add(box.memman("recall", QUESTION).stdout)
-        assert swap.communicate()[1] == ""
-        assert swap.returncode == 0
+        with ThreadPoolExecutor(1) as pool:
+            swap = pool.submit(box.person, "embed", "swap", "--to", "openai", "--model", "new", *at)
+            while not swap.done():
+                seen.add(box.memman("recall", QUESTION).stdout)
+        assert (swap.result().returncode, swap.result().stderr) == (0, "")
         seen.add(box.memman("recall", QUESTION).stdout)
     assert {without_ages(text) for text in seen} == {without_ages(before)}
 

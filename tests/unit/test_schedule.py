@@ -22,11 +22,12 @@ REFUSED = {
     "replace": ("replace", "{id}", "A note"),
     "forget": ("forget", "{id}"),
     "forget --undo": ("forget", "--undo", "{id}"),
+    "purge": ("purge", "{id}"),
     "graph link": ("graph", "link", "{id}", "{id}"),
     "graph rebuild": ("graph", "rebuild"),
     "embed reembed": ("embed", "reembed"),
     "embed swap": ("embed", "swap", "--to", "builtin"),
-    "store remove": ("store", "remove", "default", "--yes"),
+    "store remove": ("store", "remove", "default"),
     "drain": ("scheduler", "drain"),
     "trigger": ("scheduler", "trigger"),
 }

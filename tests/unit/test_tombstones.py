@@ -30,11 +30,11 @@ def test_nothing_is_restored_while_it_is_not_known_what_was_purged(box):
     uid = box.remember("Redis caches the invoices.")
     box.drain()
     take(str(box.data))
-    assert box.memman("forget", "--purge", uid, "--yes", "--consent").returncode == 0
+    assert box.memman("purge", uid).returncode == 0
     path = box.data / "purged"
     path.write_text("0 one - 0\n" + path.read_text())
     assert "line 1" in box.memman("doctor", "--check", "backups").stdout
-    done = box.memman("backup", "restore", "latest", "--yes", "--consent")
+    done = box.memman("backup", "restore", "latest")
     assert (done.returncode, done.stderr.count("\n")) == (12, 1)
     assert "remove the line" in done.stderr
     assert box.store("SELECT count(*) FROM memory") == [0]

@@ -1,0 +1,69 @@
+"""The processes that started this one: what an agent started, by whatever way, is the agent's."""
+
+import os
+
+from memman.model.vocabulary import AGENT_MARKS
+
+# Programs of agents, by the name they are started by, with what runs them where that is not the system.
+_PROGRAMS = {
+    "amp": "amp",
+    "auggie": "augment",
+    "claude": "claude-code",
+    "cline": "cline",
+    "codex": "codex",
+    "copilot": "copilot",
+    "cursor-agent": "cursor",
+    "gemini": "gemini",
+    "goose": "goose",
+    "openclaw": "openclaw",
+    "openclaw-gateway": "openclaw",
+    "opencode": "opencode",
+    "qwen": "qwen",
+}
+_RUNTIMES = frozenset(("bun", "deno", "node"))
+_MARKS = {name.encode(): who for name, who in AGENT_MARKS} | {b"MEMMAN_AGENT": "an agent", b"AI_AGENT": "an agent"}
+
+
+def agent_above() -> str:
+    """Name the agent among the processes that started this one, by its program or its marks; '' for none.
+
+    Where there is no /proc nothing is known of them.
+    """
+    process = os.getppid()
+    while process:
+        try:
+            comm, parent = _status(process)
+            found = _program(comm, _read(process, "cmdline")) or _mark(_read(process, "environ"))
+        except OSError:
+            return ""
+        if found:
+            return found
+        process = parent
+    return ""
+
+
+def _status(process: int) -> tuple[str, int]:
+    with open(f"/proc/{process}/stat", "rb") as file:
+        head, _, rest = file.read().rpartition(b")")
+    return head.partition(b"(")[2].decode(errors="replace"), int(rest.split()[1])
+
+
+def _read(process: int, what: str) -> list[bytes]:
+    try:
+        with open(f"/proc/{process}/{what}", "rb") as file:
+            return file.read().split(b"\0")
+    except PermissionError:  # another user's
+        return []
+
+
+def _program(comm: str, line: list[bytes]) -> str:
+    words = [os.path.basename(word).decode(errors="replace") for word in line]
+    names = [comm, *words[:1]]
+    if any(name in _RUNTIMES for name in names):
+        names += [word.partition(".")[0] for word in words[1:] if word and not word.startswith("-")][:1]
+    return next((_PROGRAMS[name] for name in names if name in _PROGRAMS), "")
+
+
+def _mark(environ: list[bytes]) -> str:
+    said = (pair.partition(b"=") for pair in environ)
+    return next((_MARKS[name] for name, _, value in said if value and name in _MARKS), "")

@@ -1,0 +1,67 @@
+"""A question to a person, at their own terminal: what cannot be taken back is done once they have typed the answer."""
+
+import os
+import sys
+import termios
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from memman.cli.ancestors import agent_above
+from memman.cli.guard import refusal
+from memman.cli.show import WIDE
+from memman.hot.provenance import agent
+from memman.model.errors import ForPeople
+from memman.recall.render import clean
+
+_TERMINAL = "/dev/tty"
+_LONGEST = 4096
+# Characters of an id that a person types.
+_TYPED = 4
+
+
+def confirm(question: str, word: str = "yes", listed: Iterable[str] = ()) -> None:
+    """Ask a person at their terminal, whatever the standard streams are, and return once they have typed `word`.
+
+    `listed` are lines of what it is about. Raises ForPeople where an agent asks, nobody can be asked, or the answer is
+    another.
+    """
+    question = clean(question, WIDE)
+    who = agent() or agent_above()
+    if who:
+        raise refusal(who)
+    sys.stdout.flush()
+    with _terminal(question) as terminal:
+        _write(terminal, "".join(clean(line, WIDE) + "\n" for line in listed))
+        termios.tcflush(terminal, termios.TCIFLUSH)  # what was typed before the question answers nothing
+        _write(terminal, f"{question} Type {word} to go on: ")
+        answer = os.read(terminal, _LONGEST).decode(errors="replace").strip()
+    if answer != word:
+        raise ForPeople(f"nothing was done: the answer was not {word}")
+
+
+def typed(ids: Sequence[str]) -> str:
+    """Return what a person types to name memories or notes: how one begins, or how many they are.
+
+    The ids are as they are shown.
+    """
+    return ids[0][:_TYPED] if len(ids) == 1 else str(len(ids))
+
+
+@contextmanager
+def _terminal(question: str) -> Iterator[int]:
+    try:
+        terminal = os.open(_TERMINAL, os.O_RDWR | os.O_NOCTTY)
+    except OSError:
+        raise ForPeople(f"{question} There is no terminal to ask at: run it in a terminal of your own") from None
+    try:
+        if os.tcgetpgrp(terminal) != os.getpgrp():
+            raise ForPeople(f"{question} It runs in the background: run it in the foreground of your own terminal")
+        yield terminal
+    finally:
+        os.close(terminal)
+
+
+def _write(terminal: int, text: str) -> None:
+    left = text.encode(errors="replace")
+    while left:
+        left = left[os.write(terminal, left) :]

@@ -1,0 +1,104 @@
+"""A person at a terminal: a command in a session and on a pseudo-terminal of its own, below no process of the test.
+
+    done = attended([memman, "purge", uid], environ, cwd)
+    done.asked, done.returncode, done.stdout
+
+What started the test may be an agent, and a person's verb would be refused below it.
+"""
+
+import fcntl
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+PATIENCE = 60.0  # seconds
+_QUESTION = re.compile(r" Type (\S+) to go on: $")
+_NAMES = ("in", "out", "err", "code")
+
+
+@dataclass(frozen=True)
+class Attended:
+    """How a command ended, and what it wrote to its terminal, the echo of the answers with it."""
+
+    args: Sequence[str]
+    returncode: int
+    stdout: str
+    stderr: str
+    asked: str
+
+
+def obliging(question: str) -> str:
+    """Answer what a question of memman's wants to hear; '' where it has not been asked to its end."""
+    found = _QUESTION.search(question)
+    return found[1] + "\n" if found else ""
+
+
+def attended(
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    cwd: str | os.PathLike[str],
+    answer: Callable[[str], str] = obliging,
+    stdin: str = "",
+) -> Attended:
+    """Run `command` to its end with a terminal at which `answer`, given all that was written, types; '' types nothing.
+
+    Its standard streams are files. Raises TimeoutExpired.
+    """
+    with TemporaryDirectory() as place:
+        given, out, err, code = (Path(place, name) for name in _NAMES)
+        given.write_text(stdin, encoding="utf-8")
+        ours, theirs = os.openpty()
+        start = [sys.executable, "-m", "memman.testing.terminal", place, *command]
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+        try:
+            subprocess.run(start, env=dict(environ), cwd=cwd, check=True, **streams)  # type: ignore[call-overload]  # noqa: S603
+            os.close(theirs)
+            asked = _talk(ours, command, answer)
+        finally:
+            os.close(ours)
+        return Attended(command, int(code.read_text()), out.read_text("utf-8"), err.read_text("utf-8"), asked)
+
+
+def _talk(ours: int, command: Sequence[str], answer: Callable[[str], str]) -> str:
+    """Type until nobody holds the other end any more; return all that was written there."""
+    said, until = "", time.monotonic() + PATIENCE
+    while select.select([ours], [], [], max(0, until - time.monotonic()))[0]:
+        try:
+            said += os.read(ours, 4096).decode()
+        except OSError:  # how Linux says that the other end is closed
+            return said
+        os.write(ours, answer(said).encode())
+    raise subprocess.TimeoutExpired(list(command), PATIENCE)
+
+
+def _orphan() -> None:
+    """Leave the process that started this one, and take the terminal on standard input as this session's own."""
+    parent = os.getpid()
+    if os.fork():
+        os._exit(0)
+    while os.getppid() == parent:
+        time.sleep(0.001)
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _main(place: str, *command: str) -> None:
+    _orphan()
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the command, which has its default again
+    given, out, err, code = (Path(place, name) for name in _NAMES)
+    with given.open("rb") as stdin, out.open("wb") as stdout, err.open("wb") as stderr:
+        done = subprocess.run(command, stdin=stdin, stdout=stdout, stderr=stderr, check=False)  # noqa: S603
+    code.write_text(str(done.returncode))
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])
