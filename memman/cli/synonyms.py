@@ -6,7 +6,7 @@ _MEANT = {
     'remember "…"': "add save note learn put new create insert write",
     "forget ID": "delete del rm remove drop retire",
     "forget --undo ID": "undo unforget",
-    "forget --purge ID": "purge erase wipe",
+    "purge ID": "erase wipe",
     'replace ID "…"': "edit update change correct modify",
     "insights list": "list ls memories facts notes all",
     "insights show ID": "show cat view why explain",
