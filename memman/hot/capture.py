@@ -18,7 +18,7 @@ FIRST, LAST = 12_288, 4_096
 # What words with a secret in them are made of.
 _VISIBLE = bytes(range(ord("!"), ord("~") + 1))
 # Memories named in a turn as shown, the newest.
-_SHOWN = 64
+_SHOWN = 256
 
 
 def wanted(call: "Call") -> bool:
@@ -64,8 +64,8 @@ def prompted(call: "Call", prompt: str) -> None:
 
 
 def _joined(before: str, text: str) -> str:
-    """Put what was said after what was said before, unless it stands there: some hosts tell a prompt twice."""
-    if text in before:
+    """Put what was said after what was said before, unless it was said last: some hosts tell a prompt twice."""
+    if f"\n\n{before}".endswith(f"\n\n{text}"):
         return before
     return ends(f"{before}\n\n{text}", 0, FIRST + LAST).strip() if before else text
 
@@ -78,7 +78,7 @@ def turn(call: "Call") -> None:
     keep = wanted(call)
     with call.session as session:
         said = kept(payload.text("prompt"))
-        text = session.prompt if said in session.prompt else said
+        text = _joined(session.prompt, said) if said else session.prompt
         if keep and text and not command(text):
             reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))
             _queue(call, "turn", text, "user", reply=reply, shown=" ".join([*session.shown][-_SHOWN:]))

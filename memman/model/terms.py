@@ -196,11 +196,12 @@ def _written(chunk: str) -> str:
 
 def respelled(one: str, other: str) -> bool:
     """Whether two texts give a name in different letters or with different signs, so that neither says the other."""
-    first, second = set(map(_unadorned, written(one))), set(map(_unadorned, written(other)))
+    first, second = set(map(unadorned, written(one))), set(map(unadorned, written(other)))
     return _strays(first, second) or _strays(second, first)
 
 
-def _unadorned(chunk: str) -> str:
+def unadorned(chunk: str) -> str:
+    """Return a chunk as it is `written` where it stands in bold or italic type."""
     bold = len(chunk) > 2 and chunk[0] == chunk[-1] == "*"  # noqa: PLR2004 - *word*
     return _written(chunk.strip("*").lstrip(_BEFORE).rstrip(_AFTER)) if bold else chunk
 
@@ -213,6 +214,29 @@ def _strays(mine: set[str], theirs: set[str]) -> bool:
 
 def _bare(chunk: str) -> str:
     return "".join(filter(str.isalnum, chunk)).casefold()
+
+
+# Not "A", "AND" or "IS": capitals make names of them.
+_WEIGHTLESS = frozenset("a an the is are be of for which and we our also please".split())
+_ENDS = (",", ".", ";", ":", "!")
+
+
+def wording(text: str) -> list[str]:
+    """Return the words of a text as statements are compared: in order, those that carry no weight left out.
+
+    "No, tabs" is not "No tabs".
+    """
+    words = [word for word in map(unadorned, written(text)) if word and word not in _WEIGHTLESS]
+    first, _, rest = text.strip().partition(" ")
+    return ["", *words] if rest and first.endswith(_ENDS) else words
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two texts are one statement, of one wording.
+
+    Who turns a rule round needs no other words than the rule ("npm, not pnpm"), so likeness decides nothing here.
+    """
+    return wording(one) == wording(other)
 
 
 def match_any(terms: list[str]) -> str:

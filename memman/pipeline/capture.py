@@ -9,6 +9,7 @@ from typing import Any
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Fact, Hints, Note, Request
+from memman.pipeline.about import about
 from memman.pipeline.echo import news
 from memman.pipeline.facts import FIELDS, PATIENCE, fact, grounded, listing
 from memman.pipeline.passing import passing
@@ -22,6 +23,8 @@ from memman.pipeline.words import stems
 
 # Facts of one turn.
 MAX_FACTS = 8
+# Statements of one turn that are looked at.
+MAX_STATEMENTS = 64
 # Characters of either side that a model is shown, about 2,000 tokens: own words are seldom more.
 HEARD = 8_000
 # A fact must share this part of its words with two neighbouring sentences of who is said to have said it:
@@ -58,8 +61,8 @@ class Heard:
         said, summary = continued(text)
         return cls(own(said)[:HEARD], prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD])
 
-    def request(self) -> Request:
-        """Put the question."""
+    def request(self, *, answering: bool) -> Request:
+        """Put the question; of an `answering` user the rules are asked for every statement."""
         parts = {"user": self.user, "agent": self.agent, "summary": self.summary}
         return Request(
             task="turn",
@@ -67,7 +70,7 @@ class Heard:
             system=prompt("turn"),
             user="\n".join(quoted(tag, text) for tag, text in parts.items() if text),
             schema=SCHEMA,
-            payload=parts,
+            payload=parts | {"statements": answering},
         )
 
 
@@ -81,8 +84,12 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     """Ask the model, for corrections only where the rules see one. What it refuses or keeps garbling, they judge."""
-    request = heard.request()
-    ruled = _facts((await tools.rules.complete(request)).data, heard)
+    request = heard.request(answering=bool(note.shown))
+    judged = (await tools.rules.complete(request)).data
+    statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
+    # What the user says of a memory is kept in their words, whatever a model makes of it.
+    answers = await about(tools, note, [one for one in statements if one.text])
+    ruled = _beside(_facts(judged, heard), answers)
     sparing = tools.capture == "corrections"
     if sparing and not ruled:
         return ()
@@ -95,7 +102,15 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
             raise
         return ruled
     # Asked for corrections alone, the model may phrase what the rules found, and add nothing else.
-    return tuple(one for one in facts if not one.source) or ruled if sparing else facts
+    facts = tuple(one for one in facts if not one.source) or ruled if sparing else facts
+    return _beside(facts, answers)
+
+
+def _beside(facts: tuple[Fact, ...], answers: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Put `answers` in place of those `facts` that say less, and beside the others."""
+    said = [stems(one.text) for one in answers]
+    rest = (one for one in facts if not any(grounded(one.text, words, SAID) for words in said))
+    return (*answers, *rest)
 
 
 def _facts(data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:

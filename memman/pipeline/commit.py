@@ -6,6 +6,7 @@ from dataclasses import astuple, replace
 from memman.embed.codes import planes
 from memman.model.records import Draft, Edge, Fact, memory_uid
 from memman.model.vocabulary import LOW_TRUST, PROTECTED, REPLACED
+from memman.pipeline.candidates import EVERYTHING
 from memman.pipeline.context import index
 from memman.pipeline.echo import held, whose
 from memman.pipeline.embed import made_by
@@ -58,18 +59,23 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
 
 
 def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:
-    """Return the facts that are stored already, each with its memory.
+    """Return the facts that are stored already, each with its memory; what is out of date by now says nothing.
 
     What a user says is no news only where it rests on more than a page or a tool: their word is stored beside it.
     """
     known = {
         v.fact: at[v.memory]
         for v in plan.verdicts
-        if v.action == "NONE" and v.memory in at and not _vouched(reader, plan, v.fact, at[v.memory])
+        if v.action == "NONE" and _stands(reader, at.get(v.memory)) and not _vouched(reader, plan, v.fact, at[v.memory])
     }
     # An agent's fact may repeat what a note beside it has stored since it was judged.
     said = {n: held(reader, fact) for n, fact in enumerate(plan.facts) if n not in known and not fact.held}
     return known | {n: memory for n, memory in said.items() if memory is not None}
+
+
+def _stands(reader: Reader, memory: int | None) -> bool:
+    """Whether a memory is in force: what was so once may be said again, and is so again."""
+    return memory is not None and bool(reader.filtered([memory], EVERYTHING))
 
 
 def _vouched(reader: Reader, plan: Plan, n: int, memory: int) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from memman.model.records import Candidate, Fact, Note, Request
+from memman.model.records import Candidate, Fact, Note
 from memman.model.terms import STOPWORDS, respelled, stem, words
 from memman.model.vocabulary import LOW_TRUST
 from memman.pipeline.candidates import lexical, nearest
@@ -22,8 +22,9 @@ TOGETHER = 0.8
 ALIKE = 0.68
 AKIN = 0.5
 MOST = 0.65
-# Stored memories that an agent's fact is compared with, best match first.
+# Stored memories that an agent's fact is compared with, best match first, and those shown last.
 _NEAREST = 8
+_SHOWN = 64
 _TEXT = 3  # column of a row
 # Words that tell who said or wants a thing, not what.
 _FRAME = frozenset(
@@ -41,27 +42,20 @@ _AGAINST = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+")
-# By these words a user changes what is known; who repeats it does not need them.
-_CHANGING = re.compile(
-    r"^(?:no|nope|wrong|actually)\b|\b(?:instead|not|never|no longer|any ?more|back to|back on|from now on|now|wrong"
-    r"|stop|changed|switched|moved|reverted)\b",
-    re.IGNORECASE,
-)
 
 
 async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Leave out the facts that only repeat what the session was shown, or, said by an agent, what is stored."""
-    if not facts:
-        return ()
+    """Leave out what an agent says that is stored, or that the session was shown. What a user says is news."""
+    told = [one for one in facts if one.source]
+    if not told:
+        return tuple(facts)
     reader = tools.reader
-    shown = [str(row[_TEXT]) for row in reader.rows(reader.located(note.shown)).values()] if note.shown else []
-    return tuple([one for one in facts if not await _known(tools, one, shown)])
+    shown = [str(row[_TEXT]) for row in reader.rows(reader.located(note.shown[-_SHOWN:])).values()]
+    known = {one.text for one in told if await _known(tools, one, shown)}
+    return tuple(one for one in facts if not (one.source and one.text in known))
 
 
 async def _known(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
-    if not fact.source:
-        same = [text for text in shown if _covers([text], fact.text) >= SAME and not respelled(fact.text, text)]
-        return bool(same) and not await _changes(tools, fact, same)
     if any(_says([text], fact.text, SAME) for text in shown) or _says(shown, fact.text, TOGETHER):
         return True
     return held(tools.reader, fact) is not None or await _rephrased(tools, fact, shown)
@@ -106,20 +100,6 @@ def _alike(text: str, wish: str, cosine: float) -> bool:
 def _telling(text: str) -> str:
     """Leave out the words that say who wants a thing."""
     return " ".join(word for word in words(text) if not (word.lower() in STOPWORDS or stem(word.lower()) in _FRAME))
-
-
-async def _changes(tools: Tools, fact: Fact, same: Sequence[str]) -> bool:
-    """Whether the user's own words change what a memory says rather than repeat it."""
-    if _CHANGING.search(fact.text) and not any(_CHANGING.search(text) for text in same):
-        return True
-    memories = [
-        {"n": n, "text": text, "category": "fact", "entities": [], "similarity": 1.0, "age_days": 0.0}
-        for n, text in enumerate(same)
-    ]
-    asked = {"n": 0, "text": fact.text, "category": fact.category, "entities": list(fact.entities)}
-    request = Request("reconcile", "slow", "", "", {}, {"facts": [asked], "memories": memories})
-    verdicts = (await tools.rules.complete(request)).data["verdicts"]
-    return any(verdict["action"] != "NONE" for verdict in verdicts)
 
 
 def _says(texts: Sequence[str], text: str, share: float) -> bool:

@@ -1,13 +1,13 @@
 """Each fact against its candidates: what it makes out of date, what is known already, what caused what."""
 
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
-from memman.model.terms import respelled, words
+from memman.model.terms import same
 from memman.pipeline.candidates import NEAR, SHARED, find, in_flight
 from memman.pipeline.facts import PATIENCE
 from memman.pipeline.plan import Plan, Tools
@@ -23,7 +23,6 @@ MAX_OFFERED = 24
 _DAY_MS = 86_400_000
 _LEAST_CONFIDENCE = 0.5
 _LONGEST_END = 4  # f63, m23
-_NEGATIONS = frozenset(["no", "not", "never", "none", "nor", "neither", "cannot", "without"])
 _CAUSE_KINDS = ("causes", "enables", "prevents")
 
 _VERDICT = {
@@ -161,7 +160,7 @@ def _settled(plan: Plan, offered: Sequence[Candidate], reply: Reply) -> Plan:
 
 def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Verdict]:
     """Keep what is allowed: ids that were offered, each memory retired once, few retirements a note."""
-    left: dict[Action, int] = {"UPDATE": MAX_UPDATES, "DELETE": MAX_DELETES, "NONE": len(facts)}
+    left: dict[Action, int] = {"UPDATE": MAX_UPDATES, "DELETE": MAX_DELETES}
     kept: list[Verdict] = []
     retired: set[str] = set()
     for item in listed(data, "verdicts", 4 * MAX_OFFERED):
@@ -170,30 +169,25 @@ def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Map
             continue
         if not (isinstance(action, str) and action in left):
             continue
-        candidate = offered[memory]
-        if action == "NONE" and not _repeats(facts[fact].text, candidate.text):
-            continue
-        if left[action] == 0 or candidate.uid in retired:
+        uid = offered[memory].uid
+        if left[action] == 0 or uid in retired:
             continue
         left[action] -= 1
-        if action != "NONE":
-            retired.add(candidate.uid)
-        kept.append(Verdict(fact, action, candidate.uid, clean(item.get("reason"), 200)))
-    return kept
+        retired.add(uid)
+        kept.append(Verdict(fact, action, uid, clean(item.get("reason"), 200)))
+    return [*kept, *_known(facts, offered, retired)]
+
+
+def _known(facts: Mapping[int, Fact], offered: Sequence[Candidate], retired: Container[str]) -> Iterable[Verdict]:
+    """Yield what is stored already: the same statement, whoever judged; anything else that a fact says is kept."""
+    for n, fact in facts.items():
+        twin = next((c for c in offered if c.uid not in retired and same(fact.text, c.text)), None)
+        if twin:
+            yield Verdict(n, "NONE", twin.uid, "already known")
 
 
 def _within(value: Any, numbers: Container[int]) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value in numbers
-
-
-def _repeats(text: str, stored: str) -> bool:
-    """Whether `stored` holds every telling word of `text` to the letter, and denies as much: nothing new is dropped."""
-    return stems(text) <= stems(stored) and _denies(text) == _denies(stored) and not respelled(text, stored)
-
-
-def _denies(text: str) -> bool:
-    lowered = text.lower().replace("\u2019", "'")
-    return "n't" in lowered or not _NEGATIONS.isdisjoint(words(lowered))
 
 
 def _causes(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Cause]:

@@ -1,9 +1,8 @@
 """Hits that say the same are shown once. Safe on the hot path.
 
-Alike are texts of the same words in the same order, but for the case of plain words, the marks around words, and words
-that carry no weight. No looser rule is safe. Of 70 pairs written for the purpose (`tests/unit/test_collapse.py`), 30
-that say the same and 40 that must both be read ("30 s" and "60 s", "tabs" and "never tabs", "from A to B" and "from B
-to A"):
+Alike are texts of one `wording`. No looser rule is safe. Of 70 pairs written for the purpose
+(`tests/unit/test_collapse.py`), 30 that say the same and 40 that must both be read ("30 s" and "60 s", "tabs" and
+"never tabs", "from A to B" and "from B to A"):
 
 | rule                              | same, found | different, merged |
 | --------------------------------- | ----------- | ----------------- |
@@ -15,7 +14,7 @@ to A"):
 | sign codes within 20 / 10 bits    | 23 / 18     | 11 / 7            |
 """
 
-from memman.model.terms import written
+from memman.model.terms import wording
 from memman.model.vocabulary import LOW_TRUST
 
 TYPE_CHECKING = False
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 # Hits looked at beyond the limit, to fill the lines that those alike leave free.
 SPARE = 3
-# Not "A", "AND" or "IS": capitals make names of them.
-_WEIGHTLESS = frozenset("a an the is are be of for which and we our also please".split())
 
 
 def collapse(hits: "Sequence[Hit]", limit: int) -> "list[Hit]":
@@ -38,12 +35,7 @@ def collapse(hits: "Sequence[Hit]", limit: int) -> "list[Hit]":
     shown: dict[tuple[object, ...], Hit] = {}
     for hit in hits:
         text, source, status = hit.row[3], hit.row[9], hit.row[15]
-        first = shown.setdefault((status, source in LOW_TRUST, *said(text)), hit)
+        first = shown.setdefault((status, source in LOW_TRUST, *wording(text)), hit)
         if first is not hit:
             first.alike += (str(hit.row[1]),)
     return list(shown.values())[:limit]
-
-
-def said(text: str) -> "list[str]":
-    """Return the words of a text that carry weight, as they are compared."""
-    return [word for word in written(text) if word and word not in _WEIGHTLESS]

@@ -48,12 +48,20 @@ def test_every_prompt_of_a_turn_is_queued_with_it(box):
 
 
 def test_a_host_that_says_the_last_prompt_again_loses_none(box):
-    """The prompts that were kept outweigh the one in the payload, unless they do not hold it."""
+    """The prompt of the payload joins those that were kept, unless it is the last of them."""
     for prompt in ("From now on use Bun.", "And hurry up."):
         hook(box, "user-prompt", "gemini", payload(prompt=prompt))
     hook(box, "stop", "gemini", payload(prompt="And hurry up.", prompt_response="Done."))
     hook(box, "stop", "gemini", payload(prompt="Other words.", prompt_response="Done."))
     assert turns(box) == ["From now on use Bun.\n\nAnd hurry up.", "Other words."]
+
+
+def test_a_prompt_within_another_is_no_repetition(box):
+    """What is part of an earlier prompt may be its contrary, and is queued; so are kept prompts beside a payload's."""
+    for prompt in ("Never use npm here", "use npm", "use npm"):
+        hook(box, "user-prompt", "claude-code", payload(prompt=prompt))
+    hook(box, "stop", "claude-code", payload(prompt="Never", last_assistant_message="Done."))
+    assert turns(box) == ["Never use npm here\n\nuse npm\n\nNever"]
 
 
 def test_of_too_many_prompts_the_newest_are_kept(box):

@@ -4,8 +4,7 @@ import pytest
 
 from memman.llm.builtin.reconcile import verdict
 from memman.llm.builtin.statement import read
-from memman.model.terms import respelled
-from memman.recall.collapse import said
+from memman.model.terms import respelled, same
 
 RESPELLED = [
     ("Unpack the backup with `tar -c`.", "Unpack the backup with `tar -C`."),
@@ -43,7 +42,7 @@ def test_other_capitals_or_signs_make_another_fact(one, other):
     for new, old in ((one, other), (other, one)):
         assert respelled(new, old)
         assert verdict(read(new), read(old))[1] not in {"already known", "says the same and more"}
-        assert said(new) != said(old)
+        assert not same(new, old)
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
@@ -52,6 +51,12 @@ def test_marks_and_capitals_of_plain_words_do_not(one, other):
     for new, old in ((one, other), (other, one)):
         assert not respelled(new, old)
         assert verdict(read(new), read(old))[0] == "NONE"
+
+
+def test_a_no_set_off_by_a_comma_is_another_no():
+    """Who says "No, tabs" asks for what "No tabs" forbids; a comma amid a sentence says nothing."""
+    assert not same("No tabs.", "No, tabs.")
+    assert same("It retries, then parks.", "it retries then **parks**")
 
 
 @pytest.mark.parametrize(("old", "new"), RESPELLED[:10])

@@ -51,7 +51,7 @@ def _compiled(*shapes: str) -> tuple[re.Pattern[str], ...]:
 
 # The first shape that fits is taken, so the ones that name both ends come first.
 _BOTH = _compiled(
-    rf"\b{_MOVED}\b(?: [^\s,;:]+){{0,6}}? (?:away |over )?from {_OLD},? (?:over )?to {_NEW}{_END}",
+    rf"\b{_MOVED}\b(?: [^\s,;:]+){{0,6}}? (?:away |over )?from {_OLD},? (?:over |back )?to {_NEW}{_END}",
     rf"\b{_MOVED}\b(?: [^\s,;:]+){{0,6}}? (?:over |back )?to {_NEW} from {_OLD}{_END}",
     rf"\bswapped {_OLD} out (?:with|by|for) {_NEW}{_END}",
     rf"\b(?:replaced|swapped|swapped out|exchanged|traded|traded in) {_OLD} (?:with|by|for) {_NEW}{_END}",

@@ -8,7 +8,7 @@ from typing import Any
 from memman.llm.builtin.classify import importance
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.markdown import blocks
-from memman.llm.builtin.moment import asking, doubted, guessing, passing
+from memman.llm.builtin.moment import asking, doubted, guessing, passing, polite, stated
 from memman.llm.builtin.split import MAX_CHARS, sentences
 from memman.llm.builtin.standing import Kept, standing
 from memman.llm.builtin.summary import summary
@@ -26,10 +26,16 @@ _ATTRIBUTED = re.compile(
 
 
 def turn(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer {"facts": [...]}: what the user corrected, preferred or decided, as said; mostly nothing."""
+    """Answer {"facts": [...], "statements": [...]}.
+
+    Facts are what the user corrected, preferred or decided, as said; mostly nothing. Statements, where they are asked
+    for, are all that the user states: no question, guess or matter of the moment.
+    """
     own = [_fact(found, "user") for found in _standing(payload["user"])]
     told = [_fact(found, "agent") for found in _attributed(payload["summary"])]
-    return {"facts": list({fact["text"]: fact for fact in own + told}.values())[:MAX_FACTS]}
+    facts = list({fact["text"]: fact for fact in own + told}.values())[:MAX_FACTS]
+    every = _statements(payload["user"]) if payload.get("statements") else ()
+    return {"facts": facts, "statements": [_fact(found, "user") for found in every]}
 
 
 def _sentences(said: str) -> Iterator[str]:
@@ -52,6 +58,13 @@ def _standing(said: str) -> Iterator[Kept]:
         if found and not doubted(after):
             yield found
         before = sentence
+
+
+def _statements(said: str) -> Iterator[Kept]:
+    for sentence in _outer(list(_sentences(said))):
+        text = stated(polite(sentence))
+        if text and not (asking(text) or guessing(text) or passing(text, 0, offered=False)):
+            yield Kept(text, "fact")
 
 
 def _attributed(summary: str) -> Iterator[Kept]:
