@@ -9,7 +9,8 @@ from memman.cli.options import json_option
 from memman.cli.show import as_data, text
 from memman.config.places import data_dir
 from memman.doctor import CHECKS, examine
-from memman.doctor.finding import Context, Finding, counted
+from memman.doctor.finding import Context, Finding
+from memman.model.plural import counted
 
 _MARKS = {"ok": "ok", "skipped": "-", "warn": "warn", "fail": "FAIL"}
 _WIDTH = max(map(len, CHECKS))
@@ -22,7 +23,7 @@ _WIDTH = max(map(len, CHECKS))
 def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:
     """Check that everything works, and say what mends what does not.
 
-    Changes nothing. The exit code is 1 where a check failed; warnings leave it at 0.
+    Changes nothing. Exit code 1 means that a check failed; warnings leave it at 0. "healthy" means neither.
     """
     findings = []
     for name, finding in examine(Context(data_dir(), billable=billable), names):
@@ -30,12 +31,12 @@ def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:
         if not as_json:
             _print(name, finding)
     counts = Counter(finding.status for _, finding in findings)
-    healthy = not counts["fail"]
+    healthy = not counts["fail"] and not counts["warn"]
     if as_json:
         as_data({"healthy": healthy, "findings": [{"check": name} | asdict(found) for name, found in findings]})
     else:
-        text(("healthy" if healthy else f"{counts['fail']} failed") + f", {counted(counts['warn'], 'warning')}")
-    return 0 if healthy else 1
+        text("healthy" if healthy else f"{counted(counts['fail'], 'failure')}, {counted(counts['warn'], 'warning')}")
+    return 1 if counts["fail"] else 0
 
 
 def _print(name: str, finding: Finding) -> None:

@@ -1,17 +1,18 @@
 """Whether everything works, one file a check: what is wrong, and the command that mends it. Changes nothing."""
 
+import os
 from collections.abc import Collection, Iterable, Iterator
 from importlib import import_module
 
-from memman.doctor.finding import Context, Finding, fail, skipped
+from memman.doctor.finding import Context, Finding, fail, runnable, skipped
 from memman.doctor.trace import untouched
 from memman.model.errors import CannotWrite, DamagedFile, MemmanError, NewerSchema, OldLibrary
 
 # In the order they are made. Each is the function `check` of the module of its name.
 CHECKS = tuple(
     """
-    folder files modes disk env sqlite sqlite-vec schema integrity log-size queue parked review vectors bindings secrets
-    model embedder rerank scheduler drains backups units launcher agents switches trust replay
+    folder files modes disk env python sqlite sqlite-vec schema integrity log-size queue parked review vectors bindings
+    secrets model embedder rerank scheduler drains backups units launcher agents switches trust replay
     """.split()
 )
 
@@ -22,7 +23,7 @@ def examine(context: Context, names: Collection[str] = ()) -> Iterator[tuple[str
         for name in CHECKS:
             if not names or name in names:
                 for finding in _run(name, context):
-                    yield name, finding
+                    yield name, runnable(finding)
 
 
 def _run(name: str, context: Context) -> Iterator[Finding]:
@@ -32,7 +33,8 @@ def _run(name: str, context: Context) -> Iterator[Finding]:
     except (DamagedFile, NewerSchema, OldLibrary) as error:
         yield skipped(str(error))  # other checks are there for these
     except CannotWrite as error:
-        known = any(path in str(error) for path in context.amiss)  # the check of files says so
+        # The check of the folder says so, or that of files.
+        known = not os.access(context.data, os.W_OK) or any(path in str(error) for path in context.amiss)
         yield (skipped if known else fail)(str(error))
     except MemmanError as error:
         yield fail(str(error))

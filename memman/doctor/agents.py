@@ -1,14 +1,18 @@
-"""Whether each wired agent's files stand as this version ships them, and once."""
+"""Whether the agents of this machine are wired, and each one's files stand as this version ships them, and once."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from memman.doctor.finding import Context, Finding, fail, shell, skipped, sound
+from memman.doctor.finding import Context, Finding, fail, shell, sound, warn, writable
 from memman.integrations import edits, toml_block
+from memman.integrations.files import read_only
 from memman.integrations.json5 import CannotEdit
-from memman.integrations.state import drift, installed, unreadable
+from memman.integrations.state import drift, expected, installed, unreadable
 from memman.integrations.target import Target, text_of
-from memman.integrations.targets import targets
+from memman.integrations.targets import TARGETS, chosen, targets
+from memman.model.errors import MemmanError
+
+_ELSEWHERE = "if another program generates these files, change them there; else make them writable"
 
 
 def wired(context: Context) -> list[Target]:
@@ -17,21 +21,49 @@ def wired(context: Context) -> list[Target]:
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Compare what was laid down and merged with what this version ships."""
+    """Compare what was laid down and merged with what this version ships, and with which agents there are."""
     found = wired(context)
-    if not found:
-        yield skipped("no agent is wired")
-        return
-    faults = [fault for target in found for fault in _drift(context, target)]
+    faults = [*_unwired(found), *(fault for target in found for fault in _faults(context, target))]
     yield from sound(faults, f"{', '.join(target.name for target in found)}: as this version ships them")
 
 
-def _drift(context: Context, target: Target) -> Iterator[Finding]:
+def _unwired(found: list[Target]) -> Iterator[Finding]:
+    here = chosen(())
+    for target in here:
+        if target not in found:
+            says = f"{target.name} is on this machine and not wired: it neither recalls nor remembers by itself"
+            yield warn(says, shell("memman", "install", "--target", target.name))
+    if not (found or here):
+        hint = f"no agent was found on this machine; `memman install --target NAME` wires one of {', '.join(TARGETS)}"
+        yield warn("no agent is wired: nothing is recalled or remembered by itself", hint=hint)
+
+
+def _faults(context: Context, target: Target) -> Iterator[Finding]:
     broken = unreadable(target)
     for line in broken:
-        yield fail(f"{target.name}: {line}", hint="mend the file by hand; the agent itself cannot read it either")
-    for line in () if broken else drift(target, context.data):
-        yield fail(f"{target.name}: {line}", shell("memman", "install", "--target", target.name))
+        yield fail(f"{target.name}: {line}", hint="correct the file by hand; the agent itself cannot read it either")
+    if broken:
+        return
+    wrong, shut = drift(target, context.data), _read_only(context, target)
+    install = shell("memman", "install", "--target", target.name)
+    if not shut:
+        for line in wrong:
+            yield fail(f"{target.name}: {line}", install)
+        return
+    allow = writable(*shut)
+    mend = f"{allow} && {install}" if allow and wrong else allow
+    lost = "it differs from what this version ships" if wrong else "memman can neither update nor remove its part"
+    more = f" and {len(shut) - 1} more" if len(shut) > 1 else ""
+    yield (fail if wrong else warn)(f"{target.name}: {shut[0]}{more} cannot be written: {lost}", mend, _ELSEWHERE)
+
+
+def _read_only(context: Context, target: Target) -> list[str]:
+    """Return the files and folders of a target that install could not write."""
+    try:
+        files = expected(target, context.data)
+    except (MemmanError, CannotEdit):  # drift says so
+        return []
+    return list(dict.fromkeys(place for file in files for place in read_only(file.path)))
 
 
 def settings(path: str) -> Any:

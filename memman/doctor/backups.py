@@ -11,9 +11,10 @@ from memman.backup.manifest import Manifest, backups_path, listed
 from memman.backup.schedule import Attempt, interval
 from memman.backup.swap import unsettled
 from memman.config.detached import held
-from memman.doctor.finding import Context, Finding, counted, fail, ok, shell, skipped, span, warn
+from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
 from memman.govern.tombstones import Tombstones
 from memman.model.errors import DamagedFile
+from memman.model.plural import counted
 from memman.queue.view import QueueView
 
 # Intervals without a backup that are worth a word.

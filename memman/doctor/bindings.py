@@ -4,13 +4,14 @@ import os
 from collections.abc import Iterator
 
 from memman.config import stores
-from memman.doctor.finding import Context, Finding, counted, fail, shell, sound, warn
+from memman.doctor.finding import Context, Finding, fail, shell, sound, warn
+from memman.model.plural import counted
 
 
 def check(context: Context) -> Iterator[Finding]:
     """Look for bindings to stores that are gone."""
     bound = stores.bindings(context.data)
-    yield from sound(_gone(context.data, bound), f"{counted(len(bound), 'repository').replace('ys', 'ies')} bound")
+    yield from sound(_gone(context.data, bound), f"{counted(len(bound), 'repository')} bound")
 
 
 def _gone(data: str, bound: dict[str, str]) -> Iterator[Finding]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from memman.config.env import env_path, unknown
 from memman.config.keys import KEYS
-from memman.doctor.finding import Context, Finding, counted, fail, ok, shell, sound, warn
+from memman.doctor.finding import Context, Finding, fail, ok, shell, sound, warn
+from memman.model.plural import counted
 
 
 def check(context: Context) -> Iterator[Finding]:

@@ -1,18 +1,25 @@
 """What a check is told, and what it answers."""
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from shutil import which
 
 from memman.config import stores
 from memman.config.env import Settings
+from memman.config.launcher import program
 from memman.config.places import queue_path, store_path
 from memman.doctor.layout import amiss
 from memman.model.errors import DamagedFile, NewerSchema
 from memman.sqlite import COMPANIONS
 from memman.store.sqlite.catalogue import Catalogue
+
+# memman where a command begins, in a line for a shell and in a hint.
+_COMMAND = re.compile(r"(?:(?<=^)|(?<=&& )|(?<=\|\| ))memman(?= )")
+_QUOTED = re.compile(r"`memman(?= )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +111,29 @@ def shell(*words: str) -> str:
     return shlex.join(words)
 
 
+def runnable(finding: Finding) -> Finding:
+    """Have commands name memman by its path where the shell that the finding is read in would not find it."""
+    path = program()
+    named = which("memman")
+    if named and os.path.realpath(named) == os.path.realpath(path):
+        return finding
+    mend = _COMMAND.sub(lambda _: shell(path), finding.mend)
+    return replace(finding, mend=mend, hint=_QUOTED.sub(lambda _: f"`{shell(path)}", finding.hint))
+
+
+def writable(*places: str) -> str:
+    """Return the command that lets one write to `places`, '' where none does: a disk is read-only, or another's."""
+    for place in places:
+        if os.stat(place).st_uid != os.geteuid() or os.statvfs(place).f_flag & os.ST_RDONLY:
+            return ""
+    return shell("chmod", "u+rwX", *places)
+
+
 def backup(path: str, hint: str) -> str:
     """Add to a hint the newest copy that an upgrade made of a file before it changed it."""
     folder, name = os.path.split(path)
     copies = sorted(other for other in os.listdir(folder) if other.startswith(name + ".schema-"))
     return f"{hint}; an older copy is kept: {folder}/{copies[-1]}" if copies else hint
-
-
-def counted(count: int, noun: str) -> str:
-    """Write a number of things."""
-    return f"{count} {noun}" + "s" * (count != 1)
 
 
 def span(seconds: float) -> str:

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from memman.config import ground
 from memman.config.places import queue_path, store_path
-from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
+from memman.doctor.finding import Context, Finding, fail, ok, shell, warn, writable
+from memman.integrations.files import read_only
 
 _MOVE = "move the folder to a local disk and set MEMMAN_DATA_DIR"
+_ELSEWHERE = "or set MEMMAN_DATA_DIR to a folder that you can write to"
 _ALONE = "do so only where the other machine does not use it any more"
 
 
@@ -15,15 +17,23 @@ def check(context: Context) -> Iterator[Finding]:
     """Look at what the data folder is, on which file system, and who else uses it."""
     data = context.data
     if not os.path.exists(data):
-        yield from _unsafe(data, [data]) or [ok(f"{data} is not there yet: the first note makes it")]
+        yield from _unsafe(data, [data]) or [_unmade(data)]
     elif not os.path.isdir(data):
         yield fail(f"{data} is no folder", hint="move it away, or set MEMMAN_DATA_DIR")
     elif not os.access(data, os.R_OK | os.W_OK | os.X_OK):
-        yield fail(f"{data} may not be read and written", hint="give it back to its owner, or set MEMMAN_DATA_DIR")
+        yield fail(f"{data} is read-only: nothing can be remembered", writable(data), _ELSEWHERE)
     else:
         places = [queue_path(data), *(store_path(data, name) for name in context.stores)]
         kind = ground.file_system(data)
         yield from _unsafe(data, places) or [ok(data + (f" on {kind}" if kind else ""))]
+
+
+def _unmade(data: str) -> Finding:
+    """Say of a folder that is not there whether it can be made."""
+    for place in read_only(data):
+        says = f"{place} is read-only, so {data} cannot be made: nothing can be remembered"
+        return fail(says, writable(place), _ELSEWHERE)
+    return ok(f"{data} does not exist yet: the first note creates it")
 
 
 def _unsafe(data: str, places: list[str]) -> list[Finding]:

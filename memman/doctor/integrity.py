@@ -8,9 +8,10 @@ from itertools import chain
 
 from memman.config import stores
 from memman.config.places import store_path
-from memman.doctor.finding import Context, Finding, backup, counted, fail, shell, skipped, sound, warn
+from memman.doctor.finding import Context, Finding, backup, fail, shell, skipped, sound, warn
 from memman.govern.soundness import troubles
 from memman.model.errors import MemmanError
+from memman.model.plural import counted
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.view import QueueView
 from memman.store.sqlite.schema import STEPS as STORE

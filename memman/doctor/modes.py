@@ -4,8 +4,9 @@ import os
 import stat
 from collections.abc import Iterator
 
-from memman.doctor.finding import Context, Finding, counted, fail, shell, skipped, sound
+from memman.doctor.finding import Context, Finding, fail, shell, skipped, sound
 from memman.doctor.layout import entries
+from memman.model.plural import counted
 
 _OTHERS = 0o077
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import closing
 
-from memman.doctor.finding import Context, Finding, counted, fail, sound, warn
+from memman.doctor.finding import Context, Finding, fail, sound, warn
+from memman.model.plural import counted
 from memman.queue.damage import DAMAGED
 from memman.queue.view import QueueView
 

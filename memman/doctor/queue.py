@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from memman.clock import now_ms
-from memman.doctor.finding import Context, Finding, counted, fail, ok, span, warn
+from memman.doctor.finding import Context, Finding, fail, ok, span, warn
+from memman.model.plural import counted
 from memman.queue.view import QueueView
 
 # (notes, seconds) beyond which a backlog is worth a word, and beyond which nothing can be getting through.

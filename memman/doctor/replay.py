@@ -12,10 +12,11 @@ from typing import Any
 
 from memman.config.launcher import launcher_path
 from memman.doctor.agents import wired
-from memman.doctor.finding import Context, Finding, counted, fail, shell, skipped, sound
+from memman.doctor.finding import Context, Finding, fail, shell, skipped, sound
 from memman.doctor.tryout import MARK, tryout
 from memman.integrations.state import commands
 from memman.integrations.target import Target
+from memman.model.plural import counted
 from memman.model.vocabulary import AGENT_MARKS
 from memman.queue.view import QueueView
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from memman.doctor.agents import settings, wired
-from memman.doctor.finding import Context, Finding, counted, shell, skipped, sound, warn
+from memman.doctor.finding import Context, Finding, shell, skipped, sound, warn
 from memman.integrations import claude_code, codex, gemini, openclaw
 from memman.integrations.target import Target, text_of
+from memman.model.plural import counted
 
 _MANAGED = (
     "/Library/Application Support/ClaudeCode/managed-settings.json"

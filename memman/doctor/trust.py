@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from memman.doctor.agents import settings, wired
-from memman.doctor.finding import Context, Finding, counted, skipped, sound, warn
+from memman.doctor.finding import Context, Finding, skipped, sound, warn
 from memman.integrations import codex
 from memman.integrations.hook_block import ours
+from memman.model.plural import counted
 
 _STEP = "start `codex`, type /hooks and approve those of memman"
 # What our hooks are made of; the fingerprint of one that somebody gave more is not worked out.

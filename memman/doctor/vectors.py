@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memman.doctor.finding import Context, Finding, counted, shell, skipped, sound, warn
+from memman.doctor.finding import Context, Finding, shell, skipped, sound, warn
 from memman.govern.embedding import status
+from memman.model.plural import counted
 from memman.store.sqlite.catalogue import Catalogue
 
 
@@ -29,7 +30,6 @@ def _missing(record: dict[str, Any]) -> Iterator[Finding]:
     for made in {row["fingerprint"]: row for row in (record["builtin"], record["configured"])}.values():
         if made["missing"] > 0:
             yield warn(
-                f"store {store!r}: {counted(made['missing'], 'memory').replace('memorys', 'memories')}"
-                f" without a vector of {made['fingerprint']}",
+                f"store {store!r}: {counted(made['missing'], 'memory')} without a vector of {made['fingerprint']}",
                 shell("memman", "--store", store, "embed", "reembed"),
             )

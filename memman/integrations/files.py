@@ -87,13 +87,18 @@ def swap(path: str, before: bytes | None, after: bytes | None, *, program: bool 
 
 def check_writable(path: str) -> None:
     """Raise CannotWrite where a file, or the folder it is to stand in, is not ours to write."""
+    for needed in read_only(path):
+        raise CannotWrite(f"{path} could not be written: {needed} is read-only")
+
+
+def read_only(path: str) -> list[str]:
+    """Return what keeps a file from being written: itself, or the folder that it stands or would be made in."""
     target = os.path.realpath(path)
     place = target
     while not os.path.exists(place) and place != os.path.dirname(place):
         place = os.path.dirname(place)
-    for needed in {place, os.path.dirname(target)}:
-        if os.path.exists(needed) and not os.access(needed, os.W_OK):
-            raise CannotWrite(f"{path} could not be written: {needed} is read-only")
+    needed = dict.fromkeys((place, os.path.dirname(target)))
+    return [place for place in needed if os.path.exists(place) and not os.access(place, os.W_OK)]
 
 
 def clear_draft(path: str) -> None:

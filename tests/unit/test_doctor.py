@@ -4,16 +4,17 @@ import contextlib
 import hashlib
 import json
 import os
+import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE, rows
+from conftest import PATIENCE, Box, rows
 from memman.config.ground import file_system, shared
 from memman.config.schedule import Schedule
-from memman.doctor import CHECKS, examine, manager, switches
+from memman.doctor import CHECKS, examine, manager, python, switches
 from memman.doctor.finding import Context
 from memman.doctor.trust import fingerprint
 from memman.drain.lock import alone
@@ -68,13 +69,63 @@ def answering(code, body=b"{}"):
 # --- healthy ---
 
 
-def test_memman_that_was_only_installed_by_pip_is_healthy(box):
-    """Before any set-up and before the first note nothing fails, and nothing is made."""
+def test_memman_that_was_only_installed_by_pip_has_yet_to_be_wired(box):
+    """Before any set-up nothing fails and nothing is made, but it is not healthy: no agent is wired."""
     findings = doctor(box)
     assert {finding["check"] for finding in findings} == set(CHECKS)
     assert {finding["status"] for finding in findings} == {"ok", "skipped", "warn"}
-    assert [finding["check"] for finding in findings if finding["status"] == "warn"] == ["scheduler"]
+    assert "agents" in [finding["check"] for finding in findings if finding["status"] == "warn"]
     assert not box.data.exists()
+    assert box.memman("doctor").stdout.splitlines()[-1].startswith("0 failures, ")
+
+
+def test_a_home_that_cannot_be_written_is_no_ground(box):
+    """Where the data folder is not there and cannot be made, that fails; the command makes it possible."""
+    home = box.data.parent
+    home.chmod(0o500)
+    done = box.mortal("doctor", "--json", "--check", "folder")
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (done.returncode, finding["status"]) == (1, "fail")
+    assert f"{home} is read-only" in finding["says"]
+    assert os.system(finding["mend"]) == 0  # noqa: S605
+    assert box.mortal("doctor", "--check", "folder").stdout.endswith("healthy\n")
+
+
+def test_commands_are_named_so_that_they_run(box, tmp_path):
+    """Where memman is not on the PATH, or another one is, what mends a fault names it by its path and works."""
+    box.remember("The heron nests.")
+    box.queue("UPDATE note SET state = 'parked', error = 'Odd: x'")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/memman").write_text("#!/bin/sh\nexit 9\n")
+    (tmp_path / "bin/memman").chmod(0o755)
+    for path in ("/usr/bin:/bin", f"{tmp_path}/bin:/usr/bin:/bin"):
+        elsewhere = Box(box.data, box.environ | {"PATH": path})
+        (finding,) = doctor(elsewhere, "--check", "parked")
+        assert finding["mend"].startswith(box.script)
+        assert f"`{box.script} scheduler" in finding["hint"]
+    ran = subprocess.run(["/bin/sh", "-c", finding["mend"]], env=elsewhere.environ, check=False, capture_output=True)
+    assert ran.returncode == 0, ran.stderr
+    assert [found["status"] for found in doctor(elsewhere, "--check", "parked")] == ["ok"]
+
+
+def test_code_that_others_can_change_is_told(tmp_path):
+    """A file or folder that anybody may write to, and one of another user; not a sticky folder or an unknown owner."""
+    code = tmp_path / "library/module.py"
+    code.parent.mkdir()
+    code.touch()
+    mine = os.geteuid()
+    assert python.doubts([str(code)], mine) == ({}, {})
+    code.chmod(0o666)
+    code.parent.chmod(0o777)
+    assert python.doubts([str(code)], mine)[0] == {str(code): 0o666, str(code.parent): 0o777}
+    code.chmod(0o644)
+    code.parent.chmod(0o1777)
+    assert python.doubts([str(code)], mine)[0] == {}
+    if mine == 0:
+        os.chown(code, 1234, -1)
+        assert python.doubts([str(code)], mine)[1] == {str(code): 1234}
+        os.chown(code, 65_534, -1)
+    assert python.doubts([str(code)], mine)[1] == {}
 
 
 def test_notes_and_memories_without_a_scheduler_are_healthy(box):
@@ -111,7 +162,7 @@ def test_people_read_lines(box):
     line, mend, verdict = done.stdout.splitlines()
     assert line.startswith("FAIL  modes")
     assert mend.strip() == f"mend: chmod -R go-rwx {box.data}"
-    assert verdict == "1 failed, 0 warnings"
+    assert verdict == "1 failure, 0 warnings"
 
 
 # --- broken ground ---
