@@ -1,6 +1,8 @@
 """The console script: the hot verbs first, everything else goes to click. Imports what is built in only."""
 
+import codecs
 import gc
+import io
 import sys
 
 TYPE_CHECKING = False
@@ -48,10 +50,25 @@ def leave(code: int) -> "NoReturn":
 
 
 def _open_streams() -> None:
-    """Give a standard stream that the caller closed to the null device; memory is kept, whoever listens."""
+    """Give a standard stream that the caller closed to the null device; memory is kept, whoever listens.
+
+    What a stream's encoding lacks is written as JSON writes it, which a person can read too.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open("/dev/null", mode))  # noqa: SIM115 - open until the process ends
+    codecs.register_error("memman", _codes)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="memman")
+
+
+def _codes(error: UnicodeError) -> tuple[str, int]:
+    from memman.model.unseen import codes
+
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return codes(error.object[error.start : error.end]), error.end
 
 
 def _run(args: list[str]) -> int:

@@ -1,6 +1,5 @@
 """click over the verbs: one file a verb group, each loaded when it is used. Parse, call, print; nothing else."""
 
-import io
 import sys
 
 import click
@@ -12,9 +11,6 @@ _INTERRUPTED = 130
 
 def run(args: list[str]) -> int:
     """Run one command line and return its exit code. Raises MemmanError, which the entry point reports."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that cannot show a character shows its code instead of a failure.
-        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = invoke(args)
     except click.exceptions.Exit as leave:

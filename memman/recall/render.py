@@ -2,7 +2,7 @@
 
 from memman.model.secret_words import masked
 from memman.model.terms import stems
-from memman.model.unseen import UNSEEN
+from memman.model.unseen import UNSEEN, codes
 from memman.model.vocabulary import LOW_TRUST
 
 TYPE_CHECKING = False
@@ -57,12 +57,7 @@ def escaped(text: str) -> str:
 
 def _escaped(line: str) -> str:
     unseen = [c for c in set(line) if not c.isprintable() or ord(c) in UNSEEN]
-    return line.translate({ord(c): _codes(c) for c in unseen}) if unseen else line
-
-
-def _codes(char: str) -> str:
-    raw = char.encode("utf-16-be", "surrogatepass")
-    return "".join([f"\\u{raw[at]:02x}{raw[at + 1]:02x}" for at in range(0, len(raw), 2)])
+    return line.translate({ord(c): codes(c) for c in unseen}) if unseen else line
 
 
 def short(hit: "Hit") -> str:

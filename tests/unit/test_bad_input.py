@@ -332,16 +332,6 @@ def test_an_empty_home_is_no_home(box):
     assert_one_line(box.memman("remember", "x y z"), CONFIG, "set HOME or MEMMAN_DATA_DIR")
 
 
-def test_a_narrow_terminal_encoding_is_no_failure(box):
-    """Text that the terminal's encoding lacks is shown by its codes."""
-    box.memman("remember", "Das Café heißt 記憶")
-    box.memman("scheduler", "drain")
-    box.environ["PYTHONIOENCODING"] = "ascii"
-    done = box.memman("insights", "list")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Caf\\xe9" in done.stdout
-
-
 def test_control_characters_never_reach_the_terminal(box):
     """Escape sequences in a note are not printed, waiting or stored."""
     box.memman("remember", "-", input="Beware of \x1b[31mred\x1b[0m ink and \u202ebidi\u202c marks")
