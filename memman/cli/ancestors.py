@@ -2,7 +2,7 @@
 
 import os
 
-from memman.model.vocabulary import AGENT_MARKS
+from memman.hot.provenance import agent
 
 # Programs of agents, by the name they are started by, with what runs them where that is not the system.
 _PROGRAMS = {
@@ -21,7 +21,6 @@ _PROGRAMS = {
     "qwen": "qwen",
 }
 _RUNTIMES = frozenset(("bun", "deno", "node"))
-_MARKS = {name.encode(): who for name, who in AGENT_MARKS} | {b"MEMMAN_AGENT": "an agent", b"AI_AGENT": "an agent"}
 
 
 def agent_above() -> str:
@@ -33,7 +32,7 @@ def agent_above() -> str:
     while process:
         try:
             comm, parent = _status(process)
-            found = _program(comm, _read(process, "cmdline")) or _mark(_read(process, "environ"))
+            found = _program(comm, _read(process, "cmdline")) or agent(_environ(process))
         except OSError:
             return ""
         if found:
@@ -64,6 +63,6 @@ def _program(comm: str, line: list[bytes]) -> str:
     return next((_PROGRAMS[name] for name in names if name in _PROGRAMS), "")
 
 
-def _mark(environ: list[bytes]) -> str:
-    said = (pair.partition(b"=") for pair in environ)
-    return next((_MARKS[name] for name, _, value in said if value and name in _MARKS), "")
+def _environ(process: int) -> dict[str, str]:
+    pairs = (pair.decode(errors="replace").partition("=") for pair in _read(process, "environ"))
+    return {name: value for name, _, value in pairs}

@@ -7,6 +7,8 @@ from memman.model.vocabulary import AGENT_MARKS, SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from memman.config.repository import Repository
 
 # Marks that an agent's own process may carry, too, and with it the hooks it runs.
@@ -16,9 +18,8 @@ _INSIDE = {"nanoclaw": "claude-code"}
 _SESSIONS = ("MEMMAN_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID")
 
 
-def agent() -> str:
-    """Name the agent that runs this process, '' for none."""
-    env = os.environ
+def agent(env: "Mapping[str, str]" = os.environ) -> str:
+    """Name the agent that runs a process with this environment, '' for none."""
     known = next((name for key, name in AGENT_MARKS if env.get(key)), "")
     return env.get("MEMMAN_AGENT") or known or env.get("AI_AGENT", "")
 

@@ -4,7 +4,7 @@ import os
 
 from memman.integrations import edits, hook_block, sources
 from memman.integrations.target import File, Target, Wiring, laid, look, under
-from memman.model.verbs import AGENT_VERBS
+from memman.model.verbs import AGENT_VERBS, ALLOWED
 
 NAME = "claude-code"
 FORM = "claude-settings"
@@ -38,9 +38,16 @@ def _plain(path: str, key: str) -> dict[str, object]:
     return held if isinstance(held, dict) else {}
 
 
+def _allowed() -> list[object]:
+    held = look(_settings(), _ALLOW)
+    return held if isinstance(held, list) else []
+
+
 def _files(wiring: Wiring) -> list[File]:
     block = {} if plugged() else sources.block(NAME, "hooks/hooks.json", wiring.launcher)
     what = f"{len(block)} hooks, {len(PERMISSIONS)} permissions" if block else f"{len(PERMISSIONS)} permissions"
+    if wide := [str(permission) for permission in _allowed() if loose(permission)]:
+        what += f", in place of {', '.join(wide)}"
     files = [File(_settings(), FORM, what, lambda text: _put(text or "", block))]
     if block:
         skill = sources.text(NAME, "skills/memman/SKILL.md", wiring.launcher)
@@ -48,8 +55,18 @@ def _files(wiring: Wiring) -> list[File]:
     return files
 
 
+def loose(permission: object) -> bool:
+    """Whether a permission lets the agent run memman's verbs of a person, as those of earlier versions did."""
+    inner = permission[len("Bash(") : -1] if isinstance(permission, str) and permission.startswith("Bash(") else ""
+    called, _, verb = inner.removesuffix(":*").removesuffix(" *").partition(" ")
+    return os.path.basename(called.strip("'\"")) == "memman" and verb not in {*AGENT_VERBS, *ALLOWED}
+
+
 def _put(text: str, block: hook_block.Block) -> str:
     text = hook_block.put(text, block)
+    for number, permission in reversed(list(enumerate(edits.listed(text, _ALLOW)))):
+        if loose(permission):
+            text = edits.remove(text, (*_ALLOW, number))
     for permission in PERMISSIONS:
         if permission not in edits.listed(text, _ALLOW):
             text = edits.append(text, _ALLOW, permission)

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from conftest import PATIENCE, no
-from memman.model.verbs import AGENT_VERBS
+from memman.model.verbs import AGENT_VERBS, ASKED, PERSONS
 
 AGENTS = ("claude-code", "codex", "gemini", "opencode", "openclaw")
 
@@ -259,6 +259,25 @@ def test_permissions_are_verbs(box, home):
     settings(home).write_text(settings(home).read_text().replace("{", '{"model": "x",', 1))
     assert "changed since" in uninstall(box)
     assert json.loads(settings(home).read_text()) == {"model": "x", "permissions": {"allow": [mine]}}
+
+
+@pytest.mark.parametrize(
+    "wide", ["memman:*", "memman *", "memman", "memman store:*", "/usr/bin/memman:*", "memman --store x:*"]
+)
+def test_grants_that_admit_a_persons_verb_give_way(box, home, wide):
+    """What an earlier version granted beyond the verbs is taken back and named; harmless grants of the user's stay."""
+    kept = ["Bash(memman doctor:*)", "Bash(memmanager:*)", "Read"]
+    settings(home).write_text(json.dumps({"permissions": {"allow": [f"Bash({wide})", *kept]}}))
+    assert f"in place of Bash({wide})" in install(box, "--target", "claude-code")
+    allowed = json.loads(settings(home).read_text())["permissions"]["allow"]
+    assert allowed == [*kept, *(f"Bash(memman {verb}:*)" for verb in AGENT_VERBS)]
+    assert "in place of" not in install(box, "--target", "claude-code")
+
+
+@pytest.mark.parametrize("verb", AGENT_VERBS)
+def test_no_granted_prefix_leads_to_what_asks(verb):
+    """A grant is a prefix: no verb that is granted asks a person, has an option that does, or begins one that does."""
+    assert not [other for other in (*ASKED, *PERSONS) if other.split()[0] == verb]
 
 
 def test_the_plugin_keeps_hooks_out_of_the_settings(box, home):
