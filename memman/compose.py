@@ -1,6 +1,7 @@
 """The composition root: settings become providers, stores and a drain. Nothing else names an adapter."""
 
 import asyncio
+import gc
 import os
 import signal
 import time
@@ -335,6 +336,7 @@ async def _drain(
         if waiting:
             # Loaded before the first note is claimed: a drain that dies over its imports has tried no note.
             workshop.providers()
+            gc.freeze()  # what is loaded stays: looking through it for garbage took a twentieth of a drain
         beating = asyncio.create_task(_beat(data, work))
         try:
             report = await work.run()

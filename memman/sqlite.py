@@ -40,6 +40,8 @@ _NO_CHECKPOINT = -1
 _LOG_HEADER, _LOG_FRAME = 32, 24 + 4096
 # Seconds before each look at a log that seems damaged: who writes to it is done by the next one, and damage stays.
 _PAUSES = (0, 0.05, 0.2, 0.5)
+# Executions after which apsw has let go of a statement that was not among them; a note of a drain takes some 90.
+_STATEMENTS = 512
 _checks: bool | None = None
 _verified = True
 
@@ -233,7 +235,7 @@ def open_writer(path: str, *, synchronous: str = "FULL", checked: bool = True) -
     _check_regular(path)
     make_folder(path.rpartition("/")[0])
     make_file(path)
-    db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=_STATEMENTS)
     # Before anything can be refused: a checkpoint by a connection that keeps no checksums would leave pages without.
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     db.set_busy_timeout(WAIT_MS)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from cachetools import LRUCache
 
 from memman.embed.base import Embedding, Vectors
 from memman.embed.static import TABLE, StaticTable, pieces, words
@@ -14,7 +13,7 @@ from memman.model.vocabulary import BUILTIN
 # Words kept expanded, 1.5 kB each: 12 MB holds the working vocabulary of a large store.
 CACHED_WORDS = 8192
 # Texts kept embedded, 1.5 kB each: a memory's neighbours are embedded again when it comes in between them.
-CACHED_TEXTS = 1024
+CACHED_TEXTS = 4096
 
 Sums = npt.NDArray[np.int64]
 
@@ -27,8 +26,9 @@ class BuiltinEmbedder:
 
     def __init__(self, path: str = TABLE) -> None:
         self._table = StaticTable(path)
-        self._words: LRUCache[str, npt.NDArray[np.int32]] = LRUCache(CACHED_WORDS)
-        self._texts: LRUCache[str, Vectors] = LRUCache(CACHED_TEXTS)
+        # All is let go at once when it has grown too large: keeping count of uses costs more than that.
+        self._words: dict[str, npt.NDArray[np.int32]] = {}
+        self._texts: dict[str, Vectors] = {}
         self.fingerprint = Fingerprint(BUILTIN, f"{self._table.model}-v{self._table.version}", self._table.dimension)
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
@@ -41,6 +41,8 @@ class BuiltinEmbedder:
         for row, text in zip(vectors, texts, strict=True):
             known = self._texts.get(text)
             if known is None:
+                if len(self._texts) >= CACHED_TEXTS:
+                    self._texts.clear()
                 known = self._texts[text] = _unit(self._sum(text))
             row[:] = known
         return vectors
@@ -51,11 +53,11 @@ class BuiltinEmbedder:
 
     def _sum(self, text: str) -> Sums:
         """Exact sum of the words of `text`, in the table's integer unit."""
-        total = np.zeros(self.fingerprint.dimension, np.int64)
+        rows = []
         for word in words(text):
             known = self._words.get(word)
-            total += self._expand(word) if known is None else known
-        return total
+            rows.append(self._expand(word) if known is None else known)
+        return np.add.reduce(rows, axis=0, dtype=np.int64) if rows else np.zeros(self.fingerprint.dimension, np.int64)
 
     def _expand(self, word: str) -> npt.NDArray[np.int32]:
         """Sum of the tokens of `word`; see `memman.embed.static` for the format."""
@@ -63,10 +65,13 @@ class BuiltinEmbedder:
         for scale, blob in pieces(word, self._table.find):
             packed = np.frombuffer(blob, np.uint8)
             total += scale * (2 * np.concatenate([packed & 15, packed >> 4]).astype(np.int32) - 15)
+        if len(self._words) >= CACHED_WORDS:
+            self._words.clear()
         self._words[word] = total
         return total
 
 
 def _unit(sums: Sums) -> Vectors:
-    norm = float(np.linalg.norm(sums)) or 1.0
-    return (sums / norm).astype(np.float32)
+    whole = sums.astype(np.float64)
+    norm = float(whole @ whole) ** 0.5 or 1.0
+    return (whole / norm).astype(np.float32)

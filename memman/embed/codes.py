@@ -8,6 +8,9 @@ import numpy.typing as npt
 from memman.embed import Vectors
 from memman.embed.static import CLIP, LEVELS, PLANES
 
+# What moves the bit of each plane, most significant first, to the end.
+_SHIFTS = np.arange(PLANES - 1, -1, -1, dtype=np.uint8)[:, np.newaxis]
+
 
 def planes(vector: Vectors) -> tuple[bytes, int]:
     """Round a vector to 16 levels; return its planes, most significant first, and the sum of the squared levels.
@@ -20,8 +23,7 @@ def planes(vector: Vectors) -> tuple[bytes, int]:
         return b"", 0
     levels = np.clip(np.floor((vector / (CLIP * size) + 1) * (LEVELS / 2)), 0, LEVELS - 1).astype(np.uint8)
     signed = 2 * levels.astype(np.int64) - (LEVELS - 1)
-    bits = [np.packbits(levels >> plane & 1).tobytes() for plane in reversed(range(PLANES))]
-    return b"".join(bits), int(signed @ signed)
+    return np.packbits(levels >> _SHIFTS & 1, axis=1).tobytes(), int(signed @ signed)
 
 
 def unpacked(blob: bytes, dimension: int) -> Vectors:

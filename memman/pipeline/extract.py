@@ -7,7 +7,7 @@ from typing import Any
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Fact, Note, Request
-from memman.pipeline import capture, steering
+from memman.pipeline import steering
 from memman.pipeline.facts import FIELDS, MAX_TEXT, PATIENCE, fact, grounded, listing
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
@@ -24,6 +24,8 @@ _SCHEMA_TEXT = json.dumps(SCHEMA)
 
 def version(tools: Tools) -> str:
     """Derive the stage's version from prompts, schemas, model, what is captured and what is held back."""
+    from memman.pipeline import capture
+
     asked = (prompt("extract"), _SCHEMA_TEXT, capture.version(tools), steering.version())
     return digest(*asked, tools.llm.provider, tools.llm.model("fast"))
 
@@ -31,8 +33,15 @@ def version(tools: Tools) -> str:
 async def extract(tools: Tools, plan: Plan) -> Plan:
     """Ask the model for the note's facts; what it refuses or keeps garbling, the rules extract."""
     note = plan.note
-    facts = await (_noted if note.channel == "note" else capture.capture)(tools, note)
+    facts = await (_noted if note.channel == "note" else _captured)(tools, note)
     return replace(plan, facts=weighed(note, facts))
+
+
+async def _captured(tools: Tools, note: Note) -> tuple[Fact, ...]:
+    # Its tables take long to compile, and many drains meet no turn.
+    from memman.pipeline.capture import capture
+
+    return await capture(tools, note)
 
 
 async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:

@@ -78,15 +78,16 @@ def _shapes(*, orders: bool) -> dict[str, re.Pattern[str]]:
     return {name: re.compile("|".join(shapes), re.IGNORECASE) for name, shapes in rules.items()}
 
 
+@lru_cache(_KEPT)
 def _named(shape: str, text: str) -> str:
-    return next((source for source, told in _sources(shape).items() if told.search(text)), "")
+    if not _calling(shape, *MEDIUM).search(text):
+        return ""
+    return next((source for source in MEDIUM if _calling(shape, source).search(text)), "")
 
 
 @cache
-def _sources(shape: str) -> dict[str, re.Pattern[str]]:
-    """Fill in, source by source, what a shape calls it."""
-    filled = {
-        source: shape.replace("LABELLED", LABELLED[source]).replace("MEDIUM", medium).replace("NAMED", NAMED[source])
-        for source, medium in MEDIUM.items()
-    }
-    return {source: re.compile(told, re.IGNORECASE) for source, told in filled.items()}
+def _calling(shape: str, *sources: str) -> re.Pattern[str]:
+    """Fill in what a shape calls any of some sources."""
+    for blank, names in (("LABELLED", LABELLED), ("MEDIUM", MEDIUM), ("NAMED", NAMED)):
+        shape = shape.replace(blank, "|".join(names[source] for source in sources))
+    return re.compile(shape, re.IGNORECASE)

@@ -1,7 +1,9 @@
 """What a note costs in calls, and the edges it gets, against every shape of provider."""
 
 import re
+from collections import Counter
 
+import apsw
 import pytest
 
 from memman.testing.providers import ScriptedProvider, respond
@@ -92,3 +94,27 @@ def test_rare_names_link_more_strongly_than_common_ones(box, name):
                      " AND dst = (SELECT max(id) - 1 FROM memory)")  # fmt: skip
     assert last == ["Zeppelin"]
     assert weights["Zeppelin"] > 0.5
+
+
+def test_a_note_costs_the_store_few_statements_each_prepared_once(box):
+    """However many notes a drain takes, it runs about a hundred statements a note and prepares none of them again."""
+    counted, stats = Counter(), {}
+
+    def watch(db):
+        def ran(event):
+            name = db.filename.rpartition("/")[2]
+            counted[name] += not event["trigger"]  # nor what the text index runs by itself
+            stats[name] = db.cache_stats()["misses"]
+
+        db.trace_v2(apsw.SQLITE_TRACE_STMT, ran)
+
+    notes = 40
+    for n in range(notes):
+        box.remember(f"The service s{n} of team {n % 7} keeps its sessions in Redis and its invoices in Postgres.")
+    apsw.connection_hooks.append(watch)
+    try:
+        assert box.drain().done == notes
+    finally:
+        apsw.connection_hooks.remove(watch)
+    assert counted["memman.db"] / notes < 150
+    assert stats["memman.db"] < 150

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from memman.llm.builtin.grammar import PREPOSITIONS
@@ -57,6 +58,7 @@ class _Because(NamedTuple):
     effect: frozenset[str]
 
 
+@lru_cache(maxsize=1024)
 def _meaning(text: str) -> frozenset[str]:
     return frozenset(content_of(words_of(text))) - PREPOSITIONS
 

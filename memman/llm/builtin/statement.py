@@ -30,6 +30,8 @@ _CONTRACTED = tuple(
         (r"\bany more\b", "anymore"),
     )
 )
+# Nothing is contracted without one of these.
+_CONTRACTING = ("'", "\u2019", "cannot", "does not", "any more")
 _REASON = re.compile(
     r",? \b(?:because|since (?!\d)|due to|so that|so we|in order to|thanks to|as a result of)\b|[,;] (?:so|as|which)\b",
     re.IGNORECASE,
@@ -46,9 +48,12 @@ class Word(NamedTuple):
     owner: bool  # it ended in 's
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """One sentence; `words` leaves out the reason given for it, `content` what carries no meaning."""
+    """One sentence; `words` leaves out the reason given for it, `content` what carries no meaning.
+
+    It is itself and no other: caches look it up many times a note, and would hash all its words each time.
+    """
 
     text: str
     words: tuple[Word, ...]
@@ -87,8 +92,10 @@ def root(form: str) -> str:
 
 def plain(text: str) -> str:
     """Write `text` without markup and contractions, names of several words joined."""
-    for pattern, full in _CONTRACTED:
-        text = pattern.sub(full, text)
+    lowered = text.lower()
+    if any(mark in lowered for mark in _CONTRACTING):
+        for pattern, full in _CONTRACTED:
+            text = pattern.sub(full, text)
     return join_compounds(" ".join(_MARKS.sub("", text).split()))
 
 
