@@ -196,7 +196,7 @@ def test_the_store_is_the_one_of_the_folder_in_the_payload(stored, tmp_path):
 
 
 def test_a_session_starts_with_the_guide_and_what_is_preferred_and_decided(stored):
-    """The block holds the guide and the preferences and decisions, most important first, and no plain fact."""
+    """The block holds the guide, preferences and then decisions, and no plain fact."""
     stored.alter("UPDATE memory SET category = 'fact'")
     stored.alter("UPDATE memory SET category = 'decision', importance = 5 WHERE text = ?", DEPLOYED)
     stored.alter("UPDATE memory SET category = 'preference', importance = 4 WHERE text LIKE '%pnpm%'")
@@ -204,7 +204,7 @@ def test_a_session_starts_with_the_guide_and_what_is_preferred_and_decided(store
     said = context(stored, "session-start", "claude-code", payload(source="startup"))
     assert said.startswith(stored.memman("guide").stdout)
     shown = [line.partition(" ")[2] for line in said.split("\n")[-3:-1]]
-    assert shown == [f"decision, user: {DEPLOYED}", f"preference, user: {FACTS[1]}"]
+    assert shown == [f"preference, user: {FACTS[1]}", f"decision, user: {DEPLOYED}"]
     assert "Monday" not in said
     assert said + "\n" == stored.memman("prime").stdout
 

@@ -9,7 +9,7 @@ import os
 import apsw
 
 from memman.model.secret_words import SCREEN
-from memman.model.vocabulary import FILLED, LOCAL, LOW_TRUST, REPLACED, SCREENED
+from memman.model.vocabulary import FILLED, LOCAL, LOW_TRUST, PROTECTED, REPLACED, SCREENED
 from memman.sqlite import open_reader, schema_version, there
 from memman.store.sqlite import nearness, seal
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
@@ -88,6 +88,10 @@ LISTED = "IN (SELECT value FROM json_each(?))"
 def id_list(ids: "Iterable[int]") -> str:
     """Write row ids as a JSON array."""
     return f"[{','.join(map(str, ids))}]"
+
+
+def _marks(values: "Sequence[str]") -> str:
+    return ", ".join("?" * len(values))
 
 
 class SqliteReader:
@@ -311,19 +315,36 @@ class SqliteReader:
         """Return when the newest memory was recorded: the clock that ages are measured by."""
         return self.db.execute("SELECT recorded_at FROM memory ORDER BY id DESC LIMIT 1").get or 0
 
-    def standing(
-        self, categories: "Sequence[str]", sources: "Sequence[str]", limit: int
-    ) -> list[tuple[str, str, str, str]]:
-        """Return (uid, category, source, text) of current memories, the most important first, then the newest."""
+    def protected(self, sources: "Sequence[str]", limit: int) -> list[tuple[str, str, str, str]]:
+        """Return (uid, category, source, text) of current memories that a person protected, the most important first.
+
+        Of equals the newest comes first, here and in `standing`.
+        """
         sql = (
-            "SELECT id FROM memory WHERE status = 'current'"
-            f" AND category IN ({', '.join('?' * len(categories))}) AND source IN ({', '.join('?' * len(sources))})"
-            " ORDER BY importance DESC, id DESC LIMIT ?"
+            "SELECT m.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?)"
+            f" WHERE meta.key >= ? AND meta.key < ? AND m.status = 'current' AND m.source IN ({_marks(sources)})"
+            " ORDER BY m.importance DESC, m.id DESC LIMIT ?"
         )
-        ids = [memory for (memory,) in self.db.execute(sql, (*categories, *sources, limit))]
+        beyond = PROTECTED[:-1] + chr(ord(PROTECTED[-1]) + 1)
+        return self._shown(sql, (len(PROTECTED) + 1, PROTECTED, beyond, *sources, limit))
+
+    def standing(
+        self, category: str, sources: "Sequence[str]", limit: int, *, uses: int = 0
+    ) -> list[tuple[str, str, str, str]]:
+        """Return (uid, category, source, text) of a category's current memories, the most important first.
+
+        Twice shown by recall counts as one step of importance, up to `uses` times.
+        """
+        sql = (
+            f"SELECT id FROM memory WHERE status = 'current' AND category = ? AND source IN ({_marks(sources)})"
+            " ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
+        )
+        return self._shown(sql, (category, *sources, uses, limit))
+
+    def _shown(self, sql: str, values: "tuple[Any, ...]") -> list[tuple[str, str, str, str]]:
+        ids = [memory for (memory,) in self.db.execute(sql, values)]
         rows = self.sound_rows(ids)
-        shown = self.harmless(rows[n] for n in ids if n in rows)
-        return [(row[1], row[4], row[9], row[3]) for row in shown]
+        return [(rows[n][1], rows[n][4], rows[n][9], rows[n][3]) for n in ids if n in rows]
 
     def count(self) -> int:
         """Return how many memories were ever stored: a cheap upper bound, read from one row."""

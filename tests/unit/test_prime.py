@@ -1,0 +1,93 @@
+"""What a session begins with, in a store of hundreds of memories."""
+
+import pytest
+
+from memman.hot.guide import guide
+from memman.hot.prime import BUDGET, SHARES, block, fitting
+from memman.recall.render import tokens
+
+PREFERENCES, DECISIONS, PROTECTED = 33, 200, 2
+BUCKET = "NEVER delete the prod bucket."
+
+
+@pytest.fixture(name="full")
+def _full(box):
+    """Return a box with 477 memories: decisions more important than any preference, and two old ones protected."""
+    protected = [box.remember(text, category="fact") for text in (BUCKET, "Port 22 stays closed.")]
+    for n in range(PREFERENCES):
+        box.remember(f"I prefer tool{n} for job{n}.", category="preference", importance=3)
+    for n in range(DECISIONS):
+        box.remember(f"We chose vendor{n} for part{n}.", category="decision", importance=5)
+    for n in range(477 - PREFERENCES - DECISIONS - PROTECTED):
+        box.remember(f"Host{n} stands in rack{n}.", category="fact")
+    box.drain(seconds=120)
+    for uid in protected:
+        assert (
+            box.memman("insights", "protect", box.store("SELECT uid FROM memory WHERE note = ?", uid)[0]).returncode
+            == 0
+        )
+    assert box.store("SELECT count(*) FROM memory WHERE status = 'current'") == [477]
+    return box
+
+
+def lines(box):
+    """Return what is said of each memory in the block, and the block."""
+    text, uids = block(str(box.data), "default")
+    shown = [line.partition(" ")[2] for line in text.splitlines() if line[:8] in {uid[:8] for uid in uids}]
+    assert len(shown) == len(uids)
+    return shown, text
+
+
+def test_a_full_store_begins_with_what_is_protected_and_preferred(full):
+    """What is protected comes first, then preferences, then decisions, each with its share, within the budget."""
+    shown, text = lines(full)
+    assert shown[:PROTECTED] == [f"fact, user: {BUCKET}", "fact, user: Port 22 stays closed."]
+    preferred = [line for line in shown if line.startswith("preference")]
+    decided = [line for line in shown if line.startswith("decision")]
+    assert shown == [*shown[:PROTECTED], *preferred, *decided]
+    assert len(preferred) >= 24
+    assert len(decided) >= 6
+    assert BUDGET - 30 < tokens(text) <= BUDGET
+    assert preferred[0] == f"preference, user: I prefer tool{PREFERENCES - 1} for job{PREFERENCES - 1}."
+
+
+def test_a_decision_that_is_used_comes_before_others(full):
+    """Of decisions of one importance those that recall has shown come first."""
+    full.alter("UPDATE memory SET uses = 4 WHERE text LIKE '%vendor7 %'")
+    decided = [line for line in lines(full)[0] if line.startswith("decision")]
+    assert decided[0] == "decision, user: We chose vendor7 for part7."
+
+
+def test_what_is_protected_is_screened_like_the_rest(full):
+    """What the web said, and what is forgotten, is not put before a model, protected or not."""
+    full.alter("UPDATE memory SET source = 'web' WHERE text = ?", BUCKET)
+    full.alter("UPDATE memory SET status = 'forgotten' WHERE text LIKE 'Port 22%'")
+    assert not any(line.startswith("fact") for line in lines(full)[0])
+
+
+def row(kind, n, words=4):
+    """Return a row of the reader, its text of so many words."""
+    return f"{kind}{n:07}", kind, "user", " ".join(["word"] * words)
+
+
+def kinds(shown):
+    """Count the lines of each kind."""
+    return [sum(uid.startswith(kind) for uid in shown) for kind in "pqr"]
+
+
+def test_each_kind_has_its_share_and_what_others_leave():
+    """A full kind never starves the next; an empty one leaves its room; one long line is passed over for others."""
+    many = {kind: [row(kind, n) for n in range(99)] for kind in "pqr"}
+    cost = tokens(next(iter(fitting([many["p"][:1]], 900).values())))
+    room = 100 * cost
+    assert kinds(fitting(many.values(), room)) == list(SHARES)
+    assert kinds(fitting([[], many["q"], many["r"]], room)) == [0, 75, 25]
+    assert kinds(fitting([[], many["q"], []], room)) == [0, 99, 0]
+    assert kinds(fitting([many["p"], [], []], room)) == [99, 0, 0]
+    assert kinds(fitting([[row("p", 0, words=999), *many["p"][1:9]], [], []], 10 * cost))[0] == 8
+    assert list(fitting([[row("p", 0)], [row("p", 0)], []], room)) == ["p0000000"]
+
+
+def test_the_guide_leaves_room():
+    """The guide keeps to the part of the budget that the docs state."""
+    assert tokens(guide()) <= 350
