@@ -12,6 +12,8 @@ HOSTS = ("claude-code", "codex", "gemini", "opencode", "openclaw", "nanoclaw")
 _PLANS = {"Agent": "prompt", "Task": "prompt", "ExitPlanMode": "plan"}
 # A session that starts for one of these reasons has lost what it was shown.
 _LOST = ("compact", "clear")
+# Hosts that put what a session was given before the model again where it is resumed.
+_KEEP = ("claude-code", "codex", "nanoclaw")
 
 
 def answer(event: str, host: str, store: str | None) -> str:
@@ -29,15 +31,20 @@ def answer(event: str, host: str, store: str | None) -> str:
 
 
 def _session_start(call: Call) -> str:
+    """Give the first block, unless the session that is resumed has it already."""
     from memman.hot.prime import block
     from memman.hot.provenance import brand
 
     brand(call.host)
-    text, uids = block(call.data, call.store)
+    source = call.payload.text("source")
     with call.session as session:
-        if call.payload.text("source") in _LOST:
-            session.shown.clear()
+        if source in _LOST:
+            session.lose()
+        if source == "resume" and session.begun and call.host in _KEEP:
+            return ""
+        text, uids = block(call.data, call.store)
         session.show(uids)
+        session.begun = True
     return text
 
 
@@ -74,7 +81,7 @@ def _stop(call: Call) -> str:
 
 def _pre_compact(call: Call) -> str:
     with call.session as session:
-        session.shown.clear()
+        session.lose()
     return ""
 
 

@@ -16,6 +16,8 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _LONGEST_NAME = 64
 # Characters of an id that any host would send; of a longer one the digest is kept.
 _LONGEST_ID = 4096
+# Stands before the uids where the session was given its first block, and has it still.
+_BEGUN = "begun"
 # Memories remembered as shown, the newest.
 _MOST_SHOWN = 512
 # How often a session that another hook holds is asked for, and the seconds between.
@@ -35,18 +37,19 @@ class Session:
     """One session, in `with`: read when that begins, written when it ends, and no other hook's in between.
 
     Without an id it knows nothing and keeps nothing. In its file the first line
-    holds the uids that were shown, oldest first, and the rest is the prompt. A
+    says whether it begun, and holds the uids that were shown, oldest first; the rest is the prompt. A
     file that cannot be read, written or had in time is done without, for what
     was found is worth more than the record of it.
     """
 
-    __slots__ = ("_file", "_said", "id", "path", "prompt", "shown")
+    __slots__ = ("_file", "_said", "begun", "id", "path", "prompt", "shown")
 
     def __init__(self, data: str, host: str, session: str) -> None:
         name = session_name(session) if session else ""
         self.id = session if len(session) <= _LONGEST_ID else name
         self.path = f"{sessions_path(data)}/{host}-{name}" if name else ""
         self.shown: dict[str, None] = {}
+        self.begun = False
         self.prompt = self._said = ""
         self._file = -1
 
@@ -58,12 +61,13 @@ class Session:
                 self._said = source.read()
             shown, _, self.prompt = self._said.partition("\n")
             self.shown = dict.fromkeys(shown.split())
+            self.begun = self.shown.pop(_BEGUN, _BEGUN) is None
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._file < 0:
             return
-        says = f"{' '.join([*self.shown][-_MOST_SHOWN:])}\n{self.prompt}"
+        says = f"{' '.join([_BEGUN] * self.begun + [*self.shown][-_MOST_SHOWN:])}\n{self.prompt}"
         try:
             if says != self._said:
                 os.ftruncate(self._file, 0)
@@ -72,6 +76,11 @@ class Session:
             pass
         os.close(self._file)
         self._file = -1
+
+    def lose(self) -> None:
+        """Record that the session has lost what it was given."""
+        self.shown.clear()
+        self.begun = False
 
     def show(self, uids: "Iterable[str]") -> None:
         """Record that the session was shown these memories."""

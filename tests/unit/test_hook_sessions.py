@@ -178,3 +178,26 @@ def test_opencode_keeps_every_prompt_of_a_turn(box, tmp_path):
     (tmp_path / "drive.mjs").write_text(OPENCODE)
     subprocess.run(["node", "drive.mjs"], cwd=tmp_path, env=box.environ, check=True, timeout=PATIENCE)
     assert turns(box) == ["From now on use Bun.\n\nAnd hurry up.", "Thanks."]
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_a_session_that_is_resumed_is_given_its_first_block_once(stored, host):
+    """Claude Code and Codex replay it; after a compaction it is gone, and one that began without memman has none."""
+
+    def started(source, session="s-1"):
+        return context(stored, "session-start", host, payload(source=source, session_id=session))
+
+    first = started("startup")
+    assert DEPLOYED in first
+    assert [started("resume"), started("resume")] == ["", ""]
+    hook(stored, "pre-compact", host, payload())
+    assert [started("compact"), started("resume"), started("clear"), started("resume")] == [first, "", first, ""]
+    hook(stored, "user-prompt", host, payload(session_id="s-2", prompt="Fix it."))
+    assert [started("resume", "s-2"), started("resume", "s-2")] == [first, ""]
+
+
+def test_a_host_that_does_not_replay_is_given_the_block_anew(stored):
+    """What another host keeps of a session is not known."""
+    for source in ("startup", "resume"):
+        said = context(stored, "session-start", "gemini", payload(source=source))
+        assert DEPLOYED in said
