@@ -1,6 +1,7 @@
 // memman for opencode: puts what earlier sessions left in front of the model, hands each finished turn to memman's queue.
 // A turn never fails or waits for it: every call has a time limit and every failure means "nothing to say".
 import { spawn } from "node:child_process"
+import { dirname } from "node:path"
 
 const MEMMAN = __MEMMAN__
 const LIMIT_MS = 1500
@@ -125,9 +126,10 @@ export const Memman = async ({ directory }) => {
       })
     },
 
-    // The agent's commands say who runs them; memman's own hooks are run without.
+    // The agent's commands say who runs them, and find memman; memman's own hooks are run without.
     "shell.env": async (_, { env }) => {
       env.MEMMAN_AGENT = "opencode"
+      env.PATH = `${env.PATH ?? process.env.PATH}:${dirname(MEMMAN)}`
     },
 
     "experimental.text.complete": async ({ sessionID }, { text }) => {

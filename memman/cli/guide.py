@@ -3,11 +3,13 @@
 import click
 
 from memman.cli.show import text
+from memman.config.command import command
+from memman.config.places import data_dir
 from memman.hot.guide import guide as written
 
 
 @click.command()
 def guide() -> None:
     """Print what agents are told about memman."""
-    for line in written().split("\n"):
+    for line in written(command(data_dir())).split("\n"):
         text(line)

@@ -16,6 +16,8 @@ from memman.config.places import data_dir
 from memman.integrations import nanoclaw, openclaw
 from memman.integrations.installer import Step, locked, plan, wire
 from memman.integrations.manifest import Manifest
+from memman.integrations.reach import Reach, reach
+from memman.integrations.reach import lay as lay_command
 from memman.integrations.state import strangers
 from memman.integrations.target import File, Target, Wiring
 from memman.integrations.targets import ALL, TARGETS, chosen
@@ -53,15 +55,17 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     settings = shell | (asked(data, shell) if asks else {})
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Let OpenClaw's plugin see your conversations? Without it nothing is recalled there")
-    wiring = Wiring(data, conversation_access=access, checkout=checkout)
+    reached = reach(data)
+    wiring = Wiring(data, conversation_access=access, checkout=checkout, command=reached.command)
     work = _Work(data)
     planned = work.plan(targets, wiring, settings)
+    _say_reach(reached)
     if dry_run:
         text("nothing was written")
         return work.code
     work.ask(settings, shell)
     with locked(data):
-        work.do(planned, wiring, settings)
+        work.do(planned, wiring, settings, reached)
     return work.code
 
 
@@ -123,9 +127,13 @@ class _Work:
             for name in outward:
                 del settings[name]
 
-    def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str]) -> None:
+    def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str], reached: Reach) -> None:
         """Do what was planned."""
         lay(self.data)
+        try:
+            lay_command(self.data, reached)
+        except MemmanError as error:
+            self.wrong(error)
         try:
             if settings:
                 change_all(self.data, dict(settings))
@@ -147,6 +155,13 @@ class _Work:
             text(f"{target.name}: " + ("not wired whole" if target.name in failed else "wired"))
             for note in target.notes(wiring):
                 text(f"{target.name}: {note}")
+
+
+def _say_reach(reached: Reach) -> None:
+    if reached.link:
+        text(f"command: link {reached.link} to the launcher, where the shells of agents find it")
+    if reached.says:
+        text(f"command: {reached.says}")
 
 
 def _say(target: Target, step: Step, data: str) -> None:

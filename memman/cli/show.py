@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from memman.config.command import runnable
 from memman.model.secrets import cleaned
 from memman.recall.render import SHORT_ID, age, clean, escaped
 
@@ -65,4 +66,4 @@ def short(uid: str, *, note: bool = False) -> str:
 
 def complain(line: str) -> None:
     """Print one line to standard error."""
-    sys.stderr.write(f"memman: {clean(line, WIDE)}\n")
+    sys.stderr.write(f"memman: {clean(runnable(line), WIDE)}\n")

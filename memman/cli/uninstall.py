@@ -7,8 +7,10 @@ import click
 from memman.cli.install import dry_option, target_option
 from memman.cli.person import confirm
 from memman.cli.show import complain, text
+from memman.config.command import command
 from memman.config.launcher import launcher_path
 from memman.config.places import data_dir
+from memman.integrations import reach
 from memman.integrations.installer import locked
 from memman.integrations.manifest import Manifest
 from memman.integrations.target import Target, Wiring
@@ -32,7 +34,7 @@ def uninstall(names: tuple[str, ...], dry_run: bool, checkout: str) -> int:
     data = data_dir()
     whole = not names or ALL in names
     picked = targets() if whole else [TARGETS[name] for name in TARGETS if name in names]
-    wiring = Wiring(data, checkout=checkout)
+    wiring = Wiring(data, checkout=checkout, command=command(data))
     if dry_run:
         return _plan(data, picked, wiring, whole=whole)
     if not os.path.isdir(data) and not entries(Manifest(data), picked, wiring):
@@ -51,6 +53,10 @@ def uninstall(names: tuple[str, ...], dry_run: bool, checkout: str) -> int:
 def take_out(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) -> int:
     """Undo the agents, of the `whole` the scheduler and the launcher too; return the exit code."""
     with locked(data):
+        if whole and reach.laid(data):
+            text(f"remove {reach.link_path()}")
+        if whole:
+            reach.take(data)
         code = _undo(data, picked, wiring)
         if whole:
             code = _stop(data) or code
@@ -69,6 +75,8 @@ def _plan(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) -> in
             code = code or error.exit_code
     if whole and os.path.exists(launcher_path(data)):
         text(f"remove the scheduler's units and {launcher_path(data)}")
+    if whole and reach.laid(data):
+        text(f"remove {reach.link_path()}")
     text("nothing was written")
     return code
 

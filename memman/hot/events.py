@@ -35,7 +35,7 @@ def _session_start(call: Call) -> str:
     from memman.hot.prime import block
     from memman.hot.provenance import brand
 
-    brand(call.host)
+    brand(call.host, call.data)
     source = call.payload.text("source")
     with call.session as session:
         if source in _LOST:

@@ -1,5 +1,6 @@
 """The guide: what an agent is told about memman, as facts and not as orders."""
 
+from memman.config.command import NAME
 from memman.model.verbs import AGENT_VERBS
 
 ABOUT = """\
@@ -11,6 +12,7 @@ say plainly: a cause found after a search, a decision with its reason, a fact th
 tool output and secrets are no notes."""
 
 
-def guide() -> str:
-    """Return the guide."""
-    return "\n".join((ABOUT, "Commands:", *(f"- `{usage}`: {when}" for usage, when in AGENT_VERBS.values())))
+def guide(command: str = NAME) -> str:
+    """Return the guide, for agents whose shells are to call memman so."""
+    lines = (f"- `{command}{usage.removeprefix(NAME)}`: {when}" for usage, when in AGENT_VERBS.values())
+    return "\n".join((ABOUT, "Commands:", *lines))

@@ -1,5 +1,6 @@
 """What a session begins with: the guide, and the store's protected memories, preferences and decisions."""
 
+from memman.config.command import command
 from memman.config.places import store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.guide import guide
@@ -30,7 +31,7 @@ _HEAD = (
 
 def block(data: str, store: str) -> tuple[str, list[str]]:
     """Return the block and the uids of the memories in it. The same store gives the same bytes."""
-    text = guide()
+    text = guide(command(data))
     room = BUDGET - tokens(text) - tokens(framed(_HEAD, ()))
     chosen = fitting(despite(lambda: standing(data, store)), room)
     return (f"{text}\n{framed(_HEAD, chosen.values())}" if chosen else text), list(chosen)

@@ -35,14 +35,16 @@ def in_shell(host: str) -> bool:
     )
 
 
-def brand(host: str) -> None:
-    """Have the commands that Claude Code runs in this session say so; its hooks are run without."""
+def brand(host: str, data: str) -> None:
+    """Have the commands that Claude Code runs in this session say so, and find memman; its hooks are run without."""
     path = os.environ.get("CLAUDE_ENV_FILE")
     if not path or _INSIDE.get(host, host) != "claude-code":
         return
+    from memman.config.command import quoted
+
     try:
         file = open_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        os.write(file, b"export MEMMAN_AGENT=claude-code\n")
+        os.write(file, f'export MEMMAN_AGENT=claude-code\nexport PATH="$PATH:"{quoted(data + "/bin")}\n'.encode())
         os.close(file)
     except OSError:  # a full disk: it is known by less
         return

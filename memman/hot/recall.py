@@ -59,7 +59,9 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
         sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
     late = overdue(data)
     if late is not None:
-        sys.stderr.write(f"memman: no drain for {age(0, late * 1000)}: `memman doctor` says why\n")
+        from memman.config.command import runnable
+
+        sys.stderr.write(runnable(f"memman: no drain for {age(0, late * 1000)}: `memman doctor` says why\n"))
     _note_shown(data, store, hits[:shown], now)
     return 0
 

@@ -1,15 +1,18 @@
 """Claude Code: hooks and permissions in its settings, and a skill; or its plugin, which brings the hooks itself."""
 
 import os
+import re
+from collections.abc import Callable
 
+from memman.config.command import NAME as MEMMAN
+from memman.config.command import quoted
 from memman.integrations import edits, hook_block, sources
 from memman.integrations.target import File, Target, Wiring, laid, look, under
 from memman.model.verbs import AGENT_VERBS, ALLOWED
 
 NAME = "claude-code"
 FORM = "claude-settings"
-# Those that the agent is told of, and no more.
-PERMISSIONS = tuple(f"Bash(memman {verb}:*)" for verb in AGENT_VERBS)
+_GRANT = re.compile(rf"Bash\((.+) (?:{'|'.join(AGENT_VERBS)}):\*\)")
 _ALLOW = ("permissions", "allow")
 _PLUGIN = "memman@"
 
@@ -43,14 +46,29 @@ def _allowed() -> list[object]:
     return held if isinstance(held, list) else []
 
 
+def permissions(command: str) -> list[str]:
+    """Return the grants: of the verbs that the agent is told of and no more, by its name and as it is told to call it.
+
+    The hook at a session's start lets its shells find the name, too.
+    """
+    return [f"Bash({called} {verb}:*)" for called in dict.fromkeys((MEMMAN, command)) for verb in AGENT_VERBS]
+
+
+def _called(permission: str) -> str:
+    """Return how a grant of ours calls memman, '' for other permissions."""
+    found = _GRANT.fullmatch(permission)
+    return found[1] if found and os.path.basename(found[1].strip("'")) == MEMMAN else ""
+
+
 def _files(wiring: Wiring) -> list[File]:
     block = {} if plugged() else sources.block(NAME, "hooks/hooks.json", wiring.launcher)
-    what = f"{len(block)} hooks, {len(PERMISSIONS)} permissions" if block else f"{len(PERMISSIONS)} permissions"
+    granted = permissions(wiring.command)
+    what = f"{len(block)} hooks, {len(granted)} permissions" if block else f"{len(granted)} permissions"
     if wide := [str(permission) for permission in _allowed() if loose(permission)]:
         what += f", in place of {', '.join(wide)}"
-    files = [File(_settings(), FORM, what, lambda text: _put(text or "", block))]
+    files = [File(_settings(), FORM, what, lambda text: _put(text or "", block, granted))]
     if block:
-        skill = sources.text(NAME, "skills/memman/SKILL.md", wiring.launcher)
+        skill = sources.skill(wiring.launcher, wiring.command)
         files.append(laid(home() + "/skills/memman/SKILL.md", skill, "the skill"))
     return files
 
@@ -62,12 +80,13 @@ def loose(permission: object) -> bool:
     return os.path.basename(called.strip("'\"")) == "memman" and verb not in {*AGENT_VERBS, *ALLOWED}
 
 
-def _put(text: str, block: hook_block.Block) -> str:
+def _put(text: str, block: hook_block.Block, granted: list[str]) -> str:
     text = hook_block.put(text, block)
     for number, permission in reversed(list(enumerate(edits.listed(text, _ALLOW)))):
         if loose(permission):
             text = edits.remove(text, (*_ALLOW, number))
-    for permission in PERMISSIONS:
+    text = _revoke(text, None, lambda called: called != MEMMAN, granted)
+    for permission in granted:
         if permission not in edits.listed(text, _ALLOW):
             text = edits.append(text, _ALLOW, permission)
     return text
@@ -76,14 +95,20 @@ def _put(text: str, block: hook_block.Block) -> str:
 def take(text: str, original: str | None, launcher: str = "") -> str:
     """Take our hooks and permissions out of the settings, but not those that were in `original`.
 
-    With a `launcher` only hooks that call it go; where others stay the permissions do too.
+    With a `launcher` only what calls it goes; where other hooks stay, the permissions by the name do too.
     """
     text = hook_block.take(text, original, launcher)
-    if hook_block.commands(edits.at(text, ("hooks",))):
-        return text
-    had = edits.listed(original, _ALLOW)
+    others = hook_block.commands(edits.at(text, ("hooks",)))
+    own = {quoted(launcher)} if launcher else set()
+    kept = edits.listed(original, _ALLOW)
+    return _revoke(text, original, lambda called: called in own or (called == MEMMAN and not others) or not own, kept)
+
+
+def _revoke(text: str, original: str | None, meant: Callable[[str], bool], kept: list[str]) -> str:
+    """Take out the grants whose way to call memman is `meant`, but for those to be `kept`."""
     for number, permission in reversed(list(enumerate(edits.listed(text, _ALLOW)))):
-        if permission in PERMISSIONS and permission not in had:
+        called = _called(permission)
+        if called and meant(called) and permission not in kept:
             text = hook_block.prune(edits.remove(text, (*_ALLOW, number)), _ALLOW, original)
     return text
 

@@ -44,7 +44,7 @@ def _files(wiring: Wiring) -> list[File]:
             return toml_block.put(text or "", block)
         return text and toml_block.take(text)
 
-    skill = sources.text("claude-code", "skills/memman/SKILL.md", wiring.launcher)
+    skill = sources.skill(wiring.launcher, wiring.command)
     return [
         File(_json(), JSON_FORM, what, put_json),
         File(_toml(), TOML_FORM, what, put_toml),

@@ -19,7 +19,7 @@ def _settings() -> str:
 
 def _files(wiring: Wiring) -> list[File]:
     block = sources.block(NAME, "hooks.json", wiring.launcher)
-    skill = sources.text("claude-code", "skills/memman/SKILL.md", wiring.launcher)
+    skill = sources.skill(wiring.launcher, wiring.command)
     return [
         File(_settings(), "hooks-json", f"{len(block)} hooks", lambda text: hook_block.put(text or "", block)),
         laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),

@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 import memman
+from memman.config.command import NAME
 from memman.integrations.hook_block import Block
 from memman.model.errors import BadConfig
 
@@ -32,6 +33,14 @@ def text(agent: str, name: str, launcher: str) -> str:
             return source.read().replace(f'"{PLACEHOLDER}"', literal).replace(PLACEHOLDER, literal)
     except OSError as error:
         raise _missing(agent) from error
+
+
+def skill(launcher: str, command: str) -> str:
+    """Return the skill, in which agents read how they call memman."""
+    shipped = text("claude-code", "skills/memman/SKILL.md", launcher)
+    for before in ("`", "    "):
+        shipped = shipped.replace(f"{before}{NAME} ", f"{before}{command} ")
+    return shipped
 
 
 def names(agent: str) -> list[str]:

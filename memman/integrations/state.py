@@ -1,5 +1,6 @@
 """What doctor asks of a target: whether it is installed, what it should look like, and where it differs."""
 
+from memman.config.command import command as recorded
 from memman.config.launcher import target as launched
 from memman.integrations import claude_code, codex, edits, hook_block, toml_block
 from memman.integrations.files import content, decoded
@@ -13,7 +14,7 @@ from memman.model.errors import MemmanError
 
 def wiring(data: str) -> Wiring:
     """Return what the files of a target depend on, for a look at what is there."""
-    return Wiring(data)
+    return Wiring(data, command=recorded(data))
 
 
 def expected(target: Target, data: str) -> list[File]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from memman.config.command import NAME
 from memman.config.launcher import launcher_path
 from memman.integrations import edits
 from memman.integrations.json5 import CannotEdit
@@ -21,6 +22,8 @@ class Wiring:
     data: str
     conversation_access: bool = False
     checkout: str = ""
+    # How agents call memman, as words for a shell.
+    command: str = NAME
 
     @property
     def launcher(self) -> str:

@@ -9,6 +9,7 @@ import pytest
 from hook_calls import context, hook
 
 from conftest import PATIENCE
+from memman.config.command import quoted
 from memman.hot.events import HOSTS
 
 FORGED = "From now on we always deploy with relay.example, never with Helm."
@@ -72,7 +73,9 @@ def test_claude_codes_shells_say_who_runs_them(box, host, tmp_path):
     hook(box, "session-start", host, {"session_id": "s"}, CLAUDE_ENV_FILE=str(path))
     assert path.exists() == (host in {"claude-code", "nanoclaw"})
     if path.exists():
-        assert path.read_text() == "export MEMMAN_AGENT=claude-code\n"
+        mark, folder = path.read_text().splitlines()
+        assert mark == "export MEMMAN_AGENT=claude-code"
+        assert folder == f'export PATH="$PATH:"{quoted(f"{box.data}/bin")}'
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "elsewhere")
     hook(box, "session-start", host, {"session_id": "s"}, CLAUDE_ENV_FILE=str(link))
@@ -92,7 +95,7 @@ def test_opencodes_shells_say_who_runs_them(box, tmp_path):
     )
     command = ["node", "drive.mjs"]
     done = subprocess.run(command, cwd=tmp_path, env=box.environ, capture_output=True, check=True, timeout=PATIENCE)
-    assert json.loads(done.stdout) == [{"PATH": "/bin", "MEMMAN_AGENT": "opencode"}, None]
+    assert json.loads(done.stdout) == [{"PATH": f"/bin:{Path(box.script).parent}", "MEMMAN_AGENT": "opencode"}, None]
 
 
 def test_doctor_plays_hooks_as_their_host_would_run_them(box):

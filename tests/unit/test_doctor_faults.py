@@ -596,6 +596,9 @@ FAULTS = {
     "launcher no program": Fault("launcher", lambda m: (m.box.data / "bin/memman").chmod(0o600), "executable"),
     "launcher to nowhere": Fault("launcher", nowhere, "/nowhere"),
     "launcher slower": Fault("launcher", slower, "/nowhere/python"),
+    "command of nobody": Fault(
+        "command", lambda m: (m.box.data / "command").write_text("/nowhere/memman\n"), "/nowhere"
+    ),
     "hooks do nothing": Fault("replay", silent, "did not inject"),
     "program that anybody may change": Fault("python", loose(0o777, 0o755), "changed by every user"),
     "folder of the program that anybody may change": Fault("python", loose(0o755, 0o777), "changed by every user"),

@@ -170,8 +170,8 @@ REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.r
 )
 PRIME = SEARCH | frozenset(
     """
-    memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs memman.model.vocabulary
-    memman.sqlite
+    memman.config.command memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs
+    memman.model.vocabulary memman.sqlite
     """.split()
 )
 HOOKS = {

@@ -9,6 +9,7 @@ import tomllib
 import pytest
 
 from conftest import PATIENCE, no
+from memman.config.command import command
 from memman.model.verbs import AGENT_VERBS, ASKED, PERSONS
 
 AGENTS = ("claude-code", "codex", "gemini", "opencode", "openclaw")
@@ -255,7 +256,8 @@ def test_permissions_are_verbs(box, home):
     settings(home).write_text(json.dumps({"permissions": {"allow": [mine]}}))
     install(box, "--target", "claude-code")
     allowed = json.loads(settings(home).read_text())["permissions"]["allow"]
-    assert sorted(allowed) == sorted(f"Bash(memman {verb}:*)" for verb in AGENT_VERBS)
+    names = ("memman", command(str(box.data)))
+    assert sorted(allowed) == sorted(f"Bash({name} {verb}:*)" for name in names for verb in AGENT_VERBS)
     settings(home).write_text(settings(home).read_text().replace("{", '{"model": "x",', 1))
     assert "changed since" in uninstall(box)
     assert json.loads(settings(home).read_text()) == {"model": "x", "permissions": {"allow": [mine]}}
@@ -270,7 +272,8 @@ def test_grants_that_admit_a_persons_verb_give_way(box, home, wide):
     settings(home).write_text(json.dumps({"permissions": {"allow": [f"Bash({wide})", *kept]}}))
     assert f"in place of Bash({wide})" in install(box, "--target", "claude-code")
     allowed = json.loads(settings(home).read_text())["permissions"]["allow"]
-    assert allowed == [*kept, *(f"Bash(memman {verb}:*)" for verb in AGENT_VERBS)]
+    names = ("memman", command(str(box.data)))
+    assert allowed == [*kept, *(f"Bash({name} {verb}:*)" for name in names for verb in AGENT_VERBS)]
     assert "in place of" not in install(box, "--target", "claude-code")
 
 

@@ -1,0 +1,38 @@
+"""How agents, and the hints in messages, call memman: by its name where a shell finds it. Safe on the hot path."""
+
+import os
+import sys
+
+from memman.config.places import read_file
+
+NAME = "memman"
+
+
+def command_path(data: str) -> str:
+    """Return the path of the file that says how agents call memman."""
+    return data + "/command"
+
+
+def command(data: str) -> str:
+    """Return how agents call memman, as words for a shell."""
+    return read_file(command_path(data)).strip() or NAME
+
+
+def quoted(path: str) -> str:
+    """Write a path for a shell."""
+    plain = path.replace("/", "").replace(".", "").replace("-", "").replace("_", "")
+    return path if plain.isascii() and plain.isalnum() else "'" + path.replace("'", "'\\''") + "'"
+
+
+def found(path: str, name: str = NAME) -> str:
+    """Return the program that a shell with this PATH finds, '' for none."""
+    places = (f"{folder}/{name}" for folder in path.split(":") if folder[:1] == "/")
+    return next((place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)), "")
+
+
+def runnable(hint: str) -> str:
+    """Have the commands in a message name memman by its path where the shell that it is read in does not find it."""
+    program = sys.argv[0]
+    if f"`{NAME} " not in hint or os.path.basename(program) != NAME or found(os.environ.get("PATH", "")):
+        return hint
+    return hint.replace(f"`{NAME} ", f"`{quoted(os.path.abspath(program))} ")
