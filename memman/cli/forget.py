@@ -26,9 +26,8 @@ def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     else:
         table([_row(record, undo=undo) for record in records])
         for old in [old for record in records if record["changed"] for old in record.get("replaced", ())]:
-            text(
-                f"It had replaced {short(old['id'])}, out of force still; remember that anew to go back: {old['text']}"
-            )
+            text(f"It had replaced {short(old['id'])}, which is out of force still: {old['text']}")
+            text(f"to go back to that: memman insights reinstate {short(old['id'])}")
 
 
 def _row(record: dict[str, Any], *, undo: bool) -> tuple[str, str, str]:

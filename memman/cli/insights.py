@@ -1,4 +1,4 @@
-"""`memman insights`: list, show, protect, and judge what was held back."""
+"""`memman insights`: list, show, protect, reinstate, and judge what was held back."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from memman.recall.render import sourced
 @click.group(cls=Group)
 @store_option
 def insights() -> None:
-    """List memories, show everything known about one, protect what must stay, judge what was held back."""
+    """List memories, show everything known about one, protect and reinstate them, judge what was held back."""
 
 
 @insights.command("list")
@@ -72,6 +72,28 @@ def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
         return
     said = "protected no longer" if undo else "protected"
     table([(said if one["changed"] else f"was {said} already", short(one["id"]), one["text"]) for one in records])
+
+
+@insights.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--undo", is_flag=True, help="Have them superseded again, as they were.")
+@json_option
+@store_option
+def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
+    """Put memories that were superseded in force again, with the dates and the source they had.
+
+    What took their place stays; `memman forget` retires it.
+    """
+    from memman.govern import reinstate as govern
+
+    records = (govern.undo if undo else govern.reinstate)(place(), ids)
+    if as_json:
+        as_data(records)
+        return
+    said = ("superseded again", "was not reinstated") if undo else ("in force again", "was not superseded")
+    table([(said[not one["changed"]], short(one["id"]), one["text"]) for one in records])
+    for one in [one for one in records if one["changed"] and not undo]:
+        text(f"{short(one['successor'])}, which had taken its place, stays: `memman forget` retires it")
 
 
 @insights.command()

@@ -25,7 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "status": ("status", "Show how memory is doing, on one page"),
     "insights": (
         "insights",
-        "List memories, show everything known about one, protect what must stay, judge what was held back",
+        "List memories, show everything known about one, protect and reinstate them, judge what was held back",
     ),
     "timeline": ("timeline", "Show what happened around a memory, or what is newest, by day"),
     "graph": ("graph", "Walk along the edges between memories, add one, or rebuild them"),

@@ -12,6 +12,7 @@ _MEANT = {
     "insights show ID": "show cat view why explain",
     "insights list --status review": "review",
     "insights protect ID": "protect pin keep",
+    "insights reinstate ID": "reinstate revert rollback",
     "install": "setup init enable wire hooks",
     "uninstall": "disable unwire",
     "status": "stats info stat state",

@@ -31,6 +31,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "insights approve": ("{review}",),
     "insights list": (),
     "insights protect": ("{memory}",),
+    "insights reinstate": ("{memory}",),
     "insights reject": ("{review}",),
     "insights show": ("{memory}",),
     "install": ("--target", "all", "--no-wizard"),
@@ -71,7 +72,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "version": (),
 }
 # The same with an option that changes what they may do.
-MORE = {"doctor": ("--fix", "--billable"), "forget": ("--undo",), "scan": ("--fix",)}
+MORE = {"doctor": ("--fix", "--billable"), "forget": ("--undo",), "insights reinstate": ("--undo",), "scan": ("--fix",)}
 TEXTS = (
     "We deploy billing to Fly.io from the main branch.",
     "Redis caches the invoices of the billing service.",

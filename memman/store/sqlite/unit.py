@@ -77,6 +77,15 @@ class SqliteUnit:
         self._log(at, "supersede", before["uid"], "", before, self._state(old) | {"why": why})
         return True
 
+    def reinstate(self, memory: int, at: int) -> bool:
+        """Undo `supersede`: `memory` holds again as before, beside what took its place; False when not superseded."""
+        before = self._state(memory)
+        if before["status"] != "superseded":
+            return False
+        self._change(memory, status="current", superseded_by=None, valid_to=None, retired_at=None)
+        self._log(at, "reinstate", before["uid"], "", before, self._state(memory))
+        return True
+
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""
         uid = self.db.execute("SELECT uid FROM memory WHERE id = ?", (memory,)).get

@@ -1,0 +1,89 @@
+"""Supersessions that were wrong: a person takes them back, and what was superseded holds again."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memman.clock import now_ms
+from memman.config.schedule import refuse_stopped
+from memman.govern.held import veiled
+from memman.govern.ids import all_named
+from memman.govern.stores import Chosen, looking, steadily, writing
+from memman.model.errors import UnknownId, UsageError
+from memman.recall.render import SHORT_ID
+from memman.store.sqlite.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from memman.store.sqlite.unit import SqliteUnit
+
+# Lines of a memory's log that are looked at.
+_LINES = 10_000
+_WHY = "the reinstatement was undone"
+
+
+@steadily
+def reinstate(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Put superseded memories in force again, each with what had taken its place as `successor`."""
+    refuse_stopped(place.data, "insights reinstate")
+    before = _named(place, parts)
+    now = now_ms()
+    with writing(place) as store, store.unit() as unit:
+        done = {one["id"]: unit.reinstate(one["id"], now) for one in before}
+    return _records(place, before, done)
+
+
+@steadily
+def undo(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Have memories superseded again by what had taken their place. Raises UsageError where that holds no longer."""
+    refuse_stopped(place.data, "insights reinstate --undo")
+    before = _named(place, parts)
+    _check_in_force(place, before)
+    now = now_ms()
+    with writing(place) as store, store.unit() as unit:
+        done = {one["id"]: _undone(unit, one, now) for one in before}
+    return _records(place, before, done)
+
+
+def _undone(unit: "SqliteUnit", memory: dict[str, Any], now: int) -> bool:
+    """Close a memory as it was closed before it was reinstated."""
+    was = memory["was"]
+    return was is not None and unit.supersede(memory["id"], was["superseded_by"], now, was["valid_to"], _WHY)
+
+
+def _named(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the memories that the ids name."""
+    with looking(place) as (catalogue, queue):
+        found = all_named(parts, catalogue, queue, place.name)
+        waiting = next((one.note for one in found if one.note), None)
+        if waiting:
+            raise UnknownId(f"{waiting[-SHORT_ID:]} is a note that waits for the drain: nothing has superseded it")
+        memories = catalogue.memories(list(dict.fromkeys(row for one in found for row in one.memories)))
+        return [one | {"successor": _successor(catalogue, one), "was": _was(catalogue, one)} for one in memories]
+
+
+def _successor(catalogue: Catalogue, memory: dict[str, Any]) -> str | None:
+    return next((one["uid"] for one in catalogue.successors(memory["id"])), None)
+
+
+def _was(catalogue: Catalogue, memory: dict[str, Any]) -> dict[str, Any] | None:
+    """Return how a memory was closed before it was last reinstated, None where it never was."""
+    lines = catalogue.log(limit=_LINES, memory=memory["uid"])
+    said = next((line["before"] for line in lines if line["verb"] == "reinstate"), None)
+    return said if said and said.get("superseded_by") else None
+
+
+def _check_in_force(place: Chosen, memories: list[dict[str, Any]]) -> None:
+    """Raise UsageError where what had taken a memory's place is not in force, so that nothing is closed for it."""
+    with looking(place) as (catalogue, _):
+        for one in (one for one in memories if one["was"] and one["status"] == "current"):
+            heirs = catalogue.memories([one["was"]["superseded_by"]])
+            if not heirs or heirs[0]["status"] != "current":
+                raise UsageError(f"what took the place of {one['uid'][:SHORT_ID]} is not in force any more")
+
+
+def _records(place: Chosen, before: list[dict[str, Any]], done: dict[int, bool]) -> list[dict[str, Any]]:
+    with looking(place) as (catalogue, _):
+        records = (
+            {"id": one["uid"], "text": one["text"], "successor": one["successor"], "changed": done[one["id"]]}
+            for one in before
+        )
+        return [veiled(place, catalogue.reader, record["id"], record) for record in records]
