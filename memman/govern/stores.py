@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from memman.store.sqlite.store import SqliteStore
 
 FLAG = "--store"
+# Stores that an error names.
+_TOLD = 12
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -64,11 +66,11 @@ def chosen(explicit: str | None = None, agent: str = "") -> Chosen:
 
 
 def expected(place: Chosen) -> Chosen:
-    """Return the store; raise UnknownStore where it was named, is not there, and no note waits for it."""
-    if place.why == FLAG and not place.exists:
+    """Return the store; raise UnknownStore where it is not there and no note waits for it. The default one may come."""
+    if place.name != stores.DEFAULT and not place.exists:
         with closing(QueueView(place.data)) as queue:
             if not queue.of(place.name):
-                raise _unknown(place.data, place.name)
+                raise unknown(place.data, place.name)
     return place
 
 
@@ -254,14 +256,16 @@ def _on_disk(data: str) -> list[str]:
 
 def _known(data: str, name: str) -> None:
     if not stores.exists(data, stores.checked(name)):
-        raise _unknown(data, name)
+        raise unknown(data, name)
 
 
-def _unknown(data: str, name: str) -> UnknownStore:
+def unknown(data: str, name: str) -> UnknownStore:
+    """Return an error that says which stores there are, and how to make this one."""
     from memman.model.near import near
 
-    nearest = near(name, _on_disk(data))
-    return UnknownStore(
-        f"there is no store named {name!r}"
-        + (f"; did you mean {nearest!r}?" if nearest else ": `memman store list` shows them")
-    )
+    others = sorted({stores.DEFAULT, *_on_disk(data)})
+    told = ", ".join(others[:_TOLD]) + (", …" if len(others) > _TOLD else "")
+    known = f"the stores are {told};" if others[1:] else f"there is only {told!r};"
+    nearest = near(name, others)
+    hint = f"did you mean {nearest!r}?" if nearest else known
+    return UnknownStore(f"there is no store named {name!r}: {hint} `memman store create {name}` makes it")

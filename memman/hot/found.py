@@ -3,6 +3,7 @@
 import sys
 
 from memman.config.places import check_folder, queue_path, store_path
+from memman.config.stores import DEFAULT
 from memman.embed.static import StaticTable
 from memman.model.vocabulary import LOW_TRUST
 from memman.recall import answered
@@ -81,23 +82,21 @@ def _queued(notes: "list[tuple[Any, ...]]") -> "Iterable[int]":
     return (note[6] for note in notes)
 
 
-def found(
-    data: str, store: str, query: str, filters: "Filters", limit: int, intent: str | None, *, named: bool = False
-) -> "list[Hit]":
-    """Return the best hits. A `named` store must exist."""
-    shelf = opened(data, store, named=named)
+def found(data: str, store: str, query: str, filters: "Filters", limit: int, intent: str | None) -> "list[Hit]":
+    """Return the best hits. Raises UnknownStore as `opened` does."""
+    shelf = opened(data, store)
     hits = shelf.hits(query, filters, limit, intent)
     shelf.close()
     return hits
 
 
-def opened(data: str, store: str, *, named: bool) -> Shelf:
-    """Open a store with what waits for it. Raises UnknownStore where it is `named` and there is neither."""
+def opened(data: str, store: str) -> Shelf:
+    """Open a store with what waits for it. Raises UnknownStore where there is neither; the default one may come."""
     shelf = Shelf(data, store)
-    if named and shelf.reader is None and not shelf.notes:
-        from memman.model.errors import UnknownStore
+    if store != DEFAULT and shelf.reader is None and not shelf.notes:
+        from memman.govern.stores import unknown
 
-        raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
+        raise unknown(data, store)
     return shelf
 
 

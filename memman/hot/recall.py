@@ -96,12 +96,12 @@ def _hits(
     values: "Mapping[str, str | bool | None]",
 ) -> "list[Hit]":
     """Return the hits to show; where no reranker orders them although `--rerank` is given, say why."""
-    named, asked = bool(said(values, "store")), bool(values.get("rerank"))
+    asked = bool(values.get("rerank"))
     if not asked and not _reranks(data):
-        return found(data, store, query, filters, limit, intent, named=named)
+        return found(data, store, query, filters, limit, intent)
     from memman.hot.rerank import reranked
 
-    shelf = opened(data, store, named=named)
+    shelf = opened(data, store)
     hits, trouble = reranked(shelf, data, query, filters, limit, intent)
     shelf.close()
     if trouble and (asked or values.get("explain")):

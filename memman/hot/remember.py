@@ -32,14 +32,14 @@ def main(args: list[str], store: str | None) -> int | None:
 def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", replaces: str = "") -> int:
     """Queue the note and print its uid, or with `json` the whole acknowledgement.
 
-    Raises UsageError for text or hints that cannot be taken.
+    Raises UsageError for text or hints that cannot be taken, and UnknownStore.
     """
     data = data_dir()
     refuse_stopped(data, "replace" if replaces else "remember")
     note = _note(_text(words), values, replaces)
     here = stores.here()
     _check_place(data, here)
-    note["store"] = stores.resolve(data, said(values, "store"), here)
+    note["store"] = _existing(data, stores.resolve(data, said(values, "store"), here))
     note |= {name: screened(text) for name, text in stamp(choice(values, "source", SOURCES) or "", here).items()}
     uid, fresh = append(data, note)
     if values.get("json"):
@@ -48,6 +48,15 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
         sys.stdout.write(uid + "\n")
     sys.stdout.flush()
     return 0
+
+
+def _existing(data: str, store: str) -> str:
+    """Return the name of a store that there is, or that makes itself. Raises UnknownStore."""
+    if store != stores.DEFAULT and not stores.exists(data, store):
+        from memman.govern.stores import unknown
+
+        raise unknown(data, store)
+    return store
 
 
 def _check_place(data: str, here: "Repository | None") -> None:

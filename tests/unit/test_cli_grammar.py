@@ -111,6 +111,7 @@ def test_help_of_a_group_lists_its_verbs(box):
 def test_the_store_may_stand_before_or_after_the_verb(box, args):
     """--store works before and after the verb, and the later one wins."""
     for store in ("a", "b"):
+        box.memman("store", "create", store)
         box.memman("--store", store, "remember", f"The heron of store {store}")
     box.memman("scheduler", "drain")
     assert "heron of store b" in box.memman(*args).stdout

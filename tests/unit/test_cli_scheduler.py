@@ -38,6 +38,7 @@ def test_a_drain_says_in_one_line_what_it_did(box):
 def test_a_drain_can_be_narrowed(box):
     """--limit takes so many notes, --store those of one store."""
     for store in ("a", "b"):
+        box.memman("store", "create", store)
         for n in range(3):
             box.memman("--store", store, "remember", f"Note {n} of store {store} about herons")
     assert "drained 2 notes" in box.memman("scheduler", "drain", "--limit", "2").stdout
@@ -90,6 +91,7 @@ def test_the_queue_is_listed_by_state_and_store(box):
     box.memman("remember", "The first heron")
     box.memman("scheduler", "drain")
     box.memman("remember", "The second heron")
+    box.memman("store", "create", "b")
     box.memman("--store", "b", "remember", "The third heron")
     gone = parked(box, "The fourth heron")
     queue = told(box, "scheduler", "queue", "list")

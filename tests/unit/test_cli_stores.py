@@ -50,7 +50,7 @@ def test_stores_are_made_listed_and_chosen(box):
 
 def test_a_store_with_notes_waiting_is_known(box):
     """A store that only has notes waiting can be looked at by name."""
-    box.memman("--store", "fresh", "remember", "The heron nests")
+    box.remember("The heron nests", store="fresh")
     assert names(box) == ["fresh"]
     assert told(box, "insights", "list", "--store", "fresh") == []
     assert told(box, "status", "--store", "fresh")["queue"]["waiting_here"] == 1
@@ -93,6 +93,7 @@ def test_a_binding_is_shared_by_work_trees_and_can_be_unset(box, repository):
 
 def test_a_removed_store_can_be_put_back(box):
     """Removing moves the folder aside and says how to undo that."""
+    box.memman("store", "create", "old")
     box.memman("--store", "old", "remember", "The heron nests")
     box.memman("scheduler", "drain")
     done = box.memman("store", "remove", "old")
@@ -158,3 +159,39 @@ def test_secrets_are_masked_in_show_and_printed_by_get(box):
     assert box.memman("config", "get", "LLM_API_KEY").stdout == "sk-or-abcdefgh1234\n"
     box.memman("config", "set", "LLM_API_KEY", "short")
     assert "short" not in box.memman("config", "show", "--json").stdout
+
+
+@pytest.mark.parametrize("how", ["option", "environment"])
+@pytest.mark.parametrize("verb", ["remember", "recall"])
+def test_a_store_that_is_not_there_is_named_with_those_that_are(box, how, verb):
+    """A mistyped store makes none and shows nothing in silence: one line says which there are and how to make it."""
+    box.memman("store", "create", "work")
+    environ = {"MEMMAN_STORE": "qux"} if how == "environment" else {}
+    box.environ.update(environ)
+    done = box.memman(*(() if environ else ("--store", "qux")), verb, "The heron nests")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (11, "", 1)
+    assert "no store named 'qux': the stores are default, work; `memman store create qux` makes it" in done.stderr
+    assert not box.queue_path.exists()
+    assert not box.store_path("qux").exists()
+
+
+def test_a_store_that_is_made_first_takes_notes(box):
+    """After the verb that the error names, the same command works; the default store needs none."""
+    box.environ["MEMMAN_STORE"] = "qux"
+    assert "there is only 'default'; `memman store create qux`" in box.memman("remember", "The heron nests").stderr
+    assert box.memman("store", "create", "qux").returncode == 0
+    assert box.memman("remember", "The heron nests").returncode == 0
+    box.environ["MEMMAN_STORE"] = "default"
+    assert box.memman("remember", "The heron nests").returncode == 0
+    assert sorted(box.queue("SELECT store FROM note")) == ["default", "qux"]
+
+
+def test_a_hook_is_silent_about_a_store_that_is_not_there(box):
+    """Nobody would read its error."""
+    box.environ["MEMMAN_STORE"] = "qux"
+    for event, payload in (
+        ("user-prompt", {"prompt": "where does the grey heron nest"}),
+        ("stop", {"prompt": "x", "last_assistant_message": "Noted."}),
+    ):
+        done = box.memman("hook", event, "--host", "codex", input=json.dumps(payload))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

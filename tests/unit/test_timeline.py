@@ -137,7 +137,7 @@ def test_what_was_drained_late_stands_where_it_happened(kept):
     [
         (["--before", "3"], 2, "--around ID"),
         (["--around", "ffffffff"], 3, "no memory"),
-        (["--since", "yesterday"], 2, "--since takes a date"),
+        (["--since", "yesterdayish"], 2, "--since takes a date"),
         (["--limit", "0"], 2, "limit"),
     ],
 )
