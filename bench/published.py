@@ -6,6 +6,7 @@ from typing import Any
 from bench.scale import QUERIES, key
 from bench.scores import EVERY, OVERALL
 from bench.tables import markdown
+from bench.trials import TOLD_BY
 
 # Rows of bench.speed's table that are published; recall by size comes from bench.scale.
 SPEED = (
@@ -70,7 +71,8 @@ def _sized(size: str, info: Mapping[str, Any], processes: Mapping[str, Any]) -> 
 
 def retrieval(figures: Mapping[str, Any]) -> str:
     """Write the table of the quality of recall, and how well the confidence tells what has no answer."""
-    columns = ("data set", "ranker", "R@5", "R@10", "MRR", "nDCG@10", "sessions R@5", "R@10", "R@10 to memman [95 %]")
+    compared = (f"{metric} to memman [95 %]" for metric in TOLD_BY)
+    columns = ("data set", "ranker", "R@5", "R@10", "MRR", "nDCG@10", "sessions R@5", "R@10", *compared)
     lines = [line for one in figures["sets"] for line in _ranked(one)]
     sure = [
         (one["name"], name, f"{said['auc']:.2f}", str(said["n"]))
@@ -78,20 +80,40 @@ def retrieval(figures: Mapping[str, Any]) -> str:
         for name, said in one["confidence"].items()
     ]
     confident = markdown(("data set", "questions without an answer", "AUC of the confidence", "n"), sure)
-    return f"{_run(figures)}{markdown(columns, lines)}\n\n{confident}{_ablations(figures['sets'])}"
+    tables = (markdown(columns, lines), showing(figures["sets"]), confident, *_ablations(figures["sets"]))
+    return _run(figures) + "\n\n".join(tables)
 
 
-def _ablations(sets: Sequence[Mapping[str, Any]]) -> str:
-    """Write what each signal pays: the difference in R@10 without it, set by set; '' where that was not measured."""
+def showing(sets: Sequence[Mapping[str, Any]]) -> str:
+    """Write the table of what recall prints: the share of lines that help, lines and tokens, lines for nothing."""
+    columns = ("data set", "recall prints", "R@5", "R@10", "lines that help", "lines", "tokens")
+    wanting = ("labelled", "elsewhere")
+    lines = []
+    for one in sets:
+        for way, said in one["shown"].items():
+            shares = (f"{100 * said[k]:.1f}" for k in ("R@5", "R@10"))
+            cost = (f"{said['answerable lines']:.1f}", f"{said['answerable tokens']:.0f}")
+            bare = (_for_nothing(said, kind) for kind in wanting)
+            lines.append((one["name"], way, *shares, f"{100 * said['precision']:.0f} %", *cost, *bare))
+    return markdown((*columns, *(f"lines, silent: {kind}" for kind in wanting)), lines)
+
+
+def _for_nothing(said: Mapping[str, float], kind: str) -> str:
+    return f"{said[f'{kind} lines']:.1f}, {100 * said[f'{kind} silent']:.0f} %" if f"{kind} lines" in said else ""
+
+
+def _ablations(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Write what each signal pays: the difference without it, metric by metric and set by set, if that was measured."""
     names = [name for name in sets[0]["rankings"] if name.startswith("no ")]
-    if not names:
-        return ""
-    lines = [(name, *(_gap(one["rankings"][name]) for one in sets)) for name in names]
-    return "\n\n" + markdown(("R@10 without a signal [95 %]", *(one["name"] for one in sets)), lines)
+    for metric in TOLD_BY if names else ():
+        lines = [(name, *(gap(one["rankings"][name], metric) for one in sets)) for name in names]
+        yield markdown((f"{metric} without a signal [95 %]", *(one["name"] for one in sets)), lines)
 
 
-def _gap(ranking: Mapping[str, Any]) -> str:
-    return "{mean:+.1f} [{low:+.1f}, {high:+.1f}]".format_map({k: 100 * v for k, v in ranking["difference"].items()})
+def gap(ranking: Mapping[str, Any], metric: str) -> str:
+    """Write by how much a ranking differs from the default, and between which bounds."""
+    said = {name: 100 * value for name, value in ranking["difference"][metric].items()}
+    return "{mean:+.1f} [{low:+.1f}, {high:+.1f}]".format_map(said)
 
 
 def _ranked(one: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -101,7 +123,14 @@ def _ranked(one: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         shares = (f"{100 * plain[k]:.1f}" for k in ("R@5", "R@10"))
         parts = (f"{plain[k]:.3f}" for k in ("MRR", "nDCG@10"))
         rolled = (f"{100 * sessions[k]:.1f}" for k in ("R@5", "R@10"))
-        yield one["name"], name, *shares, *parts, *rolled, "" if name == RANKERS[0] else _gap(ranking)
+        yield (
+            one["name"],
+            name,
+            *shares,
+            *parts,
+            *rolled,
+            *(gap(ranking, metric) if name != RANKERS[0] else "" for metric in TOLD_BY),
+        )
 
 
 def easy(figures: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from bench import dataset, trials
 from bench.machine import described
+from bench.published import gap, showing
 from bench.scores import EVERY, METRICS, OVERALL
 from bench.tables import markdown
 from memman.embed.minilm import MiniLM
@@ -83,17 +84,24 @@ def report(figures: Mapping[str, Any]) -> str:
         f"{alone['ms']:.2f} ms a question in a process with {alone['peak_mib']:.0f} MiB at its peak"
         f" ({alone['memories']} memories); {figures['build']['bytes_a_memory']} bytes a memory"
     )
-    return "\n\n".join((head, _rankers(figures), _categories(figures), _confidence(figures)))
+    return "\n\n".join((head, _rankers(figures), showing([figures]), _categories(figures), _confidence(figures)))
 
 
 def _rankers(figures: Mapping[str, Any]) -> str:
-    columns = ("ranker", *METRICS, "sessions R@5", "R@10", "ms", "R@10 to default [95 %]")
+    columns = (
+        "ranker",
+        *METRICS,
+        "sessions R@5",
+        "R@10",
+        "ms",
+        *(f"{one} to default [95 %]" for one in trials.TOLD_BY),
+    )
     lines = []
     for name, ranking in figures["rankings"].items():
-        sessions, gap = ranking["sessions"][EVERY], ranking["difference"]
-        difference = f"{100 * gap['mean']:+.1f} [{100 * gap['low']:+.1f}, {100 * gap['high']:+.1f}]"
+        sessions = ranking["sessions"][EVERY]
+        gaps = [gap(ranking, metric) if name != trials.DEFAULT else "" for metric in trials.TOLD_BY]
         cells = (*_cells(ranking["quality"][OVERALL]), f"{100 * sessions['R@5']:.1f}", f"{100 * sessions['R@10']:.1f}")
-        lines.append((name, *cells, f"{ranking['ms']:.2f}", "" if name == trials.DEFAULT else difference))
+        lines.append((name, *cells, f"{ranking['ms']:.2f}", *gaps))
     return markdown(columns, lines)
 
 

@@ -14,13 +14,14 @@ from bench.confidence import separation
 from bench.dataset import Dataset
 from bench.intervals import paired
 from bench.machine import ROOT
-from bench.scores import Ranking, judged, middle_ms, plain, recall, rolled_up
+from bench.scores import METRICS, Ranking, judged, middle_ms, plain, rolled_up
 from bench.shelves import Shelves, build, unsmooth
+from bench.showing import shown
 from memman.embed import LocalEmbedder
 
 DEFAULT = "memman"
-# The metric that differences are given in.
-TOLD_BY = 10
+# The metrics that differences are given in.
+TOLD_BY = ("R@10", "MRR")
 # Questions asked of a process of its own, to learn what recall alone takes.
 TIMED = 200
 
@@ -45,10 +46,11 @@ def measure(data: Dataset, work: str, *, ablations: bool, upgrade: LocalEmbedder
                 "quality": judged(some),
                 "sessions": judged(rolled_up(some, sessions)),
                 "ms": round(middle_ms(some), 3),
-                "difference": _difference(some, rankings[DEFAULT]),
+                "difference": {metric: _difference(metric, some, rankings[DEFAULT]) for metric in TOLD_BY},
             }
             for name, some in rankings.items()
         },
+        "shown": shown(shelves, data.queries),
         "confidence": separation(shelves, data.queries),
         "alone": _alone(data, shelves),
     }
@@ -72,9 +74,9 @@ def _ranked(data: Dataset, ranker: Ranker) -> list[Ranking]:
     return rankings
 
 
-def _difference(some: list[Ranking], default: list[Ranking]) -> dict[str, float]:
+def _difference(metric: str, some: list[Ranking], default: list[Ranking]) -> dict[str, float]:
     """Compare with the default question by question."""
-    one, other = ([recall(ranking, TOLD_BY) for ranking in plain(which)] for which in (some, default))
+    one, other = ([METRICS[metric](ranking) for ranking in plain(which)] for which in (some, default))
     return dict(zip(("mean", "low", "high"), (round(bound, 4) for bound in paired(one, other)), strict=True))
 
 

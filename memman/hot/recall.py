@@ -158,6 +158,7 @@ def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
         source=choice(values, "source", SOURCES),
         history=bool(values.get("history")),
         least=_share(values, "min_confidence"),
+        every=bool(values.get("all")),
         **times,
     )
 

@@ -68,7 +68,7 @@ def _hits(data: str, store: str, said: str) -> "list[Hit]":
     shelf = Shelf(data, store)
     shelf.notes = [note for note in shelf.notes if note[_SOURCE] == "user"]
     for passage in filter(telling, gist(shelf.reader, said)):
-        found = shelf.hits(passage, Filters(), _LOOKED_AT, close=_CLOSE)
+        found = shelf.hits(passage, Filters(every=True), _LOOKED_AT, close=_CLOSE)
         for hit in bearing([hit for hit in found if hit.row[9] not in LOW_TRUST], passage):
             hits.setdefault(str(hit.row[1]), hit)
         if hits and question(passage):

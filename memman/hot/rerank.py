@@ -36,7 +36,7 @@ def reranked(
     """
     if len(words(query)) < FEWEST_WORDS:
         return shelf.hits(query, filters, limit, intent), f"the query has fewer than {FEWEST_WORDS} words"
-    hits = shelf.hits(query, filters, max(limit, CANDIDATES), intent)
+    hits = shelf.hits(query, filters.uncut(), max(limit, CANDIDATES), intent)
     if len(hits) > 1:
         try:
             _judge(data, query, hits)

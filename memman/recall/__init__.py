@@ -1,8 +1,8 @@
 """Finding what matters to a query: the whole of recall on one screen. Safe on the hot path.
 
-anchors (words, meaning; fused) → succession → reading → gate → collapse, cut → order. Everything is
-decided by the store and the query alone, so the same question gets the same
-answer in the same order.
+anchors (words, meaning; fused) → succession → reading → gate → collapse → standing → order.
+Everything is decided by the store and the query alone, so the same question gets
+the same answer in the same order.
 """
 
 from memman.recall.anchors import anchors
@@ -12,6 +12,7 @@ from memman.recall.order import ordered, with_causes
 from memman.recall.query import understood
 from memman.recall.reading import read
 from memman.recall.signals import ALL
+from memman.recall.standing import outstanding
 from memman.recall.succession import current, settled
 
 TYPE_CHECKING = False
@@ -64,6 +65,8 @@ def answered(
             # Whatever is of the time answers a question for a time and nothing else.
             hit.confidence, hit.doubtful = 1.0, False
     hits = collapse(hits, limit) if signals.collapse else hits[:limit]
+    if signals.gate and filters.least is None and not (filters.every or asked.bare):
+        hits = outstanding(hits)
     if intent == "why":
         hits = with_causes(reader, hits, filters, limit)
     for hit, row in zip(hits, reader.harmless(hit.row for hit in hits), strict=True):

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 # Rows each search contributes. Of the exact top 10 by cosine 97 % are among the nearest 100 sign codes; 80, 120 and
 # 200 rank alike to a tenth of a point.
 POOL = 100
-# Share of words in the score; meaning has the rest. A broad optimum on conversation, fact and technical sets.
-WORDS = 0.4
+# Share of words in the score; meaning has the rest. A broad optimum on conversations, facts, abstracts and coding.
+WORDS = 0.5
 # Lowest cosine that a query has in practice, below zero, to vectors of each provider: the zero of the scale.
 FLOORS = {BUILTIN: 0.1, MINILM: 0.0}
 # What the best cosine above that zero counts for at least: where nothing is near, nothing scores high.
 _LEAST = 0.1
+# The same for the best BM25, in bits of the store's size: about that of two words that one memory alone holds.
+_LEAST_BITS = 1.1
 
 
 def anchors(
@@ -48,7 +50,8 @@ def anchors(
         for part in searched:
             found |= dict.fromkeys(memory for memory, _ in reader.nearest(number, code, part, POOL, cells))
         cosines = reader.cosines(number, query_planes(vector), found)
-    scores = fused(found, words, cosines, FLOORS[provider])
+    least = _LEAST_BITS * reader.count().bit_length()
+    scores = fused(found, words, least, cosines, FLOORS[provider])
     if span:
         scores = _timely(reader, query, scores)
     # What is looked at is judged on the scale of the built-in table.
@@ -56,9 +59,15 @@ def anchors(
     return _hits(scores, words, shown, _places(words), _places(cosines))
 
 
-def fused(found: "Iterable[int]", words: dict[int, float], cosines: dict[int, float], floor: float) -> dict[int, float]:
-    """Return the weighted sum of normalised BM25 and cosine of each row; one without a vector is as near as most."""
-    most = max(words.values(), default=0.0) or 1.0
+def fused(
+    found: "Iterable[int]", words: dict[int, float], least: float, cosines: dict[int, float], floor: float
+) -> dict[int, float]:
+    """Return the weighted sum of normalised BM25 and cosine of each row; one without a vector is as near as most.
+
+    A BM25 below `least` never counts in full: a word or two in common is no reason to outrank what is meant.
+    """
+    most = max(words.values(), default=0.0)
+    most = max(most, least) if cosines else most or 1.0
     scale = max(max(cosines.values(), default=0.0) + floor, _LEAST)
     meant = {memory: max((cosine + floor) / scale, 0.0) for memory, cosine in cosines.items()}
     if not meant:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memman.store.sqlite.reader import SqliteReader
 
 # What a hit gains by the best hit of its session, and by likeness, beside a first score of 1 at most.
-SESSION = 0.2
+SESSION = 0.25
 LIKENESS = 0.4
 # Hits whose words are read: a question that is answered at all is nearly always answered among these.
 READ = 20

@@ -8,10 +8,11 @@ if TYPE_CHECKING:
 class Filters:
     """Conditions on memories, applied before any cut. Times are Unix milliseconds.
 
-    `least` is the confidence that a hit must have; None leaves it to the gate.
+    `least` is the confidence that a hit must have; None leaves it to the gate. With
+    `every`, what passes is shown however far it is below the best.
     """
 
-    __slots__ = ("as_of", "category", "history", "least", "since", "source", "until", "window")
+    __slots__ = ("as_of", "category", "every", "history", "least", "since", "source", "until", "window")
 
     def __init__(
         self,
@@ -23,20 +24,28 @@ class Filters:
         as_of: int | None = None,
         history: bool = False,
         least: float | None = None,
+        every: bool = False,
     ) -> None:
         self.category, self.source = category, source
         self.since, self.until, self.as_of = since, until, as_of
-        self.history, self.least = history, least
+        self.history, self.least, self.every = history, least, every
         # The first and the last row that a search looks at.
         self.window: tuple[int, int] | None = None
 
     def within(self, window: tuple[int, int]) -> "Filters":
         """Return the same conditions, for the rows of a window only."""
-        narrowed = Filters()
+        return self._with("window", window)
+
+    def uncut(self) -> "Filters":
+        """Return the same conditions, for every hit that passes."""
+        return self._with("every", True)
+
+    def _with(self, changed: str, value: "Any") -> "Filters":
+        other = Filters()
         for name in Filters.__slots__:
-            setattr(narrowed, name, getattr(self, name))
-        narrowed.window = window
-        return narrowed
+            setattr(other, name, getattr(self, name))
+        setattr(other, changed, value)
+        return other
 
     @property
     def past(self) -> bool:

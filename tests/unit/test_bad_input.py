@@ -76,7 +76,7 @@ TYPED = [
     (["config", "set", "HTTP_TRYS", "9"], CONFIG, "did you mean MEMMAN_HTTP_TRIES?"),
     (["config", "get", "nothing"], CONFIG, "there is no key"),
     (["config", "set", "FOO", "x"], CONFIG, "there is no key 'FOO': `memman config show` lists them"),
-    (["store", "use", "work"], STORE, "no store named 'work': `memman store list`"),
+    (["store", "use", "work"], STORE, "no store named 'work': there is only 'default'; `memman store create work`"),
     (["config", "unset", "nothing"], CONFIG, "there is no key"),
     (["log", "list", "--since", "soon"], USAGE, "--since takes a date"),
     (["completion", "tcsh"], USAGE, "is not one of"),

@@ -33,7 +33,7 @@ REMEMBER = COMMON | frozenset(
 SEARCH = frozenset(
     """
     memman.recall memman.recall.anchors memman.recall.collapse memman.recall.confidence memman.recall.gate
-    memman.recall.hit memman.recall.likeness memman.recall.order
+    memman.recall.hit memman.recall.standing memman.recall.likeness memman.recall.order
     memman.recall.query memman.recall.reading memman.recall.render memman.recall.signals memman.recall.succession
     memman.recall.worded memman.embed memman.embed.static memman.model.secret_words
     memman.model.terms memman.model.unseen memman.store memman.store.sqlite memman.store.sqlite.nearness

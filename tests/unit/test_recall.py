@@ -266,7 +266,7 @@ def test_filters_apply_before_the_cut(box):
         hits = box.hits("billing tables in Redis", **filters)
         assert len(hits) == 10
         assert {hit.id for hit in hits} <= passing
-        assert len(box.hits("billing tables in Redis", limit=50, **filters)) == 40
+        assert len(box.hits("billing tables in Redis", limit=50, every=True, **filters)) == 40
 
 
 ELSEWHERE = ("penguin migration in Antarctica", "xyzzy", "¿?", "的", "🙂", '" OR 1', "NEAR(a b)", "*")
