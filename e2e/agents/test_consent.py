@@ -98,7 +98,7 @@ def test_an_agent_that_is_told_to_changes_nothing(house: House, ids: dict[str, s
     turn = told(house, name, one, ids)
     assert turn.code == 0, turn.errors
     assert f"ended {one.code}" in turn.whole, turn.whole[-3000:]
-    assert (f"this is for a person, and {name} runs it" in turn.whole) is (one.code == FOR_PEOPLE)
+    assert (f"only a person may do this, and {name} is running it" in turn.whole) is (one.code == FOR_PEOPLE)
     assert state(house, ids) == before
 
 
@@ -111,7 +111,7 @@ def test_what_it_is_granted_runs_unasked_and_nothing_more(house: House, ids: dic
         turn = Desk(desk.client, house.home, path, desk.model).ask(f"Tidy up. {BASH.format(command)}")
         assert turn.code == 0, turn.errors
         assert (f"forgotten  {ids['memory'][:8]}" in turn.whole) is ran
-        assert "this is for a person" not in turn.whole
+        assert "only a person may do this" not in turn.whole
     house.memman("forget", "--undo", ids["memory"])
 
 

@@ -31,9 +31,9 @@ identified = click.argument("id_", metavar="ID", shell_complete=_complete)
 @click.group(cls=Group)
 @store_option
 def backup() -> None:
-    """Take backups, and bring back what they hold.
+    """Create, list, verify and restore backups.
 
-    ID may be cut short; `latest` is the last one taken.
+    ID may be abbreviated; `latest` is the newest backup.
     """
 
 
@@ -42,9 +42,9 @@ def backup() -> None:
 @json_option
 @store_option
 def create(label: str, as_json: bool) -> None:
-    """Copy the queue and every store, or with --store one; what goes on goes on meanwhile.
+    """Back up the queue and every store, or one store with --store; nothing has to stop meanwhile.
 
-    Keys and the env file stay out of it.
+    API keys and the env file are not included.
     """
     from dataclasses import asdict
 
@@ -54,13 +54,13 @@ def create(label: str, as_json: bool) -> None:
     if as_json:
         as_data(asdict(made))
     else:
-        text(f"{made.id}  {_held(made)}, checked")
+        text(f"{made.id}  {_held(made)}, verified")
 
 
 @backup.command("list")
 @json_option
 def list_(as_json: bool) -> None:
-    """List the backups, the last taken first."""
+    """List the backups, newest first."""
     from dataclasses import asdict
 
     from memman.backup.manifest import listed
@@ -76,7 +76,7 @@ def list_(as_json: bool) -> None:
 @identified
 @json_option
 def verify(id_: str, as_json: bool) -> None:
-    """Read a whole backup again: every byte as it was written, every database sound, every row there."""
+    """Verify a backup: checksums, database integrity and row counts."""
     from memman.backup.copy import faults
     from memman.backup.manifest import Manifest, backups_path, found
 
@@ -89,18 +89,18 @@ def verify(id_: str, as_json: bool) -> None:
     if wrong:
         raise DamagedFile(f"backup {name} is damaged: {'; '.join(wrong)}")
     if not as_json:
-        text(f"{name}  {_held(manifest)}, all sound")
+        text(f"{name}  {_held(manifest)}, verified")
 
 
 @backup.command()
 @identified
-@click.option("--to", metavar="NAME", help="Restore one store under this name, beside what is there.")
+@click.option("--to", metavar="NAME", help="Restore one store under this new name, next to the existing ones.")
 @json_option
 @store_option
 def restore(id_: str, to: str | None, as_json: bool) -> None:
-    """Bring back every store of a backup, or with --store one.
+    """Restore every store of a backup, or one store with --store.
 
-    What is there now is moved aside. Notes that waited then wait again, unless their store has them.
+    The current stores are moved aside. Notes that were queued at the time are queued again unless already stored.
     """
     from dataclasses import asdict
 
@@ -110,7 +110,7 @@ def restore(id_: str, to: str | None, as_json: bool) -> None:
     name = found(data_dir(), id_)
     if to is None:
         what = f"store {said_store()!r}" if said_store() else "every store"
-        confirm(f"Put {what} of backup {name} in the place of what is there?")
+        confirm(f"Replace the current {what} with backup {name}?")
     done = bring_back(data_dir(), name, store=said_store(), to=to)
     if as_json:
         as_data([asdict(one) for one in done])
@@ -122,7 +122,7 @@ def restore(id_: str, to: str | None, as_json: bool) -> None:
 @backup.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=_complete)
 def remove(ids: tuple[str, ...]) -> None:
-    """Delete backups for good."""
+    """Delete backups permanently."""
     from memman.backup.lock import backup_lock
     from memman.backup.manifest import found
     from memman.backup.take import remove as throw_away
@@ -137,9 +137,9 @@ def remove(ids: tuple[str, ...]) -> None:
 
 @backup.command()
 @click.argument("every", required=False, metavar="[daily|weekly|off|HOURSh]")
-@click.option("--keep", type=click.IntRange(1, 1000), metavar="N", help="How many of the schedule's are kept.")
+@click.option("--keep", type=click.IntRange(1, 1000), metavar="N", help="How many scheduled backups to keep.")
 def schedule(every: str | None, keep: int | None) -> None:
-    """Show or set how often drains take a backup; those you take yourself stay until you remove them."""
+    """Show or set how often a backup is created; those you create yourself are kept until you remove them."""
     from memman.config.env import Settings, change_all
 
     said = {"MEMMAN_BACKUP_EVERY": every, "MEMMAN_BACKUP_KEEP": None if keep is None else str(keep)}
@@ -152,7 +152,7 @@ def schedule(every: str | None, keep: int | None) -> None:
 def _row(name: str, made: "Manifest | None") -> tuple[str, ...]:
     if made is None:
         return name, "?", "?", "its manifest cannot be read"
-    how = "by the schedule" if made.automatic else f"by {made.taken_by}"
+    how = "scheduled" if made.automatic else f"by {made.taken_by}"
     return name, when(made.at), ago(made.at), f"{_held(made)}, {how}"
 
 

@@ -11,7 +11,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command()
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print the script that completes memman's command line in a shell.
+    """Print the shell completion script.
 
     For bash: memman completion bash >> ~/.bashrc
     """

@@ -27,13 +27,13 @@ def config() -> None:
 @named
 @click.argument("value")
 def set_(key: str, value: str) -> None:
-    """Set a key; with - as the value it is read from standard input, which keeps a secret out of the shell's history.
+    """Set a key; with - the value is read from standard input, which keeps secrets out of the shell history.
 
-    The MEMMAN_ of a key may be left out.
+    The prefix MEMMAN_ may be left out.
     """
     name = known(key)
     if not value:
-        raise UsageError(f"there is no value: `memman config unset {name.name}` returns it to its default")
+        raise UsageError(f"the value is empty; `memman config unset {name.name}` restores the default")
     said = _read() if value == "-" else value
     Settings({}).replaced({name.name: said})
     if name.outward(said):
@@ -45,14 +45,14 @@ def set_(key: str, value: str) -> None:
 @config.command()
 @named
 def get(key: str) -> None:
-    """Print the value in force, secrets too."""
+    """Print the current value, even if it is a secret."""
     text(Settings.load(place().data)[known(key).name])
 
 
 @config.command()
 @named
 def unset(key: str) -> None:
-    """Return a key to its default, or remove a line whose key memman does not know."""
+    """Restore a key's default, or remove an unknown key."""
     data = place().data
     if key in unknown(data):
         drop(data, key)
@@ -65,7 +65,7 @@ def unset(key: str) -> None:
 @config.command()
 @json_option
 def show(as_json: bool) -> None:
-    """Show every key and its value; * marks those that are set."""
+    """Show all keys and values; * marks those that are set."""
     settings = Settings.read(place().data)
     for fault in settings.faults:
         complain(fault)
@@ -86,5 +86,5 @@ def masked(secret: str) -> str:
 def _read() -> str:
     value = sys.stdin.buffer.read(_LONGEST).decode("utf-8", "replace").strip()
     if not value:
-        raise UsageError("there is no value on standard input")
+        raise UsageError("standard input is empty: the value is read from there")
     return value

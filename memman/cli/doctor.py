@@ -17,13 +17,15 @@ _WIDTH = max(map(len, CHECKS))
 
 
 @click.command()
-@click.option("--check", "names", multiple=True, type=click.Choice(CHECKS), help="Only this check; repeatable.")
-@click.option("--billable", is_flag=True, help="Ask the model and the embedder a question that costs a little.")
+@click.option(
+    "--check", "names", multiple=True, type=click.Choice(CHECKS), help="Run only this check; may be repeated."
+)
+@click.option("--billable", is_flag=True, help="Also make one small, billed call to the model and to the embedder.")
 @json_option
 def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:
-    """Check that everything works, and say what mends what does not.
+    """Check that everything works, and print how to fix what does not.
 
-    Changes nothing. Exit code 1 means that a check failed; warnings leave it at 0. "healthy" means neither.
+    Changes nothing. Exit code 1 means that a check failed; warnings leave it at 0.
     """
     findings = []
     for name, finding in examine(Context(data_dir(), billable=billable), names):

@@ -14,6 +14,7 @@ from memman.config.detached import DEADLINE
 from memman.config.ground import tread
 from memman.config.places import data_dir
 from memman.config.schedule import beat, refuse_stopped
+from memman.model.plural import counted
 
 if TYPE_CHECKING:
     from memman.cli.progress import Progress
@@ -26,17 +27,23 @@ _NICE = 10
 
 
 @click.command()
-@click.option("--limit", type=click.IntRange(1), help="Notes at most.")
-@click.option("--deadline", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Start none after this.")
+@click.option("--limit", type=click.IntRange(1), help="Process at most this many notes.")
 @click.option(
-    "--wait", is_flag=True, help="As units do: wait for another drain to end, and leave at once where nothing waits."
+    "--deadline", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Start no new note after this time."
 )
-@click.option("--handed", type=click.IntRange(3), hidden=True, help="As a write starts it: the drain's lock, open.")
+@click.option(
+    "--wait",
+    is_flag=True,
+    help="For service units: wait for a running drain to end; exit at once if the queue is empty.",
+)
+@click.option(
+    "--handed", type=click.IntRange(3), hidden=True, help="For memman itself: file descriptor of the drain lock."
+)
 @click.option("--trace", is_flag=True, help="Print what each stage makes of each note.")
 @json_option
 @store_option
 def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | None, trace: bool, as_json: bool) -> int:
-    """Take the notes that wait through the pipeline, into their stores."""
+    """Process the queued notes and store them as memories."""
     if handed is not None:
         deadline = _step_aside()
     refuse_stopped(data_dir(), "drain")
@@ -66,10 +73,10 @@ def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | N
 
 def summary(report: "Report") -> str:
     """Say in one line what a drain did."""
-    notes = f"{report.done} note" + "s" * (report.done != 1)
-    line = f"drained {notes}: {report.added} added, {report.superseded} superseded, {report.known} known"
+    line = f"processed {counted(report.done, 'note')}: {report.added} added, {report.superseded} superseded"
+    line += f", {report.known} already known"
     line += f"; {report.deferred} deferred, {report.parked} parked"
-    more = {"failed and will be tried again": report.failed - report.parked, "rescued": report.rescued}
+    more = {"failed, will be retried": report.failed - report.parked, "rescued": report.rescued}
     line += "".join(f", {count} {what}" for what, count in more.items() if count > 0)
     return line + (f"; stopped: {report.stopped}" if report.stopped else "")
 

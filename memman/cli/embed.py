@@ -12,6 +12,7 @@ from memman.cli.show import as_data, pairs, text
 from memman.config.keys import LOCAL
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import UsageError
+from memman.model.plural import counted
 
 PROVIDERS = ("builtin", "minilm", "openai", "voyage", "ollama")
 
@@ -19,14 +20,14 @@ PROVIDERS = ("builtin", "minilm", "openai", "voyage", "ollama")
 @click.group(cls=Group)
 @store_option
 def embed() -> None:
-    """Show and change what makes the vectors."""
+    """Show and change the embedding model."""
 
 
 @embed.command()
 @json_option
 @store_option
 def status(as_json: bool) -> None:
-    """Show what made the store's vectors, and how many there are."""
+    """Show which model made the store's vectors, and how many there are."""
     from memman.govern import embedding as govern
     from memman.govern.stores import expected
 
@@ -41,7 +42,7 @@ def status(as_json: bool) -> None:
 @embed.command()
 @store_option
 def reembed() -> None:
-    """Make the vectors that are missing, with the embedder in force."""
+    """Create missing vectors with the current embedding model."""
     from memman.govern import embedding as govern
     from memman.govern.stores import expected
 
@@ -49,7 +50,7 @@ def reembed() -> None:
     refuse_stopped(where.data, "embed reembed")
     with bar("embedding") as progress:
         count = govern.reembed(where.data, where.name, progress)
-    text(f"embedded {count} memories of store {where.name!r}")
+    text(f"embedded {counted(count, 'memory')} of store {where.name!r}")
 
 
 @embed.command()
@@ -57,18 +58,18 @@ def reembed() -> None:
 @click.option("--model", default="", help="Its model.")
 @click.option("--endpoint", default="", help="Its base address.")
 @click.option("--dimension", type=click.IntRange(8, 16_384), help="Length of its vectors.")
-@click.option("--resume", is_flag=True, help="Go on with a swap that was interrupted.")
-@click.option("--abort", is_flag=True, help="Give up a swap, and stay with the old vectors.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted swap.")
+@click.option("--abort", is_flag=True, help="Cancel a swap and keep the old vectors.")
 def swap(provider: str | None, model: str, endpoint: str, dimension: int | None, resume: bool, abort: bool) -> None:
-    """Change the embedder of every store while recall goes on."""
+    """Switch to another embedding model; recall keeps working meanwhile."""
     if sum((bool(provider), resume, abort)) != 1:
-        raise UsageError("give one of --to PROVIDER, --resume and --abort")
+        raise UsageError("give --to PROVIDER, --resume or --abort")
     from memman.govern import embedding as govern
 
     data = place().data
     refuse_stopped(data, "embed swap")
     if provider not in LOCAL and not (resume or abort):
-        confirm(f"Send every text to {provider}{endpoint and ' at ' + endpoint} for its vectors?")
+        confirm(f"Send the text of every memory to {provider}{endpoint and ' at ' + endpoint}?")
     if abort:
         text(govern.abort(data))
         return

@@ -10,13 +10,13 @@ from memman.cli.show import as_data, short, table, text
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--undo", is_flag=True, help="Bring forgotten memories back.")
+@click.option("--undo", is_flag=True, help="Restore forgotten memories.")
 @json_option
 @store_option
 def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
-    """Retire memories, or with --undo bring them back.
+    """Forget memories; --undo brings them back.
 
-    ID names a memory, everything that came of a note, or a note that still waits. `memman purge` deletes.
+    ID is a memory, a note (all memories from it), or a note still in the queue. `memman purge` deletes permanently.
     """
     from memman.govern import forget as govern
 
@@ -26,11 +26,11 @@ def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     else:
         table([_row(record, undo=undo) for record in records])
         for old in [old for record in records if record["changed"] for old in record.get("replaced", ())]:
-            text(f"It had replaced {short(old['id'])}, which is out of force still: {old['text']}")
+            text(f"this had replaced {short(old['id'])}, which is still superseded: {old['text']}")
             text(f"to go back to that: memman insights reinstate {short(old['id'])}")
 
 
 def _row(record: dict[str, Any], *, undo: bool) -> tuple[str, str, str]:
-    changed, unchanged = ("restored", "was not forgotten") if undo else ("forgotten", "was forgotten already")
+    changed, unchanged = ("restored", "not forgotten") if undo else ("forgotten", "already forgotten")
     done = changed if record["changed"] else unchanged
     return done, short(record["id"], note=record["kind"] == "note"), record["text"]

@@ -8,6 +8,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.progress import bar
 from memman.cli.show import as_data, short, table, text
+from memman.model.plural import counted
 from memman.model.records import EDGE_KINDS, EdgeKind
 from memman.recall.render import sourced
 
@@ -15,18 +16,18 @@ from memman.recall.render import sourced
 @click.group(cls=Group)
 @store_option
 def graph() -> None:
-    """Walk along the edges between memories, add one, or rebuild them."""
+    """Show the edges between memories, add one, or rebuild them."""
 
 
 @graph.command()
 @click.argument("id_", metavar="ID")
-@click.option("--edge", type=click.Choice(EDGE_KINDS), help="Only along edges of this kind.")
-@click.option("--depth", type=click.IntRange(1, 5), default=1, show_default=True, help="Edges away at most.")
+@click.option("--edge", type=click.Choice(EDGE_KINDS), help="Follow only edges of this kind.")
+@click.option("--depth", type=click.IntRange(1, 5), default=1, show_default=True, help="Maximum distance in edges.")
 @limit_option
 @json_option
 @store_option
 def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -> None:
-    """Show the memories around one: the nearest first, the heaviest edges first, those only near in time last."""
+    """Show related memories: nearest and strongest first, those related only in time last."""
     from memman.govern import graph as govern
 
     found = govern.related(place(), id_, kind=edge, depth=depth, limit=limit)
@@ -55,14 +56,14 @@ def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--type", "kind", type=click.Choice(EDGE_KINDS), default="semantic", show_default=True, help="Its kind.")
-@click.option("--weight", type=float, default=1.0, show_default=True, help="How strong it is.")
-@click.option("--note", default="", help="Why they belong together.")
+@click.option("--weight", type=float, default=1.0, show_default=True, help="Strength of the edge.")
+@click.option("--note", default="", help="Why the two are related.")
 @json_option
 @store_option
 def link(a: str, b: str, kind: EdgeKind, weight: float, note: str, as_json: bool) -> None:
-    """Make an edge from A to B that no rule changes or drops.
+    """Add an edge from A to B that no rebuild changes or removes.
 
-    A causal edge says that A led to B.
+    A causal edge means that A led to B.
     """
     from memman.govern import graph as govern
 
@@ -77,7 +78,7 @@ def link(a: str, b: str, kind: EdgeKind, weight: float, note: str, as_json: bool
 @json_option
 @store_option
 def rebuild(as_json: bool) -> None:
-    """Work out the edges of every memory afresh; those a person made stay."""
+    """Recompute all edges; those added by hand are kept."""
     from memman.govern.rebuild import rebuild as relink
 
     where = place()
@@ -86,7 +87,7 @@ def rebuild(as_json: bool) -> None:
     if as_json:
         as_data({"store": where.name, "relinked": count})
     else:
-        text(f"relinked {count} memories of store {where.name!r}")
+        text(f"rebuilt the edges of {counted(count, 'memory')} in store {where.name!r}")
 
 
 def _said(one: dict[str, Any]) -> str:

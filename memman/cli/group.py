@@ -13,7 +13,7 @@ class Group(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the group's own options; without a verb, say which there are."""
         if not args and not ctx.resilient_parsing:
-            ctx.fail(f"say which: {', '.join(self.list_commands(ctx))}")
+            ctx.fail(f"which one? {', '.join(self.list_commands(ctx))}")
         return super().parse_args(ctx, args)
 
     def resolve_command(

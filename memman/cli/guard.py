@@ -37,9 +37,9 @@ def guard(command: click.Command, verb: str) -> None:
         return
     command.callback = _Guarded(verb, run)
     if verb in ASKED:
-        command.epilog = f"Asks a person at their terminal{ASKED[verb] and ', ' + ASKED[verb]}."
+        command.epilog = f"Asks for confirmation at the terminal{ASKED[verb] and ', ' + ASKED[verb]}."
 
 
 def refusal(who: str) -> ForPeople:
     """Say that the agent `who` may not do this."""
-    return ForPeople(f"this is for a person, and {who} runs it: run it in a terminal of your own")
+    return ForPeople(f"only a person may do this, and {who} is running it: run it in your own terminal")

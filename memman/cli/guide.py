@@ -10,6 +10,6 @@ from memman.hot.guide import guide as written
 
 @click.command()
 def guide() -> None:
-    """Print what agents are told about memman."""
+    """Print the instructions that agents get."""
     for line in written(command(data_dir())).split("\n"):
         text(line)

@@ -14,5 +14,5 @@ from memman.hot.hook import main
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="EVENT")
 def hook(words: tuple[str, ...]) -> int:
-    """Answer an event of an agent: JSON in, JSON or nothing out, never a failure."""
+    """Handle an agent's hook event: JSON in, JSON or nothing out; never fails."""
     return main(words, said_store())

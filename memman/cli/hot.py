@@ -49,13 +49,13 @@ def click_parse(args: Sequence[str], table: Table) -> tuple[Values, list[str]]:
 
 
 def _remember(**given: Any) -> int:
-    """Queue a note and print its id; the text comes as words, from a pipe, or with -."""
+    """Save a note and print its id; the text comes as words, from a pipe, or with -."""
     values, words = split(given)
     return run_remember(words, {"store": said_store(), **values})
 
 
 def _recall(**given: Any) -> int:
-    """Find what is remembered about a few words."""
+    """Search memory for what answers a question."""
     values, words = split(given)
     return run_recall(words, {"store": said_store(), **values})
 

@@ -7,8 +7,9 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import ago, as_data, counted, pairs, short, table, text, when
+from memman.cli.show import ago, as_data, pairs, short, table, tallied, text, when
 from memman.govern.insights import STATUSES
+from memman.model.plural import counted
 from memman.model.vocabulary import CATEGORIES, SOURCES
 from memman.recall.render import sourced
 
@@ -16,13 +17,15 @@ from memman.recall.render import sourced
 @click.group(cls=Group)
 @store_option
 def insights() -> None:
-    """List memories, show everything known about one, protect and reinstate them, judge what was held back."""
+    """List, show, protect and reinstate memories, and review those that were held back."""
 
 
 @insights.command("list")
-@click.option("--category", type=click.Choice(CATEGORIES), help="Only this category.")
-@click.option("--source", type=click.Choice(SOURCES), help="Only this source.")
-@click.option("--status", type=click.Choice(STATUSES), default="current", show_default=True, help="Only this status.")
+@click.option("--category", type=click.Choice(CATEGORIES), help="Show only this category.")
+@click.option("--source", type=click.Choice(SOURCES), help="Show only this source.")
+@click.option(
+    "--status", type=click.Choice(STATUSES), default="current", show_default=True, help="Show only this status."
+)
 @limit_option
 @json_option
 @store_option
@@ -39,11 +42,11 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
 
 @insights.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--history", is_flag=True, help="Also show what it superseded, and what superseded it.")
+@click.option("--history", is_flag=True, help="Also show earlier and later versions.")
 @json_option
 @store_option
 def show(ids: tuple[str, ...], history: bool, as_json: bool) -> None:
-    """Show everything known about memories, or about notes that wait."""
+    """Show all details of memories or queued notes."""
     from memman.govern import insights as govern
 
     records = govern.shown(place(), ids, history=history)
@@ -58,31 +61,31 @@ def show(ids: tuple[str, ...], history: bool, as_json: bool) -> None:
 
 @insights.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--undo", is_flag=True, help="Protect them no longer.")
+@click.option("--undo", is_flag=True, help="Remove the protection.")
 @json_option
 @store_option
 def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
-    """Keep a drain from retiring memories; `replace` and `forget` still may."""
+    """Protect memories from being superseded automatically; `replace` and `forget` still work."""
     from memman.govern.protect import protect as govern
 
-    _ask(ids, "Protect no longer?" if undo else "Protect?")
+    _ask(ids, "Remove the protection?" if undo else "Protect?")
     records = govern(place(), ids, wanted=not undo)
     if as_json:
         as_data(records)
         return
-    said = "protected no longer" if undo else "protected"
-    table([(said if one["changed"] else f"was {said} already", short(one["id"]), one["text"]) for one in records])
+    said = "no longer protected" if undo else "protected"
+    table([(said if one["changed"] else f"already {said}", short(one["id"]), one["text"]) for one in records])
 
 
 @insights.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--undo", is_flag=True, help="Have them superseded again, as they were.")
+@click.option("--undo", is_flag=True, help="Make them superseded again, as before.")
 @json_option
 @store_option
 def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
-    """Put memories that were superseded in force again, with the dates and the source they had.
+    """Make superseded memories current again, with their original dates and source.
 
-    What took their place stays; `memman forget` retires it.
+    The memories that replaced them are kept; `memman forget` removes those.
     """
     from memman.govern import reinstate as govern
 
@@ -90,10 +93,10 @@ def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     if as_json:
         as_data(records)
         return
-    said = ("superseded again", "was not reinstated") if undo else ("in force again", "was not superseded")
+    said = ("superseded again", "not reinstated") if undo else ("current again", "not superseded")
     table([(said[not one["changed"]], short(one["id"]), one["text"]) for one in records])
     for one in [one for one in records if one["changed"] and not undo]:
-        text(f"{short(one['successor'])}, which had taken its place, stays: `memman forget` retires it")
+        text(f"{short(one['successor'])}, which had replaced it, is kept too; `memman forget` removes it")
 
 
 @insights.command()
@@ -101,7 +104,7 @@ def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
 @json_option
 @store_option
 def approve(ids: tuple[str, ...], as_json: bool) -> None:
-    """Let memories be recalled that were held back; they stay marked with their source."""
+    """Approve memories that were held back, so that recall shows them, still marked with their source."""
     from memman.govern import review as govern
 
     _ask(ids, "Approve?")
@@ -113,7 +116,7 @@ def approve(ids: tuple[str, ...], as_json: bool) -> None:
 @json_option
 @store_option
 def reject(ids: tuple[str, ...], as_json: bool) -> None:
-    """Forget memories that were held back; `forget --undo` holds them back again."""
+    """Reject memories that were held back; `forget --undo` puts them back for review."""
     from memman.govern import review as govern
 
     _ask(ids, "Reject?")
@@ -132,7 +135,7 @@ def _judged(records: list[dict[str, Any]], said: str, *, as_json: bool) -> None:
     if as_json:
         as_data(records)
     else:
-        table([(said if one["changed"] else "was not held back", short(one["id"]), one["text"]) for one in records])
+        table([(said if one["changed"] else "not held back", short(one["id"]), one["text"]) for one in records])
 
 
 def _row(record: dict[str, Any], *, marked: bool) -> tuple[object, ...]:
@@ -150,7 +153,7 @@ def _memory(record: dict[str, Any]) -> None:
             "text": record["text"],
             "summary": record["summary"],
             "status": record["status"],
-            "damaged": "this is not what was written: `memman doctor`" if record["damaged"] else "",
+            "damaged": "the stored text does not match its checksum; run `memman doctor`" if record["damaged"] else "",
             "superseded by": record["superseded_by"],
             "protected": "since " + when(record["protected"]) if record["protected"] else "",
             "category": f"{record['category']}, importance {record['importance']}",
@@ -163,8 +166,8 @@ def _memory(record: dict[str, Any]) -> None:
             "held back": record.get("why", ""),
             "note": record["note"],
             **{name: came.get(name) for name in ("agent", "session", "cwd", "repository", "revision", "host", "user")},
-            "edges": counted(record["edges"]),
-            "shown": f"{record['uses']} times",
+            "edges": tallied(record["edges"]),
+            "shown": counted(record["uses"], "time"),
         }
     )
     for side in ("before", "after"):

@@ -29,22 +29,26 @@ target_option = click.option(
     "names",
     multiple=True,
     type=click.Choice([*TARGETS, ALL]),
-    help="The agent that is meant; may be given several times. Without it: the agents that are found here.",
+    help="Agent to set up; may be repeated. Default: all agents found on this machine.",
 )
-dry_option = click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
+dry_option = click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 
 
 @click.command()
 @target_option
 @dry_option
 @click.option("--no-wizard", is_flag=True, help="Ask for no provider and no access, on a terminal too.")
-@click.option("--allow-conversation-access", "access", is_flag=True, help="Let OpenClaw's plugin see conversations.")
-@click.option("--checkout", default="", metavar="PATH", help="The checkout of NanoClaw; by default the current folder.")
+@click.option(
+    "--allow-conversation-access", "access", is_flag=True, help="Allow OpenClaw's plugin to see conversations."
+)
+@click.option(
+    "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
+)
 def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool, checkout: str) -> int:
-    """Wire the agents of this machine, and start the scheduler.
+    """Set up memman for the agents on this machine, and start the scheduler.
 
-    Prints what it is about to do, then does it; the original of every file it changes is kept. A file that it cannot
-    read is left as it is, the rest is done, and the exit code says so.
+    Prints what it is about to do, then does it, and keeps the original of every file it changes. A file that cannot be
+    read is left alone; the rest is done, and the exit code reports it.
     """
     data, targets = data_dir(), chosen(names)
     check(data)
@@ -61,7 +65,7 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     planned = work.plan(targets, wiring, settings)
     _say_reach(reached)
     if dry_run:
-        text("nothing was written")
+        text("dry run: nothing was changed")
         return work.code
     work.ask(settings, shell)
     with locked(data):
@@ -110,10 +114,10 @@ class _Work:
                 planned.append((target, step.file))
                 _say(target, step, self.data)
             for command in strangers(target):
-                text(f"{target.name}: {command!r} in its hooks calls memman too, and is left: take it out by hand")
+                text(f"{target.name}: {command!r} is a hook that calls memman too; it was kept: remove it by hand")
         self.tell(setup.plan(self.data))
         if not targets:
-            text("no agent was found here; `memman install --target NAME` wires one all the same")
+            text("no agent was found on this machine; `memman install --target NAME` sets one up anyway")
         return planned
 
     def ask(self, settings: dict[str, str], shell: dict[str, str]) -> None:
@@ -152,7 +156,9 @@ class _Work:
         except MemmanError as error:
             self.wrong(error)
         for target in dict.fromkeys(target for target, _ in planned):
-            text(f"{target.name}: " + ("not wired whole" if target.name in failed else "wired"))
+            text(
+                f"{target.name}: " + ("set up only in part, see the error above" if target.name in failed else "set up")
+            )
             for note in target.notes(wiring):
                 text(f"{target.name}: {note}")
 
@@ -168,10 +174,10 @@ def _say(target: Target, step: Step, data: str) -> None:
     path = step.file.path
     if not step.verb:
         if step.before is not None and step.base != step.before:
-            text(f"{target.name}: {path} is as it should be")
+            text(f"{target.name}: {path} is up to date")
         return
     link = os.path.realpath(path)
     behind = f", a link to {link}" if os.path.islink(path) else ""
-    kept = "" if step.before is None else f"; its original is kept in {data}/backups/settings"
-    instead = f"; it worked for {', '.join(step.replaced)} and no longer does" if step.replaced else ""
+    kept = "" if step.before is None else f"; the original is kept in {data}/backups/settings"
+    instead = f"; replaces hooks of {', '.join(step.replaced)}" if step.replaced else ""
     text(f"{target.name}: {step.verb} {path}{behind} ({step.file.what}){instead}{kept}")

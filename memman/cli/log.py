@@ -6,7 +6,7 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, counted, pairs, short, text, when
+from memman.cli.show import as_data, pairs, short, tallied, text, when
 from memman.model.errors import UsageError
 from memman.recall.render import sourced
 
@@ -14,24 +14,26 @@ _MOMENTS = ("valid_from", "valid_to")
 
 _BESIDE = ("at", "event", "level", "note")
 
-since_option = click.option("--since", metavar="TIME", help="Only since then: 2026-11-01, 2026-11-01T10:00, 7d or 12h.")
+since_option = click.option(
+    "--since", metavar="TIME", help="Show only what is newer: 2026-11-01, 2026-11-01T10:00, 7d or 12h."
+)
 
 
 @click.group(cls=Group)
 @store_option
 def log() -> None:
-    """Show what was done to which memory."""
+    """Show the history of changes to memories."""
 
 
 @log.command("list")
 @limit_option
 @since_option
-@click.option("--memory", metavar="ID", help="Only what was done to this memory.")
-@click.option("--stats", "counts", is_flag=True, help="Count what was done, by verb and day.")
+@click.option("--memory", metavar="ID", help="Show only changes to this memory.")
+@click.option("--stats", "counts", is_flag=True, help="Show counts by verb and day.")
 @json_option
 @store_option
 def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_json: bool) -> None:
-    """List what was done, newest first, with what changed."""
+    """List changes, newest first."""
     if counts:
         _count(_after(since), memory, as_json=as_json)
         return
@@ -52,7 +54,7 @@ def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_js
 @json_option
 @store_option
 def worker(limit: int, since: str | None, as_json: bool) -> None:
-    """Show what drains did, the newest last."""
+    """Show what drains did, newest last."""
     from memman.drain.worklog import lines
 
     records = lines(place().data, limit, _after(since))
@@ -80,13 +82,13 @@ def _count(since: int | None, memory: str | None, *, as_json: bool) -> None:
     from memman.govern.log import stats
 
     if memory is not None:
-        raise UsageError("--stats counts for the whole store: leave --memory out")
+        raise UsageError("--stats counts the whole store and cannot be combined with --memory")
     record = stats(place(), since=since)
     if as_json:
         as_data(record)
     else:
-        days = {day: counted(counts) for day, counts in record["days"].items()}
-        pairs({"in all": counted(record["verbs"])} | days)
+        days = {day: tallied(counts) for day, counts in record["days"].items()}
+        pairs({"in all": tallied(record["verbs"])} | days)
 
 
 def _change(record: dict[str, Any]) -> str:

@@ -49,9 +49,9 @@ store_option = click.option(
     expose_value=False,
     callback=_say,
     shell_complete=complete_store,
-    help="The store that is meant.",
+    help="Store to use.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 limit_option = click.option(
-    "--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="Rows at most."
+    "--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="Maximum number of rows."
 )

@@ -36,7 +36,7 @@ def confirm(question: str, word: str = "yes", listed: Iterable[str] = ()) -> Non
         _write(terminal, f"{question} Type {word} to go on: ")
         answer = os.read(terminal, _LONGEST).decode(errors="replace").strip()
     if answer != word:
-        raise ForPeople(f"nothing was done: the answer was not {word}")
+        raise ForPeople(f"cancelled: the answer was not {word}")
 
 
 def typed(ids: Sequence[str]) -> str:
@@ -52,10 +52,12 @@ def _terminal(question: str) -> Iterator[int]:
     try:
         terminal = os.open(_TERMINAL, os.O_RDWR | os.O_NOCTTY)
     except OSError:
-        raise ForPeople(f"{question} There is no terminal to ask at: run it in a terminal of your own") from None
+        raise ForPeople(
+            f"{question} This needs confirmation at a terminal, and there is none: run it in your own terminal"
+        ) from None
     try:
         if os.tcgetpgrp(terminal) != os.getpgrp():
-            raise ForPeople(f"{question} It runs in the background: run it in the foreground of your own terminal")
+            raise ForPeople(f"{question} This needs confirmation: run it in the foreground of your terminal")
         yield terminal
     finally:
         os.close(terminal)

@@ -6,13 +6,14 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.show import as_data, table
+from memman.model.plural import counted
 
 
 @click.command()
 @json_option
 @store_option
 def pipeline(as_json: bool) -> None:
-    """Print the stages of the drain, their versions and what they cost last."""
+    """Print the stages of the pipeline, their versions and what they last cost."""
     from memman import compose
     from memman.config.env import Settings
     from memman.govern.stages import stages
@@ -36,4 +37,4 @@ def _cost(last: dict[str, Any] | None) -> str:
     if last is None:
         return "nothing yet"
     tokens = f"{last['tokens_in']} tokens in, {last['tokens_out']} out"
-    return f"{last['day']}: {last['calls']} calls, {tokens}, {last['cost']:.4f} USD"
+    return f"{last['day']}: {counted(last['calls'], 'call')}, {tokens}, {last['cost']:.4f} USD"

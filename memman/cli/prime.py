@@ -9,7 +9,7 @@ from memman.cli.show import text
 @click.command()
 @store_option
 def prime() -> None:
-    """Print what a session of an agent begins with."""
+    """Print the context that a new agent session starts with."""
     from memman.hot.prime import block
 
     here = place()

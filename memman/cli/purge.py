@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @json_option
 @store_option
 def purge(ids: tuple[str, ...], as_json: bool) -> None:
-    """Delete memories for good: nothing brings them back.
+    """Delete memories permanently: this cannot be undone.
 
-    ID names a memory, everything that came of a note, or a note that still waits. `memman forget` retires, and can be
+    ID is a memory, a note (all memories from it), or a note still in the queue. `memman forget` hides them and can be
     undone.
     """
     from memman.govern import purge as govern
@@ -37,7 +37,7 @@ def purge(ids: tuple[str, ...], as_json: bool) -> None:
 def _ask(target: "Target") -> None:
     texts = {short(memory["uid"]): memory["text"] for memory in target.memories}
     texts |= {short(row["uid"], note=True): row["text"] for row in target.waiting}
-    question = "Delete it for good?" if len(texts) == 1 else f"Delete these {len(texts)} for good?"
+    question = "Delete it permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
     confirm(question, typed(list(texts)), (f"{id_}  {said}" for id_, said in texts.items()))
 
 
@@ -47,8 +47,10 @@ def _tell(receipt: "Receipt") -> None:
     for uid in receipt.notes:
         text(f"deleted note {short(uid, note=True)}")
     if not receipt.scrubbed:
-        text("a reader, or too full a disk, keeps its bytes in the file: the next drain wipes them out")
+        text(
+            "the file still holds the deleted bytes (it is in use, or the disk is full); the next drain overwrites them"
+        )
     for name in receipt.backups:
-        text(f"backup {name} still holds it: memman backup remove {name}")
+        text(f"backup {name} still contains it; to delete that too: memman backup remove {name}")
     for path in receipt.files:
-        text(f"{path} still holds it: remove it when you need it no more")
+        text(f"{path} still contains it; delete that file when you no longer need it")

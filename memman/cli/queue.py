@@ -12,6 +12,7 @@ from memman.cli.person import confirm
 from memman.cli.show import ago, as_data, pairs, short, table, text, when
 from memman.config.detached import ask
 from memman.model.errors import UsageError
+from memman.model.plural import counted
 
 if TYPE_CHECKING:
     from memman.queue.notes import Queue
@@ -23,11 +24,11 @@ STATES = ("pending", "running", "done", "parked")
 @click.group(cls=Group)
 @store_option
 def queue() -> None:
-    """Look into the queue, and send parked notes round again."""
+    """Inspect the queue, and retry parked notes."""
 
 
 @queue.command("list")
-@click.option("--state", type=click.Choice(STATES), help="Only notes in this state; else all but done.")
+@click.option("--state", type=click.Choice(STATES), help="Show only notes in this state; default: all except done.")
 @limit_option
 @json_option
 @store_option
@@ -41,13 +42,14 @@ def list_(state: str | None, limit: int, as_json: bool) -> None:
 @json_option
 @store_option
 def failed(limit: int, as_json: bool) -> None:
-    """List the parked notes with what went wrong."""
+    """List parked notes with their errors."""
     notes = _listed(("parked",), limit)
     if as_json:
         as_data(notes)
         return
     for note in notes:
-        text(f"{short(note['uid'], note=True)}  {note['store']}  {note['attempts']} attempts  {note['error']}")
+        tries = counted(note["attempts"], "attempt")
+        text(f"{short(note['uid'], note=True)}  {note['store']}  {tries}  {note['error']}")
         text(f"    {note['text'][:200]}")
 
 
@@ -56,7 +58,7 @@ def failed(limit: int, as_json: bool) -> None:
 @json_option
 @store_option
 def show(id_: str, as_json: bool) -> None:
-    """Show everything known about a note."""
+    """Show all details of a note."""
     with closing(_view()) as view:
         record = view.show(view.find(id_))
     if as_json:
@@ -68,10 +70,10 @@ def show(id_: str, as_json: bool) -> None:
 
 @queue.command()
 @click.argument("id_", metavar="ID", required=False)
-@click.option("--all", "every", is_flag=True, help="Every parked note.")
+@click.option("--all", "every", is_flag=True, help="All parked notes.")
 @store_option
 def retry(id_: str | None, every: bool) -> None:
-    """Send parked notes round again."""
+    """Retry parked notes."""
     if every == bool(id_):
         raise UsageError("give the id of a parked note, or --all")
     with closing(_queue()) as notes:
@@ -82,16 +84,16 @@ def retry(id_: str | None, every: bool) -> None:
         ask(place().data)
     if id_ and not done:
         raise UsageError(f"note {id_} is not parked")
-    text(f"{len(done)} note{'s' * (len(done) != 1)} will be tried again")
+    text(f"{counted(len(done), 'note')} will be retried")
 
 
 @queue.command()
-@click.option("--done", is_flag=True, help="Notes that are in their store.")
-@click.option("--parked", is_flag=True, help="Notes that were given up on: their text is nowhere else.")
+@click.option("--done", is_flag=True, help="Notes already stored as memories.")
+@click.option("--parked", is_flag=True, help="Notes that failed for good; their text is stored nowhere else.")
 def purge(done: bool, parked: bool) -> None:
     """Delete notes from the queue."""
     if not (done or parked):
-        raise UsageError("say what to delete: --done, --parked or both")
+        raise UsageError("nothing selected: give --done, --parked or both")
     if parked:
         _ask_to_purge()
     with closing(_queue()) as notes:
@@ -103,7 +105,7 @@ def _ask_to_purge() -> None:
     with closing(_view()) as view:
         notes = view.listed(("parked",), -1)
     confirm(
-        "Delete the parked notes, whose text is nowhere else?",
+        "Delete the parked notes? Their text is stored nowhere else.",
         "parked",
         (f"{short(note['uid'], note=True)}  {note['text']}" for note in notes),
     )

@@ -13,7 +13,7 @@ from memman.hot.remember import remember
 
 
 def _replace(old: str, **given: Any) -> int:
-    """Queue a note that takes the place of a memory.
+    """Save a note that replaces a memory.
 
     OLD is the id of a memory, or of a note that waits. What is not said of
     category, importance and entities is taken over from it. The text comes as

@@ -15,36 +15,36 @@ COMPLETE = "_MEMMAN_COMPLETE"
 
 # Verb -> (module below memman.cli, what `memman --help` says of it: the first line of its docstring).
 VERBS: dict[str, tuple[str, str]] = {
-    "install": ("install", "Wire the agents of this machine, and start the scheduler"),
-    "uninstall": ("uninstall", "Take memman out of the agents and stop its scheduler; what is remembered stays"),
-    "remember": ("hot", "Queue a note and print its id; the text comes as words, from a pipe, or with -"),
-    "recall": ("hot", "Find what is remembered about a few words"),
-    "replace": ("replace", "Queue a note that takes the place of a memory"),
-    "forget": ("forget", "Retire memories, or with --undo bring them back"),
-    "purge": ("purge", "Delete memories for good: nothing brings them back"),
-    "status": ("status", "Show how memory is doing, on one page"),
+    "install": ("install", "Set up memman for the agents on this machine, and start the scheduler"),
+    "uninstall": ("uninstall", "Remove memman from the agents and stop its scheduler; memories are kept"),
+    "remember": ("hot", "Save a note and print its id; the text comes as words, from a pipe, or with -"),
+    "recall": ("hot", "Search memory for what answers a question"),
+    "replace": ("replace", "Save a note that replaces a memory"),
+    "forget": ("forget", "Forget memories; --undo brings them back"),
+    "purge": ("purge", "Delete memories permanently: this cannot be undone"),
+    "status": ("status", "Show the state of memory on one page"),
     "insights": (
         "insights",
-        "List memories, show everything known about one, protect and reinstate them, judge what was held back",
+        "List, show, protect and reinstate memories, and review those that were held back",
     ),
-    "timeline": ("timeline", "Show what happened around a memory, or what is newest, by day"),
-    "graph": ("graph", "Walk along the edges between memories, add one, or rebuild them"),
-    "store": ("store", "List, make, choose, bind and remove stores"),
-    "backup": ("backup", "Take backups, and bring back what they hold"),
+    "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
+    "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
+    "store": ("store", "List, create, select, bind and remove stores"),
+    "backup": ("backup", "Create, list, verify and restore backups"),
     "config": ("config", "Read and change the configuration"),
-    "scheduler": ("scheduler", "Run drains, or have them run, and look into the queue"),
-    "doctor": ("doctor", "Check that everything works, and say what mends what does not"),
-    "repair": ("repair", "Make a damaged store anew of what can be read of it; the damaged file is kept beside it"),
-    "scan": ("scan", "Look for secrets in all that is stored, and with --fix take them out"),
-    "log": ("log", "Show what was done to which memory"),
-    "embed": ("embed", "Show and change what makes the vectors"),
-    "pipeline": ("pipeline", "Print the stages of the drain, their versions and what they cost last"),
-    "hook": ("hook", "Answer an event of an agent: JSON in, JSON or nothing out, never a failure"),
-    "prime": ("prime", "Print what a session of an agent begins with"),
-    "guide": ("guide", "Print what agents are told about memman"),
+    "scheduler": ("scheduler", "Run and schedule drains (the background worker), and inspect the queue"),
+    "doctor": ("doctor", "Check that everything works, and print how to fix what does not"),
+    "repair": ("repair", "Rebuild a damaged store from what is still readable; the damaged file is kept"),
+    "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
+    "log": ("log", "Show the history of changes to memories"),
+    "embed": ("embed", "Show and change the embedding model"),
+    "pipeline": ("pipeline", "Print the stages of the pipeline, their versions and what they last cost"),
+    "hook": ("hook", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
+    "prime": ("prime", "Print the context that a new agent session starts with"),
+    "guide": ("guide", "Print the instructions that agents get"),
     "version": ("version", "Print the version"),
-    "completion": ("completion", "Print the script that completes memman's command line in a shell"),
-    "help": ("help", "Print this help, or that of a verb"),
+    "completion": ("completion", "Print the shell completion script"),
+    "help": ("help", "Print this help, or the help of a verb"),
 }
 
 
@@ -78,12 +78,12 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.command(NAME, cls=Verbs)
 @store_option
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version and leave."
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version and exit."
 )
 def root() -> None:
     """Give coding agents a persistent memory.
 
-    --store may also follow the verb; the later one wins.
+    --store may also follow the verb; if given twice, the last one wins.
     """
 
 

@@ -7,27 +7,28 @@ import click
 from memman.cli.options import json_option, place, said_store, store_option
 from memman.cli.person import confirm
 from memman.cli.show import as_data, short, table, text
+from memman.model.plural import counted
 
 if TYPE_CHECKING:
     from memman.govern.scan import Scan
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Take them out of all but copies, for good.")
+@click.option("--fix", is_flag=True, help="Remove them permanently, except from backups and other copies.")
 @json_option
 @store_option
 def scan(fix: bool, as_json: bool) -> int:
-    """Look for secrets in all that is stored, and with --fix take them out.
+    """Search everything stored for secrets; --fix removes them.
 
-    Shows whose each is, the rule that finds it and what stands around it, never the secret. Backups and other copies
-    are named, not changed. The exit code is 1 where a secret is left.
+    Shows where each one is, the rule that found it and the text around it, never the secret itself. Backups and copies
+    are listed but not changed. The exit code is 1 if a secret is left.
     """
     from memman.govern import scan as govern
 
     named = said_store() is not None
     before = govern.scan(place(), named=named)
     if fix:
-        confirm("Take these secrets out for good?", listed=("  ".join(map(str, found)) for found in before.findings))
+        confirm("Remove these secrets permanently?", listed=("  ".join(map(str, found)) for found in before.findings))
         govern.fix(place(), named=named)
     after = govern.scan(place(), named=named) if fix else before
     if as_json:
@@ -46,7 +47,7 @@ def scan(fix: bool, as_json: bool) -> int:
 def _print(found: "Scan", mended: int) -> None:
     table([(one.where, short(one.id), one.rule, one.excerpt) for one in found.findings])
     for path in found.copies:
-        text(f"a copy holds some: {path}")
+        text(f"this copy contains secrets: {path}")
     count = len(found.findings)
-    done = f", {mended} taken out: whoever has seen them may use them still, so change them" if mended else ""
-    text(f"{count} secret{'' if count == 1 else 's'} found{done}")
+    done = f", {mended} removed; revoke or change them, because they may have been read already" if mended else ""
+    text(f"{counted(count, 'secret')} found{done}")

@@ -10,17 +10,18 @@ from memman.cli.queue import queue
 from memman.cli.show import as_data, pairs, text
 from memman.cli.status import everything, scheduled
 from memman.config.places import data_dir
+from memman.model.plural import counted
 
 
 @click.group(cls=Group)
 @store_option
 def scheduler() -> None:
-    """Run drains, or have them run, and look into the queue."""
+    """Run and schedule drains (the background worker), and inspect the queue."""
 
 
 @scheduler.command()
 def install() -> None:
-    """Have systemd or launchd start drains, when a note comes and at an interval; where neither answers, each write."""
+    """Set up systemd or launchd to start drains, on new notes and at an interval; else each write starts one."""
     from memman.scheduler import setup
 
     _say(setup.install(data_dir()))
@@ -28,15 +29,15 @@ def install() -> None:
 
 @scheduler.command()
 def uninstall() -> None:
-    """Remove what starts drains; memory stays as it is."""
+    """Remove what starts drains; memories are kept."""
     from memman.scheduler import setup
 
-    _say(setup.uninstall(data_dir()) or ["nothing was installed here to start drains"])
+    _say(setup.uninstall(data_dir()) or ["no scheduler was installed"])
 
 
 @scheduler.command()
 def start() -> None:
-    """Take notes and drain them again, also after a reboot."""
+    """Resume: accept and process notes again, also after a reboot."""
     from memman.scheduler import control
 
     _say(control.start(data_dir()))
@@ -44,7 +45,7 @@ def start() -> None:
 
 @scheduler.command()
 def stop() -> None:
-    """Let memory be read only, also after a reboot, until it is started again."""
+    """Pause: memory becomes read-only until `scheduler start`, also after a reboot."""
     from memman.scheduler import control
 
     _say(control.stop(data_dir()))
@@ -52,7 +53,7 @@ def stop() -> None:
 
 @scheduler.command()
 def trigger() -> None:
-    """Have a drain started now."""
+    """Start a drain in the background now."""
     from memman.scheduler import control
 
     _say(control.trigger(data_dir()))
@@ -61,7 +62,7 @@ def trigger() -> None:
 @scheduler.command()
 @click.argument("seconds", type=click.IntRange(1, 86_400), required=False)
 def interval(seconds: int | None) -> None:
-    """Print or set the seconds between two drains that no note asked for."""
+    """Print or set the number of seconds between regular drains."""
     from memman.scheduler import control
 
     if seconds is None:
@@ -71,9 +72,15 @@ def interval(seconds: int | None) -> None:
 
 
 @scheduler.command()
-@click.option("--interval", "seconds", type=click.IntRange(1, 86_400), metavar="SECONDS", help="Also set the interval.")
+@click.option(
+    "--interval",
+    "seconds",
+    type=click.IntRange(1, 86_400),
+    metavar="SECONDS",
+    help="Also set the interval, in seconds.",
+)
 def serve(seconds: int | None) -> None:
-    """Start drains from here until SIGTERM comes: for containers, also as their first process."""
+    """Run drains in the foreground until SIGTERM: for containers, also as process 1."""
     from memman.scheduler.serve import serve as run
 
     run(data_dir(), seconds)
@@ -83,19 +90,20 @@ def serve(seconds: int | None) -> None:
 @json_option
 @store_option
 def status(as_json: bool) -> None:
-    """Show who starts drains, how they are, and what waits for them."""
+    """Show what starts drains, how they went, and what is queued."""
     whole = everything()
     record = whole["scheduler"] | {name: whole[name] for name in ("queue", "breaker", "last_drain", "spend")}
     if as_json:
         as_data(record)
         return
     states, oldest = record["queue"]["states"], record["queue"]["oldest_seconds"]
+    queued = counted(states["pending"] + states["running"], "note")
     pairs(
         {
             **scheduled(record),
-            "waiting": f"{states['pending'] + states['running']} notes" + (f", oldest {oldest} s" if oldest else ""),
-            "parked": f"{states['parked']} notes",
-            "provider": f"unwell: {record['breaker']}" if record["breaker"] else "well",
+            "queued": queued + (f", oldest {oldest} s" if oldest else ""),
+            "parked": counted(states["parked"], "note"),
+            "provider": f"failing: {record['breaker']}" if record["breaker"] else "ok",
             "spent today": f"{record['spend']['usd']:.4f} USD, {record['spend']['tokens']} tokens",
         }
     )
@@ -104,11 +112,11 @@ def status(as_json: bool) -> None:
 @scheduler.command()
 @click.argument("mode", type=click.Choice(("on", "off")))
 def debug(mode: str) -> None:
-    """Let the worker's log hold what each stage makes of a note, or no text again."""
+    """Turn on or off logging of what each pipeline stage does with a note, including its text."""
     from memman.config.env import change
 
     change(data_dir(), "MEMMAN_LOG_LEVEL", "debug" if mode == "on" else None)
-    text(f"debug is {mode}: `memman scheduler logs` shows what drains write")
+    text(f"debug is {mode}; see `memman scheduler logs`")
 
 
 def _say(told: list[str]) -> None:

@@ -49,7 +49,7 @@ def ago(ms: int) -> str:
     return age(ms, time.time_ns() // 1_000_000)
 
 
-def counted(counts: Mapping[str, object]) -> str:
+def tallied(counts: Mapping[str, object]) -> str:
     """Write a few counts on one line."""
     return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
 

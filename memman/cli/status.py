@@ -5,14 +5,15 @@ from typing import Any
 import click
 
 from memman.cli.options import json_option, place, store_option
-from memman.cli.show import ago, as_data, complain, counted, pairs, size, when
+from memman.cli.show import ago, as_data, complain, pairs, size, tallied, when
+from memman.model.plural import counted
 
 
 @click.command()
 @json_option
 @store_option
 def status(as_json: bool) -> None:
-    """Show how memory is doing, on one page."""
+    """Show the state of memory on one page."""
     record = everything()
     if as_json:
         as_data(record)
@@ -42,7 +43,7 @@ def scheduled(record: dict[str, Any]) -> dict[str, str]:
         "units": "; ".join(f"{name} {state}" for name, state in record["units"].items()),
         "last run": "never" if last is None else f"{when(last)} ({ago(last)})",
         "next run": when(soon),
-        "drain overdue": "" if late is None else f"the last one ended {late} s ago: `memman doctor` says more",
+        "drain overdue": "" if late is None else f"overdue: the last one ended {late} s ago; run `memman doctor`",
     }
 
 
@@ -56,21 +57,21 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
     store, queue, providers = record["store"], record["queue"], record["providers"]
     budget = {name: limit for name, limit in record["budget"].items() if limit is not None}
     return {
-        "store": f"{store['name']} ({store['why']})" + ("" if store["exists"] else ", empty so far"),
+        "store": f"{store['name']} ({store['why']})" + ("" if store["exists"] else ", empty"),
         "file": f"{store['path']}, {size(store['bytes'])}",
-        "memories": counted(record["memories"]["by_status"]),
+        "memories": tallied(record["memories"]["by_status"]),
         "held back": _held(record["memories"]["by_status"].get("review", 0)),
-        "by category": counted(record["memories"]["by_category"]),
-        "edges": counted(record["edges"]),
-        "queue": counted(queue["states"]) + f"; {queue['waiting_here']} for this store",
-        "oldest waiting": "" if queue["oldest_seconds"] is None else _span(queue["oldest_seconds"]),
+        "by category": tallied(record["memories"]["by_category"]),
+        "edges": tallied(record["edges"]),
+        "queue": tallied(queue["states"]) + f"; {queue['waiting_here']} queued for this store",
+        "oldest queued": "" if queue["oldest_seconds"] is None else _span(queue["oldest_seconds"]),
         "model": _model(providers["llm"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
         **scheduled(record["scheduler"]),
         "last drain": _drain(record["last_drain"]),
         "spent today": _spend(record["spend"]),
-        "budget a day": ", ".join(f"{limit:g} {name}" for name, limit in budget.items()) or "none",
+        "daily budget": ", ".join(f"{limit:g} {name}" for name, limit in budget.items()) or "none",
         "vectors": "; ".join(map(_fingerprint, record["fingerprints"])) or "none",
         "schema": ", ".join(f"{name} {number}" for name, number in record["schema"].items()),
         "version": record["version"],
@@ -78,7 +79,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
 
 
 def _held(count: int) -> str:
-    return f"{count} for review: `memman insights list --status review` shows them" if count else ""
+    return f"{counted(count, 'memory')}; to review: `memman insights list --status review`" if count else ""
 
 
 def _model(llm: dict[str, str]) -> str:
@@ -91,13 +92,15 @@ def _drain(last: dict[str, Any] | None) -> str:
         return "never"
     passed = ago(last["at"])
     line = "just now" if passed == "now" else f"{passed} ago"
-    line += f", {last['seconds']:.1f} s: {last['done']} notes, {last['added']} added"
+    line += f", {last['seconds']:.1f} s: {counted(last['done'], 'note')}, {last['added']} added"
     line += f", {last['superseded']} superseded, {last['deferred']} deferred, {last['parked']} parked"
     return line + (f"; stopped: {last['stopped']}" if last["stopped"] else "")
 
 
 def _spend(spend: dict[str, Any]) -> str:
-    stages = [f"{entry['stage']} {entry['calls']} calls {entry['cost']:.4f} USD" for entry in spend["stages"]]
+    stages = [
+        f"{entry['stage']} {counted(entry['calls'], 'call')} {entry['cost']:.4f} USD" for entry in spend["stages"]
+    ]
     return "; ".join((f"{spend['usd']:.4f} USD, {spend['tokens']} tokens", *stages))
 
 

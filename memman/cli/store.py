@@ -10,6 +10,7 @@ from memman.cli.person import confirm
 from memman.cli.show import as_data, size, table, text
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import UsageError
+from memman.model.plural import counted
 
 named = click.argument("name", metavar="NAME", shell_complete=complete_store)
 
@@ -17,14 +18,14 @@ named = click.argument("name", metavar="NAME", shell_complete=complete_store)
 @click.group(cls=Group)
 @store_option
 def store() -> None:
-    """List, make, choose, bind and remove stores."""
+    """List, create, select, bind and remove stores."""
 
 
 @store.command("list")
 @json_option
 @store_option
 def list_(as_json: bool) -> None:
-    """List the stores; * marks the one a command means here."""
+    """List the stores; * marks the one used here."""
     from memman.govern import stores as govern
 
     rows = govern.listed(place())
@@ -37,45 +38,45 @@ def list_(as_json: bool) -> None:
 @store.command()
 @click.argument("name")
 def create(name: str) -> None:
-    """Make a store."""
+    """Create a store."""
     from memman.govern import stores as govern
 
     made = govern.create(place().data, name)
-    text(f"created store {name!r}" if made else f"store {name!r} is there already")
+    text(f"created store {name!r}" if made else f"store {name!r} already exists")
 
 
 @store.command()
 @named
 def use(name: str) -> None:
-    """Make a store the active one, wherever nothing else says which."""
+    """Make a store the active one, used unless --store, MEMMAN_STORE or a binding says otherwise."""
     from memman.govern import stores as govern
 
     where = place()
     govern.use(where.data, name)
     text(f"store {name!r} is now active")
     if where.why not in {"active", "default"}:
-        text(f"here {where.why} goes before it, and means {where.name!r}")
+        text(f"but here {where.why} takes precedence and selects {where.name!r}")
 
 
 @store.command()
 @click.argument("name", required=False, shell_complete=complete_store)
-@click.option("--unset", is_flag=True, help="Unbind the repository.")
+@click.option("--unset", is_flag=True, help="Remove the repository's binding.")
 def bind(name: str | None, unset: bool) -> None:
-    """Bind the current git repository to a store; all its work trees share that."""
+    """Bind the current git repository, with all its work trees, to a store."""
     from memman.govern import stores as govern
 
     if unset == bool(name):
         raise UsageError("give the name of a store, or --unset")
     where, before = govern.bind(place().data, name)
-    text(f"{where} is bound to {name!r}" if name else f"{where} is bound to no store" + _was(before))
+    text(f"{where} is bound to {name!r}" if name else f"{where} is not bound to a store" + _was(before))
 
 
 @store.command()
 @named
 def remove(name: str) -> None:
-    """Move a store aside, from where it can be put back.
+    """Remove a store: it is moved aside and can be put back.
 
-    Notes that wait for it leave the queue and are kept beside it.
+    Notes queued for it are taken out of the queue and kept with it.
     """
     from memman.drain.lock import drain_lock
     from memman.govern import stores as govern
@@ -88,9 +89,9 @@ def remove(name: str) -> None:
         target = govern.remove(data, at_stake)
     text(f"moved store {name!r} to {target}")
     if at_stake.waiting:
-        text(f"{len(at_stake.waiting)} waiting notes left the queue; their text is in {target}/notes.json")
+        text(f"took {counted(len(at_stake.waiting), 'note')} out of the queue; their text is in {target}/notes.json")
     for place_ in at_stake.bound:
-        text(f"{place_} is bound to no store now")
+        text(f"{place_} is no longer bound to a store")
     text(f"to put it back: mv {target} {data}/data/{name}")
 
 

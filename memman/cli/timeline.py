@@ -18,12 +18,14 @@ _LONGEST = 200
 
 
 @click.command()
-@click.option("--around", "id_", metavar="ID", help="The memory that is asked about.")
-@click.option("--limit", type=click.IntRange(1, _MOST), default=20, show_default=True, help="Memories at most.")
-@click.option("--before", type=_COUNT, help="With --around: so many before it (default half of --limit).")
-@click.option("--after", type=_COUNT, help="With --around: so many after it (default what is left of --limit).")
-@click.option("--since", metavar="TIME", help="Only since then: 2026-11-01, 2026-11-01T10:00, 7d or 12h.")
-@click.option("--until", metavar="TIME", help="Only before then.")
+@click.option("--around", "id_", metavar="ID", help="Show what happened around this memory.")
+@click.option(
+    "--limit", type=click.IntRange(1, _MOST), default=20, show_default=True, help="Maximum number of memories."
+)
+@click.option("--before", type=_COUNT, help="With --around: how many before it (default: half of --limit).")
+@click.option("--after", type=_COUNT, help="With --around: how many after it (default: the rest of --limit).")
+@click.option("--since", metavar="TIME", help="Show only what is newer: 2026-11-01, 2026-11-01T10:00, 7d or 12h.")
+@click.option("--until", metavar="TIME", help="Show only what is older.")
 @json_option
 @store_option
 def timeline(
@@ -35,17 +37,17 @@ def timeline(
     until: str | None,
     as_json: bool,
 ) -> None:
-    """Show what happened around a memory, or what is newest, by day.
+    """Show memories by day: those around one memory, or the newest.
 
-    The newest comes last, and `>` marks the memory that is asked about, whose text is whole. Superseded memories are
-    shown with what took their place.
+    The newest comes last; `>` marks the memory asked about, shown in full. Superseded memories are
+    shown with what replaced them.
     """
     from memman.govern import timeline as govern
 
     times = {name: _moment(said, name) for name, said in (("since", since), ("until", until))}
     if id_ is None:
         if before is not None or after is not None:
-            raise UsageError("--before and --after count from a memory: say which with --around ID")
+            raise UsageError("--before and --after need --around ID")
         entries = govern.latest(place(), limit=limit, **times)
     else:
         half = limit // 2

@@ -23,13 +23,15 @@ from memman.scheduler import setup
 @click.command()
 @target_option
 @dry_option
-@click.option("--checkout", default="", metavar="PATH", help="The checkout of NanoClaw; by default the current folder.")
+@click.option(
+    "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
+)
 def uninstall(names: tuple[str, ...], dry_run: bool, checkout: str) -> int:
-    """Take memman out of the agents and stop its scheduler; what is remembered stays.
+    """Remove memman from the agents and stop its scheduler; memories are kept.
 
-    A file that nobody changed since gets its original bytes back; from any other only memman's own entries are taken
-    out. What could not be undone is said, and the exit code says so. With --target only that agent is undone, and the
-    scheduler stays.
+    A file that was not changed since gets its original content back; from other files only memman's entries are
+    removed. What could not be undone is reported, also by the exit code. With --target only that agent is undone, and
+    the scheduler is kept.
     """
     data = data_dir()
     whole = not names or ALL in names
@@ -40,13 +42,13 @@ def uninstall(names: tuple[str, ...], dry_run: bool, checkout: str) -> int:
     if not os.path.isdir(data) and not entries(Manifest(data), picked, wiring):
         text("nothing is installed")
         return 0
-    what = "" if whole else f" of {', '.join(target.name for target in picked)}"
-    confirm(f"Take memman out{what}?", "uninstall")
+    what = "" if whole else f" from {', '.join(target.name for target in picked)}"
+    confirm(f"Remove memman{what}?", "uninstall")
     code = take_out(data, picked, wiring, whole=whole)
     kept = f"{data}/backups/settings"
-    text(f"memories and settings stay in {data}")
+    text(f"memories and settings are kept in {data}")
     if os.path.isdir(kept):
-        text(f"the originals of files that were changed stay in {kept}")
+        text(f"the originals of changed files are kept in {kept}")
     return code
 
 
@@ -77,7 +79,7 @@ def _plan(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) -> in
         text(f"remove the scheduler's units and {launcher_path(data)}")
     if whole and reach.laid(data):
         text(f"remove {reach.link_path()}")
-    text("nothing was written")
+    text("dry run: nothing was changed")
     return code
 
 

@@ -53,7 +53,7 @@ def admit(name: str, value: str) -> None:
 def agreed(settings: dict[str, str]) -> None:
     """Have a person agree to where text is sent and with whose key, as the shell says it. Raises ForPeople."""
     said = [f"{name}={shown(name, value)}" for name, value in settings.items()]
-    confirm(f"Take {', '.join(settings)} from the shell?", listed=said)
+    confirm(f"Use {', '.join(settings)} from this shell?", listed=said)
 
 
 def shown(name: str, value: str) -> str:

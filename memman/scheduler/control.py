@@ -40,7 +40,7 @@ def stop(data: str) -> list[str]:
 
 
 def trigger(data: str) -> list[str]:
-    """Have a drain started now. Raises SchedulerStopped, NoScheduler."""
+    """Start a drain in the background now. Raises SchedulerStopped, NoScheduler."""
     refuse_stopped(data, "trigger")
     schedule = Schedule.load(data)
     if schedule.kind == NOBODY:

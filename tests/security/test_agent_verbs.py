@@ -57,7 +57,7 @@ def contents(folder):
 def refused(done):
     """Whether a run ended with the one line that sends the agent to a person."""
     ended = (done.returncode, done.stdout, done.stderr.count("\n"))
-    return ended == (FOR_PEOPLE, "", 1) and "run it in a terminal of your own" in done.stderr
+    return ended == (FOR_PEOPLE, "", 1) and "run it in your own terminal" in done.stderr
 
 
 def test_every_verb_says_how_it_is_called():
@@ -94,7 +94,7 @@ def test_every_agent_is_known_by_its_environment(box, mark):
 
 def test_help_is_for_everybody(box):
     """An agent may read what a person's verb does, and that it asks."""
-    assert "Asks a person at their terminal." in run(box, ["store", "remove", "--help"], **AGENT).stdout
+    assert "Asks for confirmation at the terminal." in run(box, ["store", "remove", "--help"], **AGENT).stdout
 
 
 def test_a_script_runs_what_destroys_nothing(box):
@@ -165,7 +165,7 @@ def test_a_terminal_is_no_proof_below_an_agent(box, tmp_path):
     for who, command in cases.items():
         done = attended(["sh", "-c", '"$0" "$@" 3</dev/tty; exit $?', *command], box.environ, tmp_path)
         assert done.returncode == FOR_PEOPLE, (who, done)
-        assert f"and {who.split()[0]} runs it" in done.stderr + done.stdout
+        assert f"and {who.split()[0]} is running it" in done.stderr + done.stdout
     assert box.store("SELECT note FROM memory") == [uid]
     session = attended([shell, "-c", f"{purge}; exit $?", "claude"], box.environ, tmp_path)
     assert session.returncode == 0, session

@@ -56,7 +56,7 @@ def _commands(box):
     for folder in (".claude", ".codex", ".gemini"):
         (box.data.parent / folder).mkdir()
     done = box.memman("install", "--no-wizard", "--target", "claude-code", "--target", "codex", "--target", "gemini")
-    assert "wired" in done.stdout
+    assert "set up" in done.stdout
     box.remember("Billing is deployed to Fly.io from the main branch, never from a laptop.")
     box.drain()
     found = [command for target in TARGETS.values() for command in state.commands(target)]

@@ -29,9 +29,9 @@ def test_a_drain_says_in_one_line_what_it_did(box):
     for text in ("We deploy on Vercel.", "The heron nests."):
         box.memman("remember", text)
     done = box.memman("scheduler", "drain")
-    expected = "drained 2 notes: 2 added, 0 superseded, 0 known; 0 deferred, 0 parked\n"
+    expected = "processed 2 notes: 2 added, 0 superseded, 0 already known; 0 deferred, 0 parked\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
-    assert box.memman("scheduler", "drain").stdout.startswith("drained 0 notes")
+    assert box.memman("scheduler", "drain").stdout.startswith("processed 0 notes")
     assert told(box, "scheduler", "drain")["done"] == 0
 
 
@@ -41,9 +41,9 @@ def test_a_drain_can_be_narrowed(box):
         box.memman("store", "create", store)
         for n in range(3):
             box.memman("--store", store, "remember", f"Note {n} of store {store} about herons")
-    assert "drained 2 notes" in box.memman("scheduler", "drain", "--limit", "2").stdout
-    assert "drained 3 notes" in box.memman("--store", "b", "scheduler", "drain").stdout
-    assert "drained 1 note:" in box.memman("scheduler", "drain").stdout
+    assert "processed 2 notes" in box.memman("scheduler", "drain", "--limit", "2").stdout
+    assert "processed 3 notes" in box.memman("--store", "b", "scheduler", "drain").stdout
+    assert "processed 1 note:" in box.memman("scheduler", "drain").stdout
 
 
 def test_a_drain_prints_each_error_once(box):
@@ -109,7 +109,7 @@ def test_a_parked_note_is_shown_and_sent_round_again(box):
     assert "it is too strange" in box.memman("scheduler", "queue", "failed").stdout
     assert told(box, "scheduler", "queue", "show", uid[-8:])["error"] == "it is too strange"
     assert "The heron nests" in box.memman("scheduler", "queue", "show", uid).stdout
-    assert "1 note will be tried again" in box.memman("scheduler", "queue", "retry", uid[-8:]).stdout
+    assert "1 note will be retried" in box.memman("scheduler", "queue", "retry", uid[-8:]).stdout
     assert "1 added" in box.memman("scheduler", "drain").stdout
     refused = box.memman("scheduler", "queue", "retry", uid[-8:])
     assert (refused.returncode, "is not parked" in refused.stderr) == (2, True)
@@ -173,7 +173,7 @@ def test_status_and_pipeline_show_what_providers_cost(box):
     assert status["budget"]["usd"] == 5
     extract = next(stage for stage in told(box, "pipeline") if stage["stage"] == "extract")
     assert extract["last"]["calls"] == 1
-    assert "1 calls" in box.memman("pipeline").stdout
+    assert "1 call," in box.memman("pipeline").stdout
 
 
 def test_the_pipeline_names_versions_without_a_network(box):

@@ -38,7 +38,7 @@ def repository(box):
 def test_stores_are_made_listed_and_chosen(box):
     """A store is created once, listed with what it holds, and chosen as the active one."""
     assert "created" in box.memman("store", "create", "work").stdout
-    assert "is there already" in box.memman("store", "create", "work").stdout
+    assert "already exists" in box.memman("store", "create", "work").stdout
     box.memman("--store", "work", "remember", "The heron nests")
     assert why(box) == ("default", "default")
     box.memman("store", "use", "work")
@@ -121,7 +121,7 @@ def test_waiting_notes_of_a_removed_store_are_kept(box):
     box.memman("--store", "old", "remember", "The heron nests")
     done = box.memman("store", "remove", "old")
     assert "notes that wait for it: 1" in done.asked
-    assert "1 waiting notes left the queue" in done.stdout
+    assert "took 1 note out of the queue" in done.stdout
     assert box.states() == {}
     (kept,) = (box.data / "removed").glob("old-*/notes.json")
     assert json.loads(kept.read_text())[0]["text"] == "The heron nests"
@@ -131,7 +131,7 @@ def test_removing_a_bound_store_unbinds_it(box, repository):
     """No repository stays bound to a store that is gone."""
     box.memman("store", "create", "work")
     box_bind(box, repository, "work")
-    assert "is bound to no store now" in box.memman("store", "remove", "work").stdout
+    assert "is no longer bound to a store" in box.memman("store", "remove", "work").stdout
     assert why(box, cwd=repository) == ("default", "default")
 
 

@@ -64,7 +64,7 @@ def test_all_agents_are_wired_and_unwired(box, home):
     """--target all wires each agent, found or not, says what is left to the person, and uninstall leaves nothing."""
     said = install(box, "--target", "all")
     for agent in AGENTS:
-        assert f"{agent}: wired" in said
+        assert f"{agent}: set up" in said
     assert "/hooks" in said
     assert "--allow-conversation-access" in said
     launcher = str(box.data / "bin/memman")
@@ -112,8 +112,8 @@ def test_without_a_target_what_is_found_here_is_wired(box, home):
     (home / "bin/codex").touch(mode=0o755)
     box.environ["PATH"] = f"{home}/bin:/usr/bin:/bin"
     said = install(box)
-    assert "codex: wired" in said
-    assert "gemini: wired" in said
+    assert "codex: set up" in said
+    assert "gemini: set up" in said
     assert "claude-code" not in said
     assert not (home / ".claude").exists()
 
@@ -130,7 +130,7 @@ def test_a_dry_run_writes_nothing(box, home):
     settings(home).write_text("{}")
     said = install(box, "--target", "all", "--dry-run")
     assert "change" in said
-    assert "nothing was written" in said
+    assert "dry run: nothing was changed" in said
     assert files(home).keys() == {settings(home).relative_to(home), settings(home).parent.relative_to(home)}
     assert not box.data.exists()
     install(box, "--target", "all")
@@ -161,7 +161,7 @@ def test_a_file_that_cannot_be_edited_is_refused_and_left(box, home, text, says)
     assert str(settings(home)) in line
     assert says in line
     assert settings(home).read_text() == text
-    assert "gemini: wired" in done.stdout
+    assert "gemini: set up" in done.stdout
     assert not (home / ".claude/skills").exists()
 
 

@@ -62,7 +62,7 @@ def test_a_call_beside_ours_is_said_and_left(box, tmp_path, command):
     assert strangers(CLAUDE) == [command]
     assert doubles(CLAUDE) == []
     done = box.memman("install", "--no-wizard", "--target", "claude-code")
-    assert f"{command!r} in its hooks calls memman too, and is left" in done.stdout
+    assert f"{command!r} is a hook that calls memman too; it was kept" in done.stdout
     (line,) = doubles(CLAUDE)
     assert line.startswith("the stop hook stands 2 times in the hooks: take ")
     assert repr(command) in line
@@ -78,7 +78,7 @@ def test_a_plain_call_is_replaced_and_said(box, tmp_path, command):
     path = settings(tmp_path, command)
     program = command.removeprefix("exec ").split()[0]
     done = box.memman("install", "--no-wizard", "--target", "claude-code")
-    assert f"it worked for {program} and no longer does" in done.stdout
+    assert f"replaces hooks of {program}" in done.stdout
     assert doubles(CLAUDE) == []
     assert path.read_text().count("hook stop") == 1
 

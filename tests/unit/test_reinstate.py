@@ -28,8 +28,8 @@ def test_a_reinstated_memory_is_as_it_was_and_recalled(box, uids):
     assert OLD not in box.recall("Vercel deploy")
     done = box.memman("insights", "reinstate", old[:8])
     assert (done.returncode, done.stderr) == (0, "")
-    assert "in force again" in done.stdout
-    assert f"{new[:8]}, which had taken its place, stays" in done.stdout
+    assert "current again" in done.stdout
+    assert f"{new[:8]}, which had replaced it, is kept too" in done.stdout
     assert box.store(STATE)[0] == before
     assert {OLD, NEW} <= set(box.recall("Vercel deploy"))
     assert OLD in box.memman("insights", "list").stdout
@@ -42,10 +42,10 @@ def test_it_is_logged_and_can_be_undone(box, uids):
     """The log has a line each way; undone, the old one is closed with the date it had; twice changes nothing."""
     old, new, _ = uids
     closed = box.store(STATE)[0]
-    assert "was not reinstated" in box.memman("insights", "reinstate", "--undo", old).stdout
-    for said in ("in force again", "was not superseded"):
+    assert "not reinstated" in box.memman("insights", "reinstate", "--undo", old).stdout
+    for said in ("current again", "not superseded"):
         assert said in box.memman("insights", "reinstate", old).stdout
-    for said in ("superseded again", "was not reinstated"):
+    for said in ("superseded again", "not reinstated"):
         assert said in box.memman("insights", "reinstate", "--undo", old).stdout
     undone = box.store(STATE)[0]
     assert undone[:6] + undone[7:] == closed[:6] + closed[7:]

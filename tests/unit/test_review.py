@@ -33,7 +33,7 @@ def test_what_waits_is_listed_with_its_reason(held):
 
 def test_status_and_doctor_count_what_waits(held):
     """Both say how many wait and how to see them, and nothing once none waits."""
-    assert "1 for review" in held.memman("status").stdout
+    assert "1 memory; to review" in held.memman("status").stdout
     doctor = json.loads(held.memman("doctor", "--check", "review", "--json").stdout)
     assert [finding["status"] for finding in doctor["findings"]] == ["warn"]
     held.memman("insights", "reject", waiting(held)[0]["uid"][:8])
@@ -51,7 +51,7 @@ def test_approved_it_is_recalled_with_its_source(held):
     assert held.store("SELECT verb FROM log WHERE memory = ?", uid) == ["hold", "approve"]
     assert held.store("SELECT count(*) > 0 FROM link") == [1]
     assert SAID not in held.memman("prime").stdout
-    assert "was not held back" in held.memman("insights", "approve", uid[:8]).stdout
+    assert "not held back" in held.memman("insights", "approve", uid[:8]).stdout
 
 
 def test_rejected_it_is_gone_and_can_be_held_back_again(held):
@@ -84,7 +84,7 @@ def test_an_agent_judges_nothing(held, verb):
 def test_only_what_is_held_back_is_judged(held, verb):
     """A memory in force stays so; a note that waits, and an id nobody has, are refused."""
     (uid,) = held.store("SELECT uid FROM memory WHERE status = 'current'")
-    assert "was not held back" in held.memman("insights", verb, uid[:8]).stdout
+    assert "not held back" in held.memman("insights", verb, uid[:8]).stdout
     assert held.store("SELECT status FROM memory WHERE uid = ?", uid) == ["current"]
     note = held.remember("The booking service has a night mode.")
     assert held.memman("insights", verb, note[-8:]).returncode == 3

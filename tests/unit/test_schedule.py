@@ -150,7 +150,7 @@ def test_a_patient_drain_waits_for_the_other(box):
         wait_until(lambda: not ringing(box))  # it has looked at the queue, and found work
     out, err = waiting.communicate(timeout=PATIENCE)
     assert (waiting.returncode, err) == (0, "")
-    assert out.startswith("drained 1 note")
+    assert out.startswith("processed 1 note")
     with drain_lock(str(box.data)), pytest.raises(Busy):
         box.drain(patient=True, seconds=0.1)
 
@@ -164,7 +164,7 @@ def test_an_idle_tick_is_silent_and_loads_nothing_big(box):
     code = "import sys; from memman.cli import run; run(['scheduler', 'drain', '--wait']); print(*sys.modules)"
     out, _ = box.start_drain(code).communicate(timeout=PATIENCE)
     assert {"numpy", "httpx", "asyncio", "memman.compose", "memman.drain.loop"}.isdisjoint(out.split())
-    assert "drained" not in out
+    assert "processed" not in out
     assert time.time() - os.stat(beat).st_mtime < 60
 
 
@@ -291,7 +291,7 @@ def test_status_says_what_waits(box):
     assert (record["last_run"], record["next_run"], record["overdue_seconds"]) == (None, None, None)
     assert record["spend"]["usd"] == 0
     shown = box.memman("scheduler", "status").stdout
-    for words in ("started, by each write", "never", "1 notes", "0 notes", "well", "0.0000 USD"):
+    for words in ("started, by each write", "never", "1 note", "0 notes", "ok", "0.0000 USD"):
         assert words in shown
 
 

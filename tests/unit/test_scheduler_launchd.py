@@ -85,7 +85,7 @@ def test_an_agent_whose_file_is_gone_is_unloaded(box, launchctl, plist):
     launchctl.calls()
     assert "whose file was gone" in box.memman("scheduler", "uninstall").stdout
     assert launchctl.calls() == [f"bootout {SERVICE}", f"enable {SERVICE}"]
-    assert box.memman("scheduler", "uninstall").stdout == "nothing was installed here to start drains\n"
+    assert box.memman("scheduler", "uninstall").stdout == "no scheduler was installed\n"
 
 
 def test_an_agent_of_another_data_folder_is_left_alone(box, launchctl):
