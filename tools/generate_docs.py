@@ -95,7 +95,10 @@ PAGES = {
     ),
     "config.md": lambda: (
         "# Configuration keys\n\n"
-        "Kept in `env` in the data folder, as data: no shell ever reads it. Set with `memman config set KEY VALUE`.\n\n"
+        "Kept in `env` in the data folder, as data: no shell ever reads it. Set with `memman config set KEY VALUE`,\n"
+        "or by hand, a line each: quotes, `export`, blanks around the sign and comments are understood. A value that\n"
+        "is not acceptable gives way to the default with a warning, that of `MEMMAN_CAPTURE` to `off`; a wrong\n"
+        "provider, endpoint or key of one ends what would ask it (exit 78), for where text is sent is not guessed.\n\n"
         + _table(("key", "default", "meaning"), _key_rows())
     ),
     "stages.md": lambda: "# The stages\n\n" + _table(("stage", "what", "journal", "waits for"), _stage_rows()),

@@ -2,10 +2,11 @@
 
 import os
 import stat
+import sys
 from collections.abc import Mapping
 
 from memman.config.keys import KEYS, Key
-from memman.config.places import foreign, read_file, write_file
+from memman.config.places import entry, foreign, read_file, write_file
 from memman.model.errors import BadConfig
 
 _PREFIX = "MEMMAN_"
@@ -29,18 +30,32 @@ def known(name: str) -> Key:
     return key
 
 
-class Settings:
-    """The values in force: the env file's, and every other key's default. `faults` says what the file does wrong."""
+# Faults that this process has told of.
+_told: set[str] = set()
 
-    def __init__(self, said: dict[str, str], faults: tuple[str, ...] = ()) -> None:
-        self.said, self.faults = said, faults
+
+class Settings:
+    """The values in force: the env file's, and every other key's default.
+
+    `faults` says what the file does wrong, and `grave` what of it no default can make good.
+    """
+
+    def __init__(self, said: dict[str, str], faults: tuple[str, ...] = (), grave: str = "") -> None:
+        self.said, self.faults, self.grave = said, faults, grave
 
     @classmethod
     def load(cls, data: str) -> "Settings":
-        """Read the env file. Raises BadConfig when others can read it or a value is not acceptable."""
+        """Read the env file, and warn of values that are not acceptable: what their keys say then holds instead.
+
+        Raises BadConfig when others can read it, or where nobody can tell who may be sent what.
+        """
         settings = cls.read(data)
-        if settings.faults:
-            raise BadConfig(settings.faults[0])
+        if settings.grave:
+            raise BadConfig(settings.grave)
+        for fault in settings.faults:
+            if fault not in _told:
+                _told.add(fault)
+                sys.stderr.write(f"memman: {fault}\n")
         return settings
 
     @classmethod
@@ -53,8 +68,12 @@ class Settings:
             return cls({})
         said = {name: value for name, value in _pairs(read_file(path)) if name in KEYS and value}
         wrong = {name: fault for name, value in said.items() if (fault := _fault(KEYS[name], value))}
-        good = {name: value for name, value in said.items() if name not in wrong}
-        return cls(good, tuple(filter(None, (_exposure(path, info), *wrong.values()))))
+        good = {name: KEYS[name].amiss if name in wrong else value for name, value in said.items()}
+        told = {name: f"{fault}; until then {KEYS[name].instead} holds" for name, fault in wrong.items()}
+        told |= {name: fault for name, fault in wrong.items() if KEYS[name].directs}
+        exposed = _exposure(path, info)
+        grave = exposed or next((fault for name, fault in wrong.items() if KEYS[name].directs), "")
+        return cls({k: v for k, v in good.items() if v}, tuple(filter(None, (exposed, *told.values()))), grave)
 
     def __getitem__(self, name: str) -> str:
         return self.said.get(name) or KEYS[name].default
@@ -78,10 +97,10 @@ def change(data: str, name: str, value: str | None) -> None:
 def change_all(data: str, values: Mapping[str, str | None]) -> None:
     """Set or remove several keys in one write: all of them are changed, or none. Raises BadConfig."""
     said = _checked(values)
-    left = {name: f"{name}={value}" for name, value in said.items() if value is not None}
+    left = {name: line_of(name, value) for name, value in said.items() if value is not None}
     kept = []
     for old in read_file(env_path(data)).splitlines():
-        name = old.partition("=")[0].strip()
+        name, _ = entry(old)
         if name not in said:
             kept.append(old)
         elif name in left:
@@ -97,7 +116,7 @@ def unknown(data: str) -> list[str]:
 def drop(data: str, name: str) -> None:
     """Remove the lines of a name that is no key."""
     lines = read_file(env_path(data)).splitlines()
-    write_file(env_path(data), "".join(text + "\n" for text in lines if text.partition("=")[0].strip() != name))
+    write_file(env_path(data), "".join(text + "\n" for text in lines if entry(text)[0] != name.upper()))
 
 
 def _exposure(path: str, info: os.stat_result) -> str:
@@ -109,9 +128,15 @@ def _exposure(path: str, info: os.stat_result) -> str:
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
-    lines = (line.strip() for line in text.splitlines())
-    parts = (line.partition("=") for line in lines if line and not line.startswith("#"))
-    return [(name.strip(), value.strip()) for name, _, value in parts]
+    return [pair for pair in map(entry, text.splitlines()) if pair[0]]
+
+
+def line_of(name: str, value: str) -> str:
+    """Write a setting so that it is read as it is, in quotes where it must be. Raises BadConfig where none will do."""
+    for line in (f"{name}={value}", f'{name}="{value}"', f"{name}='{value}'"):
+        if entry(line) == (name, value):
+            return line
+    raise BadConfig(f"{name}: the value cannot be written with both kinds of quotes")
 
 
 def _checked(values: Mapping[str, str | None]) -> dict[str, str | None]:

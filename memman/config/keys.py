@@ -20,17 +20,31 @@ LOCAL = frozenset({"builtin", "minilm"})
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting. `check` returns what is wrong with a value, '' for nothing."""
+    """One setting. `check` returns what is wrong with a value, '' for nothing.
+
+    `amiss` holds where the env file's value is wrong, '' for the default: the one that keeps the least.
+    """
 
     name: str
     default: str
     help: str
     check: Callable[[str], str]
     secret: bool = False
+    amiss: str = ""
+
+    @property
+    def instead(self) -> str:
+        """Name what holds in place of a wrong value."""
+        return self.amiss or self.default or "the default"
+
+    @property
+    def directs(self) -> bool:
+        """Whether it says where text is sent, or with whose key: then nothing can stand in for a wrong value."""
+        return self.name.endswith(("_PROVIDER", "_ENDPOINT", "_API_KEY"))
 
     def outward(self, value: str) -> bool:
         """Whether setting it to `value` says where text is sent, or with whose key."""
-        return self.name.endswith(("_PROVIDER", "_ENDPOINT", "_API_KEY")) and value not in LOCAL
+        return self.directs and value not in LOCAL
 
 
 def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
@@ -167,6 +181,7 @@ KEYS: dict[str, Key] = {
             "What hooks keep of an agent's turns: off, corrections (what the user corrects, prefers or decides) or "
             "turns (whatever the model finds worth keeping). Unset: turns with a model, corrections without.",
             _one_of("off", "corrections", "turns"),
+            amiss="off",
         ),
         Key(
             "MEMMAN_IGNORE",

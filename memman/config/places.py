@@ -190,12 +190,37 @@ def setting(data: str, name: str) -> str:
     try:
         with open(data + "/env", encoding="utf-8", errors="replace", opener=open_file) as lines:
             for line in lines:
-                key, _, value = line.partition("=")
-                if key.strip() == name:
-                    said = value.strip()
+                key, value = entry(line)
+                if key == name:
+                    said = value
     except (FileNotFoundError, NotADirectoryError):
         return ""
     return said
+
+
+def entry(line: str) -> tuple[str, str]:
+    """Return the key and the value of a line of the env file as people write it, ('', '') where there is none.
+
+    `export` before it, small letters, blanks, a colon or a blank for the sign, quotes and a comment say nothing.
+    """
+    line = line.lstrip("\ufeff").strip()
+    if line[:1] in ("", "#"):
+        return "", ""
+    line = line.removeprefix("export ")
+    name, equals, value = line.partition("=")
+    if not equals:
+        name, _, value = line.partition(" ")
+        name = name.rstrip(":")
+    return name.strip().upper(), _bare(value.strip())
+
+
+def _bare(value: str) -> str:
+    """Take a value out of its quotes, or from before its comment."""
+    end = value.find(value[0], 1) if value[:1] in ('"', "'") else -1
+    if end > 0 and value[end + 1 :].lstrip()[:1] in ("", "#"):
+        return value[1:end].strip()
+    comment = next((n for n, char in enumerate(value) if char == "#" and value[:n][-1:] in ("", " ", "\t")), None)
+    return value[:comment].rstrip()
 
 
 def _cannot(path: str, done: str, error: OSError) -> "NoReturn":

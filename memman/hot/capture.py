@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FIRST, LAST = 12_288, 4_096
 # What words with a secret in them are made of.
 _VISIBLE = bytes(range(ord("!"), ord("~") + 1))
+# What MEMMAN_CAPTURE may say where turns are kept; unset, they are.
+_ON = ("", "corrections", "turns")
 # Memories named in a turn as shown, the newest.
 _SHOWN = 256
 
@@ -24,14 +26,14 @@ _SHOWN = 256
 def wanted(call: "Call") -> bool:
     """Whether turns are to be kept.
 
-    Not from an agent's shell, nor while the scheduler is stopped, nor where the env file says off or is shut, nor in a
-    folder to be ignored.
+    Not from an agent's shell, nor while the scheduler is stopped, nor where the env file is shut or says anything but
+    what turns them on, nor in a folder to be ignored.
     """
     if not call.genuine or Schedule.load(call.data).stopped:
         return False
     try:
-        off = setting(call.data, "MEMMAN_CAPTURE") == "off"
-        return not off and not ignored(call.data, call.cwd or os.getcwd(), call.here)
+        said = setting(call.data, "MEMMAN_CAPTURE")
+        return said in _ON and not ignored(call.data, call.cwd or os.getcwd(), call.here)
     except Exception:  # noqa: BLE001 - what cannot be read is no permission
         return False
 

@@ -1,0 +1,124 @@
+"""The env file as people write it by hand: what is obvious is read, and a wrong line costs no more than itself."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memman.config.env import Settings, line_of
+from memman.config.places import entry, setting
+from memman.model.errors import BadConfig
+
+# What a person may write for MEMMAN_CAPTURE=off.
+FORMS = (
+    'MEMMAN_CAPTURE="off"',
+    "MEMMAN_CAPTURE='off'",
+    "export MEMMAN_CAPTURE=off",
+    "  MEMMAN_CAPTURE = off  ",
+    "MEMMAN_CAPTURE=off # no capture, please",
+    'export MEMMAN_CAPTURE = "off"   # never',
+    "MEMMAN_CAPTURE=off\r",
+    "MEMMAN_CAPTURE: off",
+    "MEMMAN_CAPTURE off",
+    "memman_capture=off",
+    "\ufeffMEMMAN_CAPTURE=off",
+)
+TURN = json.dumps({"session_id": "s", "prompt": "Always use tabs.", "last_assistant_message": "Done."})
+
+
+def write(box, *lines):
+    """Write the env file as it is."""
+    box.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = box.data / "env"
+    path.touch(mode=0o600)
+    path.write_bytes("\n".join(lines).encode() + b"\n")
+    return path
+
+
+def queued(box):
+    """Return how many turns wait after one was offered."""
+    box.memman("remember", "The heron nests.")
+    assert box.memman("hook", "stop", "--host", "claude-code", input=TURN).stderr == ""
+    return box.queue("SELECT count(*) FROM note WHERE channel = 'turn'")[0]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_obvious_is_read(box, form):
+    """Quotes, export, blanks, comments, small letters and line ends of other systems say nothing: capture is off."""
+    write(box, "# settings", "", form, "MEMMAN_LOG_LEVEL=debug")
+    settings = Settings.load(str(box.data))
+    assert (settings["MEMMAN_CAPTURE"], settings["MEMMAN_LOG_LEVEL"]) == ("off", "debug")
+    assert setting(str(box.data), "MEMMAN_CAPTURE") == "off"
+    assert queued(box) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("KEY=a#b", "a#b"),
+        ("KEY=#b", ""),
+        ('KEY="a # b"', "a # b"),
+        ('KEY="a', '"a'),
+        ('KEY=a "b"', 'a "b"'),
+        ("KEY='a' b", "'a' b"),
+        ("KEY=", ""),
+        ("KEY", ""),
+    ],
+)
+def test_a_value_is_what_stands_in_its_quotes_or_before_its_comment(line, value):
+    """A mark within a word, and quotes that do not hold all of it, belong to the value."""
+    assert entry(line) == ("KEY", value)
+
+
+@pytest.mark.parametrize("said", ['"of"', "no", "OFF", "'off"])
+def test_a_capture_line_that_cannot_be_read_keeps_nothing(box, said):
+    """No turn is queued, one warning says so, and every other setting and verb works."""
+    write(box, f"MEMMAN_CAPTURE={said}", "MEMMAN_DRAIN_CONCURRENCY=2")
+    assert queued(box) == 0
+    done = box.memman("scheduler", "drain")
+    assert done.returncode == 0
+    (warned,) = [said for said in done.stderr.splitlines() if "MEMMAN_CAPTURE" in said]
+    assert warned == "memman: MEMMAN_CAPTURE takes one of off, corrections, turns; until then off holds"
+    assert box.recall("heron") == ["The heron nests."]
+
+
+def test_another_wrong_value_gives_way_to_the_default(box):
+    """A drain warns once and works; `config show` names the fault."""
+    write(box, "MEMMAN_DRAIN_CONCURRENCY=many", 'MEMMAN_CAPTURE="corrections"')
+    assert queued(box) == 1
+    done = box.memman("scheduler", "drain")
+    assert (done.returncode, done.stderr.count("MEMMAN_DRAIN_CONCURRENCY")) == (0, 1)
+    assert "until then 16 holds" in done.stderr
+    shown = box.memman("config", "show")
+    assert "MEMMAN_DRAIN_CONCURRENCY takes a whole number" in shown.stderr
+
+
+@pytest.mark.parametrize("line", ["MEMMAN_LLM_PROVIDER=opnai", "MEMMAN_LLM_ENDPOINT=ftp://models.example"])
+def test_nobody_is_asked_in_place_of_a_provider_that_cannot_be_read(box, line):
+    """Where text is sent is not guessed: a drain ends with 78, and notes wait."""
+    write(box, line, "MEMMAN_LLM_API_KEY=key-of-the-test")
+    box.remember("The heron nests.")
+    assert box.memman("scheduler", "drain").returncode == 78
+    assert box.states() == {"pending": 1}
+    assert box.memman("recall", "heron").returncode == 0
+
+
+def test_a_line_written_by_hand_is_replaced_where_it_stands(box):
+    """`config set` changes the value, keeps comments and order, and `config unset` removes any form of the line."""
+    path = write(box, "# mine", 'export MEMMAN_CAPTURE = "off" # private', "MEMMAN_LOG_LEVEL: debug")
+    assert box.memman("config", "set", "MEMMAN_CAPTURE", "corrections").returncode == 0
+    assert path.read_text() == "# mine\nMEMMAN_CAPTURE=corrections\nMEMMAN_LOG_LEVEL: debug\n"
+    assert box.memman("config", "unset", "MEMMAN_LOG_LEVEL").returncode == 0
+    assert path.read_text() == "# mine\nMEMMAN_CAPTURE=corrections\n"
+
+
+@given(st.text(st.characters(exclude_categories=("C", "Z"), include_characters=" "), min_size=1).map(str.strip))
+def test_what_is_set_is_read_as_it_was_set(value):
+    """Whatever marks a value holds, its line gives it back, or it is refused for both kinds of quotes."""
+    try:
+        line = line_of("MEMMAN_IGNORE", value)
+    except BadConfig:
+        assert {"'", '"'} <= set(value)
+    else:
+        assert entry(line) == ("MEMMAN_IGNORE", value)
