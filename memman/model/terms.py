@@ -256,6 +256,8 @@ _MIN_STEM = 3
 
 def stem(term: str) -> str:
     """Cut off common English endings, to compare words outside the index (which has its own Porter stemmer)."""
+    if not term.endswith(_ENDINGS):
+        return term
     for ending in _ENDINGS:
         if term.endswith(ending) and len(term) - len(ending) >= _MIN_STEM:
             return term[: -len(ending)]

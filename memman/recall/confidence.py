@@ -173,7 +173,13 @@ def apposite(wants: str, text: str, asked: "Container[str]") -> bool:
     """Whether `text` has what a question wants, beside the stems of the question itself."""
     if not wants:
         return True
-    said = [word for word in words(text) if stem(folded(word)) not in asked]
-    if wants == "number":
-        return any(not word.isalpha() or word.lower() in _FIGURES or word.lower()[:-1] in _FIGURES for word in said)
-    return any(word[0].isupper() and word.lower() not in STOPWORDS for word in said)
+    answers = _is_number if wants == "number" else _is_name
+    return any(answers(word) and stem(folded(word)) not in asked for word in words(text))
+
+
+def _is_number(word: str) -> bool:
+    return not word.isalpha() or word.lower() in _FIGURES or word.lower()[:-1] in _FIGURES
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isupper() and word.lower() not in STOPWORDS

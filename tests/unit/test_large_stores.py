@@ -2,6 +2,7 @@
 
 import itertools
 
+import apsw
 import pytest
 
 from memman.embed.builtin import BuiltinEmbedder
@@ -45,6 +46,17 @@ def _store(tmp_path_factory):
     store.maintain(Grain(least=100, rows=12))
     yield store
     store.close()
+
+
+def test_who_took_whose_place_is_looked_up_by_row(store):
+    """What a recall asks of a few memories costs no walk through all of them, whatever SQLite thinks of its tables."""
+    steps = []
+    store.db.trace_v2(
+        apsw.SQLITE_TRACE_PROFILE, lambda ran: steps.append(ran["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+    )
+    store.reader.heirs(range(1, 4))
+    store.db.trace_v2(0, None)
+    assert sum(steps) < store.reader.count() / 2
 
 
 def test_what_rare_words_bring_up_is_what_a_full_search_puts_first(store):

@@ -48,9 +48,9 @@ _GONE = "{0}.status = 'superseded' AND (?2 IS NULL OR {0}.retired_at <= ?2)"
 _HEIRS = f"""
 WITH RECURSIVE step(old, new) AS (
     SELECT o.id, o.superseded_by FROM memory o WHERE o.id IN (SELECT value FROM json_each(?1)) AND {_GONE.format("o")}
-    UNION SELECT step.old, m.superseded_by FROM step JOIN memory m ON m.id = step.new WHERE {_GONE.format("m")}
+    UNION SELECT step.old, m.superseded_by FROM step CROSS JOIN memory m ON m.id = step.new WHERE {_GONE.format("m")}
 )
-SELECT step.old, step.new FROM step JOIN memory n ON n.id = step.new WHERE NOT ({_GONE.format("n")})
+SELECT step.old, step.new FROM step CROSS JOIN memory n ON n.id = step.new WHERE NOT ({_GONE.format("n")})
 """
 
 # The columns of `rows`, in order.
