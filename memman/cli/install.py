@@ -7,7 +7,7 @@ import click
 
 from memman.cli.ancestors import agent_above
 from memman.cli.show import complain, text
-from memman.cli.wizard import admit, agreed, asked, from_shell, shown
+from memman.cli.wizard import admit, agreed, asked, from_shell, shown, vendored, vendors
 from memman.config.env import change_all
 from memman.config.ground import check
 from memman.config.keys import KEYS
@@ -56,12 +56,18 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
         nanoclaw.root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or agent_above())
     shell = from_shell(data)
-    settings = shell | (asked(data, shell) if asks else {})
+    headless = not (sys.stdin.isatty() or agent_above())
+    found = vendors(data, shell)
+    taken = {name: does for name, does in found.items() if headless or (asks and _agrees(name, does))}
+    settings = shell | vendored(taken)
+    settings |= asked(data, settings) if asks else {}
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Let OpenClaw's plugin see your conversations? Without it nothing is recalled there")
     reached = reach(data)
     wiring = Wiring(data, conversation_access=access, checkout=checkout, command=reached.command)
     work = _Work(data)
+    for name, does in found.items():
+        text(f"settings: {name} of this shell is " + (f"taken: {does}" if name in taken else "not used"))
     planned = work.plan(targets, wiring, settings)
     _say_reach(reached)
     if dry_run:
@@ -71,6 +77,10 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     with locked(data):
         work.do(planned, wiring, settings, reached)
     return work.code
+
+
+def _agrees(variable: str, does: str) -> bool:
+    return click.confirm(f"Use {variable} of this shell? Then {does}", default=False, err=True)
 
 
 class _Work:

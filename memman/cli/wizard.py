@@ -1,7 +1,7 @@
 """What install asks a person on a terminal, and what it takes from the shell: the model provider and its key."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 
 import click
 
@@ -9,6 +9,7 @@ from memman.cli.config import masked
 from memman.cli.person import confirm
 from memman.config.env import Settings
 from memman.config.keys import KEYS
+from memman.config.stores import names
 from memman.model.errors import BadConfig
 
 _PROVIDERS = {
@@ -17,6 +18,13 @@ _PROVIDERS = {
     "openai": ("openai", "any endpoint compatible with OpenAI's"),
     "anthropic": ("anthropic", "Anthropic"),
 }
+# Keys that memman 0.15 took: variable -> (who is asked with it, what it is for, the provider as a setting). Each names
+# the one address that it goes to.
+_VENDORS = {
+    "OPENROUTER_API_KEY": ("OpenRouter", "MEMMAN_LLM_", "openai"),
+    "VOYAGE_API_KEY": ("Voyage", "MEMMAN_EMBED_", "voyage"),
+}
+_TRIES = 3  # answers that will not do
 _PROVIDER, _ENDPOINT, _KEY = "MEMMAN_LLM_PROVIDER", "MEMMAN_LLM_ENDPOINT", "MEMMAN_LLM_API_KEY"
 
 
@@ -25,6 +33,29 @@ def from_shell(data: str) -> dict[str, str]:
     said = Settings.load(data).said
     found = {name: os.environ.get(name, "") for name in KEYS}
     return {name: value for name, value in found.items() if value and said.get(name) != value}
+
+
+def vendors(data: str, shell: Mapping[str, str]) -> dict[str, str]:
+    """Return the vendors' keys that the shell has and that may be used: variable -> what is done with it.
+
+    Not where anything is said of its purpose already, nor for the vectors of a store that there is.
+    """
+    said = {*Settings.load(data).said, *shell}
+    found = {}
+    for variable, (vendor, purpose, _) in _VENDORS.items():
+        spoken_for = any(name.startswith(purpose) for name in said) or (vendor == "Voyage" and names(data))
+        if os.environ.get(variable) and not spoken_for:
+            found[variable] = f"what is remembered is sent to {vendor} from the next drain on"
+    return found
+
+
+def vendored(variables: Iterable[str]) -> dict[str, str]:
+    """Return the settings that use these keys."""
+    settings: dict[str, str] = {}
+    for variable in variables:
+        _, purpose, provider = _VENDORS[variable]
+        settings |= {f"{purpose}PROVIDER": provider, f"{purpose}API_KEY": os.environ[variable].strip()}
+    return settings
 
 
 def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
@@ -38,10 +69,10 @@ def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
         return {}
     answers = {_PROVIDER: _PROVIDERS[choice][0]}
     if choice == "openai":
-        answers[_ENDPOINT] = click.prompt("Base address", value_proc=_valid(_ENDPOINT), err=True)
-    key = click.prompt(
-        "Key (not shown)", hide_input=True, default="", show_default=False, value_proc=_valid(_KEY), err=True
-    )
+        answers[_ENDPOINT] = _typed("Base address (nothing: no model)", _ENDPOINT)
+        if not answers[_ENDPOINT]:
+            return {}
+    key = _typed("Key (not shown)", _KEY, hide=True)
     return answers | ({_KEY: key} if key else {})
 
 
@@ -57,16 +88,20 @@ def agreed(settings: dict[str, str]) -> None:
 
 
 def shown(name: str, value: str) -> str:
-    """Return a value for the plan: a secret is masked."""
-    return masked(value) if KEYS[name].secret else value
+    """Return a value for the plan: of a secret its last characters, or the variable of a vendor that holds it."""
+    vendor = next((variable for variable in _VENDORS if os.environ.get(variable) == value), "")
+    return (f"${vendor}" if vendor else masked(value)) if KEYS[name].secret else value
 
 
-def _valid(name: str) -> Callable[[str], str]:
-    def check(value: str) -> str:
+def _typed(question: str, name: str, *, hide: bool = False) -> str:
+    """Ask for the value of a setting; '' for no answer, and for answers that will not do."""
+    for _ in range(_TRIES):
+        value: str = click.prompt(question, default="", show_default=False, hide_input=hide, err=True).strip()
         try:
-            admit(name, value.strip())
+            if value:
+                admit(name, value)
         except BadConfig as error:
-            raise click.UsageError(str(error)) from error
-        return value.strip()
-
-    return check
+            click.echo(str(error), err=True)
+        else:
+            return value
+    return ""
