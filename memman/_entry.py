@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _INTERNAL_ERROR = 70  # EX_SOFTWARE
 _CANNOT_WRITE = 74  # EX_IOERR
 _LONGEST = 4096  # characters of an error
+_EVERYWHERE = ("--store", "--data-dir", "--readonly")
 _TOLD = ("atexit", "threading")
 
 
@@ -71,12 +72,28 @@ def _codes(error: UnicodeError) -> tuple[str, int]:
     return codes(error.object[error.start : error.end]), error.end
 
 
+def _before(args: list[str]) -> tuple[dict[str, str | bool], list[str]]:
+    """Split off the options that stand before the verb; click judges any that are written otherwise."""
+    values: dict[str, str | bool] = {}
+    rest = args
+    while rest and rest[0] in _EVERYWHERE:
+        takes = 1 if rest[0] == "--readonly" else 2
+        values[rest[0][2:].replace("-", "_")] = True if takes == 1 else "".join(rest[1:2])
+        rest = rest[takes:]
+    return values, rest
+
+
 def _run(args: list[str]) -> int:
-    store, rest = (args[1], args[2:]) if len(args) > 2 and args[0] == "--store" else (None, args)  # noqa: PLR2004
+    values, rest = _before(args)
+    store = str(values.pop("store")) if "store" in values else None
     verb = rest[0] if rest else ""
     code: int | None = None
     # Less is made in an agent's turn than looking through it for rings to free would cost.
     gc.disable()
+    if values and verb in {"remember", "recall", "hook"}:
+        from memman.hot.settle import settle
+
+        settle(values)
     if verb == "remember":
         from memman.hot.remember import main as remember
 

@@ -5,7 +5,7 @@ import sys
 
 import apsw
 
-from memman.config.places import check_regular, make_file, make_folder, open_file, settle
+from memman.config.places import check_regular, check_still, kept_still, make_file, make_folder, open_file, settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -231,6 +231,7 @@ def open_writer(path: str, *, synchronous: str = "FULL", checked: bool = True) -
     on close would pay two more syncs.
     """
     _check_library()
+    check_still(path)
     keeps = checked and checks_pages()
     _check_regular(path)
     make_folder(path.rpartition("/")[0])
@@ -280,12 +281,17 @@ def open_reader(path: str) -> apsw.Connection:
     checks_pages()
     _check_regular(path)
     try:
-        return _reader(path, apsw.SQLITE_OPEN_READONLY)
+        return _asked(path, "readonly_shm=1") if kept_still() else _reader(path, apsw.SQLITE_OPEN_READONLY)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        if os.access(path.rpartition("/")[0], os.W_OK) or _logged(path):
+        if _logged(path) or (os.access(path.rpartition("/")[0], os.W_OK) and not kept_still()):
             raise
-        quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        return _reader(f"file:{quoted}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        return _asked(path, "immutable=1")
+
+
+def _asked(path: str, how: str) -> apsw.Connection:
+    """Open `path` read-only, in a way that only its address can ask for."""
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return _reader(f"file:{quoted}?{how}", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
 def _reader(path: str, flags: int) -> apsw.Connection:

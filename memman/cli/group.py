@@ -3,6 +3,7 @@
 import click
 
 from memman.cli.guard import guard
+from memman.cli.still import still, stilled
 from memman.cli.synonyms import meant
 from memman.model.near import near
 
@@ -27,8 +28,10 @@ class Group(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a verb; a person's is refused to agents."""
         command = self.load(ctx, name)
-        if command is not None and not isinstance(command, click.Group):
-            guard(command, f"{ctx.command_path} {name}".partition(" ")[2])
+        if command is not None and not isinstance(command, click.Group) and not stilled(command):
+            verb = f"{ctx.command_path} {name}".partition(" ")[2]
+            guard(command, verb)
+            still(command, verb)
         return command
 
     def load(self, ctx: click.Context, name: str) -> click.Command | None:

@@ -9,6 +9,7 @@ import click
 from memman import __version__
 from memman.cli.group import Group
 from memman.cli.options import store_option
+from memman.cli.still import options
 
 NAME = "memman"
 COMPLETE = "_MEMMAN_COMPLETE"
@@ -83,8 +84,11 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def root() -> None:
     """Give coding agents a persistent memory.
 
-    --store may also follow the verb; if given twice, the last one wins.
+    --store, --data-dir and --readonly may also follow the verb; if given twice, the last one wins.
     """
+
+
+root.params += options()
 
 
 def invoke(args: list[str]) -> int:

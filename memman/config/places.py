@@ -1,7 +1,7 @@
 """Paths below the data folder, and folders and files made private from the start. Safe on the hot path."""
 
 import os
-from errno import EINVAL, EPERM
+from errno import EINVAL, EPERM, EROFS
 from stat import S_ISDIR, S_ISREG
 
 TYPE_CHECKING = False
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+_still = ""
 
 
 def data_dir() -> str:
@@ -24,6 +25,23 @@ def data_dir() -> str:
     data = os.path.abspath(chosen)
     _refuse_shared(data)
     return data
+
+
+def keep_still() -> None:
+    """Have this process write nothing below the data folder from here on."""
+    global _still  # noqa: PLW0603 - as global as what it is said of
+    _still = data_dir() + "/"
+
+
+def kept_still() -> bool:
+    """Whether this process is to write nothing."""
+    return bool(_still)
+
+
+def check_still(path: str) -> None:
+    """Raise OSError where `path` is not to be written."""
+    if _still and (os.path.realpath(path) + "/").startswith((_still, os.path.realpath(_still) + "/")):
+        raise OSError(EROFS, "--readonly was given", path)
 
 
 def foreign(owner: int) -> bool:
@@ -80,6 +98,7 @@ def make_folder(path: str) -> None:
     """Create a folder and its parents with mode 0700, whatever the umask."""
     if os.path.isdir(path):
         return
+    check_still(path)
     make_folder(os.path.dirname(path))
     try:
         os.mkdir(path, FOLDER_MODE)
@@ -105,6 +124,7 @@ def settle(folder: str) -> None:
 
 def make_file(path: str) -> None:
     """Create an empty file with mode 0600 unless it is there. SQLite gives -wal and -shm the same mode."""
+    check_still(path)
     try:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE)
     except FileExistsError:
@@ -126,6 +146,7 @@ def write_file(path: str, text: str) -> None:
 
 def put_file(path: str, text: str) -> None:
     """Do what `write_file` does. Raises OSError."""
+    check_still(path)
     target = os.path.realpath(path)
     if os.path.islink(path) and os.path.exists(target) and os.stat(target).st_uid != os.geteuid():
         raise OSError(EPERM, "it leads to a file of another user", path)
@@ -153,6 +174,7 @@ def open_file(path: str, flags: int) -> int:
     A link is followed to read, never to write. Fits `open` as its `opener`.
     """
     if flags & (os.O_WRONLY | os.O_RDWR):
+        check_still(path)
         flags |= os.O_NOFOLLOW
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
     if not S_ISREG(os.fstat(handle).st_mode):

@@ -5,6 +5,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import NoReturn
 
+# Options of every verb, which may also stand before it.
+EVERYWHERE = {
+    "--data-dir": ("data_dir", "PATH", "Data folder to use instead of MEMMAN_DATA_DIR or ~/.memman."),
+    "--readonly": ("readonly", "", "Write nothing below the data folder."),
+}
 # Option -> (name of the value, what it takes in the help text or '' for a switch, help).
 REMEMBER = {
     "--store": ("store", "NAME", "Store to write to."),
@@ -17,6 +22,7 @@ REMEMBER = {
         "Where it comes from: user, agent, file, import, tool or web. Can only lower trust.",
     ),
     "--json": ("json", "", "Print the whole acknowledgement as JSON."),
+    **EVERYWHERE,
 }
 RECALL = {
     "--store": ("store", "NAME", "Store to read."),
@@ -38,6 +44,7 @@ RECALL = {
     "--rerank": ("rerank", "", "Have the configured reranker order the best hits, if it answers in time."),
     "--explain": ("explain", "", "Print every hit's ranks and factors."),
     "--json": ("json", "", "Print the hits as JSON."),
+    **EVERYWHERE,
 }
 SHORT = {"--cat": "--category", "--imp": "--importance"}
 
@@ -69,6 +76,14 @@ def parse(
                 return None
             values[dest] = value if takes else True
     return values, words
+
+
+def settled(values: "Mapping[str, str | bool | None]") -> None:
+    """Do as the options of every verb say. Raises what `settle` does."""
+    if "data_dir" in values or values.get("readonly"):
+        from memman.hot.settle import settle
+
+        settle(values)
 
 
 def refuse(why: str) -> "NoReturn":

@@ -8,7 +8,7 @@ from memman.config import stores
 from memman.config.places import FILE_MODE, data_dir, open_file, setting, shown_path
 from memman.config.schedule import overdue
 from memman.hot.found import found, opened
-from memman.hot.grammar import RECALL, choice, parse, refuse, said
+from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
 from memman.recall.render import age, lines
 from memman.sqlite import despite
@@ -36,6 +36,7 @@ def main(args: list[str], store: str | None) -> int | None:
 
 def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") -> int:
     """Print the hits for a query. Raises UsageError and UnknownStore."""
+    settled(values)
     query = _query(words)
     limit, budget = _whole(values, "limit", LIMIT, MOST), _whole(values, "budget", None, 1_000_000)
     intent = choice(values, "intent", INTENTS)

@@ -5,9 +5,9 @@ import sys
 
 from memman.config import stores
 from memman.config.ignore import ignored
-from memman.config.places import data_dir
+from memman.config.places import data_dir, kept_still
 from memman.config.schedule import refuse_stopped
-from memman.hot.grammar import REMEMBER, choice, parse, refuse, said
+from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
 from memman.hot.provenance import stamp
 from memman.model.secret_words import screened
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, SOURCES
@@ -34,6 +34,11 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
 
     Raises UsageError for text or hints that cannot be taken, and UnknownStore.
     """
+    settled(values)
+    if kept_still():
+        from memman.model.errors import ReadOnly
+
+        raise ReadOnly("--readonly was given, and remember writes: nothing was queued")
     data = data_dir()
     refuse_stopped(data, "replace" if replaces else "remember")
     note = _note(_text(words), values, replaces)

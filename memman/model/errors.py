@@ -21,6 +21,7 @@ docstring) the sentence the documentation prints for it.
     │   └── BudgetSpent             25   again
     ├── SchedulerStopped            69
     ├── NoScheduler                 69
+    ├── ReadOnly                    73
     ├── CannotWrite                 74
     ├── Busy                        75   again
     ├── ForPeople                   77
@@ -138,6 +139,12 @@ class NoScheduler(MemmanError):
     """Nobody starts drains here, or not so: there is no interval, or the service manager does not answer or refuses."""
 
     exit_code = 69
+
+
+class ReadOnly(MemmanError):
+    """`--readonly` was given with a verb that would write. Nothing was written."""
+
+    exit_code = 73
 
 
 class CannotWrite(MemmanError):
