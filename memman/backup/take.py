@@ -6,11 +6,13 @@ import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 
 from memman import __version__
 from memman.backup.copy import copied, faults
 from memman.backup.lock import backup_lock
 from memman.backup.manifest import Manifest, Part, backups_path, listed, manifest_path, new_id
+from memman.backup.steps import Progress, told, unseen
 from memman.clock import now_ms
 from memman.config import stores
 from memman.config.env import Settings
@@ -21,9 +23,17 @@ from memman.sqlite import Guard
 _DRAFT = ".draft-"
 
 
-def take(data: str, *, label: str = "", store: str | None = None, automatic: bool = False) -> Manifest:
+def take(
+    data: str,
+    *,
+    label: str = "",
+    store: str | None = None,
+    automatic: bool = False,
+    progress: Progress = unseen,
+) -> Manifest:
     """Copy the queue and every store, or one; what was written is read again before it counts as a backup.
 
+    `progress` is told (databases copied or checked, of how many).
     Raises UsageError, UnknownStore, Busy, DamagedFile and CannotWrite.
     """
     if label and not stores.valid_name(label):
@@ -36,7 +46,7 @@ def take(data: str, *, label: str = "", store: str | None = None, automatic: boo
         draft = f"{backups_path(data)}/{_DRAFT}{os.getpid()}"
         sweep(data)
         try:
-            return _written(data, draft, label, store, automatic=automatic)
+            return _written(data, draft, label, store, progress, automatic=automatic)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
@@ -68,12 +78,13 @@ def sweep(data: str) -> None:
                 shutil.rmtree(f"{backups_path(data)}/{name}", ignore_errors=True)
 
 
-def _written(data: str, draft: str, label: str, store: str | None, *, automatic: bool) -> Manifest:
+def _written(data: str, draft: str, label: str, store: str | None, progress: Progress, *, automatic: bool) -> Manifest:
     at = now_ms()
     with Guard(draft):
         make_folder(draft + "/stores")
-    parts = tuple(_parts(data, draft, store))
-    for fault in faults(draft, parts):
+    steps = count(1)
+    parts = tuple(told(_parts(data, draft, store), steps, 2 * (1 + len(stores.names(data))), progress))
+    for fault in faults(draft, told(parts, steps, 2 * len(parts), progress)):
         raise DamagedFile(f"no backup was taken: {fault}; `memman doctor` says more, and --store leaves it out")
     before = listed(data)
     manifest = Manifest(

@@ -1,6 +1,7 @@
 """`memman backup`: create, list, verify, restore, remove, schedule."""
 
 from collections.abc import Iterable
+from itertools import count
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +10,7 @@ from click.shell_completion import CompletionItem
 from memman.cli.group import Group
 from memman.cli.options import json_option, said_store, starting, store_option
 from memman.cli.person import confirm
+from memman.cli.progress import bar
 from memman.cli.show import ago, as_data, pairs, size, table, text, when
 from memman.config.places import data_dir
 from memman.model.errors import DamagedFile
@@ -50,7 +52,8 @@ def create(label: str, as_json: bool) -> None:
 
     from memman.backup.take import take
 
-    made = take(data_dir(), label=label, store=said_store())
+    with bar("backing up", "no backup was taken") as progress:
+        made = take(data_dir(), label=label, store=said_store(), progress=progress)
     if as_json:
         as_data(asdict(made))
     else:
@@ -79,11 +82,14 @@ def verify(id_: str, as_json: bool) -> None:
     """Verify a backup: checksums, database integrity and row counts."""
     from memman.backup.copy import faults
     from memman.backup.manifest import Manifest, backups_path, found
+    from memman.backup.steps import told
 
     name = found(data_dir(), id_)
     folder = f"{backups_path(data_dir())}/{name}"
     manifest = Manifest.load(folder)
-    wrong = list(faults(folder, manifest.parts))
+    parts = manifest.parts
+    with bar("verifying", "nothing was changed") as progress:
+        wrong = list(faults(folder, told(parts, count(1), len(parts), progress)))
     if as_json:
         as_data({"id": name, "sound": not wrong, "faults": wrong})
     if wrong:
@@ -111,7 +117,9 @@ def restore(id_: str, to: str | None, as_json: bool) -> None:
     if to is None:
         what = f"store {said_store()!r}" if said_store() else "every store"
         confirm(f"Replace the current {what} with backup {name}?")
-    done = bring_back(data_dir(), name, store=said_store(), to=to)
+    kept = "each store is whole, as it was or as the backup has it; the same command brings back the rest"
+    with bar("restoring", kept) as progress:
+        done = bring_back(data_dir(), name, store=said_store(), to=to, progress=progress)
     if as_json:
         as_data([asdict(one) for one in done])
     else:

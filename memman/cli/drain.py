@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memman.pipeline.plan import Plan
     from memman.queue.notes import Queue
 
+_KEPT = "what is stored stays, and what is not waits for the next drain"
 # As the systemd unit has it.
 _NICE = 10
 
@@ -52,7 +53,7 @@ def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | N
         return 0
     from memman import compose
 
-    with bar("draining") as progress:
+    with bar("draining", _KEPT) as progress:
         report = compose.drain(
             notes=limit,
             seconds=deadline,
@@ -78,7 +79,7 @@ def summary(report: "Report") -> str:
     line += f"; {report.deferred} deferred, {report.parked} parked"
     more = {"failed, will be retried": report.failed - report.parked, "rescued": report.rescued}
     line += "".join(f", {count} {what}" for what, count in more.items() if count > 0)
-    return line + (f"; stopped: {report.stopped}" if report.stopped else "")
+    return line + (f"; stopped: {report.stopped}; {_KEPT}" if report.stopped else "")
 
 
 def _step_aside() -> float:

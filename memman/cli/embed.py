@@ -48,7 +48,7 @@ def reembed() -> None:
 
     where = expected(place())
     refuse_stopped(where.data, "embed reembed")
-    with bar("embedding") as progress:
+    with bar("embedding", "what is done stays; the same command goes on with the rest") as progress:
         count = govern.reembed(where.data, where.name, progress)
     text(f"embedded {counted(count, 'memory')} of store {where.name!r}")
 
@@ -74,7 +74,8 @@ def swap(provider: str | None, model: str, endpoint: str, dimension: int | None,
         text(govern.abort(data))
         return
     target = {"provider": provider, "model": model, "endpoint": endpoint, "dimension": dimension}
-    with bar("embedding") as progress:
+    kept = "the vectors made stay, the old embedder is in force; `memman embed swap --resume` goes on"
+    with bar("embedding", kept) as progress:
         text(govern.swap(data, None if resume else target, progress, resume=resume))
 
 

@@ -82,7 +82,7 @@ def rebuild(as_json: bool) -> None:
     from memman.govern.rebuild import rebuild as relink
 
     where = place()
-    with bar("relinking") as progress:
+    with bar("relinking", "what is done stays; `memman graph rebuild` goes on with the rest") as progress:
         count = relink(where.data, where.name, progress)
     if as_json:
         as_data({"store": where.name, "relinked": count})

@@ -9,11 +9,13 @@ a restore which dies has lost nothing, and may be made again.
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from memman.backup.copy import check
 from memman.backup.lock import quiet
 from memman.backup.manifest import Manifest, Part, backups_path, found
 from memman.backup.steady import exchanging
+from memman.backup.steps import Progress, told, unseen
 from memman.backup.swap import put, recover
 from memman.config import stores
 from memman.config.places import make_folder, store_path, write_file
@@ -45,11 +47,14 @@ class Restored:
     purged: int
 
 
-def restore(data: str, part: str, *, store: str | None = None, to: str | None = None) -> list[Restored]:
+def restore(
+    data: str, part: str, *, store: str | None = None, to: str | None = None, progress: Progress = unseen
+) -> list[Restored]:
     """Restore every store of a backup, or one, under its own name or another; return what became of each.
 
-    Raises UnknownId, UsageError, DamagedFile, NewerSchema, Busy and CannotWrite; then no store is lost, and but for a
-    disk that fails at the last steps nothing has changed.
+    `progress` is told (steps done with databases, of how many). Raises UnknownId, UsageError, DamagedFile,
+    NewerSchema, Busy and CannotWrite; then no store is lost, and but for a disk that fails at the last steps nothing
+    has changed.
     """
     refuse_stopped(data, "backup restore")
     with quiet(data), exchanging(data):
@@ -57,12 +62,14 @@ def restore(data: str, part: str, *, store: str | None = None, to: str | None = 
         folder = f"{backups_path(data)}/{found(data, part)}"
         manifest = Manifest.load(folder)
         wanted = _wanted(data, manifest, store, to)
-        check(folder, [*wanted.values(), *filter(None, [manifest.queue])])
+        parts = [*wanted.values(), *filter(None, [manifest.queue])]
+        steps, total = count(1), len(parts) + 2 * len(wanted)
+        check(folder, told(parts, steps, total, progress))
         _one_disk(data)
         try:
-            drafts = [made(data, folder, part, name) for name, part in wanted.items()]
+            drafts = [made(data, folder, part, name) for name, part in told(wanted.items(), steps, total, progress)]
             again = waiting.again(data, folder, manifest.queue, {draft.part.store: draft for draft in drafts}, store)
-            done = [_placed(data, draft, again) for draft in drafts]
+            done = [_placed(data, draft, again) for draft in told(drafts, steps, total, progress)]
         finally:
             recover(data)
         if store is None:
