@@ -24,7 +24,7 @@ from memman.pipeline.embed import embed
 from memman.pipeline.enrich import enrich
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan, Tools
-from memman.queue.append import new_uid
+from memman.queue.entry import new_uid
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 

@@ -21,7 +21,7 @@ from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note, Provenance
 from memman.pipeline import PIPELINE
 from memman.pipeline.plan import Plan, Tools
-from memman.queue.append import new_uid
+from memman.queue.entry import new_uid
 from memman.recall import search
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore

@@ -304,11 +304,15 @@ def drain(
 
 def _rounds(data: str, queue: "Queue", limits: "Limits", once: "Callable[[], Report]") -> "Report":
     """Drain until nobody rings; one that takes some of the notes only leaves the bell to others."""
+    from memman.queue.arrivals import take_up
+
     if limits.notes is not None or limits.store is not None:
+        take_up(data)
         return once()
     silence(data)
+    take_up(data)
     report = once()
-    while not report.stopped and silence(data) and queue.waiting():
+    while not report.stopped and silence(data) and (take_up(data) or queue.waiting()):
         report.add(once())
     if limits.deadline is not None and time.monotonic() >= limits.deadline and queue.waiting():
         ring(data)

@@ -7,6 +7,7 @@ import click
 from memman.cli.options import json_option, place, store_option
 from memman.cli.show import ago, as_data, complain, pairs, size, tallied, when
 from memman.model.plural import counted
+from memman.queue.late import MISSING
 
 
 @click.command()
@@ -65,6 +66,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "edges": tallied(record["edges"]),
         "queue": tallied(queue["states"]) + f"; {queue['waiting_here']} queued for this store",
         "oldest queued": "" if queue["oldest_seconds"] is None else _span(queue["oldest_seconds"]),
+        "hooks too late": _late(record["late"]),
         "model": _model(providers["llm"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
@@ -76,6 +78,12 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "schema": ", ".join(f"{name} {number}" for name, number in record["schema"].items()),
         "version": record["version"],
     }
+
+
+def _late(counts: dict[str, int]) -> str:
+    """Say what hooks did not get done within their second."""
+    said = ", ".join(f"{MISSING[name]} {count}" for name, count in counts.items() if count)
+    return f"in 7 days: {said}" if said else ""
 
 
 def _held(count: int) -> str:

@@ -48,8 +48,10 @@ leave(main())
 def text(data: str, target: str, start: Interpreter = NONE) -> str:
     """Return what the launcher holds. A hook must never fail an agent's turn, so for `hook` it always succeeds.
 
-    An agent that ends a late hook ends the program behind it too: otherwise some wait for its output to close. Gemini
-    CLI takes an empty output for a fault.
+    A program that has begun (SIGUSR2) ends within its own time; one that has more to keep then lets the launcher go
+    (SIGUSR1), closes its output, and finishes behind the turn. One that has not begun when the agent ends the hook is
+    ended too, since some agents wait for its output to close, and left alone for a minute. Gemini CLI takes an empty
+    output for a fault.
     """
     folder = f': "${{MEMMAN_DATA_DIR:={_inner(data)}}}"\nexport MEMMAN_DATA_DIR\n' if moved(data) else ""
     return (
@@ -67,14 +69,24 @@ def text(data: str, target: str, start: Interpreter = NONE) -> str:
         '    set -- "$program" "$@"\n'
         "fi\n"
         'if [ "$verb" = hook ]; then\n'
+        f'    hung="{"$MEMMAN_DATA_DIR" if folder else "$HOME/.memman"}/hung"\n'
+        '    if [ -e "$hung" ]; then\n'
+        '        [ -z "$(find "$hung" -mmin -1 2>/dev/null)" ] || program=\n'
+        '        [ -z "$program" ] || rm -f "$hung"\n'
+        "    fi\n"
         '    if ! [ -f "$program" ] || ! [ -x "$program" ]; then\n'
         '        case "$*" in *--host?gemini*) echo "{}" ;; esac\n'
         "        exit 0\n"
         "    fi\n"
         "    exec 3<&0\n"
-        "    trap 'kill -KILL $! 2>/dev/null; exit 0' TERM INT HUP\n"
-        '    "$@" <&3 3<&- &\n'
+        "    begun=\n"
+        "    trap begun=1 USR2\n"
+        "    trap 'exit 0' USR1\n"
+        "    trap 'kill -KILL $! 2>/dev/null; exit 0' INT HUP\n"
+        '    trap \'[ "$begun" ] || { kill -KILL $! 2>/dev/null; : >"$hung"; }; exit 0\' TERM\n'
+        '    MEMMAN_LAUNCHER=$$ "$@" <&3 3<&- &\n'
         "    wait $!\n"
+        "    while kill -0 $! 2>/dev/null; do wait $!; done\n"
         "    exit 0\n"
         "fi\n"
         'exec "$@"\n'

@@ -94,6 +94,11 @@ def sessions_path(data: str) -> str:
     return data + "/sessions"
 
 
+def arrivals_path(data: str) -> str:
+    """Return the folder of notes that hooks have not got into the queue yet, a file each."""
+    return data + "/arrivals"
+
+
 def make_folder(path: str) -> None:
     """Create a folder and its parents with mode 0700, whatever the umask."""
     if os.path.isdir(path):

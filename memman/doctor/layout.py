@@ -8,9 +8,10 @@ from memman.config import stores
 from memman.config.places import store_path
 from memman.sqlite import COMPANIONS
 
-_FOLDERS = "data bin logs sessions removed backups".split()
+_FOLDERS = "data bin logs sessions arrivals removed backups".split()
 _FILES = """
-env command schedule doorbell heartbeat owner active bindings shown.log shown.log.taken drain.lock serve.lock
+env command schedule doorbell heartbeat owner active bindings shown.log shown.log.taken late hung
+drain.lock serve.lock
 backup.lock exchange.lock purged
 bin/memman logs/worker.jsonl logs/worker.jsonl.1 logs/worker.jsonl.2
 """.split()

@@ -9,6 +9,7 @@ from memman.config.places import shown_path
 from memman.config.schedule import silence
 from memman.model.secret_words import SCREEN
 from memman.model.vocabulary import SCREENED
+from memman.queue import arrivals
 from memman.queue.view import QueueView
 
 # Seconds that may pass without a drain that tidies up, and bytes recall may leave to be counted meanwhile.
@@ -24,7 +25,13 @@ def idle(data: str) -> bool:
     """Silence the bell; whether no note waits, nothing is left to do, and a drain has tidied up not long ago."""
     silence(data)
     with closing(QueueView(data)) as queue:
-        if queue.waiting() or queue.meta(UPGRADING) or queue.meta(SCRUBBING) or queue.meta(SCREENED) != SCREEN:
+        if (
+            queue.waiting()
+            or arrivals.waiting(data)
+            or queue.meta(UPGRADING)
+            or queue.meta(SCRUBBING)
+            or queue.meta(SCREENED) != SCREEN
+        ):
             return False
         return _tidy(queue.meta("last_drain")) and _size(shown_path(data)) < SHOWN
 

@@ -11,6 +11,7 @@ from memman.config.stores import exists, valid_name
 from memman.drain.backfill import renew
 from memman.drain.scrub import scrub
 from memman.embed import LocalEmbedder
+from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.sqlite import Guard
@@ -30,6 +31,7 @@ async def maintain(
     """Tidy the queue, the ledger, and every store that was opened or read from."""
     queue.maintain()
     drop_sessions(data)
+    shorten(data)
     with Guard(queue.path):
         ledger.maintain()
     for name, uses in taken_shown(data).items():

@@ -8,11 +8,15 @@ from memman import __version__
 from memman.clock import now_ms
 from memman.config.env import Settings
 from memman.govern.stores import Chosen, answering, looking
+from memman.queue.late import counts
 from memman.queue.ledger import Ledger, today
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
+
+# Seconds in which what came too late is counted.
+WEEK = 7 * 86_400
 
 
 @answering
@@ -26,6 +30,7 @@ def status(place: Chosen, settings: Settings, providers: Mapping[str, Any]) -> d
             "memories": {"by_category": catalogue.tally("category"), "by_status": catalogue.tally("status")},
             "edges": catalogue.tally("edge"),
             "queue": _queue(queue, place.name),
+            "late": counts(place.data, WEEK),
             "providers": dict(providers),
             "breaker": queue.meta("breaker"),
             "last_drain": json.loads(queue.meta("last_drain") or "null"),

@@ -3,6 +3,7 @@
 from memman.config import stores
 from memman.config.places import data_dir
 from memman.config.repository import repository
+from memman.hot.late import Progress
 from memman.hot.payload import Payload
 from memman.hot.provenance import in_shell
 from memman.hot.session import Session
@@ -17,12 +18,13 @@ class Call:
     One that is not `genuine` comes from an agent's shell: it is answered, and leaves nothing behind.
     """
 
-    __slots__ = ("cwd", "data", "genuine", "here", "host", "payload", "session", "store")
+    __slots__ = ("cwd", "data", "genuine", "here", "host", "payload", "progress", "session", "store")
 
-    def __init__(self, host: str, store: str | None) -> None:
+    def __init__(self, host: str, store: str | None, progress: Progress) -> None:
         self.host = host
+        self.progress = progress
+        self.data = progress.data = data_dir()
         self.payload = Payload.read()
-        self.data = data_dir()
         cwd = self.payload.text("cwd")
         self.cwd = cwd if cwd[:1] == "/" and len(cwd) <= _LONGEST else ""
         self.here = repository(self.cwd) if self.cwd else stores.here()

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.hot.call import Call
 
+    Row = dict[str, str | int | None]
+
 # Bytes kept of a text: of its beginning, and of its end.
 FIRST, LAST = 12_288, 4_096
 # What words with a secret in them are made of.
@@ -78,28 +80,49 @@ def turn(call: "Call") -> None:
     if payload.flag("stop_hook_active") or payload.text("agent_id"):
         return
     keep = wanted(call)
+    row = None
     with call.session as session:
         said = kept(payload.text("prompt"))
         text = _joined(session.prompt, said) if said else session.prompt
         if keep and text and not command(text):
             reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))
-            _queue(call, "turn", text, "user", reply=reply, shown=" ".join([*session.shown][-_SHOWN:]))
+            row, arrived = _arrived(call, "turn", text, "user", reply=reply, shown=" ".join([*session.shown][-_SHOWN:]))
         session.prompt = ""
+    if row:
+        _queue(call, row, arrived)
 
 
 def compact(call: "Call") -> None:
     """Queue the agent's own summary of a session."""
     summary = call.payload.text("compact_summary", "summary")
     if wanted(call) and (text := kept(summary)):
-        _queue(call, "compact", text, "agent")
+        _queue(call, *_arrived(call, "compact", text, "agent"))
 
 
-def _queue(call: "Call", channel: str, text: str, source: str, **more: str) -> None:
+def _arrived(call: "Call", channel: str, text: str, source: str, **more: str) -> "tuple[Row, str]":
+    """Return the row that is to be queued, and the file that holds it until it is."""
+    from memman.hot.arrival import arrive
     from memman.hot.provenance import stamp
-    from memman.queue.append import append
+    from memman.queue.entry import entry
 
     stamped = stamp("", call.here) | {"agent": call.host, "session": call.session.id, "source": source}
     stamped["cwd"] = call.cwd or stamped["cwd"]
     note: dict[str, str | int | None] = {name: screened(said) for name, said in stamped.items()}
     note |= {"store": call.store, "text": text, "channel": channel, **more}
-    append(call.data, note | {"category": None, "importance": None, "entities": "", "replaces": ""})
+    row = entry(note | {"category": None, "importance": None, "entities": "", "replaces": ""})
+    arrived = arrive(call.data, row)
+    if arrived:
+        call.progress.missing = "queued"
+    return row, arrived
+
+
+def _queue(call: "Call", row: "Row", arrived: str) -> None:
+    """Queue a row; a drain that found its file has done so already."""
+    from memman.config.detached import ask
+    from memman.hot.arrival import leave
+    from memman.queue.append import insert
+
+    insert(call.data, row)
+    leave(arrived)
+    call.progress.missing = ""
+    ask(call.data)

@@ -1,6 +1,7 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
 from memman.hot.call import Call
+from memman.hot.late import Progress
 from memman.hot.wire import quoted
 
 TYPE_CHECKING = False
@@ -16,12 +17,12 @@ _LOST = ("compact", "clear")
 _KEEP = ("claude-code", "codex", "nanoclaw")
 
 
-def answer(event: str, host: str, store: str | None) -> str:
+def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
     """Return what to print: JSON, or '' for nothing. Raises anything."""
     if host not in HOSTS or event not in EVENTS:
         raise ValueError("there is no such event or host")
     respond, names = EVENTS[event]
-    call = Call(host, store)
+    call = Call(host, store, progress)
     context = respond(call)
     if not context:
         return ""
@@ -61,6 +62,9 @@ def _user_prompt(call: Call) -> str:
 
     prompt = stripped(call.payload.text("prompt"))
     prompted(call, prompt)
+    call.progress.missing = "answer"
+    if call.progress.late:
+        return ""
     return reminder(call.data, call.store, prompt, call.session)
 
 

@@ -1,23 +1,29 @@
 """`memman hook EVENT --host HOST`: what an agent's events call. A hook never fails, blocks or delays a turn.
 
 JSON comes on standard input, JSON or nothing goes to standard output, and the
-exit code is 0, whatever happened. When its time is up the process is ended: by
-an alarm, which stops Python and regular expressions, or by a watcher, while
-SQLite waits for a lock.
+exit code is 0, whatever happened. When its time is up the turn goes on: an
+alarm stops Python and regular expressions, or a watcher while SQLite waits for
+a lock or the kernel for a disk. A hook that only answers is ended then; one that
+keeps what was said finishes behind the turn, if the launcher started it.
 """
 
 import os
 import sys
 import time
-from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # type: ignore[import-not-found]
+from _signal import ITIMER_REAL, SIGALRM, SIGUSR1, SIGUSR2, setitimer, signal  # type: ignore[import-not-found]
 from _thread import allocate_lock, start_new_thread
+
+from memman.hot.late import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LIMIT = 1.0  # seconds
-_GRACE = 0.2  # seconds that an answer may take to be written
+_GRACE = 0.2  # seconds that an answer, or the record that there was none, may take to be written
+_BEHIND = 20.0  # seconds that what was said may take to be kept, behind the turn
+# In the environment: the process id of the launcher that waits for us.
+_WAITS = "MEMMAN_LAUNCHER"
 # Hosts that take an empty output for a fault.
 _JSON_ALWAYS = ("gemini",)
 
@@ -50,12 +56,17 @@ def main(args: "Sequence[str]", store: str | None) -> int:
     output = Output("{}" if host in _JSON_ALWAYS else "")
     debug = bool(os.environ.get("MEMMAN_DEBUG"))
     try:
-        limit(output)
+        progress = Progress(event)
+        limit(output, progress)
         if not debug:
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the process ends
         from memman.hot.events import answer
 
-        output.write(answer(event, host, store))
+        said = answer(event, host, store, progress)
+        if output.write(said):
+            progress.missing = ""
+        elif progress.late:
+            progress.finished()
     except BaseException as error:  # noqa: BLE001 - whatever it is, the agent's turn goes on
         if debug:
             sys.stderr.write(f"memman: hook {event[:40]!a}: {type(error).__name__}: {str(error)[:200]!a}\n")
@@ -65,14 +76,22 @@ def main(args: "Sequence[str]", store: str | None) -> int:
     return 0
 
 
-def limit(output: Output) -> None:
-    """End this process after LIMIT, whatever it does then; what is not written by then is not written."""
+def limit(output: Output, progress: Progress) -> None:
+    """Keep nobody waiting after LIMIT, whatever this process does then.
+
+    What is not answered by then is not answered, but counted. The launcher is
+    told that we have come this far: one that is ended otherwise starts no
+    other for a while.
+    """
+    launcher = os.getppid() if os.environ.get(_WAITS) == str(os.getppid()) else 0
+    if launcher:
+        os.kill(launcher, SIGUSR2)
 
     def alarmed(*_: object) -> None:
         if output.write(""):
-            os._exit(0)
+            _let_go(progress, launcher)
 
-    start_new_thread(_watch, (output,))
+    start_new_thread(_watch, (output, progress, launcher))
     signal(SIGALRM, alarmed)
     setitimer(ITIMER_REAL, LIMIT)
 
@@ -89,8 +108,30 @@ def asked(args: "Sequence[str]") -> tuple[str, str]:
     return (words[0] if words else ""), host
 
 
-def _watch(output: Output) -> None:
+def _watch(output: Output, progress: Progress, launcher: int) -> None:
     time.sleep(LIMIT)
-    if not output.write(""):
+    if output.write(""):
+        _let_go(progress, launcher)
+    else:
         time.sleep(_GRACE)
+    if progress.late:
+        time.sleep(_BEHIND)
+    progress.ended()
     os._exit(0)
+
+
+def _let_go(progress: Progress, launcher: int) -> None:
+    """Let the turn go on: have the launcher end without us while something is left to keep, or else end."""
+    if not (launcher and progress.keeping):
+        progress.ended()
+        os._exit(0)
+    progress.late = True
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(null, stream)
+    try:
+        os.setsid()
+        if os.getppid() == launcher:
+            os.kill(launcher, SIGUSR1)
+    except OSError:  # it leads its group, or the launcher has gone
+        return

@@ -7,7 +7,7 @@ from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.static import StaticTable
 from memman.model.records import Draft, Edge, Fact, memory_uid
 from memman.pipeline.context import index
-from memman.queue.append import new_uid
+from memman.queue.entry import new_uid
 from memman.recall import search
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore

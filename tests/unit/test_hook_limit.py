@@ -13,7 +13,12 @@ STALLS = {
     "a call into C": "from threading import Lock; lock = Lock(); lock.acquire(); lock.acquire()",
     "a call that tries again": "import time\nwhile True:\n    time.sleep(60)",
 }
-ARMED = "from memman.hot.hook import Output, limit\noutput = Output('{}')\nlimit(output)\n"
+ARMED = """
+from memman.hot.hook import Output, limit
+from memman.hot.late import Progress
+output = Output('{}')
+limit(output, Progress(''))
+"""
 
 
 def run(code, **more):

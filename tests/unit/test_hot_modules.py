@@ -27,7 +27,7 @@ REMEMBER = COMMON | frozenset(
     """
     memman.config.detached memman.config.ground memman.config.ignore memman.hot.provenance memman.hot.remember
     memman.model.secret_words
-    memman.queue memman.queue.append memman.queue.schema memman.queue.seal
+    memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
     """.split()
 )
 SEARCH = frozenset(
@@ -155,8 +155,9 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
 HOOK = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
-    memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.payload memman.hot.provenance
-    memman.hot.session memman.hot.wire memman.model memman.model.secret_words memman.model.vocabulary
+    memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
+    memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
+    memman.model.secret_words memman.model.vocabulary
     """.split()
 )
 CAPTURE = frozenset(
@@ -178,7 +179,7 @@ HOOKS = {
     "user-prompt": HOOK | REMIND | CAPTURE,
     "pre-tool": HOOK | REMIND,
     "session-start": HOOK | PRIME,
-    "stop": HOOK | CAPTURE | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},
+    "stop": HOOK | CAPTURE | {"memman.hot.arrival"} | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},
     "session-end": HOOK,
 }
 

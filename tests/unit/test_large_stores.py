@@ -10,7 +10,7 @@ from memman.embed.static import StaticTable, sign_code
 from memman.model.records import Draft, Fact, memory_uid
 from memman.model.terms import match_any
 from memman.pipeline.context import index
-from memman.queue.append import new_uid
+from memman.queue.entry import new_uid
 from memman.recall.query import Query
 from memman.recall.worded import sparing, worded
 from memman.store.filters import Filters

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PATIENCE
 from memman.model.errors import CannotWrite, DamagedFile, NewerSchema
-from memman.queue.append import new_uid
+from memman.queue.entry import new_uid
 from memman.queue.journal import Journal
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue

@@ -1,0 +1,19 @@
+"""Whether hooks get done within their second."""
+
+from collections.abc import Iterator
+
+from memman.doctor.finding import Context, Finding, ok, warn
+from memman.queue.late import MISSING, counts
+
+_DAY = 86_400
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Count what they did not get done in the last day."""
+    counted = {MISSING[name]: count for name, count in counts(context.data, _DAY).items() if count}
+    if not counted:
+        yield ok("no hook ran out of time in the last day")
+        return
+    said = ", ".join(f"{what} {count}" for what, count in counted.items())
+    hint = "this machine is very busy at times, or the disk of the data folder is slow"
+    yield warn(f"hooks ran out of time in the last day: {said}", hint=hint)

@@ -1,0 +1,47 @@
+"""How far a hook has come, for whoever ends it when its time is up."""
+
+from memman.queue.late import record
+
+# What is missing where a hook is ended before it has begun.
+_AT_FIRST = {
+    "session-start": "answer",
+    "subagent-start": "answer",
+    "pre-tool": "answer",
+    "user-prompt": "prompt",
+    "stop": "turn",
+    "post-compact": "turn",
+}
+
+
+class Progress:
+    """What would be `missing` if this hook were ended now, a word of queue.late, '' for nothing.
+
+    `late` is whether its time is up and it goes on behind the turn.
+    """
+
+    __slots__ = ("data", "event", "late", "missing")
+
+    def __init__(self, event: str) -> None:
+        self.data = ""
+        self.event = event
+        self.missing = _AT_FIRST.get(event, "")
+        self.late = False
+
+    @property
+    def keeping(self) -> bool:
+        """Whether what was said is still to be kept."""
+        return self.missing not in ("", "answer")
+
+    def finished(self) -> None:
+        """Record that it has come to its end behind the turn."""
+        record(self.data, self.event, "answer" if self.event == "user-prompt" else "late")
+
+    def ended(self) -> None:
+        """Record that it was ended now; have a drain take up what it has left."""
+        if not (self.data and self.missing):
+            return
+        record(self.data, self.event, self.missing)
+        if self.missing == "queued":
+            from memman.config.detached import ask
+
+            ask(self.data)
