@@ -21,8 +21,9 @@ KEY = "key-of-the-test"
 class Client:
     """One client.
 
-    `argv` starts a session ({session} is a new name for it), the prompt being its last word; `settings` writes what it
-    must know of the model; `beside` returns what stands beside the prompt in a request of a turn.
+    `argv` starts a session ({session} is a new name for it), the prompt being its last word, and `again` goes on with
+    the last one; `settings` writes what it must know of the model; `beside` returns what stands beside the prompt in a
+    request of a turn.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Client:
     environ: Callable[[str], dict[str, str]]
     settings: Callable[[Path, str], None]
     beside: Callable[[Body], str]
+    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,14 +66,15 @@ class Desk:
         """Tell the client where its model is."""
         self.client.settings(self.home, self.model.url)
 
-    def ask(self, prompt: str) -> Turn:
-        """Run one session in an environment that holds nothing else, and return what came of it."""
+    def ask(self, prompt: str, *, again: bool = False) -> Turn:
+        """Run one turn in an environment that holds nothing else, of a new session or again of the last."""
         project = self.home / "proj"
         project.mkdir(exist_ok=True)
         environ = {"HOME": str(self.home), "PATH": self.path, "TERM": "dumb", "NO_COLOR": "1"}
+        argv = self.client.again if again else self.client.argv
         before, start = len(self.model.requests), time.monotonic()
         done = subprocess.run(
-            [*(word.format(session=uuid4().hex) for word in self.client.argv), prompt],
+            [*(word.format(session=uuid4().hex) for word in argv), prompt],
             env=environ | self.client.environ(self.model.url),
             cwd=project,
             stdin=subprocess.DEVNULL,
@@ -172,6 +175,7 @@ CLAUDE_CODE = Client(
     },
     _claude_settings,
     _claude_beside,
+    ("claude", "-p", "--continue"),
 )
 CODEX = Client(
     "codex",
@@ -181,6 +185,7 @@ CODEX = Client(
     lambda _: {"FAKE_KEY": KEY},
     _codex_settings,
     _codex_beside,
+    ("codex", "exec", "resume", "--last", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),
 )
 GEMINI = Client(
     "gemini",
@@ -189,6 +194,7 @@ GEMINI = Client(
     lambda url: {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"},
     _gemini_settings,
     _gemini_beside,
+    ("gemini", "--resume", "latest", "-p"),
 )
 OPENCODE = Client(
     "opencode",
@@ -197,6 +203,7 @@ OPENCODE = Client(
     lambda _: {"OPENCODE_DISABLE_AUTOUPDATE": "1"},
     _opencode_settings,
     _opencode_beside,
+    ("opencode", "run", "--continue"),
 )
 OPENCLAW = Client(
     "openclaw",
