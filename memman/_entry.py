@@ -139,9 +139,10 @@ def _report(error: Exception) -> int:
         error = BadConfig("the clock is past the year 2262, where Python's time ends: set it right")
     if isinstance(error, MemmanError):
         from memman.config.command import runnable
+        from memman.hot.sandbox import told
         from memman.recall.render import clean
 
-        sys.stderr.write(f"memman: {clean(runnable(str(error)), _LONGEST)}\n")
+        sys.stderr.write(f"memman: {clean(runnable(told(error)), _LONGEST)}\n")
         return error.exit_code
     import os
 

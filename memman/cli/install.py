@@ -13,7 +13,7 @@ from memman.config.ground import check
 from memman.config.keys import KEYS
 from memman.config.launcher import lay
 from memman.config.places import data_dir
-from memman.integrations import nanoclaw, openclaw
+from memman.integrations import codex, nanoclaw, openclaw
 from memman.integrations.installer import Step, locked, plan, wire
 from memman.integrations.manifest import Manifest
 from memman.integrations.reach import Reach, reach
@@ -24,6 +24,10 @@ from memman.integrations.targets import ALL, TARGETS, chosen
 from memman.model.errors import MemmanError
 from memman.scheduler import setup
 
+_SANDBOX = """\
+Allow commands in Codex's sandbox to write to {}? Without it, notes that the agent makes itself are refused in
+`workspace-write`, and turns are captured all the same. With it, what runs there can change memman's settings and
+launcher too"""
 target_option = click.option(
     "--target",
     "names",
@@ -42,9 +46,15 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print what would be d
     "--allow-conversation-access", "access", is_flag=True, help="Allow OpenClaw's plugin to see conversations."
 )
 @click.option(
+    "--allow-sandbox",
+    "sandbox",
+    is_flag=True,
+    help="Allow commands in Codex's sandbox to write to the data folder, memman's settings and launcher included.",
+)
+@click.option(
     "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
 )
-def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool, checkout: str) -> int:
+def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool, sandbox: bool, checkout: str) -> int:
     """Set up memman for the agents on this machine, and start the scheduler.
 
     Prints what it is about to do, then does it, and keeps the original of every file it changes. A file that cannot be
@@ -63,8 +73,11 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     settings |= asked(data, settings) if asks else {}
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Let OpenClaw's plugin see your conversations? Without it nothing is recalled there")
+    sandbox = sandbox or codex.sandboxed(data)
+    if asks and codex.TARGET in targets and not sandbox:
+        sandbox = click.confirm(_SANDBOX.format(data))
     reached = reach(data)
-    wiring = Wiring(data, conversation_access=access, checkout=checkout, command=reached.command)
+    wiring = Wiring(data, conversation_access=access, checkout=checkout, command=reached.command, sandbox=sandbox)
     work = _Work(data)
     for name, does in found.items():
         text(f"settings: {name} of this shell is " + (f"taken: {does}" if name in taken else "not used"))

@@ -1,6 +1,7 @@
 """Codex: hooks in hooks.json, or in config.toml where it already holds hooks; never in both."""
 
-from memman.integrations import hook_block, sources, toml_block
+from memman.config.launcher import launcher_path
+from memman.integrations import hook_block, sources, toml_block, toml_roots
 from memman.integrations.json5 import CannotEdit
 from memman.integrations.target import File, Target, Wiring, laid, text_of, under
 
@@ -30,6 +31,23 @@ def in_toml() -> bool:
         raise CannotEdit(f"{_toml()} cannot be read ({error})") from error
 
 
+def sandboxed(data: str) -> bool:
+    """Whether commands in Codex's sandbox may write to the data folder."""
+    try:
+        return data in toml_roots.roots(text_of(_toml()) or "")
+    except CannotEdit:
+        return False
+
+
+def take(text: str, launcher: str) -> str:
+    """Take our hooks out of config.toml; with a `launcher` those that call it, and its data folder from the sandbox.
+
+    Raises CannotEdit.
+    """
+    text = toml_block.take(text, launcher)
+    return toml_roots.take(text, launcher.removesuffix(launcher_path(""))) if launcher else text
+
+
 def _files(wiring: Wiring) -> list[File]:
     block = sources.block(NAME, "hooks.json", wiring.launcher)
     what = f"{len(block)} hooks"
@@ -40,14 +58,13 @@ def _files(wiring: Wiring) -> list[File]:
         return text and hook_block.take(text, None)
 
     def put_toml(text: str | None) -> str | None:
-        if in_toml():
-            return toml_block.put(text or "", block)
-        return text and toml_block.take(text)
+        held = toml_block.put(text or "", block) if in_toml() else text and toml_block.take(text)
+        return toml_roots.put(held or "", wiring.data) if wiring.sandbox else held
 
     skill = sources.skill(wiring.launcher, wiring.command)
     return [
         File(_json(), JSON_FORM, what, put_json),
-        File(_toml(), TOML_FORM, what, put_toml),
+        File(_toml(), TOML_FORM, "its sandbox" if wiring.sandbox and not in_toml() else what, put_toml),
         laid(under("", "~/.agents/skills/memman/SKILL.md"), skill, "the skill"),
     ]
 

@@ -11,7 +11,7 @@ from memman.integrations.target import LAID
 _TAKES: dict[str, Callable[[str, str | None, str], str]] = {
     claude_code.FORM: claude_code.take,
     codex.JSON_FORM: hook_block.take,
-    codex.TOML_FORM: lambda text, _, launcher: toml_block.take(text, launcher),
+    codex.TOML_FORM: lambda text, _, launcher: codex.take(text, launcher),
     openclaw.FORM: lambda text, original, _: openclaw.take(text, original),
 }
 _HOOKS: dict[str, Callable[[str], object]] = {

@@ -14,7 +14,7 @@ from memman.model.errors import MemmanError
 
 def wiring(data: str) -> Wiring:
     """Return what the files of a target depend on, for a look at what is there."""
-    return Wiring(data, command=recorded(data))
+    return Wiring(data, command=recorded(data), sandbox=codex.sandboxed(data))
 
 
 def expected(target: Target, data: str) -> list[File]:

@@ -22,6 +22,8 @@ class Wiring:
     data: str
     conversation_access: bool = False
     checkout: str = ""
+    # Whether commands in Codex's sandbox may write to the data folder.
+    sandbox: bool = False
     # How agents call memman, as words for a shell.
     command: str = NAME
 
