@@ -64,7 +64,7 @@ def test_two_builds_are_one_wheel(tmp_path: Path, kept: Callable[[str], None]) -
         copy = tmp_path / f"copy{number}"
         wanted = [
             *("memman", "hooks", "systemd", "launchd", "scripts"),
-            *("pyproject.toml", "README.md", "LICENSE", "NOTICE"),
+            *("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "NOTICE"),
         ]
         for name in wanted:
             source, target = ROOT / name, copy / name

@@ -9,6 +9,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import apsw
 import pytest
 
 from conftest import PATIENCE, Box, rows
@@ -42,6 +43,25 @@ def tree(folder):
         for path in [folder, *folder.rglob("*")]
         if not path.name.endswith(("-shm", "-wal"))
     }
+
+
+def test_a_missing_vector_extension_is_worth_a_warning_in_a_large_store(box, tmp_path):
+    """Doctor says what sqlite-vec would bring and how to install it, and warns once a store is large."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    # The extension is looked for beside apsw: found through this link, apsw has no such neighbour.
+    (elsewhere / "apsw").symlink_to(Path(apsw.__file__).parent)
+    box.remember("Redis caches the sessions.")
+    box.drain()
+    box.environ["PYTHONPATH"] = str(elsewhere)
+    (small,) = doctor(box, "--check", "sqlite-vec")
+    assert (small["status"], small["mend"]) == ("ok", "")
+    assert "-m pip install sqlite-vec" in small["says"]
+    box.store("UPDATE memory SET id = 30000")
+    (large,) = doctor(box, "--check", "sqlite-vec")
+    assert large["status"] == "warn"
+    assert large["mend"].endswith("-m pip install sqlite-vec")
+    assert "13 ms at 100,000" in large["says"]
 
 
 @contextlib.contextmanager

