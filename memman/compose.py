@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
-from memman.config.env import Settings
+from memman.config.env import Settings, env_path
 from memman.config.ground import claim
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from memman.drain.loop import Drain, Limits
+    from memman.drain.meter import Budget
     from memman.drain.report import Report
     from memman.drain.runner import Watch
     from memman.drain.worklog import Worklog
@@ -119,6 +120,14 @@ def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") 
     )
 
 
+def check_installed(settings: Settings) -> None:
+    """Raise ProviderMisconfigured where the settings name an embedder of this machine that is not installed."""
+    if settings["MEMMAN_EMBED_PROVIDER"] == MINILM:
+        from memman.embed.minilm import installed
+
+        installed()
+
+
 def embedded_by(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Fingerprint":
     """Name what the settings have stored memories embedded by; asks nothing, and needs nothing installed."""
     if settings["MEMMAN_EMBED_PROVIDER"] == MINILM:
@@ -174,6 +183,7 @@ class Workshop:
         self._http: Http | None = None
         self._providers: tuple[LLM, LLM, LocalEmbedder, Embedder] | None = None
         self._upgrade: LocalEmbedder | None = None
+        self._own: dict[str, Embedder] = {}
 
     def http(self) -> "Http":
         """Return the one HTTP client."""
@@ -187,35 +197,58 @@ class Workshop:
     def providers(self) -> "tuple[LLM, LLM, LocalEmbedder, Embedder]":
         """Return the model, the rules, the built-in embedder and the configured one."""
         if self._providers is None:
-            from memman.drain.meter import Budget, MeteredEmbedder, MeteredLLM
+            from memman.drain.meter import MeteredLLM
             from memman.embed.builtin import BuiltinEmbedder
-            from memman.embed.cache import CachedEmbedder
             from memman.llm.builtin import BuiltinLLM
 
             local = BuiltinEmbedder()
-            model, vectors = llm(self.settings, self.http), embedder(self.settings, self.http, local)
-            if self.ledger is not None:
-                tokens = self.settings.number("MEMMAN_BUDGET_TOKENS")
-                budget = Budget(self.settings.number("MEMMAN_BUDGET_USD"), None if tokens is None else int(tokens))
-                if not isinstance(model, BuiltinLLM):
-                    model = MeteredLLM(model, self.ledger, budget)
-                if vectors is not local:
-                    vectors = MeteredEmbedder(vectors, self.ledger, budget)
-            if vectors is not local:
-                vectors = CachedEmbedder(vectors)
-            self._providers = model, BuiltinLLM(), local, vectors
+            model = llm(self.settings, self.http)
+            if self.ledger is not None and not isinstance(model, BuiltinLLM):
+                model = MeteredLLM(model, self.ledger, self._budget())
+            self._providers = model, BuiltinLLM(), local, self._embedder(self.settings, local)
         return self._providers
+
+    def _budget(self) -> "Budget":
+        from memman.drain.meter import Budget
+
+        tokens = self.settings.number("MEMMAN_BUDGET_TOKENS")
+        return Budget(self.settings.number("MEMMAN_BUDGET_USD"), None if tokens is None else int(tokens))
+
+    def _embedder(self, settings: Settings, local: "LocalEmbedder") -> "Embedder":
+        from memman.drain.meter import MeteredEmbedder
+        from memman.embed.cache import CachedEmbedder
+
+        vectors = embedder(settings, self.http, local)
+        if vectors is local:
+            return local
+        return CachedEmbedder(MeteredEmbedder(vectors, self.ledger, self._budget()) if self.ledger else vectors)
 
     def local(self) -> "LocalEmbedder":
         """Return the built-in embedder."""
         return self.providers()[2]
 
-    def upgrade(self) -> "LocalEmbedder | None":
+    def settings_of(self, store: str) -> Settings:
+        """Return the settings of a store: all of them, with what it has of its own. Raises BadConfig."""
+        own = bool(store) and os.path.exists(env_path(self.data, store))
+        return Settings.load(self.data, store) if own else self.settings
+
+    def embedder(self, store: str = "") -> "Embedder":
+        """Return what links and reconciles, in a store that has an embedder of its own that one. Raises BadConfig."""
+        settings = self.settings_of(store)
+        if settings is self.settings:
+            return self.providers()[3]
+        if store not in self._own:
+            self._own[store] = self._embedder(settings, self.local())
+        return self._own[store]
+
+    def upgrade(self, store: str = "") -> "LocalEmbedder | None":
         """Return what embeds stored memories better than the built-in embedder, None where nothing is to.
 
-        Raises ProviderMisconfigured where it is not installed.
+        Raises BadConfig, and ProviderMisconfigured where it is not installed.
         """
-        if self._upgrade is None and self.settings["MEMMAN_EMBED_PROVIDER"] == MINILM:
+        if self.settings_of(store)["MEMMAN_EMBED_PROVIDER"] != MINILM:
+            return None
+        if self._upgrade is None:
             from memman.embed.minilm import MiniLM
 
             self._upgrade = MiniLM()
@@ -223,7 +256,7 @@ class Workshop:
 
     def source(self) -> "Embedder":
         """Return what memories are embedded by beside the built-in embedder, which it may be. Raises as `upgrade`."""
-        return self.upgrade() or self.providers()[3]
+        return self.upgrade() or self.embedder()
 
     def store(self, name: str) -> "SqliteStore":
         """Open a store for writing, made on first use."""
@@ -238,18 +271,18 @@ class Workshop:
     def opened(self, name: str) -> "tuple[SqliteStore, Tools]":
         """Return a store and what the pipeline may use beside it."""
         store = self.store(name)
-        return store, self.tools(store.reader)
+        return store, self.tools(store.reader, name)
 
-    def tools(self, reader: "Reader") -> "Tools":
+    def tools(self, reader: "Reader", store: str = "") -> "Tools":
         """Return what the pipeline may use beside a store it reads from."""
         from memman.pipeline.plan import Tools
 
-        model, rules, local, vectors = self.providers()
-        return Tools(model, rules, local, vectors, reader, now_ms, capture(self.settings))
+        model, rules, local, _ = self.providers()
+        return Tools(model, rules, local, self.embedder(store), reader, now_ms, capture(self.settings))
 
     async def close(self) -> None:
         """Close every connection."""
-        for provider in (*(self._providers or ()), self._upgrade):
+        for provider in (*(self._providers or ()), *self._own.values(), self._upgrade):
             if provider is not None:
                 await provider.close()
         if self._http is not None:
@@ -392,14 +425,14 @@ async def _upgraded(data: str, workshop: Workshop, log: "Worklog") -> bool:
     from memman.config import stores
     from memman.drain.upgrade import upgrade
     from memman.drain.worklog import failure
-    from memman.model.errors import ProviderError
+    from memman.model.errors import BadConfig, ProviderError
 
     try:
-        source = workshop.upgrade()
-        if source is None:
+        sources = {name: source for name in stores.names(data) if (source := workshop.upgrade(name))}
+        if not sources:
             return False
-        return await upgrade(stores.names(data), workshop.store, source, lambda: beat(data))
-    except ProviderError as error:
+        return await upgrade(sources, workshop.store, next(iter(sources.values())), lambda: beat(data))
+    except (ProviderError, BadConfig) as error:
         log.write("upgrade failed", **failure(error))
         return False
 

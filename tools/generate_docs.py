@@ -99,6 +99,11 @@ PAGES = {
         "or by hand, a line each: quotes, `export`, blanks around the sign and comments are understood. A value that\n"
         "is not acceptable gives way to the default with a warning, that of `MEMMAN_CAPTURE` to `off`; a wrong\n"
         "provider, endpoint or key of one ends what would ask it (exit 78), for where text is sent is not guessed.\n\n"
+        "The `MEMMAN_EMBED_` keys can be set for one store: `memman config set --store NAME KEY VALUE` keeps them\n"
+        "in `env.NAME`, `get` and `unset` take `--store` likewise, and `memman embed swap --store NAME` changes that\n"
+        "store alone. A store that names another provider takes nothing from the common `MEMMAN_EMBED_` keys, least\n"
+        "of all the API key; one that names none, or the same, takes what it does not set. A swap of all stores\n"
+        "passes over one that names its provider. `minilm` is accepted only where its weights are installed.\n\n"
         + _table(("key", "default", "meaning"), _key_rows())
     ),
     "stages.md": lambda: "# The stages\n\n" + _table(("stage", "what", "journal", "waits for"), _stage_rows()),

@@ -5,10 +5,10 @@ import sys
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, place, starting
+from memman.cli.options import json_option, place, said_store, starting, store_option
 from memman.cli.person import confirm
 from memman.cli.show import as_data, complain, table, text
-from memman.config.env import Settings, change, drop, known, unknown
+from memman.config.env import PROVIDER, Settings, change, drop, known, unknown
 from memman.config.keys import KEYS
 from memman.model.errors import UsageError
 
@@ -26,31 +26,38 @@ def config() -> None:
 @config.command("set")
 @named
 @click.argument("value")
+@store_option
 def set_(key: str, value: str) -> None:
     """Set a key; with - the value is read from standard input, which keeps secrets out of the shell history.
 
-    The prefix MEMMAN_ may be left out.
+    The prefix MEMMAN_ may be left out. With --store a MEMMAN_EMBED_ key is set for one store alone.
     """
-    name = known(key)
+    name, store = known(key), _store()
     if not value:
         raise UsageError(f"the value is empty; `memman config unset {name.name}` restores the default")
     said = _read() if value == "-" else value
-    Settings({}).replaced({name.name: said})
+    asked = Settings({}).replaced({name.name: said})
+    if name.name == PROVIDER:
+        from memman.compose import check_installed
+
+        check_installed(asked)
     if name.outward(said):
         confirm(f"Set {name.name} to {masked(said) if name.secret else said}?")
-    change(place().data, key, said)
-    text(f"set {name.name}")
+    change(place().data, key, said, store)
+    text(f"set {name.name}" + (f" for store {store!r}" if store else ""))
 
 
 @config.command()
 @named
+@store_option
 def get(key: str) -> None:
     """Print the current value, even if it is a secret."""
-    text(Settings.load(place().data)[known(key).name])
+    text(Settings.load(place().data, _store())[known(key).name])
 
 
 @config.command()
 @named
+@store_option
 def unset(key: str) -> None:
     """Restore a key's default, or remove an unknown key."""
     data = place().data
@@ -58,7 +65,7 @@ def unset(key: str) -> None:
         drop(data, key)
         text(f"removed {key}")
         return
-    change(data, key, None)
+    change(data, key, None, _store())
     text(f"unset {known(key).name}")
 
 
@@ -75,6 +82,13 @@ def show(as_json: bool) -> None:
     else:
         rows = ((name, value, KEYS[name].help) for name, value in values.items())
         table([("*" if name in settings.said else " ", name, value or "-", help_) for name, value, help_ in rows])
+
+
+def _store() -> str:
+    """Return the store whose own setting is meant, '' for what holds for all. Raises UnknownStore."""
+    from memman.govern.stores import expected
+
+    return expected(place()).name if said_store() else ""
 
 
 def masked(secret: str) -> str:

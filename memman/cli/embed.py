@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import json_option, place, said_store, store_option
 from memman.cli.person import confirm
 from memman.cli.progress import bar
 from memman.cli.show import as_data, pairs, text
@@ -60,20 +60,23 @@ def reembed() -> None:
 @click.option("--dimension", type=click.IntRange(8, 16_384), help="Length of its vectors.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted swap.")
 @click.option("--abort", is_flag=True, help="Cancel a swap and keep the old vectors.")
+@store_option
 def swap(provider: str | None, model: str, endpoint: str, dimension: int | None, resume: bool, abort: bool) -> None:
-    """Switch to another embedding model; recall keeps working meanwhile."""
+    """Switch all stores, or with --store one, to another embedding model; recall keeps working meanwhile."""
     if sum((bool(provider), resume, abort)) != 1:
         raise UsageError("give --to PROVIDER, --resume or --abort")
     from memman.govern import embedding as govern
+    from memman.govern.stores import expected
 
-    data = place().data
+    data, store = place().data, expected(place()).name if said_store() else ""
     refuse_stopped(data, "embed swap")
     if provider not in LOCAL and not (resume or abort):
-        confirm(f"Send the text of every memory to {provider}{endpoint and ' at ' + endpoint}?")
+        whose = f"every memory of store {store!r}" if store else "every memory"
+        confirm(f"Send the text of {whose} to {provider}{endpoint and ' at ' + endpoint}?")
     if abort:
         text(govern.abort(data))
         return
-    target = {"provider": provider, "model": model, "endpoint": endpoint, "dimension": dimension}
+    target = {"provider": provider, "model": model, "endpoint": endpoint, "dimension": dimension, "store": store}
     kept = "the vectors made stay, the old embedder is in force; `memman embed swap --resume` goes on"
     with bar("embedding", kept) as progress:
         text(govern.swap(data, None if resume else target, progress, resume=resume))

@@ -21,7 +21,7 @@ def pipeline(as_json: bool) -> None:
 
     where = place()
     with reading(where) as catalogue:
-        versions = compose.stage_versions(Settings.load(where.data), catalogue.reader)
+        versions = compose.stage_versions(Settings.load(where.data, where.name), catalogue.reader)
     rows = stages(where.data, versions)
     if as_json:
         as_data(rows)

@@ -10,11 +10,12 @@ from memman.config.places import entry, foreign, read_file, write_file
 from memman.model.errors import BadConfig
 
 _PREFIX = "MEMMAN_"
+PROVIDER = "MEMMAN_EMBED_PROVIDER"
 
 
-def env_path(data: str) -> str:
-    """Return the path of the env file."""
-    return data + "/env"
+def env_path(data: str, store: str = "") -> str:
+    """Return the path of the env file, or of what one store has of its own."""
+    return f"{data}/env.{store}" if store else data + "/env"
 
 
 def known(name: str) -> Key:
@@ -44,12 +45,18 @@ class Settings:
         self.said, self.faults, self.grave = said, faults, grave
 
     @classmethod
-    def load(cls, data: str) -> "Settings":
+    def load(cls, data: str, store: str = "", values: Mapping[str, str | None] | None = None) -> "Settings":
         """Read the env file, and warn of values that are not acceptable: what their keys say then holds instead.
 
+        With a store what that has of its own holds before it, or would with some `values` set for it.
         Raises BadConfig when others can read it, or where nobody can tell who may be sent what.
         """
-        settings = cls.read(data)
+        settings = cls._sound(env_path(data))
+        return settings.with_own(cls._sound(env_path(data, store)).replaced(values or {}).said) if store else settings
+
+    @classmethod
+    def _sound(cls, path: str) -> "Settings":
+        settings = cls._read(path)
         if settings.grave:
             raise BadConfig(settings.grave)
         for fault in settings.faults:
@@ -61,7 +68,10 @@ class Settings:
     @classmethod
     def read(cls, data: str) -> "Settings":
         """Read the env file to show it: what is not acceptable is left out and named in `faults`."""
-        path = env_path(data)
+        return cls._read(env_path(data))
+
+    @classmethod
+    def _read(cls, path: str) -> "Settings":
         try:
             info = os.stat(path)
         except FileNotFoundError:
@@ -83,29 +93,48 @@ class Settings:
         said: dict[str, str | None] = {**self.said, **_checked(values)}
         return Settings({name: value for name, value in said.items() if value})
 
+    def with_own(self, said: Mapping[str, str]) -> "Settings":
+        """Return these settings with what a store has of its own in their place.
+
+        Of another provider's settings, its key among them, a store that names its own takes nothing.
+        """
+        own = {name: value for name, value in said.items() if KEYS[name].own}
+        chosen = own.get(PROVIDER) or self[PROVIDER]
+        common = {n: v for n, v in self.said.items() if chosen == self[PROVIDER] or not KEYS[n].own}
+        return Settings(common | own)
+
     def number(self, name: str) -> float | None:
         """Return a numeric setting, None when it is unset."""
         value = self[name]
         return float(value) if value else None
 
 
-def change(data: str, name: str, value: str | None) -> None:
+def own(data: str, store: str) -> dict[str, str]:
+    """Return what one store has of its own, as its file says it."""
+    return {name: value for name, value in _pairs(read_file(env_path(data, store))) if name in KEYS and value}
+
+
+def change(data: str, name: str, value: str | None, store: str = "") -> None:
     """Set a key, or with None remove it; comments, order and unknown lines stay. Raises BadConfig."""
-    change_all(data, {name: value})
+    change_all(data, {name: value}, store)
 
 
-def change_all(data: str, values: Mapping[str, str | None]) -> None:
-    """Set or remove several keys in one write: all of them are changed, or none. Raises BadConfig."""
+def change_all(data: str, values: Mapping[str, str | None], store: str = "") -> None:
+    """Set or remove several keys in one write, for all stores or for one: all of them or none. Raises BadConfig."""
     said = _checked(values)
+    path = env_path(data, store)
+    for name in said:
+        if store and not KEYS[name].own:
+            raise BadConfig(f"{name} holds for all stores: only MEMMAN_EMBED_ keys can be set for one")
     left = {name: line_of(name, value) for name, value in said.items() if value is not None}
     kept = []
-    for old in read_file(env_path(data)).splitlines():
+    for old in read_file(path).splitlines():
         name, _ = entry(old)
         if name not in said:
             kept.append(old)
         elif name in left:
             kept.append(left.pop(name))
-    write_file(env_path(data), "".join(text + "\n" for text in (*kept, *left.values())))
+    write_file(path, "".join(text + "\n" for text in (*kept, *left.values())))
 
 
 def unknown(data: str) -> list[str]:

@@ -42,6 +42,11 @@ class Key:
         """Whether it says where text is sent, or with whose key: then nothing can stand in for a wrong value."""
         return self.name.endswith(("_PROVIDER", "_ENDPOINT", "_API_KEY"))
 
+    @property
+    def own(self) -> bool:
+        """Whether a store may have it for itself: what makes vectors of its texts."""
+        return self.name.startswith("MEMMAN_EMBED_")
+
     def outward(self, value: str) -> bool:
         """Whether setting it to `value` says where text is sent, or with whose key."""
         return self.directs and value not in LOCAL

@@ -8,7 +8,7 @@ from typing import Any
 
 from memman.compose import Workshop, embedded_by
 from memman.config import stores
-from memman.config.env import Settings, change_all
+from memman.config.env import PROVIDER, Settings, change_all, own
 from memman.config.places import store_path
 from memman.drain.backfill import discard, fill, known, lacking, resolved
 from memman.drain.lock import drain_lock
@@ -16,6 +16,7 @@ from memman.embed import Embedder, LocalEmbedder
 from memman.govern import target as targets
 from memman.govern.target import Target
 from memman.model.errors import UsageError
+from memman.model.plural import counted
 from memman.model.records import Fingerprint
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
@@ -33,8 +34,7 @@ def _unseen(done: int, total: int) -> None:
 
 def status(data: str, store: str) -> dict[str, Any]:
     """Say which vectors `store` holds and which it lacks, and how far a swap has got."""
-    settings = Settings.load(data)
-    return asyncio.run(_status(data, store, settings))
+    return asyncio.run(_status(data, store, Settings.load(data, store)))
 
 
 def reembed(data: str, store: str, progress: Progress = _unseen) -> int:
@@ -52,6 +52,7 @@ def reembed(data: str, store: str, progress: Progress = _unseen) -> int:
 def swap(data: str, target: Mapping[str, object] | None, progress: Progress = _unseen, *, resume: bool = False) -> str:
     """Embed every store with `target` (provider, model, endpoint, dimension), then put it in force; say what was done.
 
+    With a `store` in the target that one alone; one that has an embedder of its own keeps it when all others change.
     Until the last store is complete the old embedder stays in force. Killed or
     failed at any moment it goes on with `resume`, for which `target` is None.
     Raises UsageError, BadConfig, Busy, and what a provider raises.
@@ -67,7 +68,7 @@ def abort(data: str) -> str:
         target = Target.load(data)
         if target is None:
             raise UsageError("no swap is unfinished")
-        if target.in_force(Settings.load(data)):
+        if target.in_force(Settings.load(data, target.store)):
             return asyncio.run(_swap(data, target, _unseen))
         return asyncio.run(_abort(data, target))
 
@@ -78,7 +79,7 @@ async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
         db = catalogue.reader.db
         local = shop.local().fingerprint
         configured = resolved(db, embedded_by(settings, shop.http, shop.local()))
-        goal = resolved(db, _made_by(shop, target)) if target else None
+        goal = resolved(db, _made_by(data, shop, target)) if target and name in _meant(data, target) else None
         memories, counted = vectors.memories(db), vectors.tally(db)
     await shop.close()
 
@@ -98,7 +99,7 @@ async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
 
 
 async def _reembed(data: str, name: str, progress: Progress) -> int:
-    async with _workshop(data, Settings.load(data)) as shop:
+    async with _workshop(data, Settings.load(data, name)) as shop:
         store = shop.store(name)
         work = [(store, source) for source in dict.fromkeys((shop.local(), shop.source()))]
         done = await _filled(work, progress)
@@ -107,27 +108,27 @@ async def _reembed(data: str, name: str, progress: Progress) -> int:
 
 
 async def _swap(data: str, target: Target, progress: Progress) -> str:
-    before = Settings.load(data)
-    async with _workshop(data, before.replaced(target.keys)) as shop:
+    async with _workshop(data, _under(data, target)) as shop:
         wanted = shop.source()
         made = await known(wanted)
         if not isinstance(wanted, LocalEmbedder):
             target = replace(target, model=made.model, dimension=str(made.dimension))
         target.save(data)
-        opened = [shop.store(name) for name in stores.names(data)]
+        opened = [shop.store(name) for name in _meant(data, target)]
         done = await _filled([(store, wanted) for store in opened], progress)
-        change_all(data, target.keys)
+        change_all(data, target.keys, target.store)
         for store in opened:
             _keep_only(store, {shop.local().fingerprint, made})
             store.maintain()
         targets.forget(data)
-    return f"{made} is in force: {done} vectors made in {len(opened)} stores"
+    where = f"store {target.store!r}" if target.store else counted(len(opened), "store")
+    return f"{made} is in force: {counted(done, 'vector')} made in {where}"
 
 
 async def _abort(data: str, target: Target) -> str:
-    async with _workshop(data, Settings.load(data)) as shop:
-        for store in [shop.store(name) for name in stores.names(data)]:
-            made = resolved(store.db, _made_by(shop, target))
+    async with _workshop(data, Settings.load(data, target.store)) as shop:
+        for store in [shop.store(name) for name in _meant(data, target)]:
+            made = resolved(store.db, _made_by(data, shop, target))
             now = embedded_by(shop.settings, shop.http, shop.local())
             kept = {shop.local().fingerprint, resolved(store.db, now)}
             _keep_only(store, vectors.embedders(store.db).keys() - ({made} - kept))
@@ -166,14 +167,28 @@ def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> Ta
     target = Target.of(said or {})
     if unfinished is not None:
         raise UsageError(f"the swap to {unfinished} is unfinished: resume it, or abort it first")
-    if target.in_force(Settings.load(data)):
+    if target.in_force(Settings.load(data, target.store)):
         raise UsageError(f"{target} is in force already: `memman embed reembed` makes vectors that are missing")
     return target
 
 
-def _made_by(shop: Workshop, target: Target) -> Fingerprint:
+def _under(data: str, target: Target) -> Settings:
+    """Return the settings with `target` in force."""
+    if target.store:
+        return Settings.load(data, target.store, target.keys)
+    return Settings.load(data).replaced(target.keys)
+
+
+def _meant(data: str, target: Target) -> list[str]:
+    """Return the stores that a swap is about: its own, or all but those that have named an embedder of their own."""
+    if target.store:
+        return [target.store]
+    return [name for name in stores.names(data) if PROVIDER not in own(data, name)]
+
+
+def _made_by(data: str, shop: Workshop, target: Target) -> Fingerprint:
     """Name what `target` makes, without asking it anything."""
-    return embedded_by(shop.settings.replaced(target.keys), shop.http, shop.local())
+    return embedded_by(_under(data, target), shop.http, shop.local())
 
 
 @asynccontextmanager

@@ -61,7 +61,7 @@ def rebuild(data: str, store: str, progress: Callable[[int, int], None] = lambda
 
 
 async def _rebuild(data: str, name: str, progress: Callable[[int, int], None]) -> int:
-    shop = Workshop(data, Settings.load(data))
+    shop = Workshop(data, Settings.load(data, name))
     try:
         store = shop.store(name)
         embedder = shop.providers()[3]

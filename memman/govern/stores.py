@@ -4,13 +4,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from memman.backup.steady import steady
 from memman.config import stores
+from memman.config.env import env_path
 from memman.config.places import check_folder, data_dir, make_folder, settle, store_path, write_file
 from memman.model.errors import CannotWrite, DamagedFile, StoreError, UnknownStore, UsageError
 from memman.queue.notes import Queue
@@ -195,6 +196,8 @@ def remove(data: str, at_stake: Stakes) -> str:
         settle(f"{data}/removed")
     except OSError as error:
         raise CannotWrite(f"{target} could not be made ({error.strerror}); the store was left in place") from error
+    with suppress(FileNotFoundError):
+        os.rename(env_path(data, at_stake.name), f"{target}/env")
     _drop_waiting(data, at_stake, target)
     for place in at_stake.bound:
         stores.bind(data, place, None)

