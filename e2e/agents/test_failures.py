@@ -20,16 +20,22 @@ Breakage = Callable[[House], AbstractContextManager[None]]
 
 
 def behaving(script: str) -> Breakage:
-    """Return the breakage in which memman's program is this script."""
+    """Return the breakage in which memman's program, and the interpreter that hooks are started by, are this script."""
 
     @contextmanager
     def broken(house: House) -> Iterator[None]:
-        whole = house.program.read_bytes()
-        house.program.write_text(f"#!/bin/sh\n{script}\n")
+        parts = (house.program, Path(house.program.read_text().splitlines()[0].removeprefix("#!")))
+        for part in parts:
+            os.rename(part, f"{part}.away")
+            part.write_text(f"#!/bin/sh\n{script}\n")
+            part.chmod(0o755)
         try:
             yield
         finally:
-            house.program.write_bytes(whole)
+            for part in parts:
+                os.rename(f"{part}.away", part)
+            # What hung is started again at once.
+            (house.home / ".memman/hung").unlink(missing_ok=True)
 
     return broken
 

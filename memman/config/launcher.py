@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 import sysconfig
+from contextlib import suppress
 
 from memman.config.interpreter import NONE, Interpreter, quick
 from memman.config.places import read_file, write_file
@@ -108,6 +109,8 @@ def lay(data: str) -> str:
         write_file(path + ".draft", wanted)
         os.chmod(path + ".draft", _MODE)
         os.replace(path + ".draft", path)
+    with suppress(OSError):  # what hung before is started again
+        os.unlink(data + "/hung")
     return path
 
 
