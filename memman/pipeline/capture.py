@@ -61,8 +61,8 @@ class Heard:
         said, summary = continued(text)
         return cls(own(said)[:HEARD], prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD])
 
-    def request(self, *, answering: bool) -> Request:
-        """Put the question; of an `answering` user the rules are asked for every statement."""
+    def request(self) -> Request:
+        """Put the question."""
         parts = {"user": self.user, "agent": self.agent, "summary": self.summary}
         return Request(
             task="turn",
@@ -70,7 +70,7 @@ class Heard:
             system=prompt("turn"),
             user="\n".join(quoted(tag, text) for tag, text in parts.items() if text),
             schema=SCHEMA,
-            payload=parts | {"statements": answering},
+            payload=parts,
         )
 
 
@@ -84,12 +84,13 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     """Ask the model, for corrections only where the rules see one. What it refuses or keeps garbling, they judge."""
-    request = heard.request(answering=bool(note.shown))
+    request = heard.request()
     judged = (await tools.rules.complete(request)).data
+    found = _facts(judged, heard)
     statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
     # What the user says of a memory is kept in their words, whatever a model makes of it.
-    answers = await about(tools, note, [one for one in statements if one.text])
-    ruled = _beside(_facts(judged, heard), answers)
+    answers = _cut(await about(tools, note, [one for one in statements if one.text]), found)
+    ruled = _beside(found, answers)
     sparing = tools.capture == "corrections"
     if sparing and not ruled:
         return ()
@@ -104,6 +105,12 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     # Asked for corrections alone, the model may phrase what the rules found, and add nothing else.
     facts = tuple(one for one in facts if not one.source) or ruled if sparing else facts
     return _beside(facts, answers)
+
+
+def _cut(answers: tuple[Fact, ...], ruled: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Put what the rules made of an answer in its place: without "remember that", with the sentence it leans on."""
+    cut = [next((fact for fact in ruled if fact.text in one.text or one.text in fact.text), one) for one in answers]
+    return tuple({one.text: one for one in cut}.values())
 
 
 def _beside(facts: tuple[Fact, ...], answers: tuple[Fact, ...]) -> tuple[Fact, ...]:

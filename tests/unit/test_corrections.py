@@ -32,7 +32,7 @@ def told(box, pair, store):
 # Set a was written with the rule, set b by somebody who knew nothing of it; 17 of its 35 were kept when first seen.
 @pytest.mark.parametrize(
     ("name", "shown", "kept_at_least", "repeated_at_most"),
-    [("a", 67, 53, 4), ("b", 49, 22, 16)],
+    [("a", 67, 53, 5), ("b", 49, 22, 16)],
 )
 def test_a_rule_turned_round_stands_in_the_next_session(box, name, shown, kept_at_least, repeated_at_most):
     """Of a shown rule's reversals nearly all are stored and recalled; what repeats it word for word is not."""
@@ -55,6 +55,16 @@ def test_a_rule_turned_round_stands_in_the_next_session(box, name, shown, kept_a
 def turn(box, text, shown, **columns):
     """Queue a turn of a session that was shown memories."""
     return box.remember(text, channel="turn", reply="Done.", shown=" ".join(shown), **columns)
+
+
+def test_a_rule_that_no_hook_showed_may_be_turned_round_too(box):
+    """An agent may have looked a rule up by itself: what says nearly the same words of it is kept."""
+    box.remember("I don't want type hints in tests.", category="fact")
+    box.drain()
+    turn(box, "I do want type hints in tests.", ())
+    turn(box, "Type hints are nice.", ())
+    box.drain()
+    assert box.store("SELECT text FROM memory ORDER BY id")[1:] == ["I do want type hints in tests."]
 
 
 @pytest.mark.parametrize("together", [True, False])

@@ -28,14 +28,13 @@ _ATTRIBUTED = re.compile(
 def turn(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Answer {"facts": [...], "statements": [...]}.
 
-    Facts are what the user corrected, preferred or decided, as said; mostly nothing. Statements, where they are asked
-    for, are all that the user states: no question, guess or matter of the moment.
+    Facts are what the user corrected, preferred or decided, as said; mostly nothing. Statements are all that the user
+    states: no question, guess or matter of the moment.
     """
     own = [_fact(found, "user") for found in _standing(payload["user"])]
     told = [_fact(found, "agent") for found in _attributed(payload["summary"])]
     facts = list({fact["text"]: fact for fact in own + told}.values())[:MAX_FACTS]
-    every = _statements(payload["user"]) if payload.get("statements") else ()
-    return {"facts": facts, "statements": [_fact(found, "user") for found in every]}
+    return {"facts": facts, "statements": [_fact(found, "user") for found in _statements(payload["user"])]}
 
 
 def _sentences(said: str) -> Iterator[str]:
