@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memman.doctor.finding import Context, Finding, fail, shell, sound, warn, writable
-from memman.integrations import edits, toml_block
+from memman.integrations import claude_code, edits, toml_block
 from memman.integrations.files import read_only
 from memman.integrations.json5 import CannotEdit
 from memman.integrations.state import drift, expected, installed, unreadable
@@ -24,13 +24,14 @@ def check(context: Context) -> Iterator[Finding]:
     """Compare what was laid down and merged with what this version ships, and with which agents there are."""
     found = wired(context)
     faults = [*_unwired(found), *(fault for target in found for fault in _faults(context, target))]
-    yield from sound(faults, f"{', '.join(target.name for target in found)}: as this version ships them")
+    names = [target.name for target in found] or ["Claude Code's plugin"]
+    yield from sound(faults, f"{', '.join(names)}: as this version ships them")
 
 
 def _unwired(found: list[Target]) -> Iterator[Finding]:
     here = chosen(())
     for target in here:
-        if target not in found:
+        if target not in found and not (target.name == claude_code.NAME and claude_code.plugged()):
             says = f"{target.name} is on this machine and not wired: it neither recalls nor remembers by itself"
             yield warn(says, shell("memman", "install", "--target", target.name))
     if not (found or here):

@@ -99,6 +99,18 @@ def test_memman_that_was_only_installed_by_pip_has_yet_to_be_wired(box):
     assert box.memman("doctor").stdout.splitlines()[-1].startswith("0 failures, ")
 
 
+def test_claude_code_with_the_plugin_alone_is_wired(box):
+    """The plugin brings the hooks: nothing has to be installed for them."""
+    settings = box.data.parent / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    assert found(box, "agents") == [
+        ("warn", "claude-code is on this machine and not wired: it neither recalls nor remembers by itself")
+    ]
+    settings.write_text('{"enabledPlugins": {"memman@market": true}}')
+    assert found(box, "agents") == [("ok", "Claude Code's plugin: as this version ships them")]
+
+
 def test_a_home_that_cannot_be_written_is_no_ground(box):
     """Where the data folder is not there and cannot be made, that fails; the command makes it possible."""
     home = box.data.parent
