@@ -6,6 +6,7 @@ import sys
 import click
 
 from memman.cli.ancestors import agent_above
+from memman.cli.person import confirm
 from memman.cli.show import complain, text
 from memman.cli.wizard import admit, agreed, asked, from_shell, shown, vendored, vendors
 from memman.config.env import change_all
@@ -73,6 +74,8 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     settings |= asked(data, settings) if asks else {}
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Let OpenClaw's plugin see your conversations? Without it nothing is recalled there")
+    if sandbox and not (dry_run or codex.sandboxed(data)):
+        confirm(_SANDBOX.format(data) + ".")
     sandbox = sandbox or codex.sandboxed(data)
     if asks and codex.TARGET in targets and not sandbox:
         sandbox = click.confirm(_SANDBOX.format(data))

@@ -59,7 +59,7 @@ ASKED = {
     "insights approve": "",
     "insights protect": "",
     "insights reject": "",
-    "install": "for a provider, an endpoint and a key that the shell has",
+    "install": "for a provider, an endpoint and a key that the shell has, and with --allow-sandbox",
     "purge": "",
     "repair": "",
     "scan": "with --fix",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import PATIENCE
+from conftest import PATIENCE, no
 from memman.integrations.json5 import CannotEdit
 from memman.integrations.toml_roots import put, roots, take
 from memman.testing.terminal import attended
@@ -76,7 +76,8 @@ class Codex:
 
     def install(self, *args):
         """Install for Codex."""
-        done = self.box.memman("install", "--no-wizard", "--target", "codex", *args)
+        run = self.box.person if args else self.box.memman
+        done = run("install", "--no-wizard", "--target", "codex", *args)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -93,6 +94,15 @@ def test_install_never_allows_it_by_itself(codex):
     """Without a flag, and with nobody to ask, the file is not touched."""
     codex.install()
     assert not codex.path.exists()
+
+
+def test_the_flag_asks_a_person(codex):
+    """Where nobody can be asked, and where the answer is no, nothing is installed."""
+    line = ("install", "--no-wizard", "--target", "codex", "--allow-sandbox")
+    for done in (codex.box.memman(*line), codex.box.person(*line, answer=no)):
+        assert (done.returncode, done.stdout) == (77, "")
+    assert not codex.path.exists()
+    assert not codex.box.data.exists()
 
 
 @pytest.mark.parametrize("text", [None, *TEXTS[1:]])
