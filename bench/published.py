@@ -103,11 +103,12 @@ def _for_nothing(said: Mapping[str, float], kind: str) -> str:
 
 
 def _ablations(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Write what each signal pays: the difference without it, metric by metric and set by set, if that was measured."""
-    names = [name for name in sets[0]["rankings"] if name.startswith("no ")]
-    for metric in TOLD_BY if names else ():
-        lines = [(name, *(gap(one["rankings"][name], metric) for one in sets)) for name in names]
-        yield markdown((f"{metric} without a signal [95 %]", *(one["name"] for one in sets)), lines)
+    """Write what each signal pays: the difference without it, metric by metric, of each set where that was measured."""
+    names = list(dict.fromkeys(name for one in sets for name in one["rankings"] if name.startswith("no ")))
+    measured = [one for one in sets if names and set(names) <= one["rankings"].keys()]
+    for metric in TOLD_BY if measured else ():
+        lines = [(name, *(gap(one["rankings"][name], metric) for one in measured)) for name in names]
+        yield markdown((f"{metric} without a signal [95 %]", *(one["name"] for one in measured)), lines)
 
 
 def gap(ranking: Mapping[str, Any], metric: str) -> str:

@@ -46,6 +46,7 @@ say "The fact that was superseded is kept, and shown when asked for"
 run memman recall --history "where is the web shop deployed"
 
 say "This repository as memory: README and commit log, then five questions"
+run memman store create memman
 export MEMMAN_STORE=memman
 e2e/feed.sh
 memman scheduler drain

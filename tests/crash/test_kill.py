@@ -160,6 +160,8 @@ class Sweep:
         self.chance = random.Random(5)
         self.written, self.kills, self.ran = [], Counter(), 0
         self.spans = {}
+        for store in STORES:
+            assert box.memman("store", "create", store).returncode == 0
 
     def fresh(self, store="", **more):
         """Think up a note."""
