@@ -135,7 +135,7 @@ def _report(error: Exception) -> int:
     if isinstance(error, OverflowError) and "timestamp" in str(error):
         from memman.model.errors import BadConfig
 
-        error = BadConfig("the clock is past the year 2262, where Python's time ends: set it right")
+        error = BadConfig("the system clock is past the year 2262: correct it")
     if isinstance(error, MemmanError):
         from memman.config.command import runnable
         from memman.hot.sandbox import told

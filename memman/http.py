@@ -165,7 +165,7 @@ class Http:
                 if len(content) > self.policy.reply_bytes:
                     raise BadReply(f"{_place(request)} sent more than {self.policy.reply_bytes} bytes")
         except (httpx.ReadError, httpx.RemoteProtocolError, httpx.DecodingError):
-            raise BadReply(f"{_place(request)} sent a reply that breaks off") from None
+            raise BadReply(f"{_place(request)} sent an incomplete reply") from None
         return bytes(content)
 
     @contextlib.asynccontextmanager
@@ -193,7 +193,9 @@ def _request(
 ) -> httpx.Request:
     target = _target(url)
     if not all(value.isascii() and value.isprintable() for value in headers.values()):
-        raise ProviderMisconfigured(f"the API key for {target.host} has characters no header can carry")
+        raise ProviderMisconfigured(
+            f"the API key for {target.host} contains characters that are not allowed in a header"
+        )
     # A lone surrogate, from a command line in another encoding, is nothing JSON can carry.
     text = "" if body is None else json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return httpx.Request(
@@ -210,9 +212,9 @@ def _target(url: str) -> httpx.URL:
     try:
         target = httpx.URL(url)
     except httpx.InvalidURL:
-        raise ProviderMisconfigured("the endpoint is not an address") from None
+        raise ProviderMisconfigured("the endpoint is not a valid URL") from None
     if target.scheme not in {"http", "https"} or not target.host or target.userinfo:
-        raise ProviderMisconfigured("the endpoint must read http(s)://host/path, without user or password")
+        raise ProviderMisconfigured("the endpoint must look like http(s)://host/path, without user or password")
     return target
 
 
@@ -243,7 +245,7 @@ def _judge(request: httpx.Request, response: httpx.Response, content: bytes) -> 
     status = _status(response.status_code, fault)
     if status in range(200, 300):
         if reply is None:
-            raise BadReply(f"{_place(request)} answered something other than a JSON object")
+            raise BadReply(f"{_place(request)} did not answer with a JSON object")
         return reply
     if status in PASSING or status >= httpx.codes.INTERNAL_SERVER_ERROR:
         raise _TryAgainError(f"answered {status}", _seconds(response.headers.get("retry-after", "")))

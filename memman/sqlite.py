@@ -77,7 +77,7 @@ def checks_pages() -> bool:
 def _check_pages(db: apsw.Connection) -> None:
     """Raise CorruptError where a file has lost the mark by which its pages are checked."""
     if db.execute("PRAGMA application_id").get == CHECKED and db.reserve_bytes() != CHECKSUM_BYTES:
-        raise apsw.CorruptError("its first page is not what was written")
+        raise apsw.CorruptError("its first page is damaged")
 
 
 def log_damage(db: apsw.Connection, path: str) -> str:
@@ -115,7 +115,7 @@ def damaged(path: str, says: str) -> "MemmanError":
     from memman.model.errors import DamagedFile
 
     what = "--queue" if path.endswith("/queue.db") else f"--store {path.split('/')[-2]}"
-    return DamagedFile(f"{path} is damaged: {says}; it was left untouched, `memman repair {what}` mends it")
+    return DamagedFile(f"{path} is damaged: {says}; it was left untouched; `memman repair {what}` repairs it")
 
 
 def strange_header(path: str) -> str:
@@ -125,7 +125,7 @@ def strange_header(path: str) -> str:
             ways = file.read(_WAYS + 2)[_WAYS:]
     except OSError:
         return ""
-    return "" if ways in {b"", b"\1\1", b"\2\2"} else "its first page is not what was written"
+    return "" if ways in {b"", b"\1\1", b"\2\2"} else "its first page is damaged"
 
 
 def _check_regular(path: str) -> None:
@@ -136,7 +136,7 @@ def _check_regular(path: str) -> None:
     for end in COMPANIONS:
         check_regular(path + end)
     if _logged(path) and not (there(path) and os.stat(path).st_size):
-        raise apsw.CorruptError("it is empty, beside a log that is not")
+        raise apsw.CorruptError("it is empty, although its write-ahead log is not")
 
 
 def translated(error: Exception, path: str) -> "MemmanError":
@@ -144,20 +144,20 @@ def translated(error: Exception, path: str) -> "MemmanError":
     from memman.model.errors import Busy, CannotWrite, DamagedFile, MemmanError, StoreError
 
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
-        says = "holds pages that are not what memman wrote: damaged by the disk, or changed by another program"
-        return DamagedFile(f"{path} {says}; it was left untouched, `memman doctor` tells more")
+        says = "has pages that were changed by the disk or by another program"
+        return DamagedFile(f"{path} {says}; it was left untouched; run `memman doctor`")
     if isinstance(error, apsw.ReadOnlyError | apsw.NotADBError) and (says := strange_header(path)):
         return damaged(path, says)
     if isinstance(error, apsw.SQLError) and str(error).startswith("no such"):
-        return damaged(path, f"its tables are not what was written ({error})")
+        return damaged(path, f"its tables are damaged ({error})")
     if isinstance(error, UnicodeDecodeError):
-        return DamagedFile(f"{path} is damaged, it was left untouched: `memman doctor` tells more ({error})")
+        return DamagedFile(f"{path} is damaged, it was left untouched; run `memman doctor` ({error})")
     table: tuple[tuple[tuple[type[Exception], ...], type[MemmanError], str], ...] = (
         ((apsw.BusyError, apsw.LockedError), Busy, "is in use by another process; try again"),
         (
             (apsw.CorruptError, apsw.NotADBError),
             DamagedFile,
-            "is damaged or not a database, it was left untouched: `memman doctor` tells more",
+            "is damaged or not a database, it was left untouched; run `memman doctor`",
         ),
         (
             (apsw.FullError,),
@@ -167,7 +167,7 @@ def translated(error: Exception, path: str) -> "MemmanError":
         (
             (apsw.ReadOnlyError, apsw.PermissionsError, PermissionError),
             CannotWrite,
-            "may not be written; check its permissions",
+            "is not writable; check its permissions",
         ),
         ((apsw.CantOpenError,), CannotWrite, "cannot be opened; check its folder and permissions"),
         ((apsw.IOError, OSError), CannotWrite, "could not be read or written"),
@@ -242,11 +242,13 @@ def open_writer(path: str, *, synchronous: str = "FULL", checked: bool = True) -
     db.set_busy_timeout(WAIT_MS)
     _check_pages(db)
     if not checked and db.reserve_bytes():
-        raise damaged(path, "its first page is not what was written")
+        raise damaged(path, "its first page is damaged")
     if not keeps and db.reserve_bytes() == CHECKSUM_BYTES:
         from memman.model.errors import CannotWrite
 
-        raise CannotWrite(f"{path} has page checksums that this installation cannot keep: install the wheel of apsw")
+        raise CannotWrite(
+            f"{path} has page checksums that this build of apsw does not support: install apsw from its wheel"
+        )
     if says := log_damage(db, path):
         raise damaged(path, says)
     db.wal_autocheckpoint(0)
@@ -323,7 +325,7 @@ def despite(work: "Callable[[], T]") -> "T":
     except Exception as error:
         if getattr(error.__cause__ or error, "extendedresult", 0) != apsw.SQLITE_IOERR_DATA or not _verified:
             raise
-        sys.stderr.write(f"memman: answered from pages as they are: {error}\n")
+        sys.stderr.write(f"memman: answered from damaged pages: {error}\n")
         _verified = False
         try:
             return work()
@@ -340,10 +342,10 @@ def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
         from memman.model.errors import NewerSchema
 
         raise NewerSchema(
-            f"{path} has schema {version}, this memman knows {newest}: upgrade memman; nothing was changed"
+            f"{path} has schema {version}, but this memman only knows {newest}: upgrade memman; nothing was changed"
         )
     if version <= 0 and db.execute(_VERSION_LOST).get:
-        raise apsw.CorruptError("its first page has lost the number of its schema")
+        raise apsw.CorruptError("its schema number is missing")
     return int(version)
 
 

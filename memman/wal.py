@@ -31,7 +31,7 @@ def damage(path: str, seen: int) -> str:
     for order, head in _heads(log):
         walk = _Log(log, b"", order)
         if walk.followed(head, seen) and (walk.wrong or head != log[:HEADER]):
-            return "its log is not what was written, so that SQLite does not see all of it"
+            return "its write-ahead log is damaged, so SQLite cannot read all of it"
         break
     return ""
 

@@ -81,11 +81,15 @@ def _measured(path: str, part: Part) -> str:
 def _checked(path: str, part: Part) -> str:
     try:
         if digest(path) != part.sha256:
-            return "is not what was written: its SHA-256 differs"
+            return "was changed or is damaged: its SHA-256 differs"
         with Guard(path), closing(open_reader(path)) as db:
             said = [str(line) for (line,) in db.execute(f"PRAGMA integrity_check({_COMPLAINTS})")]
             if said != ["ok"]:
                 return "is damaged: " + " ".join("; ".join(said).split())[:200]
-            return "" if part.rows.items() <= counted(db).items() else "does not hold the rows that were counted"
+            return (
+                ""
+                if part.rows.items() <= counted(db).items()
+                else "has a different number of rows than when it was written"
+            )
     except MemmanError as error:
         return f"cannot be read: {error}"

@@ -12,13 +12,13 @@ PATIENCE = 60
 
 def backup_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:
     """Hold backup.lock, or raise Busy after `patience` seconds."""
-    busy = "another backup is being taken, restored or removed; try again when it is over"
+    busy = "another backup command is running; try again when it has finished"
     return lock.alone(data, BACKUP_LOCK, busy, patience)
 
 
 @contextmanager
 def quiet(data: str) -> Iterator[None]:
     """Hold off drains and backups. Raises Busy where one goes on for longer than PATIENCE."""
-    busy = "a drain is at work; try again when it has ended"
+    busy = "a drain is running; try again when it has finished"
     with lock.drain_lock(data, PATIENCE, busy=busy), backup_lock(data, PATIENCE):
         yield

@@ -63,11 +63,11 @@ class Manifest:
             parts = tuple(Part(**checked(part, _PART)) for part in sound["parts"])
             found = cls(**sound | {"keys": tuple(sound["keys"]), "parts": parts})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise DamagedFile(f"{path} is not what was written: what the backup holds cannot be told") from error
+            raise DamagedFile(f"{path} was changed or is damaged, so the backup's contents are unknown") from error
         if found.id != os.path.basename(folder):
-            raise DamagedFile(f"{path} is that of another backup, {found.id[:80]!a}: give the folder its name again")
+            raise DamagedFile(f"{path} belongs to backup {found.id[:80]!a}: rename the folder back to that")
         if [part.file for part in parts] != [part_file(store) for store in dict.fromkeys(part.store for part in parts)]:
-            raise DamagedFile(f"{path} names files that are no part of a backup")
+            raise DamagedFile(f"{path} lists files that do not belong to a backup")
         return found
 
     def text(self) -> str:
@@ -157,7 +157,7 @@ def found(data: str, part: str) -> str:
     if not named:
         raise UnknownId(f"there is no backup {part[:80]!a}: `memman backup list` shows them")
     if len(named) > 1:
-        raise AmbiguousId(f"{part} is ambiguous, give more of it: {_some(named)}")
+        raise AmbiguousId(f"{part} is ambiguous, give more characters: {_some(named)}")
     return named[0]
 
 

@@ -54,7 +54,7 @@ def attempt(data: str, queue: Queue, settings: Settings) -> Manifest | None:
     every, now, last = interval(settings), now_ms(), Attempt.last(queue)
     if not due(last, every, now):
         return None
-    _remember(queue, Attempt(now, "it was broken off"))
+    _remember(queue, Attempt(now, "it was interrupted"))
     try:
         made = take(data, automatic=True)
         prune(data, int(settings["MEMMAN_BACKUP_KEEP"]))

@@ -17,12 +17,12 @@ _PATIENCE, _PAUSE = 60, 0.02
 
 def steady(data: str) -> AbstractContextManager[None]:
     """Keep every store in its place while one is changed; many may at once. Raises Busy after a minute."""
-    return _held(data, LOCK_SH, "a store is being restored or repaired; try again when that is over")
+    return _held(data, LOCK_SH, "a store is being restored or repaired; try again when that has finished")
 
 
 def exchanging(data: str) -> AbstractContextManager[None]:
     """Keep all others but the drain from changing a store while one is replaced. Raises Busy after a minute."""
-    return _held(data, LOCK_EX, "another command changes a store; try again when it is over")
+    return _held(data, LOCK_EX, "another command is changing a store; try again when it has finished")
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def take(
     if store is not None and not stores.exists(data, stores.checked(store)):
         raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
     if not (os.path.exists(queue_path(data)) or stores.names(data)):
-        raise UsageError("there is nothing to back up yet: the first note makes it")
+        raise UsageError("there is nothing to back up yet")
     with backup_lock(data):
         draft = f"{backups_path(data)}/{_DRAFT}{os.getpid()}"
         sweep(data)
@@ -85,7 +85,9 @@ def _written(data: str, draft: str, label: str, store: str | None, progress: Pro
     steps = count(1)
     parts = tuple(told(_parts(data, draft, store), steps, 2 * (1 + len(stores.names(data))), progress))
     for fault in faults(draft, told(parts, steps, 2 * len(parts), progress)):
-        raise DamagedFile(f"no backup was taken: {fault}; `memman doctor` says more, and --store leaves it out")
+        raise DamagedFile(
+            f"no backup was created: {fault}; see `memman doctor`, or back up a single store with --store"
+        )
     before = listed(data)
     manifest = Manifest(
         id=_free(new_id(at, label), before),

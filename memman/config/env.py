@@ -152,7 +152,7 @@ def _exposure(path: str, info: os.stat_result) -> str:
     """Return who else has the file in hand, '' for nobody."""
     mode = stat.S_IMODE(info.st_mode)
     if foreign(info.st_uid):
-        return f"{path} belongs to another user: make it your own"
+        return f"{path} belongs to another user: change its owner to yourself"
     return f"{path} can be read by others (mode {mode:04o}): run chmod 600 on it" if mode & 0o077 else ""
 
 
@@ -180,8 +180,8 @@ def _checked(values: Mapping[str, str | None]) -> dict[str, str | None]:
 def _fault(key: Key, value: str) -> str:
     """Return what is wrong with a value, '' for nothing."""
     if not value.isprintable():
-        return f"{key.name}: the value holds a newline or another control character"
+        return f"{key.name}: the value contains a newline or another control character"
     if value != value.strip():
-        return f"{key.name}: the value begins or ends with a blank"
+        return f"{key.name}: the value starts or ends with a space"
     wrong = key.check(value)
     return f"{key.name} {wrong}" if wrong else ""

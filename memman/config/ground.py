@@ -80,7 +80,7 @@ def refuse_shared(data: str, path: str, mounts: str = _MOUNTS) -> None:
         from memman.model.errors import UnsafePlace
 
         raise UnsafePlace(
-            f"{path} lies on {kind}, where SQLite files of several programs get damaged: move the data folder to a"
+            f"{path} lies on {kind}, where SQLite databases can be damaged: move the data folder to a"
             " local disk and set MEMMAN_DATA_DIR; `memman config set unsafe_folder allow` if one machine alone uses it"
         )
 
@@ -92,7 +92,7 @@ def refuse_second(data: str, kernel: Kernel) -> None:
         from memman.model.errors import UnsafePlace
 
         raise UnsafePlace(
-            f"another machine ({other}) has used {data} since this one was started, and two at once damage it:"
+            f"another machine ({other}) has used {data} since this one was booted, and two at once damage it:"
             f" if only this one does from now on, run rm {owner_path(data)}"
         )
 

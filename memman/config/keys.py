@@ -84,7 +84,7 @@ def _prices(value: str) -> str:
 def _every(value: str) -> str:
     hours = value.removesuffix("h")
     fits = value in BACKUP_WORDS or (value != hours and not _whole(1, 8760)(hours))
-    return "" if fits else "takes off, daily, weekly, or a number of hours as in 12h"
+    return "" if fits else "takes off, daily, weekly, or a number of hours such as 12h"
 
 
 def _endpoint(value: str) -> str:
@@ -92,13 +92,17 @@ def _endpoint(value: str) -> str:
 
     scheme, separator, rest = value.partition("://")
     if scheme not in {"http", "https"} or not separator or not rest or "@" in rest or " " in rest:
-        return "takes an http:// or https:// address without a user name"
+        return "takes an http:// or https:// URL without a user name"
     try:
         target = urlsplit(value)
         host, _ = target.hostname or "", target.port
     except ValueError:
-        return "takes an address whose host and port can be read"
-    return "" if scheme == "https" or _near(host) else "takes an https:// address; http:// only for the local network"
+        return "takes a URL with a valid host and port"
+    return (
+        ""
+        if scheme == "https" or _near(host)
+        else "takes an https:// URL; http:// is allowed only for the local network"
+    )
 
 
 def _near(host: str) -> bool:
@@ -124,50 +128,53 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_LLM_PROVIDER",
             "",
-            "Who extracts and reconciles: builtin, openai (any compatible endpoint) or anthropic. "
-            "Unset: openai where a key or an endpoint is set, else builtin.",
+            "Language model provider: builtin, openai (any compatible endpoint) or anthropic. "
+            "Unset: openai if a key or an endpoint is set, else builtin.",
             _one_of("builtin", "openai", "anthropic"),
         ),
-        Key("MEMMAN_LLM_ENDPOINT", "", "Base address; by default OpenRouter's, or Anthropic's own.", _endpoint),
+        Key("MEMMAN_LLM_ENDPOINT", "", "Base URL; default: OpenRouter's, or Anthropic's.", _endpoint),
         Key("MEMMAN_LLM_API_KEY", "", "Key for the model provider.", _anything, secret=True),
         Key("MEMMAN_LLM_MODEL_FAST", "", "Model that extracts facts.", _anything),
         Key("MEMMAN_LLM_MODEL_SLOW", "", "Model that reconciles them.", _anything),
         Key(
-            "MEMMAN_LLM_PRICE", "", "IN,OUT in US dollars per million tokens, for providers that name no cost.", _prices
+            "MEMMAN_LLM_PRICE",
+            "",
+            "Price IN,OUT in US dollars per million tokens, for providers that do not report the cost.",
+            _prices,
         ),
         Key(
             "MEMMAN_EMBED_PROVIDER",
             "builtin",
-            "Whose vectors link and reconcile: builtin, openai (any compatible endpoint), voyage or ollama. "
-            "minilm: the built-in ones, and recall searches MiniLM's, made by the drain.",
+            "Embedding provider: builtin, openai (any compatible endpoint), voyage or ollama. "
+            "minilm: as builtin, but recall searches MiniLM's vectors, which drains create.",
             _one_of("builtin", "minilm", "openai", "voyage", "ollama"),
         ),
-        Key("MEMMAN_EMBED_ENDPOINT", "", "Base address; by default the provider's own.", _endpoint),
+        Key("MEMMAN_EMBED_ENDPOINT", "", "Base URL; default: the provider's.", _endpoint),
         Key("MEMMAN_EMBED_API_KEY", "", "Key for the embedding provider.", _anything, secret=True),
         Key("MEMMAN_EMBED_MODEL", "", "Embedding model.", _anything),
         Key(
             "MEMMAN_EMBED_DIMENSION",
             "",
-            "Length of its vectors; learned from the first reply when unset.",
+            "Dimension of its vectors; unset: taken from the first reply.",
             _whole(8, 16384),
         ),
         Key("MEMMAN_EMBED_PRICE", "", "US dollars per million tokens.", _amount),
         Key(
             "MEMMAN_RERANK",
             "off",
-            "on: recall has its best hits put in order by the reranker, as with --rerank; hooks never do.",
+            "on: recall reranks its best hits, as with --rerank; hooks never do.",
             _one_of("off", "on"),
         ),
         Key(
             "MEMMAN_RERANK_PROVIDER",
             "",
-            "Who reranks: voyage, cohere, jina or openai (any compatible endpoint with /rerank).",
+            "Reranking provider: voyage, cohere, jina or openai (any compatible endpoint with /rerank).",
             _one_of("voyage", "cohere", "jina", "openai"),
         ),
         Key(
             "MEMMAN_RERANK_ENDPOINT",
             "",
-            "Base address; by default the provider's own, for openai none.",
+            "Base URL; default: the provider's; openai has none.",
             _endpoint,
         ),
         Key("MEMMAN_RERANK_API_KEY", "", "Key for the reranker.", _anything, secret=True),
@@ -175,43 +182,58 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_RERANK_BUDGET_MS",
             "300",
-            "Milliseconds the reranker may take, connecting included; after that the local order stands.",
+            "Milliseconds the reranker may take, including connecting; after that recall keeps its own order.",
             _whole(1, 60_000),
         ),
-        Key("MEMMAN_BUDGET_USD", "", "Dollars a day after which provider calls pause; notes wait.", _amount),
-        Key("MEMMAN_BUDGET_TOKENS", "", "Tokens a day after which provider calls pause.", _whole(0, 10**12)),
+        Key(
+            "MEMMAN_BUDGET_USD",
+            "",
+            "Daily budget in US dollars; when it is spent, provider calls pause and notes stay queued.",
+            _amount,
+        ),
+        Key("MEMMAN_BUDGET_TOKENS", "", "Daily budget in tokens.", _whole(0, 10**12)),
         Key(
             "MEMMAN_CAPTURE",
             "",
-            "What hooks keep of an agent's turns: off, corrections (what the user corrects, prefers or decides) or "
-            "turns (whatever the model finds worth keeping). Unset: turns with a model, corrections without.",
+            "What hooks save from an agent's turns: off, corrections (what the user corrects, prefers or decides) or "
+            "turns (whatever the model finds worth keeping). Unset: turns if a model is configured, else corrections.",
             _one_of("off", "corrections", "turns"),
             amiss="off",
         ),
         Key(
             "MEMMAN_IGNORE",
             "",
-            "Folders of which nothing is remembered, parted by commas: ~/clients/*, or a name anywhere. "
-            "A repository says so for itself in .memmanignore.",
+            "Folders in which nothing is remembered, separated by commas: ~/clients/*, or a folder name. "
+            "A repository can opt out with a .memmanignore file.",
             _anything,
         ),
-        Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Notes in flight at once.", _whole(1, 256)),
-        Key("MEMMAN_BACKUP_EVERY", "off", "How often drains take a backup: off, daily, weekly, or 12h.", _every),
-        Key("MEMMAN_BACKUP_KEEP", "7", "Backups of the schedule that are kept, the last ones.", _whole(1, 1000)),
+        Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Number of notes processed at once.", _whole(1, 256)),
+        Key(
+            "MEMMAN_BACKUP_EVERY",
+            "off",
+            "How often to create a backup automatically: off, daily, weekly, or e.g. 12h.",
+            _every,
+        ),
+        Key("MEMMAN_BACKUP_KEEP", "7", "How many automatic backups to keep.", _whole(1, 1000)),
         Key(
             "MEMMAN_LOG_LEVEL",
             "info",
-            "What logs/worker.jsonl keeps: info (what became of each note, no text) or debug (what stages made of it).",
+            "What logs/worker.jsonl contains: info (results, no text) or debug (also what each stage did, with text).",
             _one_of("info", "debug"),
         ),
         Key(
             "MEMMAN_UNSAFE_FOLDER",
             "refuse",
-            "allow: the data folder is used wherever it lies and whoever else does; for one machine alone on a shared "
-            "mount. Backups matter there.",
+            "allow: use the data folder on any file system; only if a single machine uses that shared "
+            "mount, and then with backups.",
             _one_of("refuse", "allow"),
         ),
-        Key("MEMMAN_HTTP_TIMEOUT", "60", "Seconds a provider call may take.", _whole(1, 3600)),
-        Key("MEMMAN_HTTP_TRIES", "3", "Times a provider call is made before the note waits.", _whole(1, 10)),
+        Key("MEMMAN_HTTP_TIMEOUT", "60", "Timeout of a provider call, in seconds.", _whole(1, 3600)),
+        Key(
+            "MEMMAN_HTTP_TRIES",
+            "3",
+            "How often a provider call is tried before the note is put back into the queue.",
+            _whole(1, 10),
+        ),
     )
 }

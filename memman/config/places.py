@@ -21,7 +21,7 @@ def data_dir() -> str:
     if chosen[0] == "~":
         from memman.model.errors import BadConfig
 
-        raise BadConfig("the home folder is not known: set HOME or MEMMAN_DATA_DIR")
+        raise BadConfig("the home folder is unknown: set HOME or MEMMAN_DATA_DIR")
     data = os.path.abspath(chosen)
     _refuse_shared(data)
     return data
@@ -58,7 +58,7 @@ def _refuse_shared(data: str) -> None:
     if foreign(link.st_uid) or foreign(folder.st_uid):
         why = "belongs to another user: set MEMMAN_DATA_DIR to a folder of your own"
     elif S_ISDIR(folder.st_mode) and folder.st_mode & 0o002:
-        why = f"can be written by everybody (mode {folder.st_mode & 0o7777:04o}): run chmod 700 on it"
+        why = f"is writable by every user (mode {folder.st_mode & 0o7777:04o}): run chmod 700 on it"
     else:
         return
     from memman.model.errors import BadConfig
@@ -71,7 +71,7 @@ def check_folder(data: str) -> None:
     if os.path.exists(data) and not (os.path.isdir(data) and os.access(data, os.R_OK | os.X_OK)):
         from memman.model.errors import CannotWrite
 
-        raise CannotWrite(f"{data} is not a folder that memman may read: check it, or set MEMMAN_DATA_DIR")
+        raise CannotWrite(f"{data} is not a readable folder: check it, or set MEMMAN_DATA_DIR")
 
 
 def queue_path(data: str) -> str:
@@ -184,7 +184,7 @@ def open_file(path: str, flags: int) -> int:
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
     if not S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(EINVAL, "it is no regular file", path)
+        raise OSError(EINVAL, "it is not a regular file", path)
     return handle
 
 
@@ -197,7 +197,7 @@ def check_regular(path: str) -> None:
     if not regular:
         from memman.model.errors import CannotWrite
 
-        raise CannotWrite(f"{path} is no regular file: move it away")
+        raise CannotWrite(f"{path} is not a regular file: move it away")
 
 
 def read_file(path: str) -> str:

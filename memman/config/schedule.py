@@ -84,7 +84,7 @@ def refuse_stopped(data: str, verb: str) -> None:
     if Schedule.load(data).stopped:
         from memman.model.errors import SchedulerStopped
 
-        raise SchedulerStopped(f"Scheduler is stopped; cannot {verb} (start it with `memman scheduler start`)")
+        raise SchedulerStopped(f"cannot {verb}: the scheduler is stopped; start it with `memman scheduler start`")
 
 
 def ring(data: str) -> None:

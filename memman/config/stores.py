@@ -41,7 +41,7 @@ def _harmless(text: str, what: str) -> str:
     if len(text) >= LONG and any(map(str.isdigit, text)) and (shown := screened(text)) != text:
         from memman.model.errors import UsageError
 
-        raise UsageError(f"{what} {shown} holds a secret: use another name")
+        raise UsageError(f"{what} {shown} contains a secret: use another name")
     return text
 
 

@@ -40,4 +40,4 @@ def _run(name: str, context: Context) -> Iterator[Finding]:
     except MemmanError as error:
         yield fail(str(error))
     except Exception as error:  # noqa: BLE001 - whatever is broken, the other checks go on
-        yield fail(f"the check itself broke down: {type(error).__name__}: {error}")
+        yield fail(f"the check itself failed: {type(error).__name__}: {error}")

@@ -25,18 +25,18 @@ def check(context: Context) -> Iterator[Finding]:
     found = wired(context)
     faults = [*_unwired(found), *(fault for target in found for fault in _faults(context, target))]
     names = [target.name for target in found] or ["Claude Code's plugin"]
-    yield from sound(faults, f"{', '.join(names)}: as this version ships them")
+    yield from sound(faults, f"{', '.join(names)}: up to date")
 
 
 def _unwired(found: list[Target]) -> Iterator[Finding]:
     here = chosen(())
     for target in here:
         if target not in found and not (target.name == claude_code.NAME and claude_code.plugged()):
-            says = f"{target.name} is on this machine and not wired: it neither recalls nor remembers by itself"
+            says = f"{target.name} is on this machine, but memman is not set up in it"
             yield warn(says, shell("memman", "install", "--target", target.name))
     if not (found or here):
-        hint = f"no agent was found on this machine; `memman install --target NAME` wires one of {', '.join(TARGETS)}"
-        yield warn("no agent is wired: nothing is recalled or remembered by itself", hint=hint)
+        hint = f"no agent was found on this machine; `memman install --target NAME` sets up any of {', '.join(TARGETS)}"
+        yield warn("memman is not set up in any agent: nothing is recalled or saved automatically", hint=hint)
 
 
 def _faults(context: Context, target: Target) -> Iterator[Finding]:
@@ -53,7 +53,7 @@ def _faults(context: Context, target: Target) -> Iterator[Finding]:
         return
     allow = writable(*shut)
     mend = f"{allow} && {install}" if allow and wrong else allow
-    lost = "it differs from what this version ships" if wrong else "memman can neither update nor remove its part"
+    lost = "it was changed or is from another version" if wrong else "memman can neither update nor remove its part"
     more = f" and {len(shut) - 1} more" if len(shut) > 1 else ""
     yield (fail if wrong else warn)(f"{target.name}: {shut[0]}{more} cannot be written: {lost}", mend, _ELSEWHERE)
 

@@ -32,14 +32,14 @@ def check(context: Context) -> Iterator[Finding]:
     if troubles:
         return
     if made:
-        yield ok(f"{counted(len(made), 'backup')}, the last one {_ago(made[0])}")
+        yield ok(f"{counted(len(made), 'backup')}, the newest {_ago(made[0])}")
     else:
-        yield skipped("none yet: `memman backup schedule daily` has drains take them")
+        yield skipped("none yet; `memman backup schedule daily` creates them automatically")
 
 
 def _begun(data: str) -> Iterator[Finding]:
     if not held(data, BACKUP_LOCK) and unsettled(data):
-        yield fail("a restore was cut short: a store may be missing", shell("memman", "scheduler", "drain"))
+        yield fail("a restore was interrupted: a store may be missing", shell("memman", "scheduler", "drain"))
 
 
 def _purged(data: str) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def _purged(data: str) -> Iterator[Finding]:
 def _unread(found: dict[str, Manifest | None]) -> Iterator[Finding]:
     for name, made in found.items():
         if made is None:
-            yield warn(f"backup {name} does not say what it holds", shell("memman", "backup", "remove", name))
+            yield warn(f"backup {name} has no readable manifest", shell("memman", "backup", "remove", name))
 
 
 def _last(data: str, made: list[Manifest]) -> Iterator[Finding]:
@@ -71,7 +71,7 @@ def _late(context: Context, made: list[Manifest]) -> Iterator[Finding]:
         yield warn(f"the last backup failed: {last.error}", _CREATE)
     elif last.at and (not made or time.time() * 1000 - made[0].at > _LATE * every):
         when = _ago(made[0]) if made else "never"
-        yield warn(f"the last backup was taken {when}, and one is due every {span(every / 1000)}", _CREATE)
+        yield warn(f"the last backup was {when}, but one is due every {span(every / 1000)}", _CREATE)
 
 
 def _ago(made: Manifest) -> str:

@@ -18,13 +18,13 @@ def _gone(data: str, bound: dict[str, str]) -> Iterator[Finding]:
     for place, store in sorted(bound.items()):
         if not stores.exists(data, store) and os.path.exists(place):
             yield warn(
-                f"{place} is bound to store {store!r}, which is not there",
+                f"{place} is bound to store {store!r}, which does not exist",
                 shell("memman", "store", "create", store),
-                "or in that repository `memman store bind --unset`",
+                "or run `memman store bind --unset` in that repository",
             )
     active = stores.active(data)
     if not stores.valid_name(active):
-        says = f"the active store is {active[:60]!a}, which is no name of a store: no note is taken"
+        says = f"the active store is {active[:60]!a}, which is not a valid name: nothing can be remembered"
         yield fail(says, shell("rm", f"{data}/active"))
     elif active != stores.DEFAULT and not stores.exists(data, active):
-        yield warn(f"the active store {active!r} is not there", shell("memman", "store", "create", active))
+        yield warn(f"the active store {active!r} does not exist", shell("memman", "store", "create", active))

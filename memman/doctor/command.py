@@ -15,7 +15,7 @@ _INSTALL = "memman install"
 def check(context: Context) -> Iterator[Finding]:
     """Have each kind of shell run the command."""
     if not wired(context):
-        yield skipped("no agent is wired that would call it")
+        yield skipped("memman is not set up in an agent that would call it")
         return
     called = command(context.data)
     yield from sound(_faults(context.data, called), f"`{called}` starts this memman in the shells of agents")

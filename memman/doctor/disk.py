@@ -18,7 +18,7 @@ def check(context: Context) -> Iterator[Finding]:
     free = shutil.disk_usage(context.data).free
     says = f"{free / 2**30:.1f} GiB free"
     if free < _NONE:
-        yield fail(says, hint="free some space: notes cannot be kept")
+        yield fail(says, hint="free some space: new notes cannot be saved")
     elif free < _LITTLE:
         yield warn(says, hint="free some space")
     else:

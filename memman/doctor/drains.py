@@ -23,7 +23,7 @@ _STUCK = 600
 # Lines of the log in which the newest failure is looked for.
 _LINES = 200
 _DRAIN = "memman scheduler drain"
-_MORE = "`memman scheduler status` and `memman log worker` tell more"
+_MORE = "see `memman scheduler status` and `memman log worker`"
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -47,7 +47,7 @@ def _ahead(data: str) -> Iterator[Finding]:
     for path, mend in ((heartbeat_path(data), f"rm {{}} && {_DRAIN}"), (schedule_path(data), "touch {}")):
         ahead = os.stat(path).st_mtime - time.time() if os.path.exists(path) else 0
         if ahead > _AHEAD:
-            says = f"{path} is dated {span(ahead)} ahead: until then nobody sees that drains are missing"
+            says = f"{path} is dated {span(ahead)} in the future: until then missing drains go unnoticed"
             yield warn(says, mend.format(shell(path)))
 
 
@@ -58,8 +58,8 @@ def _stuck(data: str) -> Iterator[Finding]:
         return
     passed = time.time() - max(os.stat(path).st_mtime for path in (lock, heartbeat_path(data)) if os.path.exists(path))
     if passed > _STUCK:
-        says = f"a drain holds {lock} and has not got on for {span(passed)}: it is stopped or stuck"
-        hint = "`kill -CONT` lets the process that it names go on; one that is killed loses nothing, the next resumes"
+        says = f"a drain holds {lock} but made no progress for {span(passed)}: it is suspended or hangs"
+        hint = "`kill -CONT` resumes the process listed; killing it loses nothing, the next drain continues"
         yield fail(says, f"lsof {shell(lock)}", hint)
 
 
@@ -72,10 +72,10 @@ def _failing(data: str, last: int) -> Iterator[Finding]:
     if not broken and not code:
         return
     newest = broken[-1] if broken else next((line for line in reversed(told) if line.get("code") == code), {})
-    hint = f"{_MORE}; the drain itself says what is to be done"
+    hint = f"{_MORE}; the drain's own message says what to do"
     outside = links(data)
     if outside:
-        hint = f"{outside[0]} leads out of the data folder, where systemd lets no drain write: bring it back; {_MORE}"
+        hint = f"{outside[0]} links out of the data folder, where systemd lets no drain write: move it back; {_MORE}"
     yield fail(f"the last drain failed: {_named(newest) or f'exit code {code}'}", _DRAIN, hint)
 
 

@@ -39,5 +39,5 @@ def _minilm() -> Finding:
         MiniLM().vectors(["yes"])
     except ProviderMisconfigured as error:
         back = shell("memman", "config", "set", "MEMMAN_EMBED_PROVIDER", "builtin")
-        return fail(str(error), back, f"or {INSTALL}; the command makes do without it, as recall does already")
+        return fail(str(error), back, f"or {INSTALL}; the command goes back to the built-in vectors")
     return ok(f"{FINGERPRINT.model} is installed: nothing to reach")

@@ -16,7 +16,7 @@ def check(context: Context) -> Iterator[Finding]:
         says = f"{counted(len(context.settings.said), 'key')} set in {path}"
         yield from sound((*_faults(context, path), *_unknown(context)), says)
     else:
-        yield ok("no key is set: everything has its default")
+        yield ok("no key is set, all defaults apply")
     yield from _shadows(context)
 
 
@@ -29,7 +29,7 @@ def _faults(context: Context, path: str) -> Iterator[Finding]:
 
 def _unknown(context: Context) -> Iterator[Finding]:
     for name in unknown(context.data):
-        yield warn(f"{name[:60]} is no key of memman's", shell("memman", "config", "unset", name))
+        yield warn(f"{name[:60]} is not a known key", shell("memman", "config", "unset", name))
 
 
 def _shadows(context: Context) -> Iterator[Finding]:
@@ -37,6 +37,6 @@ def _shadows(context: Context) -> Iterator[Finding]:
     for name in KEYS:
         if os.environ.get(name, context.settings[name]) != context.settings[name]:
             yield warn(
-                f"{name} is set in this shell to something else, which nothing reads",
-                hint=f"`memman config set {name} VALUE` sets it; or unset the variable",
+                f"{name} is set to something else in this shell, which has no effect",
+                hint=f"set it with `memman config set {name} VALUE`, or unset the variable",
             )

@@ -18,7 +18,7 @@ def check(context: Context) -> Iterator[Finding]:
     faults = (
         fail(f"{path} {fault}", _mend(context.data, path, fault)) for path, fault in sorted(context.amiss.items())
     )
-    yield from sound(faults, "files are files, and folders folders")
+    yield from sound(faults, "everything is of the expected type")
 
 
 def _mend(data: str, path: str, fault: str) -> str:

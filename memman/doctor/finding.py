@@ -133,7 +133,7 @@ def backup(path: str, hint: str) -> str:
     """Add to a hint the newest copy that an upgrade made of a file before it changed it."""
     folder, name = os.path.split(path)
     copies = sorted(other for other in os.listdir(folder) if other.startswith(name + ".schema-"))
-    return f"{hint}; an older copy is kept: {folder}/{copies[-1]}" if copies else hint
+    return f"{hint}; there is an older copy: {folder}/{copies[-1]}" if copies else hint
 
 
 def span(seconds: float) -> str:

@@ -10,7 +10,7 @@ from memman.integrations.files import read_only
 
 _MOVE = "move the folder to a local disk and set MEMMAN_DATA_DIR"
 _ELSEWHERE = "or set MEMMAN_DATA_DIR to a folder that you can write to"
-_ALONE = "do so only where the other machine does not use it any more"
+_ALONE = "only if the other machine no longer uses it"
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -19,7 +19,7 @@ def check(context: Context) -> Iterator[Finding]:
     if not os.path.exists(data):
         yield from _unsafe(data, [data]) or [_unmade(data)]
     elif not os.path.isdir(data):
-        yield fail(f"{data} is no folder", hint="move it away, or set MEMMAN_DATA_DIR")
+        yield fail(f"{data} is not a folder", hint="move it away, or set MEMMAN_DATA_DIR")
     elif not os.access(data, os.R_OK | os.W_OK | os.X_OK):
         yield fail(f"{data} is read-only: nothing can be remembered", writable(data), _ELSEWHERE)
     else:
@@ -41,11 +41,11 @@ def _unsafe(data: str, places: list[str]) -> list[Finding]:
     grave = warn if ground.allowed(data) else fail
     kinds = {path: ground.file_system(path) for path in places}
     found = [
-        grave(f"{path} lies on {kind}, where SQLite files of several programs get damaged", hint=_MOVE)
+        grave(f"{path} lies on {kind}, where SQLite databases can be damaged", hint=_MOVE)
         for path, kind in kinds.items()
         if ground.shared(kind)
     ]
     if other := ground.second(data, ground.this_kernel()):
-        says = f"another machine ({other}) has used {data} since this one was started"
+        says = f"another machine ({other}) has used {data} since this one was booted"
         found.append(grave(says, shell("rm", ground.owner_path(data)), _ALONE))
     return found

@@ -16,7 +16,7 @@ from memman.queue.schema import STEPS as QUEUE
 from memman.queue.view import QueueView
 from memman.store.sqlite.schema import STEPS as STORE
 
-_KEEP = "the damaged file is kept beside it"
+_KEEP = "the damaged file is kept"
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -48,8 +48,8 @@ def _gone(data: str) -> Iterator[Finding]:
         return
     for store in stored:
         if not stores.exists(data, store) and not glob(f"{escape(data)}/removed/{store}-*"):
-            hint = f"its folder is {os.path.dirname(store_path(data, store))}; `memman backup list` shows copies"
-            yield warn(f"store {store!r} is gone, though notes were stored in it", hint=hint)
+            hint = f"its folder is {os.path.dirname(store_path(data, store))}; see `memman backup list`"
+            yield warn(f"the database of store {store!r} is missing, although notes were stored in it", hint=hint)
 
 
 def _mend(what: str, path: str) -> str:

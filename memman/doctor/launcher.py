@@ -19,7 +19,7 @@ def check(context: Context) -> Iterator[Finding]:
     """Look at the launcher, and run it."""
     path = launcher_path(context.data)
     if not os.path.exists(path) and Schedule.load(context.data).kind in {"", NOBODY} and not wired(context):
-        yield skipped("nothing was installed that would call it")
+        yield skipped("nothing is installed that calls it")
         return
     if path in context.amiss:
         yield skipped(f"{path} {context.amiss[path]}")
@@ -29,23 +29,23 @@ def check(context: Context) -> Iterator[Finding]:
 
 def _looked(data: str, path: str) -> Finding:
     if not os.path.exists(path):
-        return fail(f"{path} is not there: hooks and units call it", _INSTALL)
+        return fail(f"{path}, which hooks and units call, does not exist", _INSTALL)
     if not os.access(path, os.X_OK):
         return fail(f"{path} is not executable", _INSTALL)
     program = _target(data)
     if not os.access(program, os.X_OK):
-        return fail(f"{path} starts {program or 'nothing'}, which is not there", _INSTALL)
+        return fail(f"{path} starts {program or 'nothing'}, which does not exist", _INSTALL)
     if read_file(path) != text(data, program, start(data)):
-        return fail(f"{path} is not as this version writes it", _INSTALL)
+        return fail(f"{path} was changed or is from another version", _INSTALL)
     return _started(data, path, program)
 
 
 def _started(data: str, path: str, program: str) -> Finding:
     if (python := start(data).python) and not os.access(python, os.X_OK):
-        return warn(f"{path} is slower than it could be: {python} is not there", _INSTALL)
+        return warn(f"{path} is slower than necessary: {python} does not exist", _INSTALL)
     said = _version(path)
     if said != f"memman {__version__}":
-        return warn(f"{path} starts {program}, which says {said!a}; this is memman {__version__}", _INSTALL)
+        return warn(f"{path} starts {program}, which is {said!a}, but this is memman {__version__}", _INSTALL)
     return ok(f"{path} starts {program}")
 
 

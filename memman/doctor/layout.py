@@ -77,12 +77,12 @@ def _fault(path: str, *, folder: bool, writable: bool) -> str:
     try:
         info = os.stat(path)
     except OSError:
-        return "is a link that leads nowhere" if stat.S_ISLNK(mode) else ""
+        return "is a broken link" if stat.S_ISLNK(mode) else ""
     if not (stat.S_ISDIR if folder else stat.S_ISREG)(info.st_mode):
         return f"is {_kind(info.st_mode)} and should be {'a folder' if folder else 'a file'}"
     needed = os.R_OK | (os.W_OK if writable else 0) | (os.X_OK if folder else 0)
     if info.st_uid == os.geteuid() and not os.access(path, needed):
-        return f"may not be read and written by its own owner (mode {stat.S_IMODE(info.st_mode):04o})"
+        return f"is not readable and writable for its owner (mode {stat.S_IMODE(info.st_mode):04o})"
     return ""
 
 

@@ -35,7 +35,7 @@ def overrides(*, stopped: bool) -> Iterator[Finding]:
             unmask = shell("systemctl", "--user", "unmask", *runtime, unit)
             yield fail(f"systemd: {unit} is {state}", f"{unmask} && {_INSTALL}")
         elif state != "enabled" and not stopped:
-            yield fail(f"systemd: {unit} is {state}: nothing starts it when you log in next", _INSTALL)
+            yield fail(f"systemd: {unit} is {state}: nothing starts it at the next login", _INSTALL)
 
 
 def _dropin(unit: str, path: str) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ def check(context: Context) -> Iterator[Finding]:
     """Look whether the model's provider answers."""
     record = compose.in_force(context.settings)["llm"]
     if record["provider"] == "builtin":
-        yield ok("the built-in rules: nothing to reach")
+        yield ok("built-in rules, no provider")
         return
     from memman.doctor.probe import probed
 

@@ -13,22 +13,22 @@ def check(context: Context) -> Iterator[Finding]:
     """Look for notes that were given up on."""
     with closing(QueueView(context.data)) as queue:
         notes = queue.listed(("parked",), -1)
-    yield from sound(_parked(notes), "no note was given up on")
+    yield from sound(_parked(notes), "no parked notes")
 
 
 def _parked(notes: list[dict[str, object]]) -> Iterator[Finding]:
     spoilt = [note for note in notes if note["error"] == DAMAGED]
     if spoilt:
         yield fail(
-            f"{counted(len(spoilt), 'note')} damaged on the disk while waiting, and not stored",
-            hint="`memman scheduler queue failed` shows their words: remember anew what is right",
+            f"{counted(len(spoilt), 'note')} damaged on disk before being stored",
+            hint="see their text with `memman scheduler queue failed`, and remember it again",
         )
     notes = [note for note in notes if note not in spoilt]
     if notes:
         kind = str(notes[0]["error"] or "").partition(":")[0]
-        over = f", the newest over: {kind}" if kind else ""
+        over = f", last error: {kind}" if kind else ""
         yield warn(
-            f"{counted(len(notes), 'note')} given up on after five attempts{over}",
+            f"{counted(len(notes), 'note')} parked after five failed attempts{over}",
             "memman scheduler queue retry --all",
-            "`memman scheduler queue failed` shows them",
+            "see `memman scheduler queue failed`",
         )

@@ -54,9 +54,9 @@ def probed(context: Context, family: str, record: dict[str, str], ask: Callable[
         return fail(
             f"{said}: {error}",
             _without(family),
-            f"start it, or correct MEMMAN_{family}_ENDPOINT; the command makes do without it",
+            f"start it, or correct MEMMAN_{family}_ENDPOINT; the command switches to the built-in one",
         )
-    return ok(f"{said} answers" + ("" if context.billable else ", as far as a free look shows"))
+    return ok(f"{said} answers" + ("" if context.billable else ", as far as a free request can tell"))
 
 
 async def _with_http(call: Callable[[Http], Awaitable[Any]]) -> None:
@@ -70,10 +70,18 @@ async def _with_http(call: Callable[[Http], Awaitable[Any]]) -> None:
 def _rejected(family: str, said: str, rejected: Rejected, *, billable: bool) -> Finding:
     name = f"MEMMAN_{family}_API_KEY"
     if rejected.status in _KEY_STATUS:
-        return fail(f"{said}: {rejected}", shell("memman", "config", "set", name, "-"), "the command reads the new key")
+        return fail(
+            f"{said}: {rejected}",
+            shell("memman", "config", "set", name, "-"),
+            "the command reads the new key from standard input from standard input",
+        )
     if billable:
-        return fail(f"{said}: {rejected}", _without(family), "correct what it names; the command makes do without it")
-    return ok(f"{said} answers, but has nothing to look at for free; --billable asks it")
+        return fail(
+            f"{said}: {rejected}",
+            _without(family),
+            "correct the setting it names; the command switches to the built-in one",
+        )
+    return ok(f"{said} answers; only --billable can test more")
 
 
 def _without(family: str) -> str:

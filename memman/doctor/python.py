@@ -11,7 +11,7 @@ from memman.doctor.finding import Context, Finding, fail, shell, sound, warn
 
 # What files of a user without a name here are said to belong to, as the host's are in a container.
 _NOBODY = 65_534
-_ANEW = "or install memman with an interpreter of the system's or of your own"
+_ANEW = "or install memman with the system's interpreter or your own"
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -45,7 +45,9 @@ def _faults(paths: Iterable[str]) -> Iterator[Finding]:
         path, owner = next(iter(theirs.items()))
         more = f" and {len(theirs) - 1} more" if len(theirs) > 1 else ""
         says = f"{path}{more} belongs to user {owner}, who can change what memman runs"
-        yield warn(says, hint=f"leave it if you trust that user, {_ANEW}")
+        yield warn(
+            says, hint="fine if you trust that user; otherwise install memman with the system's interpreter or your own"
+        )
 
 
 def _run(data: str) -> list[str]:

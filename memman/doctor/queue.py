@@ -19,9 +19,9 @@ def check(context: Context) -> Iterator[Finding]:
     with closing(QueueView(context.data)) as queue:
         depth, oldest, breaker = queue.waiting(), queue.oldest(), queue.meta("breaker")
     age = 0 if oldest is None else max(0, (now_ms() - oldest) // 1000)
-    says = "no note waits"
+    says = "no queued notes"
     if depth:
-        says = f"{counted(depth, 'note')} waiting, the oldest since {span(age)}"
+        says = f"{counted(depth, 'note')} queued, the oldest for {span(age)}"
     hint = f"the provider failed: {breaker}" if breaker else ""
     if depth > TOO_MANY or age > TOO_LONG:
         yield fail(says, _DRAIN, hint)

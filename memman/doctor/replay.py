@@ -40,7 +40,7 @@ def check(context: Context) -> Iterator[Finding]:
     found = {target: _commands(context.data, target) for target in wired(context)}
     total = sum(map(len, found.values()))
     if not total:
-        yield skipped("no agent with hooks is wired")
+        yield skipped("memman is not set up in an agent with hooks")
         return
     yield from sound(
         _faults(found), f"{counted(total, 'hook')} of {', '.join(t.name for t, hooks in found.items() if hooks)}"
@@ -55,7 +55,7 @@ def _faults(found: dict[Target, dict[str, list[str]]]) -> Iterator[Finding]:
         for event, fault in faults.items():
             yield fail(f"{target.name}: its {event} hook {fault}", shell("memman", "install", "--target", target.name))
         if _HANGS in faults.values() or time.monotonic() > until:
-            yield skipped("the hooks after that were not replayed: it would take too long")
+            yield skipped("the remaining hooks were not tested: it would take too long")
             return
 
 
@@ -136,11 +136,11 @@ def _run(data: str, command: list[str], payload: dict[str, Any]) -> tuple[int, s
 
 
 def _begins(data: str, answer: Answer) -> str:
-    return _fits(data, answer) if _context(answer) else "put nothing in front of the model"
+    return _fits(data, answer) if _context(answer) else "printed no context"
 
 
 def _injects(data: str, answer: Answer) -> str:
-    return _fits(data, answer) if MARK in _context(answer) else "did not inject a memory that answers the prompt"
+    return _fits(data, answer) if MARK in _context(answer) else "did not print the memory that answers the prompt"
 
 
 def _queues(data: str, answer: Answer) -> str:
@@ -151,7 +151,7 @@ def _queues(data: str, answer: Answer) -> str:
 
 def _fits(data: str, answer: Answer) -> str:  # noqa: ARG001 - every effect has one shape
     said = len(_context(answer))
-    return f"printed {said} characters, more than hosts take" if said > LONGEST else ""
+    return f"printed {said} characters, more than agents accept" if said > LONGEST else ""
 
 
 def _context(answer: Answer) -> str:

@@ -12,7 +12,7 @@ _KEYS = ("MEMMAN_RERANK", "MEMMAN_RERANK_PROVIDER")
 def check(context: Context) -> Iterator[Finding]:
     """Look whether there is all that reranking needs; where the person allows it, have two words scored."""
     if not any(context.settings.said.get(name, "off") != "off" for name in _KEYS):
-        yield ok("none is set up: recall keeps its own order")
+        yield ok("not used")
         return
     without = " && ".join(shell("memman", "config", "unset", name) for name in _KEYS)
     try:
@@ -20,8 +20,10 @@ def check(context: Context) -> Iterator[Finding]:
         if context.billable:
             model.scores("yes", ("yes", "no"))
     except BadConfig as error:
-        yield fail(f"reranking is not set up: {error}", without, "the command makes do without it")
+        yield fail(f"reranking is not set up: {error}", without, "the command turns it off")
     except ProviderError as error:
-        yield warn(f"recall keeps its own order: {error}", without, "correct what it names, or make do without it")
+        yield warn(
+            f"recall keeps its own order: {error}", without, "correct the setting it names, or turn reranking off"
+        )
     else:
         yield ok(model.about + (" answers in time" if context.billable else "; only --billable asks it"))

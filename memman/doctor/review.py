@@ -8,7 +8,7 @@ from memman.store.sqlite.catalogue import Catalogue
 
 def check(context: Context) -> Iterator[Finding]:
     """Count the memories that are held back."""
-    yield from sound(context.in_stores(_held), "no memory waits for approval")
+    yield from sound(context.in_stores(_held), "no memories held back")
 
 
 def _held(name: str, catalogue: Catalogue) -> Iterator[Finding]:
@@ -17,5 +17,5 @@ def _held(name: str, catalogue: Catalogue) -> Iterator[Finding]:
         yield warn(
             f"{held} in store {name!r} held back for review",
             f"memman insights list --status review --store {name}",
-            "they read like orders to an agent and came from files, tools or the web: approve or reject them",
+            "they look like instructions and came from files, tools or the web: approve or reject them",
         )

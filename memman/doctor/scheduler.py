@@ -23,18 +23,18 @@ def check(context: Context) -> Iterator[Finding]:
     """Look who starts drains, and whether they may."""
     schedule = Schedule.load(context.data)
     if schedule.stopped:
-        yield warn("stopped: memory is only read", "memman scheduler start")
+        yield warn("stopped: memory is read-only", "memman scheduler start")
     elif schedule.kind not in ("", *KINDS):
-        says = f"{schedule_path(context.data)} names {schedule.kind[:40]!a}, which starts no drains"
+        says = f"{schedule_path(context.data)} names an unknown scheduler, {schedule.kind[:40]!a}"
         yield fail(says, _INSTALL)
     elif schedule.kind == NOBODY:
-        yield warn("nobody starts drains: notes wait until you run one", _INSTALL)
+        yield warn("nothing starts drains: notes stay queued until you run one", _INSTALL)
     elif schedule.kind == SERVE:
         yield _served(context.data)
     elif schedule.timed:
-        yield ok(f"{schedule.kind}, on every note and each {schedule.interval} s")
+        yield ok(f"{schedule.kind}: after each note and every {schedule.interval} s")
     elif (laid := _laid(context.data)) and (not schedule.kind or laid.available()):
-        yield fail(f"{schedule_path(context.data)} does not say that {laid.KIND} starts drains", _INSTALL)
+        yield fail(f"{schedule_path(context.data)} does not mention {laid.KIND}, which has memman's units", _INSTALL)
     else:
         yield _written()
 
@@ -51,9 +51,9 @@ def _laid(data: str) -> Adapter | None:
 
 def _served(data: str) -> Finding:
     if held(data, SERVE_LOCK):
-        return ok("`memman scheduler serve` runs")
-    hint = "or start it where it belongs, in the container for one; until then writes start drains"
-    return warn("`memman scheduler serve` does not run here", _INSTALL, hint)
+        return ok("`memman scheduler serve` is running")
+    hint = "or start it where it should run, e.g. in the container; until then writes start drains"
+    return warn("`memman scheduler serve` is not running", _INSTALL, hint)
 
 
 def _written() -> Finding:
@@ -63,9 +63,9 @@ def _written() -> Finding:
     with tryout() as data:
         fault = _tried(data)
         if not fault:
-            return ok("each write starts a drain: one was tried, and came to its end")
+            return ok("each write starts a drain (tested)")
         said = ask(*command(), environ={"MEMMAN_DATA_DIR": data}, patience=PATIENCE).err.strip()
-    return fail(f"a drain that a write starts {fault}", hint=said.splitlines()[-1][:300] if said else "")
+    return fail(f"a drain started by a write {fault}", hint=said.splitlines()[-1][:300] if said else "")
 
 
 def _tried(data: str) -> str:
@@ -81,4 +81,4 @@ def _tried(data: str) -> str:
         time.sleep(_POLL)
     os.kill(pid, SIGKILL)
     os.waitpid(pid, 0)
-    return f"does not come to its end within {PATIENCE:g} s"
+    return f"does not finish within {PATIENCE:g} s"

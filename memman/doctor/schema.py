@@ -29,7 +29,9 @@ def _look(what: str, path: str) -> Iterator[Finding]:
     except DamagedFile:
         return  # the check of integrity says so
     if version > newest:
-        hint = f"upgrade memman (this is {__version__}); nothing was changed"
-        yield fail(f"{what} ({path}) has schema {version}, this memman knows {newest}", hint=backup(path, hint))
+        hint = f"upgrade memman (this is {__version__})"
+        yield fail(
+            f"{what} ({path}) has schema {version}, but this memman only knows {newest}", hint=backup(path, hint)
+        )
     elif version and version < newest:
-        yield ok(f"{what} has schema {version} and is upgraded to {newest} on its next use")
+        yield ok(f"{what} has schema {version} and will be upgraded to {newest} at its next use")

@@ -9,13 +9,13 @@ from memman.store.sqlite.catalogue import Catalogue
 
 def check(context: Context) -> Iterator[Finding]:
     """Ask each store what the drain's look through it came to."""
-    yield from sound(context.in_stores(_leaky), "no store is known to hold a secret")
+    yield from sound(context.in_stores(_leaky), "no store is known to contain a secret")
 
 
 def _leaky(name: str, catalogue: Catalogue) -> Iterator[Finding]:
     if catalogue.reader.meta(SCREENED).endswith(LEAKY):
         yield warn(
-            f"store {name!r} holds what today's rules call a secret; it is not shown",
+            f"store {name!r} contains a secret that current rules detect; recall does not show it",
             shell("memman", "scan", "--fix", "--store", name),
-            "`memman scan` lists them; change what was stored, for whoever saw it may use it",
+            "list them with `memman scan`; then revoke or change the secret, because it may have been read",
         )

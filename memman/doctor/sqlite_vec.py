@@ -28,7 +28,7 @@ def check(context: Context) -> Iterator[Finding]:
     if loads:
         yield ok(f"sqlite-vec {version}")
     elif os.path.isdir(os.path.dirname(extension_path())):
-        yield warn(f"{extension_path()} does not load: recall scans vectors more slowly", _install("--upgrade"))
+        yield warn(f"{extension_path()} does not load: recall is slower", _install("--upgrade"))
     else:
         yield _missing(context)
 

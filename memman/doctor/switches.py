@@ -16,7 +16,7 @@ _MANAGED = (
     if sys.platform == "darwin"
     else "/etc/claude-code/managed-settings.json"
 )
-_MEANT = "if that is meant, leave it; else"
+_MEANT = "fine if intended; otherwise"
 # Agent -> (key path, the value that switches us off).
 _SWITCHES: dict[str, tuple[tuple[tuple[str, ...], bool], ...]] = {
     claude_code.NAME: ((("disableAllHooks",), True),),
@@ -33,10 +33,11 @@ def check(context: Context) -> Iterator[Finding]:
     """Look for hooks that are switched off by the agents' own settings."""
     found = wired(context)
     if not found:
-        yield skipped("no agent is wired")
+        yield skipped("memman is not set up in any agent")
         return
     yield from sound(
-        (fault for target in found for fault in _switched_off(target)), f"{counted(len(found), 'agent')}, none off"
+        (fault for target in found for fault in _switched_off(target)),
+        f"hooks are on in {counted(len(found), 'agent')}",
     )
 
 
@@ -52,7 +53,7 @@ def _switched_off(target: Target) -> Iterator[Finding]:
         yield from managed(_MANAGED)
     if target.name == openclaw.NAME and not openclaw.granted():
         yield warn(
-            "openclaw: the plugin may not see conversations, so it neither recalls nor captures",
+            "openclaw: the plugin may not see conversations, so it cannot recall or save anything",
             "memman install --target openclaw --allow-conversation-access",
         )
 
@@ -61,7 +62,7 @@ def managed(path: str) -> Iterator[Finding]:
     """Look into the settings of Claude Code that an administrator makes."""
     for key in _ADMINISTRATORS:
         if _under(settings(path), (key,)) is True:
-            yield warn(f"claude-code: {key} in {path} switches hooks off", hint="ask whoever administers this machine")
+            yield warn(f"claude-code: {key} in {path} switches hooks off", hint="ask the administrator of this machine")
 
 
 def _off(agent: str, path: str, keys: tuple[str, ...], *, off: bool) -> Finding:

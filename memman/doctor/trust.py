@@ -27,7 +27,7 @@ Record = dict[str, dict[str, Any]]
 def check(context: Context) -> Iterator[Finding]:
     """Look up each hook's record of trust."""
     if codex.TARGET not in wired(context):
-        yield skipped("codex is not wired")
+        yield skipped("memman is not set up in codex")
         return
     hooks = {key: print_ for path in codex.TARGET.settings() for key, print_ in _hooks(path, settings(path))}
     yield from sound(_doubts(hooks, _record()), f"codex trusts {counted(len(hooks), 'hook')}")
@@ -49,10 +49,11 @@ def _doubts(hooks: dict[str, str], record: Record) -> Iterator[Finding]:
     changed = [key for key, trusted in given.items() if trusted and hooks[key] and trusted != hooks[key]]
     off = [key for key in hooks if record.get(key, {}).get("enabled") is False]
     if new:
-        yield warn(f"codex skips {counted(len(new), 'hook')} it was not told to trust: {_events(new)}", hint=_STEP)
+        yield warn(f"codex skips {counted(len(new), 'hook')} you have not approved: {_events(new)}", hint=_STEP)
     if changed:
         yield warn(
-            f"codex skips {counted(len(changed), 'hook')} changed since approved: {_events(changed)}", hint=_STEP
+            f"codex skips {counted(len(changed), 'hook')} changed since you approved them: {_events(changed)}",
+            hint=_STEP,
         )
     if off:
         yield warn(

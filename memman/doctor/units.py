@@ -32,10 +32,10 @@ def _files(data: str, adapter: Adapter) -> Iterator[Finding]:
         if found is None:
             yield fail(f"{path} is missing", _INSTALL)
         elif found != text:
-            yield fail(f"{path} is not as this version ships it", _INSTALL)
+            yield fail(f"{path} was changed or is from another version", _INSTALL)
     surplus = f"{adapter.folder()}/{systemd.SANDBOX}"
     if adapter.KIND == systemd.KIND and systemd.SANDBOX not in texts and os.path.lexists(surplus):
-        yield fail(f"{surplus} asks for a sandbox that cannot be made here: no drain starts", _INSTALL)
+        yield fail(f"{surplus} asks for a sandbox that is not available here, so no drain starts", _INSTALL)
 
 
 def _health(data: str, adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
@@ -50,11 +50,11 @@ def _health(data: str, adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
         return
     yield from overrides(stopped=stopped)
     if not systemd.lingers():
-        yield warn("units stop when you log out: lingering is off", "loginctl enable-linger")
+        yield warn("drains stop when you log out: lingering is off", "loginctl enable-linger")
 
 
 def _silent(data: str, adapter: Adapter) -> Finding:
     says = f"{adapter.KIND} does not answer here"
     if overdue(data) is not None:
-        return fail(f"{says}, and starts no drains any more", _INSTALL, "writes start them meanwhile")
-    return warn(says, hint="drains are on time, so it does elsewhere; log in in a session of its own, not by `su`")
+        return fail(f"{says}, and no longer starts drains", _INSTALL, "meanwhile writes start them")
+    return warn(says, hint="drains run on time, so it works in your own login session (not with `su`)")

@@ -16,7 +16,7 @@ from memman.config.schedule import silence
 from memman.model.errors import Busy
 from memman.sqlite import Guard
 
-_BUSY = "another drain is at work; it will take these notes along"
+_BUSY = "another drain is already running and will process these notes"
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def _handed(data: str, handle: int) -> Iterator[None]:
     except OSError:
         ours = False
     if not ours:
-        raise Busy("the lock that was handed on is not this data folder's")
+        raise Busy("the lock passed on belongs to another data folder")
     os.set_inheritable(handle, False)
     try:
         with suppress(OSError):

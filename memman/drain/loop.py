@@ -117,7 +117,7 @@ class Drain:
         if limits.deadline is not None and time.monotonic() >= limits.deadline:
             self.stop("deadline reached")
         if self.health.open:
-            self.stop("provider unavailable; the next drain will probe it")
+            self.stop("the provider is unavailable; the next drain tries again")
         return bool(self.stop_reason) or (limits.notes is not None and started >= limits.notes)
 
     def stopping(self) -> bool:

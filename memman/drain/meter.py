@@ -26,7 +26,7 @@ class Budget:
             self.tokens is not None and tokens >= self.tokens
         ):
             raise BudgetSpent(
-                f"today's budget is spent ({dollars:.4f} USD, {tokens} tokens); notes wait until tomorrow"
+                f"today's budget is spent ({dollars:.4f} USD, {tokens} tokens); notes stay queued until tomorrow"
             )
 
 

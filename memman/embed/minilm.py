@@ -79,7 +79,7 @@ def installed() -> str:
     """
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise ProviderMisconfigured(f"MiniLM's weights are not installed: `{INSTALL}` where memman is")
+        raise ProviderMisconfigured(f"MiniLM's weights are not installed: run `{INSTALL}` in memman's environment")
     return spec.submodule_search_locations[0] + "/model"
 
 

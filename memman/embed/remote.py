@@ -90,7 +90,7 @@ class RemoteEmbedder:
         reply = await self._http.post(self._url, self._headers, body)
         vectors = _unit(_read(self._shape.rows, reply), len(texts))
         if vectors is None:
-            raise BadReply(f"{self.fingerprint.provider} answered without one sound vector for each text")
+            raise BadReply(f"{self.fingerprint.provider} did not return one valid vector for each text")
         self._check(vectors.shape[1])
         tokens = _read(self._shape.tokens, reply)
         return vectors, max(tokens, 0) if isinstance(tokens, int) else 0
@@ -101,7 +101,7 @@ class RemoteEmbedder:
             self.fingerprint = replace(self.fingerprint, dimension=dimension)
         elif dimension != expected:
             model = self.fingerprint.model
-            raise ProviderMisconfigured(f"{model} gives {dimension} numbers a vector, not the expected {expected}")
+            raise ProviderMisconfigured(f"{model} returns vectors of dimension {dimension}, expected {expected}")
 
 
 def _read(part: Callable[[JsonObject], Any], reply: JsonObject) -> Any:

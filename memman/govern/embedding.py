@@ -67,7 +67,7 @@ def abort(data: str) -> str:
     with drain_lock(data):
         target = Target.load(data)
         if target is None:
-            raise UsageError("no swap is unfinished")
+            raise UsageError("there is no unfinished swap")
         if target.in_force(Settings.load(data, target.store)):
             return asyncio.run(_swap(data, target, _unseen))
         return asyncio.run(_abort(data, target))
@@ -122,7 +122,7 @@ async def _swap(data: str, target: Target, progress: Progress) -> str:
             store.maintain()
         targets.forget(data)
     where = f"store {target.store!r}" if target.store else counted(len(opened), "store")
-    return f"{made} is in force: {counted(done, 'vector')} made in {where}"
+    return f"now using {made} in {where}: {counted(done, 'vector')} created"
 
 
 async def _abort(data: str, target: Target) -> str:
@@ -133,7 +133,7 @@ async def _abort(data: str, target: Target) -> str:
             kept = {shop.local().fingerprint, resolved(store.db, now)}
             _keep_only(store, vectors.embedders(store.db).keys() - ({made} - kept))
     targets.forget(data)
-    return f"the swap to {target} was given up; what was in force stays"
+    return f"the swap to {target} was cancelled; nothing changed"
 
 
 async def _filled(work: Sequence[tuple[SqliteStore, Embedder]], progress: Progress) -> int:
@@ -162,13 +162,15 @@ def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> Ta
     unfinished = Target.load(data)
     if resume:
         if unfinished is None:
-            raise UsageError("no swap is unfinished")
+            raise UsageError("there is no unfinished swap")
         return unfinished
     target = Target.of(said or {})
     if unfinished is not None:
-        raise UsageError(f"the swap to {unfinished} is unfinished: resume it, or abort it first")
+        raise UsageError(
+            f"the swap to {unfinished} is not finished: continue it with --resume or cancel it with --abort"
+        )
     if target.in_force(Settings.load(data, target.store)):
-        raise UsageError(f"{target} is in force already: `memman embed reembed` makes vectors that are missing")
+        raise UsageError(f"{target} is already in use; `memman embed reembed` creates missing vectors")
     return target
 
 

@@ -46,7 +46,7 @@ def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         found = all_named(parts, catalogue, queue, place.name)
     waiting = next((one.note for one in found if one.note), None)
     if waiting:
-        raise UnknownId(f"{waiting[-8:]} is a note that waits and was not forgotten")
+        raise UnknownId(f"{waiting[-8:]} is a queued note that was not forgotten")
     memories = [memory for one in found for memory in one.memories]
     with writing(place) as store, builtin_embedder() as local:
         with store.unit() as unit:

@@ -40,9 +40,9 @@ def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, no
     uids = [memory["uid"] for memory in memories]
     held = next((uid for uid, memory in zip(uids, memories, strict=False) if memory["status"] == "review"), None)
     if held:
-        raise UsageError(f"{held[:SHORT_ID]} is held back: a person has to approve it first")
+        raise UsageError(f"{held[:SHORT_ID]} is held back for review: approve it first with `memman insights approve`")
     if not 0 <= weight <= 1:
-        raise UsageError("a weight is a number from 0 to 1")
+        raise UsageError("--weight takes a number from 0 to 1")
     if src == dst:
         raise UsageError("a memory cannot be linked to itself")
     detail = f"{MANUAL}: {redact(clean(note))}" if note else MANUAL

@@ -33,8 +33,8 @@ def named(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> Name
     if len(exact or found) == 1:
         return (exact or found)[0]
     if not found:
-        raise UnknownId(f"store {store!r} has no memory or waiting note with the id {part}")
-    raise AmbiguousId(f"{part} is ambiguous, give more of it: {_candidates(found, part)}")
+        raise UnknownId(f"store {store!r} has no memory or queued note with the id {part}")
+    raise AmbiguousId(f"{part} is ambiguous, give more characters: {_candidates(found, part)}")
 
 
 def all_named(parts: Sequence[str], catalogue: Catalogue, queue: QueueView, store: str) -> list[Named]:
@@ -46,10 +46,10 @@ def one_memory(part: str, catalogue: Catalogue, queue: QueueView, store: str) ->
     """Return the row of the one stored memory that `part` names. Raises also where it names a note."""
     found = named(part, catalogue, queue, store)
     if found.note:
-        raise UnknownId(f"{part} is a note that waits for the drain: only a memory has others around it")
+        raise UnknownId(f"{part} is a note still in the queue, not a memory yet: try again after the next drain")
     if len(found.memories) > 1:
         uids = ", ".join(memory["uid"][:SHORT_ID] for memory in catalogue.memories(found.memories))
-        raise AmbiguousId(f"{part} is a note that became several memories: {uids}")
+        raise AmbiguousId(f"{part} is a note that became several memories, give one of: {uids}")
     return found.memories[0]
 
 

@@ -18,7 +18,9 @@ def protect(place: Chosen, parts: Sequence[str], *, wanted: bool = True) -> list
         found = all_named(parts, catalogue, queue, place.name)
     waiting = next((one.note for one in found if one.note), None)
     if waiting:
-        raise UnknownId(f"{waiting[-8:]} is a note that waits: it can be protected once it is drained")
+        raise UnknownId(
+            f"{waiting[-8:]} is a note still in the queue, not a memory yet: try again after the next drain"
+        )
     rows = [memory for one in found for memory in one.memories]
     now = now_ms()
     with writing(place) as store:

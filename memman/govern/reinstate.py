@@ -55,7 +55,7 @@ def _named(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         found = all_named(parts, catalogue, queue, place.name)
         waiting = next((one.note for one in found if one.note), None)
         if waiting:
-            raise UnknownId(f"{waiting[-SHORT_ID:]} is a note that waits for the drain: nothing has superseded it")
+            raise UnknownId(f"{waiting[-SHORT_ID:]} is a note still in the queue: nothing has superseded it")
         memories = catalogue.memories(list(dict.fromkeys(row for one in found for row in one.memories)))
         return [one | {"successor": _successor(catalogue, one), "was": _was(catalogue, one)} for one in memories]
 

@@ -134,7 +134,7 @@ def _workplace(path: str) -> Iterator[str]:
     try:
         place = mkdtemp(prefix=REPAIRING, dir=os.path.dirname(path))
     except OSError as error:
-        raise CannotWrite(f"{os.path.dirname(path)} cannot be written to ({error.strerror})") from error
+        raise CannotWrite(f"{os.path.dirname(path)} is not writable ({error.strerror})") from error
     try:
         yield place
     finally:

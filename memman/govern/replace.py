@@ -36,10 +36,10 @@ def _check_current(row: int, uid: str, status: str, catalogue: Catalogue) -> Non
     if status == "forgotten":
         raise UsageError(f"{shown} is forgotten: `memman forget --undo {shown}` brings it back")
     if status == "review":
-        raise UsageError(f"{shown} is held back: a person has to approve it first")
+        raise UsageError(f"{shown} is held back for review: approve it first with `memman insights approve`")
     if status == "superseded":
         last = catalogue.successors(row)[-1]["uid"][:SHORT_ID]
-        raise UsageError(f"{shown} is superseded already: replace {last}, which took its place")
+        raise UsageError(f"{shown} is already superseded: replace {last} instead")
 
 
 def _hints(category: str | None, importance: int | None, entities: list[str]) -> dict[str, str]:

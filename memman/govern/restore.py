@@ -84,16 +84,17 @@ def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) ->
     for part in manifest.parts:
         newest = STORE_SCHEMA if part.store else QUEUE_SCHEMA
         if part.schema > newest:
-            raise NewerSchema(f"{part.file} of {manifest.id} has schema {part.schema}, this memman knows {newest}")
+            known = f"this memman only knows {newest}: upgrade memman"
+            raise NewerSchema(f"{part.file} of {manifest.id} has schema {part.schema}, but {known}")
     if store is not None and store not in held:
         raise UsageError(f"backup {manifest.id} has no store {store!r}: it holds {', '.join(held) or 'none'}")
     chosen = {name: part for name, part in held.items() if store in {None, name}}
     if to is None:
         return chosen
     if len(chosen) != 1:
-        raise UsageError(f"--to takes one store: say which with --store ({', '.join(held)})")
+        raise UsageError(f"--to restores one store: select it with --store ({', '.join(held)})")
     if stores.exists(data, stores.harmless(to)):
-        raise UsageError(f"there is a store {to!r} already: give another name, or leave --to out")
+        raise UsageError(f"store {to!r} already exists: use another name, or leave out --to")
     return {to: next(iter(chosen.values()))}
 
 
@@ -104,7 +105,9 @@ def _one_disk(data: str) -> None:
         with Guard(place):
             make_folder(place)
     if len({os.stat(place).st_dev for place in places}) > 1:
-        raise CannotWrite(f"{places[1]} lies on another disk than {places[0]}: have both on one; nothing was changed")
+        raise CannotWrite(
+            f"{places[1]} is on another disk than {places[0]}: move both to one disk; nothing was changed"
+        )
 
 
 def _placed(data: str, draft: Draft, again: Mapping[str, frozenset[str]]) -> Restored:

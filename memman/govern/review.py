@@ -50,7 +50,7 @@ def reject(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
 
 def reason(text: str) -> str:
     """Say why a text was held back, as far as it shows."""
-    return order(text) or "came with hidden text"
+    return order(text) or "contained hidden text"
 
 
 def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
@@ -59,7 +59,7 @@ def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
         found = all_named(parts, catalogue, queue, place.name)
     waiting = next((one.note for one in found if one.note), None)
     if waiting:
-        raise UnknownId(f"{waiting[-8:]} is a note that waits for the drain: only a memory is held back")
+        raise UnknownId(f"{waiting[-8:]} is a note still in the queue: only memories are held back")
     return list(dict.fromkeys(memory for one in found for memory in one.memories))
 
 

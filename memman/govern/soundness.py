@@ -7,6 +7,7 @@ from contextlib import closing
 import apsw
 
 from memman.model.errors import DamagedFile, StoreError
+from memman.model.plural import counted
 from memman.queue.damage import damaged
 from memman.shape import misfit
 from memman.sqlite import Guard, log_damage, open_reader, strange_header
@@ -23,7 +24,7 @@ def troubles(path: str, steps: Sequence[str]) -> str:
     Raises what has nothing to do with damage.
     """
     if not _held(path):
-        return "it is empty, beside a log that is not" if _held(path + "-wal") else "it is empty: 0 bytes"
+        return "it is empty, although its write-ahead log is not" if _held(path + "-wal") else "it is empty: 0 bytes"
     if says := strange_header(path):
         return says
     try:
@@ -35,10 +36,8 @@ def troubles(path: str, steps: Sequence[str]) -> str:
         if not isinstance(error, DamagedFile) and not isinstance(cause, apsw.SQLError):
             raise  # as SQLError SQLite says of some bytes of the header that it does not know them
         if getattr(cause, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
-            return (
-                "pages are not what memman wrote: the disk changed them, or a program other than memman wrote the file"
-            )
-        return f"it is no sound database ({cause})" if cause else "it is no sound database"
+            return "its pages were changed by the disk or by another program"
+        return f"it is not a valid database ({cause})" if cause else "it is not a valid database"
 
 
 def _complaints(db: apsw.Connection, steps: Sequence[str]) -> str:
@@ -54,13 +53,13 @@ def _unsealed(db: apsw.Connection) -> str:
         return ""
     sql = f"SELECT {', '.join(SEALED)}, digest FROM memory ORDER BY id DESC LIMIT {MOST}"
     bad = [str(row[1]) for row in db.execute(sql) if not sound(row)]
-    return f"{len(bad)} memories are not what was written, {bad[0]} for one" if bad else ""
+    return f"checksum mismatch in {counted(len(bad), 'memory')}, e.g. {bad[0]}" if bad else ""
 
 
 def _changed(db: apsw.Connection) -> str:
     """Count the notes that wait and do not say what was queued, and name the first."""
     bad = damaged(db)
-    return f"{len(bad)} notes that wait are not what was queued, {bad[0]} for one" if bad else ""
+    return f"checksum mismatch in {counted(len(bad), 'queued note')}, e.g. {bad[0]}" if bad else ""
 
 
 def _held(path: str) -> bool:

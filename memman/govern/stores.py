@@ -149,7 +149,7 @@ def bind(data: str, name: str | None) -> tuple[str, str]:
     """Bind the current repository to a store, None unbinds it; return (its shared git folder, what it was bound to)."""
     here = stores.here()
     if here is None:
-        raise UsageError("there is no git repository here to bind")
+        raise UsageError("this folder is not in a git repository")
     before = stores.bindings(data).get(here.common, "")
     if name is not None:
         _known(data, name)
@@ -183,7 +183,7 @@ def stakes(data: str, name: str) -> Stakes:
 
 def described(at_stake: Stakes) -> list[str]:
     """Say what a person should know before the store is removed."""
-    said = [f"memories: {at_stake.memories}", f"notes that wait for it: {len(at_stake.waiting)}"]
+    said = [f"memories: {at_stake.memories}", f"notes queued for it: {len(at_stake.waiting)}"]
     return [*said, "it is the active store"] if at_stake.chosen else said
 
 
@@ -195,7 +195,7 @@ def remove(data: str, at_stake: Stakes) -> str:
         os.rename(os.path.dirname(store_path(data, at_stake.name)), target)
         settle(f"{data}/removed")
     except OSError as error:
-        raise CannotWrite(f"{target} could not be made ({error.strerror}); the store was left in place") from error
+        raise CannotWrite(f"{target} could not be created ({error.strerror}); the store was left in place") from error
     with suppress(FileNotFoundError):
         os.rename(env_path(data, at_stake.name), f"{target}/env")
     _drop_waiting(data, at_stake, target)

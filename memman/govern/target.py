@@ -39,7 +39,7 @@ class Target:
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError) as error:
-            raise DamagedFile(f"{_path(data)} does not say what the swap leads to: remove it and swap again") from error
+            raise DamagedFile(f"{_path(data)} is not readable: delete it and start the swap again") from error
 
     def save(self, data: str) -> None:
         """Keep the target until the swap is over."""

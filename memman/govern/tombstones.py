@@ -56,8 +56,8 @@ def _read(path: str, number: int, line: str) -> tuple[str, str]:
     says = line.rpartition(" ")[0]
     if _line(says) != line:
         raise DamagedFile(
-            f"line {number} of {path} is not what was written, and what it kept away would come back: remove the line,"
-            " and after a restore `memman purge` again what must stay away"
+            f"line {number} of {path} is damaged, so a restore could bring back what was purged: delete the line,"
+            " and after a restore `memman purge` it again"
         )
     _, note, memory = says.split(" ")
     return note, memory

@@ -77,7 +77,9 @@ def _queue(data: str) -> Queue:
     try:
         return Queue(data)
     except DamagedFile as error:
-        raise DamagedFile(f"{queue_path(data)} is damaged: run `memman repair --queue`, then restore") from error
+        raise DamagedFile(
+            f"{queue_path(data)} is damaged: run `memman repair --queue`, then restore again again"
+        ) from error
 
 
 def _put(db: apsw.Connection, note: Row, store: str) -> bool:

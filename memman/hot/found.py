@@ -66,7 +66,7 @@ class Shelf:
         if self.reader is not None:
             if self.reader.damaged:
                 count = len(self.reader.damaged)
-                sys.stderr.write(f"memman: left out as damaged: {count} of {self.path}; `memman doctor` tells more\n")
+                sys.stderr.write(f"memman: skipped because damaged: {count} of {self.path}; run `memman doctor`\n")
             self.reader.close()
 
 

@@ -62,7 +62,9 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     if late is not None:
         from memman.config.command import runnable
 
-        sys.stderr.write(runnable(f"memman: no drain for {age(0, late * 1000)}: `memman doctor` says why\n"))
+        sys.stderr.write(
+            runnable(f"memman: notes have not been processed for {age(0, late * 1000)}; run `memman doctor`\n")
+        )
     _note_shown(data, store, hits[:shown], now)
     return 0
 
@@ -125,7 +127,7 @@ def _query(words: "Sequence[str]") -> str:
     # Bytes that are no text arrive as lone surrogates, which nothing below can take.
     query = query.encode("utf-8", "replace").decode().replace("\0", " ").strip()
     if not query:
-        refuse("there is nothing to look for: give a few words")
+        refuse("there is nothing to search for: give a few words")
     return query
 
 

@@ -71,7 +71,7 @@ def _check_place(data: str, here: "Repository | None") -> None:
     except FileNotFoundError:
         return
     if why:
-        refuse(f"nothing is to be remembered here ({why}); nothing was queued")
+        refuse(f"not saved: this folder is excluded ({why})")
 
 
 def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -> "dict[str, str | int | None]":

@@ -65,7 +65,7 @@ def _files(wiring: Wiring) -> list[File]:
     granted = permissions(wiring.command)
     what = f"{len(block)} hooks, {len(granted)} permissions" if block else f"{len(granted)} permissions"
     if wide := [str(permission) for permission in _allowed() if loose(permission)]:
-        what += f", in place of {', '.join(wide)}"
+        what += f", replacing {', '.join(wide)}"
     files = [File(_settings(), FORM, what, lambda text: _put(text or "", block, granted))]
     if block:
         skill = sources.skill(wiring.launcher, wiring.command)
@@ -117,7 +117,7 @@ def _notes(_: Wiring) -> list[str]:
     notes = []
     if plugged():
         notes.append(
-            "the memman plugin is on and brings the hooks: none are kept in the settings, they would fire twice"
+            "the memman plugin is on and has the hooks, so none are written to the settings: they would run twice"
         )
     if look(_settings(), ("disableAllHooks",)) is True:
         notes.append(f"hooks are switched off by disableAllHooks in {_settings()}: set it to false")

@@ -70,7 +70,7 @@ def _files(wiring: Wiring) -> list[File]:
 
 
 def _notes(_: Wiring) -> list[str]:
-    notes = ["trust the hooks once: start codex, type /hooks and approve those of memman; until then it skips them"]
+    notes = ["approve the hooks once: start codex, type /hooks and approve memman's; until then codex skips them"]
     try:
         features = toml_block.read(text_of(_toml()) or "").get("features")
     except CannotEdit:

@@ -22,7 +22,7 @@ def content(path: str) -> bytes | None:
     """Return what a file holds, None where there is none. Raises CannotWrite."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise CannotWrite(f"{path} is no regular file")
+            raise CannotWrite(f"{path} is not a regular file")
         with open(path, "rb") as source:
             return source.read()
     except (FileNotFoundError, NotADirectoryError):
@@ -44,7 +44,7 @@ def encoded(text: str | None) -> bytes | None:
     try:
         return None if text is None else text.encode()
     except UnicodeEncodeError as error:
-        raise CannotEdit("the path of the data folder is not UTF-8: set MEMMAN_DATA_DIR to one that is") from error
+        raise CannotEdit("the path of the data folder is not UTF-8: set MEMMAN_DATA_DIR to another folder") from error
 
 
 def missing_folders(path: str) -> list[str]:

@@ -61,7 +61,7 @@ def plan(manifest: Manifest, file: File) -> Step:
         forms.check(file.form, text)
         after = encoded(text)
     except CannotEdit as error:
-        raise BadConfig(f"{file.path}: {error}; it was left as it is") from error
+        raise BadConfig(f"{file.path}: {error}; the file was not changed") from error
     if before != after:
         check_writable(file.path)
     return Step(file, before, after, base, others if before != after else [], rival)
@@ -118,4 +118,4 @@ def _record(manifest: Manifest, target: Target, step: Step) -> None:
 
 def locked(data: str) -> AbstractContextManager[None]:
     """Hold the lock of installing and uninstalling, or raise Busy at once."""
-    return alone(data, "install.lock", "another install or uninstall is at work")
+    return alone(data, "install.lock", "another install or uninstall is running")

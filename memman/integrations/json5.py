@@ -60,7 +60,7 @@ def read(text: str) -> Node | None:
     node = reader.node(0)
     reader.skip()
     if reader.at < len(text):
-        raise reader.wrong("something follows the end")
+        raise reader.wrong("unexpected text after the end")
     return node
 
 
@@ -120,7 +120,7 @@ class _Reader:
     def string(self) -> str:
         found = _STRING.match(self.text, self.at)
         if not found:
-            raise self.wrong("a string does not end")
+            raise self.wrong("unterminated string")
         self.at = found.end()
         return _unescaped(found[0][1:-1])
 

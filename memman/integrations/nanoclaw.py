@@ -30,7 +30,7 @@ def root(checkout: str) -> str:
     """Return the checkout that is meant, by default the current folder. Raises UsageError where it is none."""
     place = os.path.abspath(checkout or os.getcwd())
     if not is_checkout(place):
-        raise UsageError(f"{place} is no checkout of NanoClaw: name one with --checkout PATH")
+        raise UsageError(f"{place} is not a NanoClaw checkout: give one with --checkout PATH")
     return place
 
 

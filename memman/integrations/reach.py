@@ -78,11 +78,11 @@ def reach(data: str) -> Reach:
     launcher, link = quoted(launcher_path(data)), link_path()
     other = next((place for place in finds if place and not _ours(data, place)), "")
     if other:
-        return Reach(launcher, says=f"{other} is another memman, and is left: agents are told {launcher}")
+        return Reach(launcher, says=f"{other} is another memman and was not touched: agents will use {launcher}")
     if not all(os.path.dirname(link) in path.split(":") for path in paths):
-        return Reach(launcher, says=f"the shells of agents do not find {NAME}: they are told {launcher}")
+        return Reach(launcher, says=f"the agents' shells do not find {NAME}: agents will use {launcher}")
     if os.path.lexists(link) and not _ours(data, link):
-        return Reach(launcher, says=f"{link} is not memman's, and is left: agents are told {launcher}")
+        return Reach(launcher, says=f"{link} does not belong to memman and was not touched: agents will use {launcher}")
     return Reach(NAME, link)
 
 
@@ -96,7 +96,7 @@ def lay(data: str, reached: Reach) -> None:
             os.makedirs(os.path.dirname(reached.link), exist_ok=True)
             os.symlink(launcher_path(data), reached.link)
         except OSError as error:
-            raise CannotWrite(f"{reached.link} could not be made ({error.strerror})") from error
+            raise CannotWrite(f"{reached.link} could not be created ({error.strerror})") from error
     if command(data) != reached.command:
         write_file(command_path(data), reached.command + "\n")
 

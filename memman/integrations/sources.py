@@ -69,7 +69,7 @@ def block(agent: str, name: str, launcher: str) -> Block:
 
 
 def _missing(agent: str) -> BadConfig:
-    return BadConfig(f"this memman was installed without its hooks for {agent}: install it anew")
+    return BadConfig(f"this installation lacks the hooks for {agent}: reinstall memman")
 
 
 def _command(command: str, launcher: str) -> Any:

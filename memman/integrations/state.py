@@ -29,7 +29,7 @@ def installed(target: Target, data: str) -> bool:
 
 def drift(target: Target, data: str) -> list[str]:
     """Say how an installed target differs from what this version ships, one line a difference."""
-    wrong = [] if launched(data) else [f"there is no launcher at {wiring(data).launcher}"]
+    wrong = [] if launched(data) else [f"the launcher is missing: {wiring(data).launcher}"]
     try:
         files = expected(target, data)
     except (MemmanError, CannotEdit) as error:
@@ -38,7 +38,7 @@ def drift(target: Target, data: str) -> list[str]:
     for file in files:
         try:
             if plan(manifest, file).verb:
-                wrong.append(f"{file.path} is not as this version ships it ({file.what})")
+                wrong.append(f"{file.path} was changed or is from another version ({file.what})")
         except MemmanError as error:
             wrong.append(str(error))
     return wrong + doubles(target)

@@ -82,7 +82,7 @@ def _ceded(manifest: Manifest, entry: Entry, before: bytes, holder: str) -> Undo
 
 
 def _left(entry: Entry, error: CannotEdit) -> BadConfig:
-    return BadConfig(f"{entry.path}: {error}; it was left as it is, take memman's entries out by hand")
+    return BadConfig(f"{entry.path}: {error}; the file was not changed, take memman's entries out by hand")
 
 
 def undo(manifest: Manifest, entry: Entry, names: set[str]) -> Undo:

@@ -67,13 +67,13 @@ class AnthropicMessages(RemoteModel):
         if stop == "refusal":
             raise self._refused()
         if stop in NO_ROOM:
-            raise self._bad("more than it had room for")
+            raise self._bad("a truncated reply")
         blocks = reply.get("content")
         for block in blocks if isinstance(blocks, list) else ():
             match block:
                 case {"type": "tool_use", "input": dict(found)}:
                     return found
-        raise self._bad("without calling the tool")
+        raise self._bad("a reply without a tool call")
 
     def _usage(self, reply: JsonObject) -> Usage:
         usage = reply.get("usage")

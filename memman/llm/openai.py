@@ -82,11 +82,11 @@ class OpenAICompatible(RemoteModel):
             case {"choices": [{"message": dict(message), **choice}, *_]}:
                 finish = choice.get("finish_reason")
             case _:
-                raise self._bad("without a message")
+                raise self._bad("a reply without a message")
         if message.get("refusal") or finish == "content_filter":
             raise self._refused()
         if finish == "length":
-            raise self._bad("more than it had room for")
+            raise self._bad("a truncated reply")
         found = _outermost_object(_text(message.get("content")))
         if found is None:
             raise self._bad("something other than a JSON object")

@@ -140,10 +140,10 @@ class RemoteModel(ABC):
         return next((q for q in self.quirks if q not in learned and q.cue in rejected.detail), None)
 
     def _refused(self) -> Refused:
-        return Refused(f"{self.provider} declined to answer about this text")
+        return Refused(f"{self.provider} refused to process this text")
 
     def _bad(self, what: str) -> BadReply:
-        return BadReply(f"{self.provider} answered {what}")
+        return BadReply(f"{self.provider} sent {what}")
 
     def _cost(self, tokens_in: float, tokens_out: float) -> float | None:
         if self._price is None:

@@ -30,14 +30,14 @@ docstring) the sentence the documentation prints for it.
 
 
 class MemmanError(Exception):
-    """Something went wrong that fits no more exact class."""
+    """Any other error."""
 
     exit_code = 1
     again = False
 
 
 class UsageError(MemmanError):
-    """The command was called with something it cannot take: empty, binary or over-long text, a bad name."""
+    """Bad arguments or input: empty, binary or overlong text, an invalid name."""
 
     exit_code = 2
 
@@ -49,7 +49,7 @@ class UnknownId(UsageError):
 
 
 class AmbiguousId(UsageError):
-    """Several memories or notes begin with this id: give more of it."""
+    """Several memories or notes have ids that start like this: give more characters."""
 
     exit_code = 3
 
@@ -67,19 +67,19 @@ class UnknownStore(StoreError):
 
 
 class DamagedFile(StoreError):
-    """The file is not a sound database. It was left untouched."""
+    """The database is damaged. It was left untouched."""
 
     exit_code = 12
 
 
 class UnsafePlace(StoreError):
-    """The data folder lies where SQLite files get damaged, or another machine uses it. Nothing was written."""
+    """The data folder is on a file system where SQLite is unsafe, or another machine uses it. Nothing was written."""
 
     exit_code = 13
 
 
 class NewerSchema(StoreError):
-    """The file was written by a newer memman. Upgrade; nothing was changed."""
+    """The file was written by a newer version of memman: upgrade. Nothing was changed."""
 
     exit_code = 14
 
@@ -97,40 +97,40 @@ class ProviderError(MemmanError):
 
 
 class ProviderUnavailable(ProviderError):
-    """The provider did not answer, or answered 408, 429 or 5xx. Notes wait; nothing is lost."""
+    """The provider did not answer, or answered 408, 429 or 5xx. Notes stay in the queue; nothing is lost."""
 
     exit_code = 21
     again = True
 
 
 class BadReply(ProviderError):
-    """The provider answered something that is not what was asked for."""
+    """The provider's answer was invalid."""
 
     exit_code = 22
     again = True
 
 
 class Refused(ProviderError):
-    """The model declined to answer about this text; the built-in rules take over for it."""
+    """The model refused to process this text; the built-in rules are used for it instead."""
 
     exit_code = 23
 
 
 class ProviderMisconfigured(ProviderError):
-    """The provider rejects the key, the model or the address: the configuration must change."""
+    """The provider rejected the key, the model or the endpoint: correct the configuration."""
 
     exit_code = 24
 
 
 class BudgetSpent(ProviderError):
-    """The daily budget is spent; provider calls pause until tomorrow and notes wait."""
+    """The daily budget is spent; provider calls pause until tomorrow, and notes stay in the queue."""
 
     exit_code = 25
     again = True
 
 
 class SchedulerStopped(MemmanError):
-    """The scheduler is stopped: memory can be read, nothing can be changed. `memman scheduler start` starts it."""
+    """The scheduler is stopped, so memory is read-only. `memman scheduler start` starts it again."""
 
     exit_code = 69
 
@@ -148,25 +148,25 @@ class ReadOnly(MemmanError):
 
 
 class CannotWrite(MemmanError):
-    """The disk is full, read-only or not permitted. Nothing acknowledged was lost."""
+    """The disk is full or read-only, or permission is denied. Nothing that was acknowledged is lost."""
 
     exit_code = 74
 
 
 class Busy(MemmanError):
-    """Another drain, or another writer, holds the lock."""
+    """Another process holds the lock: try again."""
 
     exit_code = 75
     again = True
 
 
 class ForPeople(MemmanError):
-    """A person decides this at a terminal: an agent asked, there was no terminal, or the answer was another."""
+    """This needs a person's confirmation at a terminal: an agent asked, there was no terminal, or the answer was no."""
 
     exit_code = 77
 
 
 class BadConfig(MemmanError):
-    """A configuration key or value is not acceptable."""
+    """A configuration key or value is invalid."""
 
     exit_code = 78

@@ -8,7 +8,7 @@ import apsw
 
 from memman.queue.seal import DIGEST, SINCE, SOUND, TEXTS, teach
 
-DAMAGED = "damaged: it is not what was queued; look at its words, and remember anew what is right"
+DAMAGED = "damaged on disk: check its text and remember it again"
 STATES = ("pending", "running", "done", "parked")
 
 

@@ -101,7 +101,7 @@ class Queue:
     def park_spent(self) -> int:
         """Park notes whose last attempt never came to an end: they kill the drain that touches them."""
         return self._run(
-            "UPDATE note SET state = 'parked', changed_at = ?, error = 'every attempt ended without a word'"
+            "UPDATE note SET state = 'parked', changed_at = ?, error = 'the worker was killed at every attempt'"
             " WHERE state = 'pending' AND attempts >= ?",
             (now_ms(), ATTEMPTS),
         )
@@ -212,7 +212,7 @@ class Queue:
         if not found:
             raise UnknownId(f"no note has the id {part}")
         if len(found) > 1:
-            raise AmbiguousId(f"several notes have an id like {part}: give more of it")
+            raise AmbiguousId(f"several notes have ids like {part}: give more characters")
         return str(found[0])
 
     def show(self, uid: str) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
         db.close()
     except (apsw.Error, UnicodeDecodeError) as error:
         if os.path.exists(path):
-            sys.stderr.write(f"memman: {path} cannot be read, so notes that wait are not searched ({error})\n")
+            sys.stderr.write(f"memman: {path} cannot be read, so queued notes were not searched ({error})\n")
         return []
     return rows
 

@@ -75,7 +75,7 @@ def _judged(place: str, answer: Answer) -> "dict[str, Any]":
     except (ValueError, RecursionError):
         reply = None
     if not isinstance(reply, dict) or len(content) > REPLY_BYTES:
-        raise BadReply(f"{place} answered something other than a JSON object of at most {REPLY_BYTES} bytes")
+        raise BadReply(f"{place} did not answer with a JSON object of at most {REPLY_BYTES} bytes")
     return reply
 
 

@@ -68,7 +68,7 @@ class RemoteReranker:
         rows = next((reply[name] for name in shape.rows if name in reply), None)
         scores = _sound(rows, len(texts))
         if scores is None:
-            raise BadReply(f"{self._url} answered without one sound score for each text")
+            raise BadReply(f"{self._url} did not return one valid score for each text")
         return scores
 
 

@@ -6,8 +6,8 @@ from memman.model.errors import NoScheduler
 from memman.scheduler.adapter import elsewhere, left_alone, named
 from memman.scheduler.state import changing
 
-_NOBODY = "nobody starts drains here: `memman scheduler install` says who can"
-_UNTIMED = "drains are started by writes here, at no interval"
+_NOBODY = "nothing starts drains here: run `memman scheduler install`"
+_UNTIMED = "drains are started by each write here, so there is no interval"
 
 
 def start(data: str) -> list[str]:
@@ -15,7 +15,7 @@ def start(data: str) -> list[str]:
     with changing(data) as schedule:
         schedule.stopped = False
         schedule.save(data)
-        lines = ["started: notes are taken, and drained"] + ([_NOBODY] if schedule.kind == NOBODY else [])
+        lines = ["started: notes are accepted and processed"] + ([_NOBODY] if schedule.kind == NOBODY else [])
         if adapter := named(schedule.kind):
             if owner := elsewhere(adapter, data):
                 return [*lines, f"{left_alone(adapter, owner)}; `memman scheduler install` takes over from it"]
@@ -28,7 +28,7 @@ def stop(data: str) -> list[str]:
     with changing(data) as schedule:
         schedule.stopped = True
         schedule.save(data)
-        lines = ["stopped: memory can be read, and nothing changes until `memman scheduler start`"]
+        lines = ["stopped: memory is read-only until `memman scheduler start`"]
         if adapter := named(schedule.kind):
             try:
                 if owner := elsewhere(adapter, data):
@@ -44,13 +44,13 @@ def trigger(data: str) -> list[str]:
     refuse_stopped(data, "trigger")
     schedule = Schedule.load(data)
     if schedule.kind == NOBODY:
-        raise NoScheduler(f"{_NOBODY}; `memman scheduler drain` drains once")
+        raise NoScheduler(f"{_NOBODY}; `memman scheduler drain` runs one drain now")
     ring(data)
     if not schedule.timed:
         return [_launched(data)]
     if adapter := named(schedule.kind):
         if owner := elsewhere(adapter, data):
-            raise NoScheduler(f"{left_alone(adapter, owner)}; `memman scheduler drain` drains once")
+            raise NoScheduler(f"{left_alone(adapter, owner)}; `memman scheduler drain` runs one drain now")
         adapter.trigger()
     return [f"{schedule.kind} was asked to start a drain"]
 
@@ -59,8 +59,8 @@ def _launched(data: str) -> str:
     if launch(data):
         return "a drain was started"
     if held(data, LOCK):
-        return "a drain is at work, and will look once more when it ends"
-    raise NoScheduler("no drain could be started: `memman doctor` says why")
+        return "a drain is already running and will also process new notes"
+    raise NoScheduler("no drain could be started: run `memman doctor` to see why")
 
 
 def interval(data: str) -> int:
@@ -73,7 +73,7 @@ def set_interval(data: str, seconds: int) -> list[str]:
     with changing(data) as schedule:
         _timed(schedule).interval = seconds
         schedule.save(data)
-        lines = [f"a drain starts every {seconds} s, and when a note comes"]
+        lines = [f"a drain starts every {seconds} s and after each new note"]
         if adapter := named(schedule.kind):
             if owner := elsewhere(adapter, data):
                 return [*lines, left_alone(adapter, owner)]

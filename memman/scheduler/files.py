@@ -17,7 +17,7 @@ def shipped(name: str) -> bytes:
         if os.path.isfile(place):
             with open(place, "rb") as source:
                 return source.read()
-    raise BadConfig(f"this memman was installed without {name}: install it anew")
+    raise BadConfig(f"this installation lacks {name}: reinstall memman")
 
 
 def lay(folder: str, texts: dict[str, str]) -> list[str]:

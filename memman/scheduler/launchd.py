@@ -58,7 +58,7 @@ def install(data: str) -> list[str]:
     lay(folder(), rendered(data))
     schedule = Schedule.load(data)
     (stop if schedule.stopped else start)()
-    return [f"launchd starts a drain when a note comes, and every {schedule.interval} s (agent in {folder()})"]
+    return [f"launchd starts a drain after each new note and every {schedule.interval} s (agent in {folder()})"]
 
 
 def uninstall(data: str) -> list[str]:

@@ -41,7 +41,7 @@ def _health(data: str, kind: str) -> dict[str, Any]:
         return {}
     try:
         if owner := elsewhere(adapter, data):
-            return {"well": False, "units": {kind: f"starts drains of another data folder, by {owner}"}}
+            return {"well": False, "units": {kind: f"runs drains for another data folder ({owner})"}}
         return adapter.health()
     except NoScheduler:
         return {"well": False, "units": {kind: "does not answer"}}

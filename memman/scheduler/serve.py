@@ -174,4 +174,4 @@ def _lock(data: str) -> tuple[int, int] | None:
 
 
 def _alone(data: str, patience: float = 0) -> AbstractContextManager[None]:
-    return alone(data, SERVE_LOCK, "another `memman scheduler serve` looks after this data folder", patience)
+    return alone(data, SERVE_LOCK, "another `memman scheduler serve` is already running for this data folder", patience)

@@ -10,7 +10,7 @@ from memman.scheduler.adapter import ADAPTERS, Adapter, answering, elsewhere, le
 from memman.scheduler.state import changing
 
 _SILENT = "neither systemd nor launchd answers here"
-_WRITES = "each write starts a drain, which ends by itself; nothing stays in memory"
+_WRITES = "each write starts a drain in the background, which exits when done"
 
 
 def plan(data: str) -> list[str]:
@@ -70,7 +70,7 @@ def _installed(data: str, adapter: Adapter) -> list[str]:
         schedule.kind = adapter.KIND
         schedule.save(data)
     if schedule.stopped:
-        lines.append("the scheduler is stopped, and stays so until `memman scheduler start`")
+        lines.append("the scheduler stays stopped until `memman scheduler start`")
     return lines
 
 

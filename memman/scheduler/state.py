@@ -7,7 +7,7 @@ from memman.config.schedule import Schedule
 from memman.drain.lock import alone
 
 _PATIENCE = 20.0  # seconds; a change is some orders to a service manager
-_BUSY = "another `memman scheduler` changes who starts drains; try again"
+_BUSY = "another `memman scheduler` command is running; try again"
 
 
 @contextmanager

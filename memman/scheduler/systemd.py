@@ -111,9 +111,9 @@ def install(data: str) -> list[str]:
     except NoScheduler:
         _take(place, fresh)
         raise
-    lines = [f"systemd starts a drain when a note comes, and every {schedule.interval} s (units in {place})"]
+    lines = [f"systemd starts a drain after each new note and every {schedule.interval} s (units in {place})"]
     if SANDBOX not in texts:
-        lines.append("no user namespaces here: the drain runs without its file-system sandbox")
+        lines.append("user namespaces are not available: drains run without the file-system sandbox")
     return lines + _lingering(data)
 
 
@@ -121,11 +121,13 @@ def _lingering(data: str) -> list[str]:
     if lingers():
         return []
     if not linger():
-        return [f"drains end when you log out: ask an administrator for `loginctl enable-linger {_user()}`"]
+        return [f"drains stop when you log out: ask an administrator to run `loginctl enable-linger {_user()}`"]
     schedule = Schedule.load(data)
     schedule.lingering = True
     schedule.save(data)
-    return [f"drains go on when you log out: lingering was enabled (`loginctl disable-linger {_user()}` undoes that)"]
+    return [
+        f"drains keep running after logout: lingering was enabled (`loginctl disable-linger {_user()}` undoes that)"
+    ]
 
 
 def uninstall(data: str) -> list[str]:
@@ -144,9 +146,9 @@ def uninstall(data: str) -> list[str]:
     silent = silent or not _told(("daemon-reload",), ("reset-failed", SERVICE, BARE, *STARTERS))
     lines = [f"removed the systemd units from {place}" if here else "unloaded the systemd units, whose files were gone"]
     if silent:
-        lines.append("systemd does not answer: it may go on with them until it is started anew")
+        lines.append("systemd does not answer: it may keep running them until it is restarted")
     if schedule.lingering and lingers():
-        lines.append(f"lingering, which install enabled, stays: `loginctl disable-linger {_user()}` undoes that")
+        lines.append(f"lingering stays enabled: `loginctl disable-linger {_user()}` undoes that")
     return lines
 
 
@@ -253,7 +255,7 @@ def _state(shown: dict[str, str]) -> str:
     words = [shown.get("ActiveState", ""), shown.get("UnitFileState", "").replace("static", "")]
     ails = shown.get("Result", "success").replace("success", "")
     if ails and shown.get("ExecMainStatus") in _NO_SANDBOX:
-        ails = "its sandbox cannot be made any more: drains run without"
+        ails = "its sandbox is no longer available: drains run without it"
     return ", ".join(filter(None, (*words, ails)))
 
 

@@ -113,7 +113,7 @@ def test_a_restore_that_fails_or_dies_with_no_store_in_place_takes_nothing_away(
         assert process.returncode == {"error": 1, "kill": -signal.SIGKILL}[how], err
         if how == "kill":
             assert os.listdir(box.data / "data") == []
-            assert "a restore was cut short" in box.memman("doctor", "--check", "backups").stdout
+            assert "a restore was interrupted" in box.memman("doctor", "--check", "backups").stdout
             assert box.memman("scheduler", "drain", "--wait").returncode == 0
         assert box.store("SELECT note, status FROM memory ORDER BY id") == store
         assert unsettled(str(box.data)) == []

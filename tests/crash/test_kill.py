@@ -285,7 +285,7 @@ def test_a_note_that_brings_down_each_attempt_is_parked_alone(box, rounds, kept,
     assert (parked, attempts) == (poison, 5)
     assert (
         error
-        == {"kills": "every attempt ended without a word", "raises": f"RuntimeError: failpoint {armed[:16]}"}[fault]
+        == {"kills": "the worker was killed at every attempt", "raises": f"RuntimeError: failpoint {armed[:16]}"}[fault]
     )
     assert sorted(box.store("SELECT note FROM memory")) == sorted(uids)
     doctor = json.loads(box.memman("doctor", "--json").stdout)["findings"]

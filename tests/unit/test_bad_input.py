@@ -42,7 +42,7 @@ TYPED = [
     (["remember", b"\xff\xfe"], USAGE, "not UTF-8"),
     (["remember", "--category", "food", "x"], USAGE, "--category takes one of"),
     (["remember", "--importance", "9", "x"], USAGE, "--importance takes one of"),
-    (["recall", ""], USAGE, "nothing to look for"),
+    (["recall", ""], USAGE, "nothing to search for"),
     (["recall", "--limit", "many", "x"], USAGE, "--limit takes a whole number"),
     (["recall", "--since", "yesterdayish", "x"], USAGE, "--since takes a date"),
     (["recall", "--store", "nope", "x"], STORE, "no store named 'nope'"),
@@ -50,22 +50,22 @@ TYPED = [
     (["status", "--store", "defalt"], STORE, "did you mean 'default'?"),
     (["store", "use", "nope"], STORE, "no store named 'nope'"),
     (["store", "remove", "nope"], STORE, "no store named 'nope'"),
-    (["store", "bind", "nope"], USAGE, "no git repository here"),
+    (["store", "bind", "nope"], USAGE, "not in a git repository"),
     (["store", "create", "../x"], USAGE, "is not allowed"),
     (["store", "create", "a\nb"], USAGE, "is not allowed"),
     (["store", "create", "x" * 300], USAGE, "is not allowed"),
     (["store", "create", ""], USAGE, "is not allowed"),
     (["--store", "", "recall", "x"], USAGE, "is not allowed"),
     (["remember", "--store=../x", "x"], USAGE, "is not allowed"),
-    (["insights", "show", "zzzz"], ID, "no memory or waiting note"),
+    (["insights", "show", "zzzz"], ID, "no memory or queued note"),
     (["insights", "show", "../x"], USAGE, "is not an id"),
     (["insights", "show", "é" * 8], USAGE, "is not an id"),
-    (["forget", "ffffffff"], ID, "no memory or waiting note"),
+    (["forget", "ffffffff"], ID, "no memory or queued note"),
     (["forget", "ab"], USAGE, "is not an id"),
-    (["purge", "ffffffff"], ID, "no memory or waiting note"),
+    (["purge", "ffffffff"], ID, "no memory or queued note"),
     (["purge", "abcdef", "--undo"], USAGE, "No such option"),
-    (["replace", "ffffffff", "x"], ID, "no memory or waiting note"),
-    (["graph", "related", "ffffffff"], ID, "no memory or waiting note"),
+    (["replace", "ffffffff", "x"], ID, "no memory or queued note"),
+    (["graph", "related", "ffffffff"], ID, "no memory or queued note"),
     (["scheduler", "queue", "show", "ffffffff"], ID, "no note has the id"),
     (["scheduler", "queue", "retry"], USAGE, "--all"),
     (["scheduler", "queue", "purge"], USAGE, "nothing selected"),
@@ -75,8 +75,8 @@ TYPED = [
     (["config", "set", "HTTP_TRIES", "99"], CONFIG, "whole number"),
     (["config", "set", "HTTP_TRYS", "9"], CONFIG, "did you mean MEMMAN_HTTP_TRIES?"),
     (["config", "get", "nothing"], CONFIG, "there is no key"),
-    (["config", "set", "FOO", "x"], CONFIG, "there is no key 'FOO': `memman config show` lists them"),
-    (["store", "use", "work"], STORE, "no store named 'work': there is only 'default'; `memman store create work`"),
+    (["config", "set", "FOO", "x"], CONFIG, "config show` lists them"),
+    (["store", "use", "work"], STORE, "there is no store named 'work': there is only 'default'; `"),
     (["config", "unset", "nothing"], CONFIG, "there is no key"),
     (["log", "list", "--since", "soon"], USAGE, "--since takes a date"),
     (["completion", "tcsh"], USAGE, "is not one of"),
@@ -194,7 +194,7 @@ def test_recall_answers_from_the_store_when_the_queue_is_damaged(kept):
     """With a damaged queue recall still shows what is stored, and says what it could not search."""
     _spoil(kept.queue_path)
     done = kept.memman("recall", "where do we deploy")
-    assert_one_line(done, 0, "notes that wait are not searched")
+    assert_one_line(done, 0, "queued notes were not searched")
     assert "Vercel" in done.stdout
 
 
@@ -349,7 +349,7 @@ def test_two_drains_at_once_are_one(box):
     box.memman("store", "create", "other")
     with drain_lock(str(box.data)):
         for args in (["scheduler", "drain"], ["store", "remove", "other"]):
-            assert_one_line(box.memman(*args), Busy.exit_code, "another drain is at work")
+            assert_one_line(box.memman(*args), Busy.exit_code, "another drain is already running")
 
 
 def _spoil(path):

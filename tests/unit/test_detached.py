@@ -255,7 +255,7 @@ def test_a_failed_drain_is_not_started_again_and_again(here):
 def test_doctor_starts_one_and_says_why_it_does_not_come_to_its_end(here, monkeypatch):
     """Healthy as it is installed; where the program cannot be loaded, it fails and gives the reason."""
     ((_, finding),) = examine(Context(str(here.data)), ["scheduler"])
-    assert (finding.status, finding.says) == ("ok", "each write starts a drain: one was tried, and came to its end")
+    assert (finding.status, finding.says) == ("ok", "each write starts a drain (tested)")
     broken = here.data.parent / "broken"
     broken.mkdir()
     (broken / "click.py").write_text("raise ImportError('no such wheel')")
@@ -271,7 +271,7 @@ def test_the_verbs_know_it_as_a_kind_like_the_others(here):
     assert here.memman("scheduler", "trigger").stdout == "a drain was started\n"
     for words in (("interval",), ("interval", "15")):
         done = here.memman("scheduler", *words)
-        assert (done.returncode, "at no interval" in done.stderr) == (69, True)
+        assert (done.returncode, "there is no interval" in done.stderr) == (69, True)
     assert here.memman("scheduler", "uninstall").returncode == 0
     assert "nobody starts drains" in here.memman("scheduler", "status").stdout
     assert here.memman("scheduler", "trigger").returncode == 69

@@ -526,7 +526,7 @@ FAULTS = {
     "folder instead of a log": Fault("files", folder("logs/worker.jsonl"), "is a folder and should be a file"),
     "file instead of the logs": Fault("files", written("logs", ""), "is a file and should be a folder"),
     "file instead of a store": Fault("files", written("data/second", "x"), "is a file and should be a folder"),
-    "link to nowhere": Fault("files", linked, "leads nowhere"),
+    "link to nowhere": Fault("files", linked, "is a broken link"),
     "pipe that is nobody's": Fault("files", pipe("sessions.pipe"), "is a named pipe"),
     "pipe instead of a store": Fault(
         "files",
@@ -555,7 +555,7 @@ FAULTS = {
         "parked", queue("UPDATE note SET state='parked', error='Odd: x' WHERE state='pending'"), "Odd"
     ),
     "parked note without a word": Fault(
-        "parked", queue("UPDATE note SET state='parked', error='' WHERE state='pending'"), "five attempts"
+        "parked", queue("UPDATE note SET state='parked', error='' WHERE state='pending'"), "five failed attempts"
     ),
     "old backlog": Fault(
         "queue", queue("UPDATE note SET queued_at = queued_at - 7200000, digest = NULL WHERE state='pending'"), "hours"
@@ -566,19 +566,23 @@ FAULTS = {
     "long log of the queue": Fault("log-size", long_log(lambda m: m.box.queue_path), "queue"),
     "long log of a store": Fault("log-size", long_log(lambda m: m.box.store_path()), "default"),
     "no drain for a day": Fault("drains", late, "no drain"),
-    "heartbeat of tomorrow": Fault("drains", early("heartbeat"), "ahead"),
-    "schedule of tomorrow": Fault("drains", early("schedule"), "ahead"),
+    "heartbeat of tomorrow": Fault("drains", early("heartbeat"), "in the future"),
+    "schedule of tomorrow": Fault("drains", early("schedule"), "in the future"),
     "drain broken off": Fault("drains", failing, "BadConfig"),
     "drain ended with an error": Fault("drains", ill, "exit code 74"),
     "backup cut short": Fault("backups", backed_up("queue.db", b"x"), "is damaged", after=no_backups),
-    "backup without a word": Fault("backups", backed_up("manifest.json", b"{"), "does not say", after=no_backups),
+    "backup without a word": Fault(
+        "backups", backed_up("manifest.json", b"{"), "no readable manifest", after=no_backups
+    ),
     "backup overdue": Fault("backups", overdue_backup, "days ago", after=no_backups),
     "order of a page": Fault("review", held_back, "held back", mended=judged),
-    "a token of an older version": Fault("secrets", leaky, "call a secret"),
+    "a token of an older version": Fault("secrets", leaky, "contains a secret"),
     "schedule of nobody": Fault("scheduler", written("schedule", "kind=foo\ninterval=abc\n"), "foo"),
-    "schedule lost": Fault("scheduler", gone(".memman/schedule"), "does not say that systemd"),
+    "schedule lost": Fault("scheduler", gone(".memman/schedule"), "does not mention systemd"),
     "stopped": Fault("scheduler", lambda m: m.run("memman scheduler stop"), "stopped"),
-    "unit edited": Fault("units", edited(f"{UNITS}/memman-drain.service", "[Service]", "[Service]\nNice=5"), "ships"),
+    "unit edited": Fault(
+        "units", edited(f"{UNITS}/memman-drain.service", "[Service]", "[Service]\nNice=5"), "another version"
+    ),
     "unit missing": Fault("units", gone(f"{UNITS}/memman-drain.path"), "missing"),
     "timer idle": Fault("units", idle_timer, "memman-drain.timer inactive"),
     "service overridden": Fault(
@@ -591,21 +595,21 @@ FAULTS = {
     ),
     "unit off after the next boot": Fault("units", state("memman-drain.timer.said", "disabled\n"), "disabled"),
     "sandbox that cannot be made": Fault("units", boxless, "sandbox", after=boxed),
-    "launcher swallows drains": Fault("launcher", swallowing, "writes it"),
-    "launcher missing": Fault("launcher", gone(".memman/bin/memman"), "not there"),
+    "launcher swallows drains": Fault("launcher", swallowing, "another version"),
+    "launcher missing": Fault("launcher", gone(".memman/bin/memman"), "does not exist"),
     "launcher no program": Fault("launcher", lambda m: (m.box.data / "bin/memman").chmod(0o600), "executable"),
     "launcher to nowhere": Fault("launcher", nowhere, "/nowhere"),
     "launcher slower": Fault("launcher", slower, "/nowhere/python"),
     "command of nobody": Fault(
         "command", lambda m: (m.box.data / "command").write_text("/nowhere/memman\n"), "/nowhere"
     ),
-    "hooks do nothing": Fault("replay", silent, "did not inject"),
+    "hooks do nothing": Fault("replay", silent, "did not print"),
     "program that anybody may change": Fault("python", loose(0o777, 0o755), "changed by every user"),
     "folder of the program that anybody may change": Fault("python", loose(0o755, 0o777), "changed by every user"),
     "data folder read-only": Fault("folder", mode(".memman", 0o500), "is read-only", mortal=True),
     "settings read-only": Fault("agents", mode(CLAUDE, 0o444), "cannot be written", mortal=True),
     "folder of settings read-only": Fault("agents", mode(".codex", 0o500), "cannot be written", mortal=True),
-    "settings read-only and without a hook": Fault("agents", shut, "cannot be written: it differs from", mortal=True),
+    "settings read-only and without a hook": Fault("agents", shut, "cannot be written: it was changed", mortal=True),
     "agent not wired": Fault(
         "agents",
         lambda m: m.run("memman uninstall --target gemini && mkdir -p .gemini"),
@@ -613,7 +617,7 @@ FAULTS = {
     ),
     "claude hook removed": Fault("agents", json_edit(CLAUDE, lambda held: held["hooks"].pop("Stop")), "claude-code"),
     "claude hook edited": Fault(
-        "agents", edited(CLAUDE, "user-prompt --host", "user-prompt --store x --host"), "ships"
+        "agents", edited(CLAUDE, "user-prompt --host", "user-prompt --store x --host"), "another version"
     ),
     "claude hook twice": Fault(
         "agents", json_edit(CLAUDE, lambda held: held["hooks"]["Stop"].append(held["hooks"]["Stop"][0])), "2 times"
@@ -633,7 +637,7 @@ FAULTS = {
     "skill edited": Fault("agents", edited(".claude/skills/memman/SKILL.md", "memman", "memwoman"), "SKILL.md"),
     "opencode plugin edited": Fault("agents", edited(".config/opencode/plugins/memman.js", "memman", "x"), "memman.js"),
     "codex hook edited": Fault("agents", edited(".codex/hooks.json", '"matcher": "', '"matcher": "x'), "codex"),
-    "codex untrusted": Fault("trust", untrusted, "trust: stop", mended=lambda m: trust_codex(m.home)),
+    "codex untrusted": Fault("trust", untrusted, "approved: stop", mended=lambda m: trust_codex(m.home)),
     "codex hooks off": Fault(
         "switches", edited(".codex/config.toml", '"gpt-5"\n', '"gpt-5"\n[features]\nhooks = false\n'), "off"
     ),
@@ -646,7 +650,7 @@ FAULTS = {
         "gemini",
         mended=lambda m: shutil.move(m.home / "kept", m.home / GEMINI),
     ),
-    "active store unheard of": Fault("bindings", written("active", "../../etc\n"), "no name of a store"),
+    "active store unheard of": Fault("bindings", written("active", "../../etc\n"), "not a valid name"),
     "binding to no store": Fault("bindings", bound, "vanished"),
     "vectors missing": Fault("vectors", no_vectors, "without a vector"),
     "model unreachable": Fault("model", setting(OPENAI + "http://127.0.0.1:9/v1"), "cannot be reached"),

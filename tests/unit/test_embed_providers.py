@@ -141,7 +141,7 @@ def test_another_dimension_than_declared_is_misconfigured():
     """A model whose vectors are not of the declared dimension does not fit the configuration."""
     with (
         ScriptedProvider() as provider,
-        pytest.raises(ProviderMisconfigured, match="64 numbers a vector, not the expected 128"),
+        pytest.raises(ProviderMisconfigured, match="dimension 64, expected 128"),
     ):
         embed(provider, "openai", TEXTS, dimension=128)
 
@@ -150,7 +150,7 @@ def test_a_learned_dimension_is_kept():
     """The first reply sets the dimension; a later one of another dimension is not accepted."""
     with (
         ScriptedProvider(script=[OK, vectors([1.0, 0.0])]) as provider,
-        pytest.raises(ProviderMisconfigured, match="2 numbers"),
+        pytest.raises(ProviderMisconfigured, match="dimension 2, expected"),
     ):
         embed(provider, "openai", ["a"], ["b"])
 

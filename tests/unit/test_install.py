@@ -150,7 +150,7 @@ def test_a_dry_run_writes_nothing(box, home):
         ('{"hooks": {"Stop": "x"}}', "hooks.Stop is a plain value where a list is expected"),
         ('{"permissions": {"allow": 5}}', "permissions.allow is a plain value where a list is expected"),
         ("[" * 5000, "nested too deep"),
-        ("{} trailing", "something follows the end"),
+        ("{} trailing", "unexpected text after the end"),
     ],
 )
 def test_a_file_that_cannot_be_edited_is_refused_and_left(box, home, text, says):
@@ -172,10 +172,10 @@ def test_what_is_not_utf8_or_no_file_is_refused(box, home):
     assert "not UTF-8" in refused(box.memman("install", "--no-wizard", "--target", "claude-code"), 78)[0]
     path.unlink()
     path.mkdir()
-    assert "no regular file" in refused(box.memman("install", "--no-wizard", "--target", "claude-code"), 74)[0]
+    assert "not a regular file" in refused(box.memman("install", "--no-wizard", "--target", "claude-code"), 74)[0]
     path.rmdir()
     path.symlink_to("/dev/null")
-    assert "no regular file" in refused(box.memman("install", "--no-wizard", "--target", "claude-code"), 74)[0]
+    assert "not a regular file" in refused(box.memman("install", "--no-wizard", "--target", "claude-code"), 74)[0]
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
@@ -270,11 +270,11 @@ def test_grants_that_admit_a_persons_verb_give_way(box, home, wide):
     """What an earlier version granted beyond the verbs is taken back and named; harmless grants of the user's stay."""
     kept = ["Bash(memman doctor:*)", "Bash(memmanager:*)", "Read"]
     settings(home).write_text(json.dumps({"permissions": {"allow": [f"Bash({wide})", *kept]}}))
-    assert f"in place of Bash({wide})" in install(box, "--target", "claude-code")
+    assert f"replacing Bash({wide})" in install(box, "--target", "claude-code")
     allowed = json.loads(settings(home).read_text())["permissions"]["allow"]
     names = ("memman", command(str(box.data)))
     assert allowed == [*kept, *(f"Bash({name} {verb}:*)" for name in names for verb in AGENT_VERBS)]
-    assert "in place of" not in install(box, "--target", "claude-code")
+    assert "replacing" not in install(box, "--target", "claude-code")
 
 
 @pytest.mark.parametrize("verb", AGENT_VERBS)
@@ -288,11 +288,11 @@ def test_the_plugin_keeps_hooks_out_of_the_settings(box, home):
     install(box, "--target", "claude-code")
     held = json.loads(settings(home).read_text()) | {"enabledPlugins": {"memman@market": True}}
     settings(home).write_text(json.dumps(held))
-    assert "fire twice" in install(box, "--target", "claude-code")
+    assert "run twice" in install(box, "--target", "claude-code")
     assert "hooks" not in json.loads(settings(home).read_text())
     held["enabledPlugins"] = {"memman@market": False}
     settings(home).write_text(json.dumps(held))
-    assert "fire twice" not in install(box, "--target", "claude-code")
+    assert "run twice" not in install(box, "--target", "claude-code")
 
 
 @pytest.mark.parametrize("place", ["skills/memman/.claude-plugin/plugin.json", "plugins/installed_plugins.json"])
@@ -301,7 +301,7 @@ def test_the_plugin_is_found_where_it_lies(box, home, place):
     path = home / ".claude" / place
     path.parent.mkdir(parents=True)
     path.write_text('{"version": 2, "name": "memman", "plugins": {"memman@market": []}}')
-    assert "fire twice" in install(box, "--target", "claude-code")
+    assert "run twice" in install(box, "--target", "claude-code")
     assert "hooks" not in json.loads(settings(home).read_text())
 
 
@@ -405,7 +405,7 @@ def test_nanoclaw_is_only_wired_where_asked_for(box, home):
     (checkout / "container/Dockerfile").touch()
     (checkout / "package.json").write_text('{"name": "nanoclaw"}')
     done = box.memman("install", "--no-wizard", "--target", "nanoclaw", "--target", "codex")
-    assert "no checkout" in refused(done, 2)[0]
+    assert "not a NanoClaw checkout" in refused(done, 2)[0]
     assert done.stdout == ""
     assert not box.data.exists()
     assert "nanoclaw:" not in install(box, cwd=checkout)
@@ -503,7 +503,7 @@ def test_on_a_terminal_the_provider_and_its_key_are_asked_for(box):
     assert "Model provider" not in on_terminal(box, [])
     (box.data / "env").unlink()
     said = on_terminal(box, ["openai", "no address", "http://localhost:1/v1", "sk-\x1b[A", "sk-again"])
-    assert "takes an http:// or https:// address" in said
+    assert "takes an http:// or https:// URL" in said
     env = (box.data / "env").read_text().splitlines()
     assert env[1:] == ["MEMMAN_LLM_ENDPOINT=http://localhost:1/v1", "MEMMAN_LLM_API_KEY=sk-again"]
     (box.data / "env").unlink()

@@ -111,7 +111,7 @@ def test_an_edit_that_breaks_a_file_is_never_written(box, tmp_path):
     path = tmp_path / "settings.json"
     path.write_text("{}")
     broken = File(str(path), "hooks-json", "hooks", lambda text: f"{text}]")
-    with pytest.raises(BadConfig, match="left as it is"):
+    with pytest.raises(BadConfig, match="the file was not changed"):
         wire(Manifest(str(box.data)), CLAUDE, broken)
     assert path.read_text() == "{}"
 

@@ -80,7 +80,7 @@ def test_without_a_place_on_the_path_agents_are_told_the_launcher(house):
     """Guide, skill and grants name a path that any shell can run; a link would help nobody, and none is made."""
     said = house.install()
     launcher = str(house.data / "bin/memman")
-    assert f"they are told {launcher}" in said
+    assert f"agents will use {launcher}" in said
     assert command(str(house.data)) == launcher
     assert set(house.told()) == {launcher, "memman"}
     assert house.told().count("memman") == 1  # the grant: the session's hook has Claude Code find the name, too
@@ -110,7 +110,7 @@ def test_another_memman_is_never_written_over(house):
     house.settle()
     house.link.write_text("#!/bin/sh\necho another\n")
     house.link.chmod(0o755)
-    assert f"{house.link} is another memman, and is left" in house.install()
+    assert f"{house.link} is another memman and was not touched" in house.install()
     assert str(house.data / "bin/memman") in house.told()
     house.uninstall()
     assert house.link.read_text() == "#!/bin/sh\necho another\n"
@@ -120,7 +120,7 @@ def test_what_is_no_program_is_left_too(house):
     """A file that shells do not run keeps its place as well."""
     house.settle()
     house.link.write_text("notes\n")
-    assert f"{house.link} is not memman's, and is left" in house.install()
+    assert f"{house.link} does not belong to memman and was not touched" in house.install()
     assert house.link.read_text() == "notes\n"
 
 

@@ -88,4 +88,4 @@ def test_a_waiting_note_was_superseded_by_nothing(box):
     """A note that waits is named as one."""
     note = box.remember(OLD)
     done = box.memman("insights", "reinstate", note)
-    assert (done.returncode, "waits for the drain" in done.stderr) == (3, True)
+    assert (done.returncode, "still in the queue" in done.stderr) == (3, True)

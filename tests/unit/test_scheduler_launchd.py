@@ -68,7 +68,7 @@ def test_install_loads_the_agent_and_uninstall_unloads_it(box, launchctl, plist)
     """bootout, enable, bootstrap; and back: nothing of it is left."""
     done = box.memman("scheduler", "install")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "launchd starts a drain when a note comes" in done.stdout
+    assert "launchd starts a drain after each new note" in done.stdout
     assert plist.stat().st_mode & 0o777 == 0o644
     assert Schedule.load(str(box.data)).kind == "launchd"
     orders = [f"print {DOMAIN}", f"bootout {SERVICE}", f"enable {SERVICE}", f"bootstrap {DOMAIN} {plist}"]

@@ -110,7 +110,7 @@ def test_one_loop_serves_a_data_folder(box, start):
     """A second one leaves with 75; status tells whether one runs."""
     loop = start()
     second = box.memman("scheduler", "serve")
-    assert (second.returncode, "looks after this data folder" in second.stderr) == (75, True)
+    assert (second.returncode, "is already running for this data folder" in second.stderr) == (75, True)
     record = json.loads(box.memman("scheduler", "status", "--json").stdout)
     assert (record["kind"], record["well"], record["units"]) == ("serve", True, {"serve": "running"})
     assert ended(loop)[0] == 0

@@ -126,7 +126,7 @@ def test_install_lays_down_loads_and_starts(box, manager):
     """The files are there, the manager reloads, and the timer and the path unit are enabled and started."""
     done = box.memman("scheduler", "install")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "starts a drain when a note comes, and every 60 s" in done.stdout
+    assert "starts a drain after each new note and every 60 s" in done.stdout
     assert placed(box) == USUAL | {systemd.SANDBOX}
     assert os.access(launcher_path(str(box.data)), os.X_OK)
     assert Schedule.load(str(box.data)).kind == "systemd"
@@ -156,7 +156,7 @@ def test_without_user_namespaces_there_is_no_sandbox(box, standin):
     probe = standin("systemd-run", "exit 217")
     probe.calls()
     done = box.memman("scheduler", "install")
-    assert "without its file-system sandbox" in done.stdout
+    assert "without the file-system sandbox" in done.stdout
     assert placed(box) == USUAL
     (asked,) = probe.calls()
     assert "--property=PrivateUsers=yes" in asked
@@ -193,7 +193,7 @@ def test_installed_again_while_stopped_it_stays_stopped(box, manager):
     box.memman("scheduler", "install")
     box.memman("scheduler", "stop")
     manager.calls()
-    assert "stays so until" in box.memman("scheduler", "install").stdout
+    assert "stays stopped until" in box.memman("scheduler", "install").stdout
     assert not [call for call in manager.calls() if " enable " in call or " restart " in call]
     assert Schedule.load(str(box.data)).stopped
 
@@ -242,7 +242,7 @@ def test_uninstall_leaves_no_unit_and_no_word(box, manager):
     assert "--user daemon-reload" in calls
     assert placed(box) == {"memman-drain.service.d/mine.conf"}
     assert Schedule.load(str(box.data)).kind == "nobody"
-    assert "nothing was installed" in box.memman("scheduler", "uninstall").stdout
+    assert "no scheduler was installed" in box.memman("scheduler", "uninstall").stdout
 
 
 @pytest.mark.usefixtures("manager")
@@ -333,7 +333,7 @@ def test_units_of_another_data_folder_are_left_alone(box, manager):
         assert not [call for call in manager.calls() if "show" not in call]
     assert placed(box) == USUAL | {systemd.SANDBOX}
     box.memman("scheduler", "install")
-    assert "of another data folder" in other.memman("scheduler", "status").stdout
+    assert "for another data folder" in other.memman("scheduler", "status").stdout
 
 
 def test_units_whose_files_are_gone_are_unloaded(box, manager):
@@ -388,7 +388,7 @@ def test_where_nobody_answers_any_more_writes_start_drains(box, standin):
     assert Schedule.load(str(box.data)).kind == "write"
     standin("systemctl", WELL)
     (finding,) = json.loads(box.memman("doctor", "--json", "--check", "scheduler").stdout)["findings"]
-    assert (finding["status"], finding["mend"]) == ("fail", "memman scheduler install")
+    assert (finding["status"], finding["mend"].endswith("memman scheduler install")) == ("fail", True)
     box.memman("scheduler", "install")
     assert Schedule.load(str(box.data)).kind == "systemd"
 

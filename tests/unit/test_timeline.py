@@ -156,7 +156,7 @@ def test_what_has_no_place_in_time_says_so(kept):
     done = kept.memman("timeline", "--around", gone)
     assert (done.returncode, f"forget --undo {gone}" in done.stderr) == (2, True)
     waiting = kept.memman("remember", "A note that waits.").stdout.strip()
-    assert "waits for the drain" in kept.memman("timeline", "--around", waiting[-8:]).stderr
+    assert "still in the queue" in kept.memman("timeline", "--around", waiting[-8:]).stderr
     assert kept.memman("timeline", "--store", "default").returncode == 0
     assert kept.memman("timeline", "--store", "nowhere").returncode == 11
 

@@ -36,7 +36,7 @@ def test_nothing_is_restored_while_it_is_not_known_what_was_purged(box):
     assert "line 1" in box.memman("doctor", "--check", "backups").stdout
     done = box.memman("backup", "restore", "latest")
     assert (done.returncode, done.stderr.count("\n")) == (12, 1)
-    assert "remove the line" in done.stderr
+    assert "delete the line" in done.stderr
     assert box.store("SELECT count(*) FROM memory") == [0]
     path.write_text(path.read_text().partition("\n")[2])
     restore(str(box.data), "latest")
