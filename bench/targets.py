@@ -64,7 +64,7 @@ def recall_key(size: int, query: str, extension: str) -> str:
 
 
 def _recalls() -> Iterator[Target]:
-    limits = {1_000: (3.0, 25.0, "50 x"), 10_000: (3.5, 30.0, "220 x, 339 MiB"), 100_000: (7.0, 80.0, "")}
+    limits = {1_000: (3.0, 25.0, "50 x"), 10_000: (3.0, 30.0, "220 x, 339 MiB"), 100_000: (5.0, 80.0, "")}
     for size, (bare, mib, upstream) in limits.items():
         for query, asks in QUERIES.items():
             for extension, without in EXTENSIONS.items():

@@ -231,14 +231,6 @@ def wording(text: str) -> list[str]:
     return ["", *words] if rest and first.endswith(_ENDS) else words
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two texts are one statement, of one wording.
-
-    Who turns a rule round needs no other words than the rule ("npm, not pnpm"), so likeness decides nothing here.
-    """
-    return wording(one) == wording(other)
-
-
 def match_any(terms: list[str]) -> str:
     """Write an FTS5 expression that matches rows holding any of `terms`; terms are quoted, never syntax."""
     return " OR ".join(map(_quoted, terms))

@@ -7,13 +7,12 @@ from typing import Any, TypeGuard
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
-from memman.model.terms import same
 from memman.pipeline.candidates import NEAR, SHARED, find, in_flight
 from memman.pipeline.facts import PATIENCE
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, itemized, prompt
 from memman.pipeline.replies import clean, listed, number
-from memman.pipeline.words import stems
+from memman.pipeline.words import same, stems
 
 # What one note may do to the store, whatever the model says.
 MAX_UPDATES = 3

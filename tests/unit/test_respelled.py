@@ -4,7 +4,8 @@ import pytest
 
 from memman.llm.builtin.reconcile import verdict
 from memman.llm.builtin.statement import read
-from memman.model.terms import respelled, same
+from memman.model.terms import respelled
+from memman.pipeline.words import same
 
 RESPELLED = [
     ("Unpack the backup with `tar -c`.", "Unpack the backup with `tar -C`."),
