@@ -75,20 +75,24 @@ def _joined(before: str, text: str) -> str:
 
 
 def turn(call: "Call") -> None:
-    """Queue the user's prompts with the agent's last message; a prompt is taken once, and not before it is queued."""
+    """Queue the user's prompts with the agent's last message; a prompt is dropped once it is in a file or the queue."""
     payload = call.payload
     if payload.flag("stop_hook_active") or payload.text("agent_id"):
         return
     keep = wanted(call)
-    row = None
+    if not keep:
+        call.progress.missing = ""
+    row, arrived = None, ""
     with call.session as session:
         said = kept(payload.text("prompt"))
         text = _joined(session.prompt, said) if said else session.prompt
         if keep and text and not command(text):
             reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))
             row, arrived = _arrived(call, "turn", text, "user", reply=reply, shown=" ".join([*session.shown][-_SHOWN:]))
+            if not arrived:  # what is nowhere yet is dropped only when it is queued
+                _queue(call, row, "")
         session.prompt = ""
-    if row:
+    if row and arrived:
         _queue(call, row, arrived)
 
 

@@ -14,6 +14,7 @@ from hook_calls import context, hook
 from conftest import PATIENCE
 from memman.hot.capture import FIRST, LAST
 from memman.hot.session import Session
+from memman.queue import arrivals
 
 DEPLOYED = "We deploy billing to Fly.io from the main branch, never from a laptop."
 ASKED = "where do we deploy billing?"
@@ -113,12 +114,25 @@ def test_a_session_that_is_held_is_not_waited_for(stored):
         assert DEPLOYED in context(stored, "pre-tool", "codex", payload(tool_name="Task", tool_input={"prompt": ASKED}))
 
 
-def test_a_turn_that_could_not_be_queued_waits_for_the_next(box):
-    """A prompt is dropped only when it is queued."""
+def test_a_turn_that_could_not_be_queued_is_kept_aside(box):
+    """A drain takes it up; the next turn does not say its prompt again."""
     hook(box, "user-prompt", "codex", payload(prompt="No, use pnpm."))
     box.queue_path.mkdir()
     hook(box, "stop", "codex", payload(last_assistant_message="Done."))
     box.queue_path.rmdir()
+    hook(box, "stop", "codex", payload(last_assistant_message="Done."))
+    assert arrivals.take_up(str(box.data)) == 1
+    assert turns(box) == ["No, use pnpm."]
+
+
+def test_a_prompt_is_dropped_only_when_it_is_kept_aside_or_queued(box):
+    """Where neither can be, it waits in its session for the end of the next turn."""
+    hook(box, "user-prompt", "codex", payload(prompt="No, use pnpm."))
+    for path in (box.queue_path, box.data / "arrivals"):
+        path.symlink_to("/dev/null/x")
+    hook(box, "stop", "codex", payload(last_assistant_message="Done."))
+    for path in (box.queue_path, box.data / "arrivals"):
+        path.unlink()
     hook(box, "stop", "codex", payload(last_assistant_message="Done."))
     assert turns(box) == ["No, use pnpm."]
 
