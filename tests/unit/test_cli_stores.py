@@ -120,7 +120,7 @@ def test_waiting_notes_of_a_removed_store_are_kept(box):
     box.memman("store", "create", "old")
     box.memman("--store", "old", "remember", "The heron nests")
     done = box.memman("store", "remove", "old")
-    assert "notes that wait for it: 1" in done.asked
+    assert "notes queued for it: 1" in done.asked
     assert "took 1 note out of the queue" in done.stdout
     assert box.states() == {}
     (kept,) = (box.data / "removed").glob("old-*/notes.json")
@@ -170,7 +170,8 @@ def test_a_store_that_is_not_there_is_named_with_those_that_are(box, how, verb):
     box.environ.update(environ)
     done = box.memman(*(() if environ else ("--store", "qux")), verb, "The heron nests")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (11, "", 1)
-    assert "no store named 'qux': the stores are default, work; `memman store create qux` makes it" in done.stderr
+    assert "no store named 'qux': the stores are default, work;" in done.stderr
+    assert "memman store create qux` makes it" in done.stderr
     assert not box.queue_path.exists()
     assert not box.store_path("qux").exists()
 
@@ -178,7 +179,7 @@ def test_a_store_that_is_not_there_is_named_with_those_that_are(box, how, verb):
 def test_a_store_that_is_made_first_takes_notes(box):
     """After the verb that the error names, the same command works; the default store needs none."""
     box.environ["MEMMAN_STORE"] = "qux"
-    assert "there is only 'default'; `memman store create qux`" in box.memman("remember", "The heron nests").stderr
+    assert "there is only 'default';" in box.memman("remember", "The heron nests").stderr
     assert box.memman("store", "create", "qux").returncode == 0
     assert box.memman("remember", "The heron nests").returncode == 0
     box.environ["MEMMAN_STORE"] = "default"
