@@ -21,6 +21,7 @@ REMEMBER = {
         "WORD",
         "Where it comes from: user, agent, file, import, tool or web. Can only lower trust.",
     ),
+    "--lines": ("lines", "", "Make each line of the text a note of its own."),
     "--json": ("json", "", "Print JSON."),
     **EVERYWHERE,
 }

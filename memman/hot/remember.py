@@ -8,16 +8,20 @@ from memman.config.ignore import ignored
 from memman.config.places import data_dir, kept_still
 from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
+from memman.hot.pointing import pointing
 from memman.hot.provenance import stamp
 from memman.model.secret_words import screened
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, SOURCES
-from memman.queue.append import MAX_BYTES, append
+from memman.queue.append import MAX_BYTES, append_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from memman.config.repository import Repository
+
+# Lines of a piped text from which on it may be a list.
+_MANY = 20
 
 
 def main(args: list[str], store: str | None) -> int | None:
@@ -30,9 +34,10 @@ def main(args: list[str], store: str | None) -> int | None:
 
 
 def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", replaces: str = "") -> int:
-    """Queue the note and print its uid, or with `json` the whole acknowledgement.
+    """Queue the note and print its uid, or with `json` the whole acknowledgement; with `lines` a note for each line.
 
-    Raises UsageError for text or hints that cannot be taken, and UnknownStore.
+    What a note points at and does not tell is named: in the acknowledgement, or on standard error. Raises UsageError
+    for text or hints that cannot be taken, and UnknownStore.
     """
     settled(values)
     if kept_still():
@@ -41,18 +46,33 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
         raise ReadOnly("--readonly was given, and remember writes: nothing was queued")
     data = data_dir()
     refuse_stopped(data, "replace" if replaces else "remember")
-    note = _note(_text(words), values, replaces)
+    text, apart = _text(words), bool(values.get("lines"))
+    if apart and replaces:
+        refuse("--lines makes several notes, and only one can replace a memory; nothing was queued")
+    parts = list(filter(None, map(str.strip, text.splitlines()))) if apart else [text]
     here = stores.here()
     _check_place(data, here)
-    note["store"] = _existing(data, stores.resolve(data, said(values, "store"), here))
-    note |= {name: screened(text) for name, text in stamp(choice(values, "source", SOURCES) or "", here).items()}
-    uid, fresh = append(data, note)
+    store = _existing(data, stores.resolve(data, said(values, "store"), here))
+    origin = {name: screened(text) for name, text in stamp(choice(values, "source", SOURCES) or "", here).items()}
+    notes = [{**_note(part, values, replaces), **origin, "store": store} for part in parts]
+    told = append_all(data, notes)
     if values.get("json"):
-        _print_json(uid, note, fresh=fresh)
+        _print_json(told, notes, apart=apart)
     else:
-        sys.stdout.write(uid + "\n")
+        sys.stdout.write("".join([uid + "\n" for uid, _ in told]))
+        _advise(text, piped=not apart and _piped(words))
     sys.stdout.flush()
     return 0
+
+
+def _advise(text: str, *, piped: bool) -> None:
+    """Say in a line what would make better notes."""
+    points = pointing(text)
+    if points:
+        sys.stderr.write(f"memman: stored, but {', '.join(map(repr, points))} will tell a later reader nothing\n")
+    lines = text.count("\n") + 1
+    if piped and lines >= _MANY:
+        sys.stderr.write(f"memman: stored {lines} lines as one note; with --lines each is a note of its own\n")
 
 
 def _existing(data: str, store: str) -> str:
@@ -86,11 +106,14 @@ def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -
     }
 
 
+def _piped(words: "Sequence[str]") -> bool:
+    """Whether the text comes on standard input."""
+    return list(words) == ["-"] or (not words and not sys.stdin.isatty())
+
+
 def _text(words: "Sequence[str]") -> str:
-    if list(words) == ["-"] or (not words and not sys.stdin.isatty()):
-        raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-    else:
-        raw = " ".join(words).encode("utf-8", "surrogateescape")
+    piped = _piped(words)
+    raw = sys.stdin.buffer.read(MAX_BYTES + 1) if piped else " ".join(words).encode("utf-8", "surrogateescape")
     if len(raw) > MAX_BYTES:
         refuse(f"the text is longer than {MAX_BYTES} bytes: split it into several notes")
     try:
@@ -104,9 +127,16 @@ def _text(words: "Sequence[str]") -> str:
     return text
 
 
-def _print_json(uid: str, note: "Mapping[str, str | int | None]", *, fresh: bool) -> None:
+def _print_json(
+    told: "Sequence[tuple[str, bool]]", notes: "Sequence[Mapping[str, str | int | None]]", *, apart: bool
+) -> None:
     import json
 
+    made = [_acknowledged(uid, note, fresh=fresh) for (uid, fresh), note in zip(told, notes, strict=True)]
+    sys.stdout.write(json.dumps(made if apart else made[0], ensure_ascii=False, indent=2) + "\n")
+
+
+def _acknowledged(uid: str, note: "Mapping[str, str | int | None]", *, fresh: bool) -> "dict[str, object]":
     entities = str(note["entities"]).split("\n") if note["entities"] else []
-    acknowledgement = {"uid": uid, "state": "pending", "new": fresh, **note, "entities": entities}
-    sys.stdout.write(json.dumps(acknowledgement, ensure_ascii=False, indent=2) + "\n")
+    warnings = pointing(str(note["text"]))
+    return {"uid": uid, "state": "pending", "new": fresh, **note, "entities": entities, "quality_warnings": warnings}

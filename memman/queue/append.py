@@ -1,4 +1,4 @@
-"""Append one note: the whole write side of the agent's turn. Safe on the hot path."""
+"""Append notes: the whole write side of the agent's turn. Safe on the hot path."""
 
 from memman.config.detached import ask
 from memman.config.ground import tread
@@ -7,6 +7,12 @@ from memman.queue.entry import entry
 from memman.queue.schema import open_queue
 from memman.queue.seal import SEALED, digest, teach
 from memman.sqlite import Guard, Transaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
 
 MAX_BYTES = 65_536
 
@@ -25,7 +31,12 @@ WHERE (:text, :reply, :replaces) IS NOT (SELECT text, reply, replaces {_NEWEST})
 
 def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
     """Queue `note`, as `entry` takes it, and return (uid, whether it is new) once it is on disk; ask for a drain."""
-    told = insert(data, entry(note))
+    return append_all(data, (note,))[0]
+
+
+def append_all(data: str, notes: "Iterable[dict[str, str | int | None]]") -> list[tuple[str, bool]]:
+    """Queue all of `notes` or none, in one write, as `append` does."""
+    told = _insert_all(data, [entry(note) for note in notes])
     ask(data)
     return told
 
@@ -36,14 +47,23 @@ def insert(data: str, row: "dict[str, str | int | None]") -> tuple[str, bool]:
     Where the newest note of the store still waits and says the same, its uid is returned; what was said before
     another note is said again. A row that is queued already, or was, is left as it is.
     """
+    return _insert_all(data, [row])[0]
+
+
+def _insert_all(data: str, rows: "list[dict[str, str | int | None]]") -> list[tuple[str, bool]]:
     tread(data)
     path = queue_path(data)
     with Guard(path):
         db = open_queue(path)
         teach(db)
         with Transaction(db):
-            db.execute(_INSERT, row)
-            fresh = db.changes() == 1
-            uid = row["uid"] if fresh else db.execute(f"SELECT uid {_NEWEST}", {"store": row["store"]}).get
+            told = [_inserted(db, row) for row in rows]
         db.close()
+    return told
+
+
+def _inserted(db: "apsw.Connection", row: "dict[str, str | int | None]") -> tuple[str, bool]:
+    db.execute(_INSERT, row)
+    fresh = db.changes() == 1
+    uid = row["uid"] if fresh else db.execute(f"SELECT uid {_NEWEST}", {"store": row["store"]}).get
     return str(uid), fresh

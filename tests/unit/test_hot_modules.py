@@ -25,7 +25,8 @@ COMMON = frozenset(
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.config.detached memman.config.ground memman.config.ignore memman.hot.provenance memman.hot.remember
+    memman.config.detached memman.config.ground memman.config.ignore memman.hot.pointing memman.hot.provenance
+    memman.hot.remember
     memman.model.secret_words
     memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
     """.split()
@@ -179,7 +180,10 @@ HOOKS = {
     "user-prompt": HOOK | REMIND | CAPTURE,
     "pre-tool": HOOK | REMIND,
     "session-start": HOOK | PRIME,
-    "stop": HOOK | CAPTURE | {"memman.hot.arrival"} | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},
+    "stop": HOOK
+    | CAPTURE
+    | {"memman.hot.arrival"}
+    | REMEMBER - {"memman.hot.grammar", "memman.hot.pointing", "memman.hot.remember"},
     "session-end": HOOK,
 }
 

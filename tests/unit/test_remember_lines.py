@@ -1,0 +1,71 @@
+"""`remember --lines`, and the advice that comes with what was remembered."""
+
+import json
+
+import pytest
+
+from memman.hot.pointing import pointing
+
+TEXT = "\n".join(f"Host {n} stands in rack {n}." for n in range(30))
+
+
+def test_each_line_is_a_note_of_its_own(box):
+    """The ids come in the order of the lines, blank lines make nothing, and hints count for each."""
+    done = box.memman("remember", "-", "--lines", "--category", "fact", input="One.\n\n  Two.  \r\nThree.\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == box.queue("SELECT uid FROM note ORDER BY id")
+    assert box.queue("SELECT text, category FROM note ORDER BY id") == [(t, "fact") for t in ("One.", "Two.", "Three.")]
+
+
+def test_all_lines_are_queued_or_none(box):
+    """What cannot be taken leaves nothing behind, and several notes cannot replace one memory."""
+    assert box.memman("remember", "-", "--lines", input="One.\n" * 20_000).returncode == 2
+    uid = box.remember("The heron nests.")
+    box.drain()
+    done = box.memman("replace", uid, "-", "--lines", input="One.\nTwo.")
+    assert done.returncode == 2
+    assert "--lines" in done.stderr
+    assert box.queue("SELECT count(*) FROM note WHERE state = 'pending'") == [0]
+
+
+def test_as_json_the_lines_are_a_list(box):
+    """Each acknowledgement is that of a note; without --lines there is one, and no list."""
+    many = json.loads(box.memman("remember", "--lines", "--json", "One.\nSee line 42.").stdout)
+    assert [(one["text"], one["quality_warnings"]) for one in many] == [("One.", []), ("See line 42.", ["line 42"])]
+    one = json.loads(box.memman("remember", "--json", "One.").stdout)
+    assert (one["text"], one["new"]) == ("One.", True)
+
+
+def test_a_long_list_in_one_note_is_told_of_lines(box):
+    """Many piped lines that became one note bring one line of advice; a few, or an argument, do not."""
+    done = box.memman("remember", "-", input=TEXT)
+    assert (len(done.stdout.split()), done.stderr.count("\n")) == (1, 1)
+    assert "30 lines as one note; with --lines" in done.stderr
+    assert box.memman("remember", "-", input="\n".join(TEXT.split("\n")[:9])).stderr == ""
+    assert box.memman("remember", "-", "--lines", input=TEXT).stderr == ""
+    assert box.memman("remember", TEXT).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("Fixed as discussed, at line 42.", ["as discussed", "line 42"]),
+        ("The bug is in src/auth.py:42 and auth.py:7", ["src/auth.py:42", "auth.py:7"]),
+        ("See above: this file is generated.", ["See above", "this file"]),
+        ("The database listens on db.example.com:5432 and 10.0.0.1:80, the web on localhost:8080.", []),
+        ("Keep functions under 40 lines; use a line length of 88.", []),
+        ("Run make lint before committing. This repository uses tabs.", []),
+        ("", []),
+    ],
+)
+def test_what_points_elsewhere_is_named(text, points):
+    """Line numbers and words that lean on what was on the screen; addresses and sizes are no such thing."""
+    assert pointing(text) == points
+
+
+def test_advice_changes_nothing(box):
+    """The note is queued as it is, its id is all of standard output, and one line says what points elsewhere."""
+    done = box.memman("remember", "As discussed, the fix is in line 42.")
+    assert done.returncode == 0
+    assert done.stdout.split() == box.queue("SELECT uid FROM note")
+    assert done.stderr == "memman: stored, but 'As discussed', 'line 42' will tell a later reader nothing\n"
