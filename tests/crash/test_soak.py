@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE, wait_until
-from memman.drain.lock import held
+from memman.config.detached import held
 from memman.testing.providers import ScriptedProvider
 
 MIB = 2**20
@@ -74,7 +74,7 @@ class Soak:
             self.program("status")
         if number % 20 == 19:
             backup = self.program("backup", "create", f"soak{number}").split()[0]
-            self.program("backup", "remove", backup)
+            assert self.box.person("backup", "remove", backup).returncode == 0
 
     def phase(self, seconds):
         """Let agents work for so long, then the loop until nothing waits; measure."""
