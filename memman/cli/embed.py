@@ -48,7 +48,7 @@ def reembed() -> None:
 
     where = expected(place())
     refuse_stopped(where.data, "embed reembed")
-    with bar("embedding", "what is done stays; the same command goes on with the rest") as progress:
+    with bar("embedding", "finished vectors are kept; run the same command again to continue") as progress:
         count = govern.reembed(where.data, where.name, progress)
     text(f"embedded {counted(count, 'memory')} of store {where.name!r}")
 
@@ -56,8 +56,8 @@ def reembed() -> None:
 @embed.command()
 @click.option("--to", "provider", type=click.Choice(PROVIDERS), help="The new provider.")
 @click.option("--model", default="", help="Its model.")
-@click.option("--endpoint", default="", help="Its base address.")
-@click.option("--dimension", type=click.IntRange(8, 16_384), help="Length of its vectors.")
+@click.option("--endpoint", default="", help="Its base URL.")
+@click.option("--dimension", type=click.IntRange(8, 16_384), help="Dimension of its vectors.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted swap.")
 @click.option("--abort", is_flag=True, help="Cancel a swap and keep the old vectors.")
 @store_option
@@ -77,7 +77,7 @@ def swap(provider: str | None, model: str, endpoint: str, dimension: int | None,
         text(govern.abort(data))
         return
     target = {"provider": provider, "model": model, "endpoint": endpoint, "dimension": dimension, "store": store}
-    kept = "the vectors made stay, the old embedder is in force; `memman embed swap --resume` goes on"
+    kept = "the old embedder stays in use; continue with `memman embed swap --resume`"
     with bar("embedding", kept) as progress:
         text(govern.swap(data, None if resume else target, progress, resume=resume))
 

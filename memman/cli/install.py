@@ -42,7 +42,7 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print what would be d
 @click.command()
 @target_option
 @dry_option
-@click.option("--no-wizard", is_flag=True, help="Ask for no provider and no access, on a terminal too.")
+@click.option("--no-wizard", is_flag=True, help="Do not ask for a provider or for access, even on a terminal.")
 @click.option(
     "--allow-conversation-access", "access", is_flag=True, help="Allow OpenClaw's plugin to see conversations."
 )
@@ -73,7 +73,7 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     settings = shell | vendored(taken)
     settings |= asked(data, settings) if asks else {}
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
-        access = click.confirm("Let OpenClaw's plugin see your conversations? Without it nothing is recalled there")
+        access = click.confirm("Allow OpenClaw's plugin to see conversations? Without that, memman does nothing there")
     if sandbox and not (dry_run or codex.sandboxed(data)):
         confirm(_SANDBOX.format(data) + ".")
     sandbox = sandbox or codex.sandboxed(data)
@@ -191,7 +191,7 @@ class _Work:
 
 def _say_reach(reached: Reach) -> None:
     if reached.link:
-        text(f"command: link {reached.link} to the launcher, where the shells of agents find it")
+        text(f"command: link {reached.link} to the launcher, so that agents' shells find it")
     if reached.says:
         text(f"command: {reached.says}")
 

@@ -20,7 +20,7 @@ def bar(label: str, kept: str) -> Iterator[Progress]:
         with _shown(label) as progress:
             yield progress
     except KeyboardInterrupt:
-        complain(f"{label} was broken off: {kept}")
+        complain(f"{label} was interrupted: {kept}")
         raise
 
 

@@ -51,7 +51,7 @@ def scheduled(record: dict[str, Any]) -> dict[str, str]:
 def _starts(record: dict[str, Any]) -> str:
     if record["interval"] is not None:
         return f"every {record['interval']} s by {record['kind']}"
-    return "by each write" if record["kind"] == "write" else "nobody starts drains"
+    return "by each write" if record["kind"] == "write" else "nothing starts drains"
 
 
 def _lines(record: dict[str, Any]) -> dict[str, str]:

@@ -45,7 +45,7 @@ def vendors(data: str, shell: Mapping[str, str]) -> dict[str, str]:
     for variable, (vendor, purpose, _) in _VENDORS.items():
         spoken_for = any(name.startswith(purpose) for name in said) or (vendor == "Voyage" and names(data))
         if os.environ.get(variable) and not spoken_for:
-            found[variable] = f"what is remembered is sent to {vendor} from the next drain on"
+            found[variable] = f"from the next drain on, notes and memories are sent to {vendor}"
     return found
 
 
@@ -69,7 +69,7 @@ def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
         return {}
     answers = {_PROVIDER: _PROVIDERS[choice][0]}
     if choice == "openai":
-        answers[_ENDPOINT] = _typed("Base address (nothing: no model)", _ENDPOINT)
+        answers[_ENDPOINT] = _typed("Base URL (empty: no model)", _ENDPOINT)
         if not answers[_ENDPOINT]:
             return {}
     key = _typed("Key (not shown)", _KEY, hide=True)

@@ -125,7 +125,7 @@ def change_all(data: str, values: Mapping[str, str | None], store: str = "") -> 
     path = env_path(data, store)
     for name in said:
         if store and not KEYS[name].own:
-            raise BadConfig(f"{name} holds for all stores: only MEMMAN_EMBED_ keys can be set for one")
+            raise BadConfig(f"{name} applies to all stores: only MEMMAN_EMBED_ keys can be set for a single one")
     left = {name: line_of(name, value) for name, value in said.items() if value is not None}
     kept = []
     for old in read_file(path).splitlines():

@@ -21,7 +21,7 @@ def check(context: Context) -> Iterator[Finding]:
         yield skipped("no service manager is used")
         return
     faults = [*_files(context.data, adapter), *_health(context.data, adapter, stopped=schedule.stopped)]
-    yield from sound(faults, f"{adapter.KIND}: as this version ships them, in {adapter.folder()}")
+    yield from sound(faults, f"{adapter.KIND}: up to date, in {adapter.folder()}")
 
 
 def _files(data: str, adapter: Adapter) -> Iterator[Finding]:

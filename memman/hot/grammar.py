@@ -41,7 +41,7 @@ RECALL = {
     "--category": ("category", "WORD", "Show only this category."),
     "--source": ("source", "WORD", "Show only this source."),
     "--since": ("since", "TIME", "Show only what was recorded since: 2026-11-01, 2026-11-01T10:00, 7d, yesterday."),
-    "--until": ("until", "TIME", "Show only what was recorded before."),
+    "--until": ("until", "TIME", "Show only what was recorded before that time."),
     "--as-of": ("as_of", "TIME", "Answer as memman would have at that time."),
     "--history": ("history", "", "Also show superseded memories."),
     "--all": ("all", "", "Also show hits far below the best."),

@@ -43,7 +43,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     if kept_still():
         from memman.model.errors import ReadOnly
 
-        raise ReadOnly("--readonly was given, and remember writes: nothing was queued")
+        raise ReadOnly("remember needs to write, but --readonly was given: nothing was saved")
     data = data_dir()
     refuse_stopped(data, "replace" if replaces else "remember")
     text, apart = _text(words), bool(values.get("lines"))

@@ -35,7 +35,7 @@ def stop(data: str) -> list[str]:
                     return [*lines, left_alone(adapter, owner)]
                 adapter.stop()
             except NoScheduler as error:
-                lines.append(f"{error}; what starts drains is still there, but they refuse to run")
+                lines.append(f"{error}; its units are still installed, but drains refuse to run")
     return lines
 
 
@@ -52,7 +52,7 @@ def trigger(data: str) -> list[str]:
         if owner := elsewhere(adapter, data):
             raise NoScheduler(f"{left_alone(adapter, owner)}; `memman scheduler drain` runs one drain now")
         adapter.trigger()
-    return [f"{schedule.kind} was asked to start a drain"]
+    return [f"asked {schedule.kind} to start a drain"]
 
 
 def _launched(data: str) -> str:

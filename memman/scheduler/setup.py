@@ -60,7 +60,7 @@ def _removed(data: str, adapter: Adapter) -> list[str]:
 
 def _displaced(data: str, adapter: Adapter) -> list[str]:
     owner = elsewhere(adapter, data)
-    return [f"this replaces what started drains by {owner}: they will not be started any more"] if owner else []
+    return [f"this takes over from {owner}, whose drains will no longer be started"] if owner else []
 
 
 def _installed(data: str, adapter: Adapter) -> list[str]:

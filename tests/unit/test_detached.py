@@ -273,7 +273,7 @@ def test_the_verbs_know_it_as_a_kind_like_the_others(here):
         done = here.memman("scheduler", *words)
         assert (done.returncode, "there is no interval" in done.stderr) == (69, True)
     assert here.memman("scheduler", "uninstall").returncode == 0
-    assert "nobody starts drains" in here.memman("scheduler", "status").stdout
+    assert "nothing starts drains" in here.memman("scheduler", "status").stdout
     assert here.memman("scheduler", "trigger").returncode == 69
     here.environ["PATH"] = "/nonexistent"
     assert "each write starts a drain" in here.memman("scheduler", "install").stdout

@@ -234,7 +234,7 @@ def test_a_store_has_an_embedder_and_a_key_of_its_own(box):
         assert Settings.load(str(box.data), "work")["MEMMAN_EMBED_API_KEY"] == ""
         assert box.memman("config", "get", "--store", "work", "embed.provider").stdout == "openai\n"
         assert box.memman("config", "get", "embed.provider").stdout == "builtin\n"
-        with pytest.raises(BadConfig, match="holds for all stores"):
+        with pytest.raises(BadConfig, match="applies to all stores"):
             change(str(box.data), "MEMMAN_LLM_API_KEY", "k", "work")
         moved = remove(str(box.data), stakes(str(box.data), "work"))
         assert not os.path.exists(env_path(str(box.data), "work"))

@@ -23,7 +23,7 @@ def test_units_of_another_folder_are_replaced_and_said(adapter, tmp_path):
     assert adapter.owner() == ""
     assert "replaces" not in " ".join(plan(a) + install(a) + plan(a) + install(a))
     assert adapter.owner() == f"{a}/bin/memman"
-    line = f"this replaces what started drains by {a}/bin/memman: they will not be started any more"
+    line = f"this takes over from {a}/bin/memman, whose drains will no longer be started"
     assert line in plan(b)
     assert line in install(b)
     assert adapter.owner() == f"{b}/bin/memman"

@@ -75,7 +75,7 @@ def test_whoever_breaks_it_off_is_told_what_is_kept(capsys):
     """Ctrl-C ends the work, after one line."""
     with pytest.raises(KeyboardInterrupt), bar("relinking", "what is done stays"):
         raise KeyboardInterrupt
-    assert capsys.readouterr().err == "memman: relinking was broken off: what is done stays\n"
+    assert capsys.readouterr().err == "memman: relinking was interrupted: what is done stays\n"
 
 
 def test_a_drain_that_is_broken_off_says_what_waits(filled):

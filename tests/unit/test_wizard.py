@@ -42,8 +42,9 @@ def typed(box, *lines):
 def test_a_headless_install_takes_the_keys_that_an_older_one_took(shell):
     """Both are used for what they are made for, which the plan says without printing either."""
     said = install(shell)
-    assert "OPENROUTER_API_KEY of this shell is taken: what is remembered is sent to OpenRouter" in said
-    assert "VOYAGE_API_KEY of this shell is taken: what is remembered is sent to Voyage" in said
+    sent = "of this shell is taken: from the next drain on, notes and memories are sent to"
+    assert f"OPENROUTER_API_KEY {sent} OpenRouter" in said
+    assert f"VOYAGE_API_KEY {sent} Voyage" in said
     assert settings(shell) == {
         "MEMMAN_LLM_PROVIDER": "openai",
         "MEMMAN_LLM_API_KEY": OPENROUTER,
@@ -79,13 +80,13 @@ def test_an_agents_install_takes_no_key(shell):
 def test_no_base_address_means_no_model(box):
     """An empty answer ends the question, and nothing is set."""
     found, wrote = typed(box, "openai", "")
-    assert (found, wrote.count("Base address")) == ({}, 1)
+    assert (found, wrote.count("Base URL")) == ({}, 1)
 
 
 def test_addresses_that_will_not_do_are_asked_for_three_times(box):
     """Each is answered with what is wrong with it."""
     found, wrote = typed(box, "openai", "here", "ftp://x", "http://8.8.8.8/v1")
-    assert (found, wrote.count("Base address"), wrote.count("MEMMAN_LLM_ENDPOINT takes")) == ({}, 3, 3)
+    assert (found, wrote.count("Base URL"), wrote.count("MEMMAN_LLM_ENDPOINT takes")) == ({}, 3, 3)
 
 
 def test_what_is_typed_is_taken(box):
