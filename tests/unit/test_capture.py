@@ -144,3 +144,10 @@ def test_of_a_long_prompt_both_ends_are_judged(filling):
     said = f"Always run make lint before committing. {talk}From now on answer in French."
     assert [text for _, text in kept(said[:LONGEST])][:1] == ["Always run make lint before committing."]
     assert ("French" in str(kept(said))) == (len(said) <= LONGEST)
+
+
+@pytest.mark.parametrize("said", ["no changes needed", "No changes needed.", "- no changes needed, thanks"])
+def test_that_nothing_is_needed_is_no_custom(said):
+    """Who says what is needed now does not say what changes always need."""
+    assert kept(said) == []
+    assert kept("changes need a test") == [("preference", "changes need a test")]

@@ -101,7 +101,7 @@ _KEPT = choice(
     (?:go|live|belong|stay|sit)(?:es|s)?_(?:in|into|under|through|to|on|against|via|next_to|beside|behind|with|at|out)
     (?:are|is)_(?:always|never|only|all)_
     (?:are|is)_(?:named|written|called|prefixed|suffixed|generated|pinned|indented)
-    (?:are|is)_(?:sorted|kept|reviewed|signed|squashed|versioned|tagged) gets? needs? start(?:s)?_with
+    (?:are|is)_(?:sorted|kept|reviewed|signed|squashed|versioned|tagged) gets?\b needs?\b start(?:s)?_with
     end(?:s)?_(?:with|in) target (?:don'?t|do_not|never|always)_(?:get|go|belong|have|need|contain)""",
 )
 _OUT = choice(
