@@ -710,4 +710,4 @@ def test_what_no_command_mends_has_a_reason():
 def test_there_are_faults_of_every_kind():
     """Most checks have a fault of their own; the others look at what a test cannot spoil."""
     assert len(FAULTS) >= 20
-    assert set(CHECKS) - {fault.check for fault in FAULTS.values()} == {"disk", "sqlite", "sqlite-vec"}
+    assert set(CHECKS) - {fault.check for fault in FAULTS.values()} == {"disk", "sqlite", "sqlite-vec", "late"}

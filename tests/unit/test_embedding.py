@@ -262,7 +262,7 @@ def test_a_failed_swap_changes_nothing_in_force(data, provider):
         assert told["configured"] == {"fingerprint": "openai/old/64", "vectors": EACH, "missing": 0}
         assert told["swap"] == {"target": "openai/new/64", "done": EACH, "left": 0}
         assert recalls(data)
-        with pytest.raises(UsageError, match="unfinished"):
+        with pytest.raises(UsageError, match="not finished"):
             embedding.swap(data, target(provider, "third"))
 
 
@@ -274,7 +274,7 @@ def test_an_aborted_swap_leaves_no_trace(data, provider):
     script = [OK, OK, OK, OK, status(503)]
     with ScriptedProvider(script=script) as shaky, pytest.raises(ProviderUnavailable):
         embedding.swap(data, target(shaky))
-    assert "given up" in embedding.abort(data)
+    assert "cancelled" in embedding.abort(data)
     assert {name: tables(data, name) for name in NAMES} == before
     assert read_file(env_path(data)) == env
     with pytest.raises(UsageError):
@@ -294,7 +294,7 @@ def test_abort_after_the_turn_finishes_instead(data, provider, monkeypatch):
         patched.setattr(embedding, "_keep_only", cut)
         with pytest.raises(KeyboardInterrupt):
             embedding.swap(data, target(provider))
-    assert "in force" in embedding.abort(data)
+    assert "now using" in embedding.abort(data)
     assert held(data) == {str(TABLE): EACH, "openai/new/64": EACH}
 
 
@@ -302,7 +302,7 @@ def test_what_makes_no_sense_is_refused(data, provider):
     """Bad targets, what is in force already, and a drain at work are errors that change nothing."""
     assert embedding.status(data, "nowhere")["memories"] == 0
     assert embedding.reembed(data, "nowhere") == 0
-    with pytest.raises(UsageError, match="in force"):
+    with pytest.raises(UsageError, match="already in use"):
         embedding.swap(data, {"provider": "builtin"})
     with pytest.raises(BadConfig):
         embedding.swap(data, {"provider": "nobody"})

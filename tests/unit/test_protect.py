@@ -69,4 +69,4 @@ def test_a_stopped_scheduler_refuses(box, uid):
     box.memman("scheduler", "stop")
     done = box.memman("insights", "protect", uid)
     assert done.returncode == 69
-    assert "Scheduler is stopped; cannot insights protect" in done.stderr
+    assert "cannot insights protect: the scheduler is stopped" in done.stderr

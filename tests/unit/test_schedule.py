@@ -55,9 +55,9 @@ def test_what_changes_memory_is_refused_while_stopped(box, verb):
     assert box.memman("scheduler", "stop").returncode == 0
     uid = box.store("SELECT uid FROM memory")[0]
     done = box.memman(*(word.format(id=uid) for word in REFUSED[verb]))
-    how = "start it with `memman scheduler start`"
-    expected = f"memman: Scheduler is stopped; cannot {verb} ({how})\n"
-    assert (done.returncode, done.stdout, done.stderr) == (69, "", expected)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (69, "", 1)
+    assert done.stderr.startswith(f"memman: cannot {verb}: the scheduler is stopped; start it with `")
+    assert done.stderr.endswith("memman scheduler start`\n")
     assert (box.store("SELECT uid, status FROM memory"), box.store("SELECT count(*) FROM edge")) == before
     assert box.states() == {"done": 1}
 
@@ -201,7 +201,7 @@ def test_overdue_is_said_where_somebody_should_drain(box):
     assert schedule.overdue(data) == pytest.approx(100, abs=5)
     done = box.memman("recall", "heron")
     assert "heron" in done.stdout
-    assert done.stderr.startswith("memman: no drain for 1")
+    assert done.stderr.startswith("memman: notes have not been processed for 1")
     assert done.stderr.count("\n") == 1
     assert "drain overdue" in box.memman("status").stdout
     assert "drain overdue" in box.memman("scheduler", "status").stdout

@@ -92,7 +92,7 @@ def test_an_agent_of_another_data_folder_is_left_alone(box, launchctl):
     """Only install takes it over, with a word."""
     box.memman("scheduler", "install")
     other = replace(box, environ=box.environ | {"MEMMAN_DATA_DIR": str(box.data.parent / "other")})
-    assert f"by {launcher_path(str(box.data))}" in other.memman("scheduler", "install").stdout
+    assert f"from {launcher_path(str(box.data))}" in other.memman("scheduler", "install").stdout
     launchctl.calls()
     assert "left alone" in box.memman("scheduler", "stop").stdout
     assert "left alone" in box.memman("scheduler", "uninstall").stdout
