@@ -51,7 +51,7 @@ def test_it_is_shown_and_logged_once(box, uid):
     """`insights show` says since when, the log has a line each way, and doing it twice changes nothing."""
     for _ in range(2):
         box.memman("insights", "protect", uid)
-    assert "was protected already" in box.memman("insights", "protect", uid).stdout
+    assert "already protected" in box.memman("insights", "protect", uid).stdout
     shown = json.loads(box.memman("insights", "show", "--json", uid).stdout)[0]
     assert shown["protected"] > 0
     assert box.store("SELECT count(*) FROM log WHERE verb = 'protect'") == [1]

@@ -151,7 +151,7 @@ def test_a_provider_that_quotes_the_note_is_not_quoted(box):
 
 def test_what_ends_a_drain_early_is_logged(box):
     """A bad value in the env file stops the drain, and the log says so."""
-    box.configure(DRAIN_CONCURRENCY="many")
+    box.configure(LLM_PROVIDER="nobody")
     assert box.memman("scheduler", "drain").returncode == 78
     (line,) = log(box)
     assert (line["event"], line["error"], line["code"]) == ("drain failed", "BadConfig", 78)
