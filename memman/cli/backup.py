@@ -115,8 +115,8 @@ def restore(id_: str, to: str | None, as_json: bool) -> None:
 
     name = found(data_dir(), id_)
     if to is None:
-        what = f"store {said_store()!r}" if said_store() else "every store"
-        confirm(f"Replace the current {what} with backup {name}?")
+        what = f"the current store {said_store()!r}" if said_store() else "all current stores"
+        confirm(f"Replace {what} with backup {name}?")
     kept = "each store is whole, as it was or as the backup has it; the same command brings back the rest"
     with bar("restoring", kept) as progress:
         done = bring_back(data_dir(), name, store=said_store(), to=to, progress=progress)
@@ -136,7 +136,7 @@ def remove(ids: tuple[str, ...]) -> None:
     from memman.backup.take import remove as throw_away
 
     names = [found(data_dir(), id_) for id_ in dict.fromkeys(ids)]
-    confirm("Delete for good?", listed=names)
+    confirm("Delete these backups permanently?", listed=names)
     with backup_lock(data_dir()):
         for name in names:
             throw_away(data_dir(), name)

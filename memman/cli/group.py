@@ -5,6 +5,7 @@ import click
 from memman.cli.guard import guard
 from memman.cli.still import still, stilled
 from memman.cli.synonyms import meant
+from memman.config.command import runnable
 from memman.model.near import near
 
 
@@ -46,6 +47,6 @@ class Group(click.Group):
 def _unknown(verb: str, verbs: list[str], group: str) -> str:
     says = f"there is no verb {verb[:40]!a}"
     if command := meant(verb, verbs, group):
-        return f"{says}; `memman {command}` does it"
+        return runnable(f"{says}; `memman {command}` does it")
     nearest = near(verb, verbs)
     return f"{says}; did you mean {nearest!r}?" if nearest else says

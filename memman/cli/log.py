@@ -15,7 +15,7 @@ _MOMENTS = ("valid_from", "valid_to")
 _BESIDE = ("at", "event", "level", "note")
 
 since_option = click.option(
-    "--since", metavar="TIME", help="Show only what is newer: 2026-11-01, 2026-11-01T10:00, 7d or 12h."
+    "--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday."
 )
 
 

@@ -99,7 +99,7 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
     mark, waiting = "*" if row["chosen"] else " ", f"{row['waiting']} waiting"
     if row["trouble"]:
         return mark, row["name"], "?", waiting, "?", row["trouble"]
-    held = f"{row['memories']} memories"
+    held = counted(row["memories"], "memory")
     return mark, row["name"], held, waiting, size(row["bytes"]), "active" if row["active"] else ""
 
 

@@ -24,7 +24,7 @@ _LONGEST = 200
 )
 @click.option("--before", type=_COUNT, help="With --around: how many before it (default: half of --limit).")
 @click.option("--after", type=_COUNT, help="With --around: how many after it (default: the rest of --limit).")
-@click.option("--since", metavar="TIME", help="Show only what is newer: 2026-11-01, 2026-11-01T10:00, 7d or 12h.")
+@click.option("--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday.")
 @click.option("--until", metavar="TIME", help="Show only what is older.")
 @json_option
 @store_option

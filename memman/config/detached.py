@@ -84,7 +84,7 @@ def launch(data: str) -> int:
             setsid=True,
             setsigmask=(),
         )
-    except (OSError, ValueError, NotImplementedError):
+    except (OSError, ValueError, RuntimeError):
         return 0
     finally:
         os.close(lock)

@@ -79,7 +79,7 @@ class Settings:
         said = {name: value for name, value in _pairs(read_file(path)) if name in KEYS and value}
         wrong = {name: fault for name, value in said.items() if (fault := _fault(KEYS[name], value))}
         good = {name: KEYS[name].amiss if name in wrong else value for name, value in said.items()}
-        told = {name: f"{fault}; until then {KEYS[name].instead} holds" for name, fault in wrong.items()}
+        told = {name: f"{fault}; {KEYS[name].instead} is used until it is corrected" for name, fault in wrong.items()}
         told |= {name: fault for name, fault in wrong.items() if KEYS[name].directs}
         exposed = _exposure(path, info)
         grave = exposed or next((fault for name, fault in wrong.items() if KEYS[name].directs), "")

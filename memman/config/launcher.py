@@ -51,8 +51,8 @@ def text(data: str, target: str, start: Interpreter = NONE) -> str:
 
     A program that has begun (SIGUSR2) ends within its own time; one that has more to keep then lets the launcher go
     (SIGUSR1), closes its output, and finishes behind the turn. One that has not begun when the agent ends the hook is
-    ended too, since some agents wait for its output to close, and left alone for a minute. Gemini CLI takes an empty
-    output for a fault.
+    ended too, since some agents wait for its output to close, and left alone for a minute; what hooks leave undone
+    then is counted (memman.queue.late). Gemini CLI takes an empty output for a fault.
     """
     folder = f': "${{MEMMAN_DATA_DIR:={_inner(data)}}}"\nexport MEMMAN_DATA_DIR\n' if moved(data) else ""
     return (
@@ -62,7 +62,7 @@ def text(data: str, target: str, start: Interpreter = NONE) -> str:
         f"program={shlex.quote(target)}\n"
         f"python={shlex.quote(start.python)}\n"
         f"library={shlex.quote(start.library)}\n"
-        "verb=$1\n"
+        "verb=$1 named=$2\n"
         f"case $verb in {_QUICK}) ;; *) python= ;; esac\n"
         'if [ -x "$python" ]; then\n'
         f'    set -- "$python" -I -S -c {shlex.quote(_START)} "$library" "$program" "$@"\n'
@@ -70,9 +70,15 @@ def text(data: str, target: str, start: Interpreter = NONE) -> str:
         '    set -- "$program" "$@"\n'
         "fi\n"
         'if [ "$verb" = hook ]; then\n'
-        f'    hung="{"$MEMMAN_DATA_DIR" if folder else "$HOME/.memman"}/hung"\n'
+        f'    data="{"$MEMMAN_DATA_DIR" if folder else "$HOME/.memman"}"\n'
+        '    hung="$data/hung"\n'
+        "    lost() {\n"
+        "        case $1 in stop | post-compact) what=turn ;; user-prompt) what=prompt ;; *) what=answer ;; esac\n"
+        '        (umask 077; echo "$(date +%s) $what $1" >>"$data/late") 2>/dev/null\n'
+        "    }\n"
+        '    event=$(printf %.40s "$named")\n'
         '    if [ -e "$hung" ]; then\n'
-        '        [ -z "$(find "$hung" -mmin -1 2>/dev/null)" ] || program=\n'
+        '        [ -z "$(find "$hung" -mmin -1 2>/dev/null)" ] || { program=; lost "$event"; }\n'
         '        [ -z "$program" ] || rm -f "$hung"\n'
         "    fi\n"
         '    if ! [ -f "$program" ] || ! [ -x "$program" ]; then\n'
@@ -84,7 +90,8 @@ def text(data: str, target: str, start: Interpreter = NONE) -> str:
         "    trap begun=1 USR2\n"
         "    trap 'exit 0' USR1\n"
         "    trap 'kill -KILL $! 2>/dev/null; exit 0' INT HUP\n"
-        '    trap \'[ "$begun" ] || { kill -KILL $! 2>/dev/null; : >"$hung"; }; exit 0\' TERM\n'
+        '    gone() { kill -KILL $! 2>/dev/null; (umask 077; : >"$hung"); lost "$event"; }\n'
+        "    trap '[ \"$begun\" ] || gone; exit 0' TERM\n"
         '    MEMMAN_LAUNCHER=$$ "$@" <&3 3<&- &\n'
         "    wait $!\n"
         "    while kill -0 $! 2>/dev/null; do wait $!; done\n"

@@ -23,20 +23,35 @@ def wired(context: Context) -> list[Target]:
 def check(context: Context) -> Iterator[Finding]:
     """Compare what was laid down and merged with what this version ships, and with which agents there are."""
     found = wired(context)
-    faults = [*_unwired(found), *(fault for target in found for fault in _faults(context, target))]
+    faults = [*_unwired(context, found), *(fault for target in found for fault in _faults(context, target))]
     names = [target.name for target in found] or ["Claude Code's plugin"]
     yield from sound(faults, f"{', '.join(names)}: up to date")
 
 
-def _unwired(found: list[Target]) -> Iterator[Finding]:
+def _unwired(context: Context, found: list[Target]) -> Iterator[Finding]:
     here = chosen(())
     for target in here:
         if target not in found and not (target.name == claude_code.NAME and claude_code.plugged()):
-            says = f"{target.name} is on this machine, but memman is not set up in it"
-            yield warn(says, shell("memman", "install", "--target", target.name))
+            yield _offered(context, target)
     if not (found or here):
         hint = f"no agent was found on this machine; `memman install --target NAME` sets up any of {', '.join(TARGETS)}"
         yield warn("memman is not set up in any agent: nothing is recalled or saved automatically", hint=hint)
+
+
+def _offered(context: Context, target: Target) -> Finding:
+    """Say that an agent is there and knows nothing of memman, and what lets it."""
+    says = f"{target.name} is on this machine, but memman is not set up in it"
+    if broken := unreadable(target):
+        return warn(f"{says}: {broken[0]}", hint=f"correct the file by hand, then {_install(target)}")
+    shut = _read_only(context, target)
+    allow = writable(*shut) if shut else ""
+    if shut and not allow:
+        return warn(f"{says}: {shut[0]} cannot be written", hint=_ELSEWHERE)
+    return warn(says, f"{allow} && {_install(target)}" if allow else _install(target))
+
+
+def _install(target: Target) -> str:
+    return shell("memman", "install", "--target", target.name)
 
 
 def _faults(context: Context, target: Target) -> Iterator[Finding]:
@@ -46,7 +61,7 @@ def _faults(context: Context, target: Target) -> Iterator[Finding]:
     if broken:
         return
     wrong, shut = drift(target, context.data), _read_only(context, target)
-    install = shell("memman", "install", "--target", target.name)
+    install = _install(target)
     if not shut:
         for line in wrong:
             yield fail(f"{target.name}: {line}", install)

@@ -23,8 +23,13 @@ def check(context: Context) -> Iterator[Finding]:
 def _faults(context: Context, path: str) -> Iterator[Finding]:
     for fault in context.settings.faults:
         key = fault.split(maxsplit=1)[0].rstrip(":")
-        mend = shell("memman", "config", "unset", key) if key in KEYS else shell("chmod", "600", path)
-        yield fail(fault, mend)
+        yield fail(fault, _mend(key) if key in KEYS else shell("chmod", "600", path))
+
+
+def _mend(key: str) -> str:
+    """Return what makes the value good, on the side that keeps less."""
+    amiss = KEYS[key].amiss
+    return shell("memman", "config", "set", key, amiss) if amiss else shell("memman", "config", "unset", key)
 
 
 def _unknown(context: Context) -> Iterator[Finding]:

@@ -15,5 +15,5 @@ def check(context: Context) -> Iterator[Finding]:
         yield ok("no hook ran out of time in the last day")
         return
     said = ", ".join(f"{what} {count}" for what, count in counted.items())
-    hint = "this machine is very busy at times, or the disk of the data folder is slow"
+    hint = "this machine is very busy at times, the disk of the data folder is slow, or memman did not start in time"
     yield warn(f"hooks ran out of time in the last day: {said}", hint=hint)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Lines of a piped text from which on it may be a list.
 _MANY = 20
+# Bytes of all lines that come at once with --lines.
+_MOST = 64 * MAX_BYTES
 
 
 def main(args: list[str], store: str | None) -> int | None:
@@ -46,10 +48,13 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
         raise ReadOnly("remember needs to write, but --readonly was given: nothing was saved")
     data = data_dir()
     refuse_stopped(data, "replace" if replaces else "remember")
-    text, apart = _text(words), bool(values.get("lines"))
+    apart = bool(values.get("lines"))
+    text = _text(words, _MOST if apart else MAX_BYTES)
     if apart and replaces:
         refuse("--lines makes several notes, and only one can replace a memory; nothing was queued")
     parts = list(filter(None, map(str.strip, text.splitlines()))) if apart else [text]
+    if apart and any(len(part.encode()) > MAX_BYTES for part in parts):
+        refuse(f"a line is longer than {MAX_BYTES} bytes: split it into several; nothing was queued")
     here = stores.here()
     _check_place(data, here)
     store = _existing(data, stores.resolve(data, said(values, "store"), here))
@@ -111,11 +116,11 @@ def _piped(words: "Sequence[str]") -> bool:
     return list(words) == ["-"] or (not words and not sys.stdin.isatty())
 
 
-def _text(words: "Sequence[str]") -> str:
+def _text(words: "Sequence[str]", most: int) -> str:
     piped = _piped(words)
-    raw = sys.stdin.buffer.read(MAX_BYTES + 1) if piped else " ".join(words).encode("utf-8", "surrogateescape")
-    if len(raw) > MAX_BYTES:
-        refuse(f"the text is longer than {MAX_BYTES} bytes: split it into several notes")
+    raw = sys.stdin.buffer.read(most + 1) if piped else " ".join(words).encode("utf-8", "surrogateescape")
+    if len(raw) > most:
+        refuse(f"the text is longer than {most} bytes: split it into several notes")
     try:
         text = raw.decode().strip()
     except UnicodeDecodeError:

@@ -113,7 +113,7 @@ TOKENS: tuple[Rule, ...] = (
     token("harness-key", "pat. sat.", r"[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}", "pat." + _X[:22] + "." + _X[:24] + "." + _X[:20], "pat.x"),
     token("settlemint-token", "sm_aat_ sm_pat_ sm_sat_", r"sm_[aps]at_[A-Za-z0-9]{16}", "sm_pat_" + _X[:16], "sm_pat_x"),
     token("intra42-secret", "s-s4t2", r"s-s4t2(?:ud|af)-[0-9a-f]{64}", "s-s4t2ud-" + _HEX + _HEX, "s-s4t2ud-x"),
-    token("facebook-token", "facebook eaa", r"(?:\d{15,16}[|%][\w-]{27,40}|EAA(?=[A-Za-z0-9]{0,60}\d)(?=[A-Z0-9]{0,60}[a-z])[A-Za-z0-9]{30,200})", "facebook 123456789012345|" + _X[:27], "eaa"),
+    token("facebook-token", "facebook eaa", r"(?:\d{15,16}[|%][\w-]{27,40}|EAA(?=[A-Za-z0-9]{0,60}\d)(?=[A-Z0-9]{0,60}[a-z])[A-Za-z0-9]{44,300})", "facebook 123456789012345|" + _X[:27], "eaa"),
     token("twitter-bearer", "aaaaaaaaaaaaaaaaaaaaaa", r"A{22}[A-Za-z0-9%]{60,200}", "A" * 22 + _X + _X, "A" * 90),
     token("dropbox-token", "sl. dropbox", r"sl\.(?=[\w=-]{0,119}\d)[\w=-]{120,240}", "sl." + _X * 4, "sl.x"),
     token("json-web-token", "eyj", r"(?:(?<![\w-])eyJ[\w-]{10,}|eyJ[\w-]{10,600})\.eyJ[\w-]{10,}(?:\.[\w-]{10,}|\.(?![\w-]))", "eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + _X, "eyJhbGciOiJIUzI1NiJ9"),

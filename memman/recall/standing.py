@@ -15,14 +15,24 @@ NEAR, FIRST, NEARER = 0.5, 5, 0.7
 
 
 def outstanding(hits: "list[Hit]") -> "list[Hit]":
-    """Return the hits, best first, without those far below the best; what was superseded stays with its successor."""
+    """Return the hits, best first, without those far below the best.
+
+    What was superseded stays or goes with its successor, which stands as high as the higher of the two.
+    """
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     surest = max((hit.confidence for hit in hits), default=0.0) or 1.0
-    kept: list[Hit] = []
+    heights = {hit.id: (hit.score / best + _SURE * hit.confidence / surest) / (1 + _SURE) for hit in hits}
     for hit in hits:
-        height = (hit.score / best + _SURE * hit.confidence / surest) / (1 + _SURE)
-        early = len(kept) < FIRST
-        high = height >= NEAR if early else height >= NEARER and not hit.doubtful
-        if high or (hit.behind and any(other.id == hit.behind for other in kept)):
-            kept.append(hit)
-    return kept
+        if hit.behind in heights:
+            heights[hit.behind] = max(heights[hit.behind], heights[hit.id])
+    kept: dict[int, Hit] = {}
+    for hit in hits:
+        if hit.behind in heights:
+            worth = hit.behind in kept
+        elif len(kept) < FIRST:
+            worth = heights[hit.id] >= NEAR
+        else:
+            worth = heights[hit.id] >= NEARER and not hit.doubtful
+        if worth:
+            kept[hit.id] = hit
+    return [*kept.values()]

@@ -210,7 +210,7 @@ def test_a_year_back_a_session_that_goes_on_is_kept(wrong):
 def test_doctor_is_content_with_the_first_drain_after_a_jump(wrong, by, kept):
     """A drain that failed under a wrong clock, and its heartbeat, are no complaint once a later drain has ended."""
     wrong.clock.jump(by)
-    wrong.box.configure(LOG_LEVEL="nonsense")
+    wrong.box.configure(LLM_PROVIDER="nonsense")
     assert wrong.box.memman("scheduler", "drain").returncode != 0
     wrong.box.configure()
     wrong.drain()

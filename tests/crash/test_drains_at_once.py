@@ -100,7 +100,7 @@ def test_doctor_tells_of_a_drain_that_was_stopped_amid_its_work(box, kept):
         os.utime(box.data / name, (time.time() - 1200,) * 2)
     said = drains(box)
     assert (said["status"], said["mend"]) == ("fail", f"lsof {box.data}/drain.lock")
-    assert "has not got on for 20 minutes: it is stopped or stuck" in said["says"]
+    assert "made no progress for 20 minutes: it is suspended or hangs" in said["says"]
     os.kill(drain.pid, signal.SIGCONT)
     drain.communicate(timeout=PATIENCE)
     assert drain.returncode == 0

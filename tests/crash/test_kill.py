@@ -291,5 +291,5 @@ def test_a_note_that_brings_down_each_attempt_is_parked_alone(box, rounds, kept,
     doctor = json.loads(box.memman("doctor", "--json").stdout)["findings"]
     [said] = [finding for finding in doctor if finding["check"] == "parked"]
     assert said["status"] == "warn"
-    assert said["says"].startswith("1 note given up on after five attempts, the newest over: ")
+    assert said["says"].startswith("1 note parked after five failed attempts, last error: ")
     kept(f"1 note of {number} {fault}: {box.states()['done']} done, 1 parked after {attempts} attempts; doctor says so")

@@ -162,7 +162,17 @@ def ranking(name):
     """Make up a ranker's figures as bench.retrieval writes them."""
     means = dict.fromkeys(("R@5", "R@10", "MRR", "nDCG@10"), 0.5)
     gap = {"mean": -0.01, "low": -0.02, "high": 0.03}
-    return {"quality": {"overall": means}, "sessions": {"all": means}, "difference": gap, "name": name}
+    return {
+        "quality": {"overall": means},
+        "sessions": {"all": means},
+        "difference": {"R@10": gap, "MRR": gap},
+        "name": name,
+    }
+
+
+def printed():
+    """Make up what recall prints as bench.retrieval writes it."""
+    return {"R@5": 50.0, "R@10": 60.0, "precision": 0.3, "answerable lines": 3.0, "answerable tokens": 150.0}
 
 
 def test_the_readme_is_refreshed_between_its_markers(tmp_path):
@@ -174,6 +184,7 @@ def test_the_readme_is_refreshed_between_its_markers(tmp_path):
     found = {
         "name": "a set",
         "rankings": {name: ranking(name) for name in published.RANKERS},
+        "shown": {"default": printed(), "--all": printed()},
         "confidence": {"elsewhere": {"auc": 0.91, "n": 7}},
     }
     (out / "retrieval.json").write_text(json.dumps(FIGURES | {"sets": [found]}))

@@ -64,7 +64,7 @@ def test_a_store_emptied_or_gone_is_said(box):
     assert box.store_path().stat().st_size == 0
     assert box.states() == {"done": 1, "pending": 1}
     box.store_path().unlink()
-    assert "store 'default' is gone" in box.memman("doctor").stdout
+    assert "the database of store 'default' is missing" in box.memman("doctor").stdout
 
 
 def test_a_store_that_was_only_begun_is_no_damage(box):

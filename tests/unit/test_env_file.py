@@ -79,7 +79,7 @@ def test_a_capture_line_that_cannot_be_read_keeps_nothing(box, said):
     done = box.memman("scheduler", "drain")
     assert done.returncode == 0
     (warned,) = [said for said in done.stderr.splitlines() if "MEMMAN_CAPTURE" in said]
-    assert warned == "memman: MEMMAN_CAPTURE takes one of off, corrections, turns; until then off holds"
+    assert warned == "memman: MEMMAN_CAPTURE takes one of off, corrections, turns; off is used until it is corrected"
     assert box.recall("heron") == ["The heron nests."]
 
 
@@ -89,7 +89,7 @@ def test_another_wrong_value_gives_way_to_the_default(box):
     assert queued(box) == 1
     done = box.memman("scheduler", "drain")
     assert (done.returncode, done.stderr.count("MEMMAN_DRAIN_CONCURRENCY")) == (0, 1)
-    assert "until then 16 holds" in done.stderr
+    assert "16 is used until it is corrected" in done.stderr
     shown = box.memman("config", "show")
     assert "MEMMAN_DRAIN_CONCURRENCY takes a whole number" in shown.stderr
 

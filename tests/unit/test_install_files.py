@@ -152,7 +152,7 @@ def test_doctor_learns_what_is_installed_and_what_differs(box, tmp_path):
     path.write_text(json.dumps(held))
     assert any("the stop hook stands 2 times" in line for line in drift(CLAUDE, data))
     (box.data / "bin/memman").unlink()
-    assert any("no launcher" in line for line in drift(CLAUDE, data))
+    assert any("the launcher is missing" in line for line in drift(CLAUDE, data))
     path.write_text("{")
     assert str(path) in unreadable(CLAUDE)[0]
     assert any(str(path) in line for line in drift(CLAUDE, data))

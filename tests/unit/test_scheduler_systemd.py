@@ -325,7 +325,7 @@ def test_units_of_another_data_folder_are_left_alone(box, manager):
     """Only install takes them over, with a word; what else there is says whose they are and does nothing to them."""
     box.memman("scheduler", "install")
     other = replace(box, environ=box.environ | {"MEMMAN_DATA_DIR": str(box.data.parent / "other")})
-    assert f"by {launcher_path(str(box.data))}" in other.memman("scheduler", "install").stdout
+    assert f"from {launcher_path(str(box.data))}" in other.memman("scheduler", "install").stdout
     manager.calls()
     for verb, code in (("stop", 0), ("start", 0), ("interval", 0), ("trigger", 69), ("uninstall", 0)):
         done = box.memman("scheduler", verb, *(["7"] if verb == "interval" else []))

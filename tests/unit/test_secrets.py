@@ -64,7 +64,7 @@ def test_a_token_is_no_name_of_a_store(box):
     for args in (("store", "create", TOKEN[:60]), ("remember", "--store", TOKEN, "Redis caches.")):
         ended = box.memman(*args)
         assert ended.returncode == 2
-        assert "holds a secret" in ended.stderr
+        assert "contains a secret" in ended.stderr
         assert TOKEN not in ended.stderr
     box.memman("hook", "user-prompt", "--host", "codex", input=f'{{"session_id": "{TOKEN}", "prompt": "Deploy it."}}')
     assert TOKEN.encode() not in everything(box)
@@ -79,7 +79,7 @@ def test_a_repository_called_after_a_token_is_not_bound(box):
     box.memman("store", "create", "work")
     ended = box.memman("store", "bind", "work", cwd=folder)
     assert ended.returncode == 2
-    assert "holds a secret" in ended.stderr
+    assert "contains a secret" in ended.stderr
     assert TOKEN.encode() not in everything(box)
 
 

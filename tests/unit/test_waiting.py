@@ -1,10 +1,9 @@
-"""Notes that wait to be drained: found by the time they are of and by other names, and in a sane place among hits."""
+"""Notes that wait to be drained: found by the time they are of, and in a sane place among hits."""
 
 import pytest
 
-from memman.hot.found import Shelf, _merged
+from memman.hot.found import _merged
 from memman.recall.hit import Hit
-from memman.store.filters import Filters
 
 DAY = 86_400_000
 
@@ -39,16 +38,6 @@ def test_of_notes_that_answer_alike_that_of_the_time_is_first(box):
     assert box.recall("where did the auth service move today")[0].endswith("host 1.")
 
 
-def test_a_waiting_note_is_found_by_another_name(box):
-    """What everybody calls a thing finds it, and what the store has learned does."""
-    box.remember("We call the staging cluster Bluebird.")
-    box.drain()
-    box.remember("Kubernetes was upgraded.")
-    box.remember("The staging cluster has three nodes.")
-    assert box.hits("k8s")[0].row[3] == "Kubernetes was upgraded."
-    assert [hit.row[3] for hit in box.hits("bluebird nodes") if hit.pending] == ["The staging cluster has three nodes."]
-
-
 def sure(confidence, score, *, pending=False):
     """Give a hit."""
     hit = Hit(0)
@@ -73,15 +62,3 @@ def test_a_note_that_answers_is_first_and_one_that_touches_is_not(box):
     assert "backup" in box.recall(question)[0]
     box.remember("The nightly backup of the billing database runs at three since Monday.")
     assert "three" in box.recall(question)[0]
-
-
-def test_a_query_is_understood_once(box):
-    """Stored hits and waiting notes are looked for by one and the same reading of the question."""
-    box.remember("The staging cluster has three nodes.")
-    box.drain()
-    shelf = Shelf(str(box.data), "default")
-    said = []
-    shelf.reader.db.exec_trace = lambda _cursor, sql, _values: said.append(sql) or True
-    shelf.hits("nodes of the staging cluster", Filters(), 5)
-    shelf.close()
-    assert sum("FROM alias" in sql for sql in said) == 1

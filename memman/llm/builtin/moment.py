@@ -20,7 +20,7 @@ _GUESS = cues(
     r"""maybe perhaps might not_sure wonder(?:ing)? i_guess what_if suppose let's_say hypothetically imagine probably
     should_(?:we|i) shall_(?:we|i) could_(?:we|i) thinking_(?:of|about) considering would_it someday at_some_point
     (?:will|may|might|could)_(?:\w+_){0,8}in_(?:the_)?future in_(?:the_)?future,?_(?:this|the|more|it|we_may)
-    we_may you_may (?:once|if|when|after|until|unless)_we(?:'ve|'re)?""",
+    (?:we|you)_may_(?:want|need|have)_to (?:once|if|when|after|until|unless)_we(?:'ve|'re)?""",
 )
 _ADVISED = re.compile(r"\b(?:if|when|whenever) (?:you(?:'re| are) )?(?:in doubt|unsure|not sure)", re.IGNORECASE)
 _REPORTED = re.compile(
