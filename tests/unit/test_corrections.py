@@ -137,3 +137,20 @@ def test_no_model_turns_a_correction_round_or_away(box):
             turn(box, said, box.store("SELECT uid FROM memory", name=store), store=store)
             box.drain()
         assert box.store("SELECT text FROM memory WHERE status = 'current'", name=store)[-1:] == [said]
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("NEVER delete the prod bucket.", "You may delete the prod bucket from now on."),
+        ("Never push to main directly.", "You may now push to main directly."),
+        ("Do not use any in TypeScript.", "We may use any in TypeScript."),
+    ],
+)
+def test_a_permission_is_no_guess(box, rule, said):
+    """What a user allows, against a rule that was shown, is kept."""
+    box.remember(rule, category="preference")
+    box.drain()
+    turn(box, said, box.store("SELECT uid FROM memory"))
+    box.drain()
+    assert said in box.store("SELECT text FROM memory")

@@ -248,13 +248,15 @@ def test_a_program_that_does_not_begin_is_left_alone_for_a_minute(ready):
     with subprocess.Popen([path, "hook", "stop", "--host", "codex"], env=ready.environ) as host:
         wait_until(started.exists)
         host.terminate()
-    assert hung.exists()
+    assert oct(hung.stat().st_mode & 0o777) == "0o600"
+    assert late.counts(str(ready.data), 60)["turn"] == 1
     started.unlink()
     for name, said in (("codex", b""), ("gemini", b"{}\n")):
         done = subprocess.run(
             [path, "hook", "stop", "--host", name], env=ready.environ, capture_output=True, check=True
         )
         assert (done.stdout, started.exists()) == (said, False)
+    assert late.counts(str(ready.data), 60)["turn"] == 3, "what is left out for the minute is lost, and counted"
     long_ago = time.time() - 120
     os.utime(hung, (long_ago, long_ago))
     with subprocess.Popen([path, "hook", "stop", "--host", "codex"], env=ready.environ) as host:

@@ -19,7 +19,7 @@ def test_each_line_is_a_note_of_its_own(box):
 
 def test_all_lines_are_queued_or_none(box):
     """What cannot be taken leaves nothing behind, and several notes cannot replace one memory."""
-    assert box.memman("remember", "-", "--lines", input="One.\n" * 20_000).returncode == 2
+    assert box.memman("remember", "-", "--lines", input="One.\n" + "x" * 70_000).returncode == 2
     uid = box.remember("The heron nests.")
     box.drain()
     done = box.memman("replace", uid, "-", "--lines", input="One.\nTwo.")
@@ -69,3 +69,10 @@ def test_advice_changes_nothing(box):
     assert done.returncode == 0
     assert done.stdout.split() == box.queue("SELECT uid FROM note")
     assert done.stderr == "memman: stored, but 'As discussed', 'line 42' will tell a later reader nothing\n"
+
+
+def test_the_size_of_a_note_bounds_each_line_and_not_the_file(box):
+    """A file far larger than one note may be is taken line by line."""
+    done = box.memman("remember", "-", "--lines", input="".join(f"Item number {n} is kept.\n" for n in range(3_000)))
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 3_000)
+    assert box.queue("SELECT count(*) FROM note") == [3_000]
