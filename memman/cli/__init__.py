@@ -16,6 +16,7 @@ def run(args: list[str]) -> int:
     except click.exceptions.Exit as leave:
         code = leave.exit_code
     except click.Abort:
+        sys.stderr.write("\nmemman: cancelled at the question; nothing was changed\n")
         return _INTERRUPTED
     except click.ClickException as error:
         return _report(error)

@@ -68,7 +68,7 @@ def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     """Protect memories from being superseded automatically; `replace` and `forget` still work."""
     from memman.govern.protect import protect as govern
 
-    _ask(ids, "Remove the protection?" if undo else "Protect?")
+    _ask(ids, "Remove the protection of these memories?" if undo else "Protect these memories?")
     records = govern(place(), ids, wanted=not undo)
     if as_json:
         as_data(records)

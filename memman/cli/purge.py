@@ -37,7 +37,7 @@ def purge(ids: tuple[str, ...], as_json: bool) -> None:
 def _ask(target: "Target") -> None:
     texts = {short(memory["uid"]): memory["text"] for memory in target.memories}
     texts |= {short(row["uid"], note=True): row["text"] for row in target.waiting}
-    question = "Delete it permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
+    question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
     confirm(question, typed(list(texts)), (f"{id_}  {said}" for id_, said in texts.items()))
 
 

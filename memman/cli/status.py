@@ -40,7 +40,7 @@ def scheduled(record: dict[str, Any]) -> dict[str, str]:
     """Return what to print of how whoever starts drains is doing."""
     late, last, soon = record["overdue_seconds"], record["last_run"], record["next_run"]
     return {
-        "scheduler": f"{record['state']}, {_starts(record)}",
+        "scheduler": record["state"] if record["state"] == "stopped" else f"{record['state']}, {_starts(record)}",
         "units": "; ".join(f"{name} {state}" for name, state in record["units"].items()),
         "last run": "never" if last is None else f"{when(last)} ({ago(last)})",
         "next run": when(soon),
