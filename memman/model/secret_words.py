@@ -91,7 +91,7 @@ LONG = 14
 _SHORTEST = 7
 _PLAIN_VALUES = ("pass", "pwd", "pw=", "pw:", "kennwort", "contrase", "senha", "private", "://", "hf_")
 # The digest of these words and of the rules, by which a store says which ones its texts were screened by; a test holds it.
-SCREEN = "ae592ff1f4e5"
+SCREEN = "efcaa32b09da"
 # Characters that take no room: soft hyphen, joiners, direction marks, variation selectors, the byte order mark.
 HIDDEN = (
     "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
