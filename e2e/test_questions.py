@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 QUESTIONS = (ROOT / "e2e/questions.txt").read_text().splitlines()
 # The log ends here, so that a later commit's message cannot change an answer; a clone without it feeds the README.
 REVISION = "c908b0e05"
-ANSWERS = ("3.11", "notes wait", "memman_store", "nothing resident", "apache 2.0")
+ANSWERS = ("3.11", "notes wait", "memman_store", "no daemon", "apache 2.0")
 
 
 @pytest.fixture(name="env", scope="module")

@@ -459,7 +459,7 @@ def enables_lingering() -> None:
     said = root.memman("scheduler", "install")
     assert "lingering was enabled" in said, said
     assert "lingering was enabled" not in root.memman("scheduler", "install")
-    assert "stays: `loginctl disable-linger root`" in root.memman("scheduler", "uninstall")
+    assert "stays enabled: `loginctl disable-linger root`" in root.memman("scheduler", "uninstall")
 
 
 if __name__ == "__main__":
