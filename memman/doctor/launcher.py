@@ -4,7 +4,9 @@ import os
 from collections.abc import Iterator
 
 from memman import __version__
+from memman.config.interpreter import NONE, quick
 from memman.config.launcher import launcher_path, start, target, text
+from memman.config.launcher import program as ours
 from memman.config.places import read_file
 from memman.config.schedule import NOBODY, Schedule
 from memman.doctor.agents import wired
@@ -35,14 +37,22 @@ def _looked(data: str, path: str) -> Finding:
     program = _target(data)
     if not os.access(program, os.X_OK):
         return fail(f"{path} starts {program or 'nothing'}, which does not exist", _INSTALL)
-    if read_file(path) != text(data, program, start(data)):
+    if read_file(path) != text(data, program, start(data)) or _misled(data, program):
         return fail(f"{path} was changed or is from another version", _INSTALL)
     return _started(data, path, program)
 
 
+def _misled(data: str, program: str) -> bool:
+    """Whether the launcher looks for this memman in other folders than it is in; of another memman nobody can tell."""
+    if os.path.realpath(program) != os.path.realpath(ours()):
+        return False
+    known = quick()
+    return known != NONE and start(data).library not in ("", known.library)
+
+
 def _started(data: str, path: str, program: str) -> Finding:
     if (python := start(data).python) and not os.access(python, os.X_OK):
-        return warn(f"{path} is slower than necessary: {python} does not exist", _INSTALL)
+        return fail(f"{path} is slower than necessary: {python} does not exist", _INSTALL)
     said = _version(path)
     if said != f"memman {__version__}":
         return warn(f"{path} starts {program}, which is {said!a}, but this is memman {__version__}", _INSTALL)

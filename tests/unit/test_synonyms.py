@@ -49,7 +49,8 @@ def test_a_word_that_is_no_verb_is_answered_in_one_line(box, typed, answer):
     """The exit code is that of a mistake in the command line, and no guess is made at a distance."""
     done = box.memman(*typed.split())
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert answer in done.stderr
+    # Where a shell does not find memman, it is named by its path.
+    assert answer in done.stderr.replace(f"`{box.script} ", "`memman ")
     assert "did you mean" not in done.stderr
 
 
