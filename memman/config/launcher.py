@@ -76,9 +76,8 @@ def text(data: str, target: str, start: Interpreter = NONE) -> str:
         "        case $1 in stop | post-compact) what=turn ;; user-prompt) what=prompt ;; *) what=answer ;; esac\n"
         '        (umask 077; echo "$(date +%s) $what $1" >>"$data/late") 2>/dev/null\n'
         "    }\n"
-        '    event=$(printf %.40s "$named")\n'
         '    if [ -e "$hung" ]; then\n'
-        '        [ -z "$(find "$hung" -mmin -1 2>/dev/null)" ] || { program=; lost "$event"; }\n'
+        '        [ -z "$(find "$hung" -mmin -1 2>/dev/null)" ] || { program=; lost "$named"; }\n'
         '        [ -z "$program" ] || rm -f "$hung"\n'
         "    fi\n"
         '    if ! [ -f "$program" ] || ! [ -x "$program" ]; then\n'
@@ -90,7 +89,7 @@ def text(data: str, target: str, start: Interpreter = NONE) -> str:
         "    trap begun=1 USR2\n"
         "    trap 'exit 0' USR1\n"
         "    trap 'kill -KILL $! 2>/dev/null; exit 0' INT HUP\n"
-        '    gone() { kill -KILL $! 2>/dev/null; (umask 077; : >"$hung"); lost "$event"; }\n'
+        '    gone() { kill -KILL $! 2>/dev/null; (umask 077; : >"$hung"); lost "$named"; }\n'
         "    trap '[ \"$begun\" ] || gone; exit 0' TERM\n"
         '    MEMMAN_LAUNCHER=$$ "$@" <&3 3<&- &\n'
         "    wait $!\n"
