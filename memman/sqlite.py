@@ -106,8 +106,26 @@ def _unseen(db: apsw.Connection, path: str) -> tuple[int, bool]:
         held = (os.stat(path + "-wal").st_size - _LOG_HEADER) // _LOG_FRAME
     except FileNotFoundError:
         return 0, False
-    seen = max(0, db.wal_checkpoint(mode=_NO_CHECKPOINT)[0])
+    seen = _frames(db)
     return seen, held > seen
+
+
+def _frames(db: apsw.Connection) -> int:
+    """Return how many frames of the log SQLite sees.
+
+    Unlike a read, this does not wait by itself while somebody writes the log's index: SQLite says busy at once.
+    """
+    tries = WAIT_MS
+    while True:
+        try:
+            return max(0, db.wal_checkpoint(mode=_NO_CHECKPOINT)[0])
+        except apsw.BusyError:
+            tries -= 1
+            if not tries:
+                raise
+            from time import sleep
+
+            sleep(0.001)
 
 
 def damaged(path: str, says: str) -> "MemmanError":

@@ -1,14 +1,18 @@
 """A changed byte of a log is found wherever it is, and put right; what a power cut leaves is no damage."""
 
+import os
 import random
 import shutil
+from threading import Timer
 
+import apsw
 import pytest
 
 from memman.govern.repair import repair, repair_queue
 from memman.govern.soundness import troubles
 from memman.model.errors import DamagedFile
 from memman.queue.schema import STEPS as QUEUE
+from memman.sqlite import log_damage
 from memman.store.sqlite.store import SqliteStore
 from memman.wal import FRAME, HEADER, frames, mended
 
@@ -55,6 +59,24 @@ def test_what_a_power_cut_leaves_of_a_log_is_left_alone(log):
     rubbish = chance.randbytes(512) + right[512:]
     for left in (torn, lost, rubbish, right[: middle + 99], right[:20], b""):
         assert mended(left) == left
+
+
+def test_a_log_is_looked_at_while_somebody_writes_its_index(log):
+    """Its index is unreadable for the moment in which a writer writes it: the look waits for that to be over."""
+    path = str(log).removesuffix("-wal")
+    looks, writes = apsw.Connection(path), apsw.Connection(path)
+    looks.execute("SELECT count(*) FROM sqlite_master").get  # noqa: B018
+    writes.execute("BEGIN IMMEDIATE")
+    index = os.open(path + "-shm", os.O_RDWR)
+    header = os.pread(index, 48, 0)
+    os.pwrite(index, bytes(48), 0)
+    over = Timer(0.3, lambda: (os.pwrite(index, header, 0), writes.execute("ROLLBACK")))
+    over.start()
+    try:
+        assert log_damage(looks, path) == ""
+    finally:
+        over.join()
+        os.close(index)
 
 
 def test_a_changed_byte_in_the_queues_log_is_said_and_costs_no_note(log, box):
