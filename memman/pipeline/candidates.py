@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from itertools import accumulate
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from memman.store.protocols import Reader
 # Candidates a fact is compared with, and rows each search may contribute.
 OFFERED = 8
 _POOL = 24
-# A word in more memories than this tells nothing about any of them, and would make the search grow.
-COMMON = 200
+# Memories that a search by words reads, rarest word first: common words tell nothing, and would make it grow.
+_READ = 150
 _MAX_TERMS = 8
 # A fact in flight is offered from this cosine on, or with this many words in common.
 NEAR = 0.45
@@ -56,8 +57,9 @@ def lexical(reader: Reader, text: str) -> list[tuple[int, float]]:
 
 def telling(reader: Reader, terms: list[str]) -> list[str]:
     """Return the rarest of `terms`, those in too many memories left out."""
-    counted = sorted((count, term) for term, count in reader.frequencies(terms, COMMON + 1).items())
-    return [term for count, term in counted if 0 < count <= COMMON][:_MAX_TERMS]
+    counted = sorted((count, term) for term, count in reader.frequencies(terms, _READ + 1).items() if count)
+    upto = accumulate(count for count, _ in counted)
+    return [term for read, (_, term) in zip(upto, counted, strict=True) if read <= _READ][:_MAX_TERMS]
 
 
 def nearest(reader: Reader, fingerprint: Fingerprint, vector: Vectors, limit: int = _POOL) -> list[int]:

@@ -27,6 +27,7 @@ _KEPT = 1_024
 _HIDES = "hides text"
 
 
+@cache
 def version() -> str:
     """Say which rules these are."""
     named = (MEDIUM, NAMED, LABELLED, REPORT, LABEL)
