@@ -3,7 +3,8 @@
 BM25 is worked out for every row that holds any word of the query: up to 0.7 µs a
 row, 0.3 s where a word is common among a million. So in a large store common
 words are not searched for beside rare ones; and where all are common, only the
-newest rows are looked at, first those that hold every word.
+newest rows are looked at, first those that hold every word: they get the BM25 of
+a row of usual length, since FTS5 would count every row of every word for theirs.
 """
 
 from memman.model.terms import match_any
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 # Memories from which on a store is large.
 LARGE = 65_536
 # Rows that rare words may have together, and rows looked at for common ones.
-ROWS = 10_000
+ROWS = 6_000
+# What a row counts for where its neighbours hold some of the words: BM25 gives half to one that they alone hold.
+_BESIDE = 0.75
+# As many as any recall shows: beside them none is searched for that holds only common words or fewer.
+ENOUGH = 50
 
 
 def worded(
@@ -38,15 +43,29 @@ def sparing(
 ) -> list[tuple[int, float]]:
     """Return the best rows that rare words bring up; where they are few, beside the best of the newest others."""
     terms, left = query.terms(), rows
+    counted = sorted((reader.spread(match_any([term]), rows + 1), term) for term in terms)
     rare = []
-    for count, term in sorted((reader.matching(match_any([term]), rows + 1), term) for term in terms):
+    for count, term in counted:
         if count > left:
             break
         left -= count
         if count:
             rare.append(term)
-    every = " AND ".join(match_any([term]) for term in terms)
-    found = dict(reader.lexical(match_any(rare) if rare else every, filters, limit, None if rare else rows))
-    if len(found) < limit:
+    found = dict(reader.lexical(match_any(rare), filters, limit)) if rare else _every(reader, counted, filters, limit)
+    if len(found) < min(limit, ENOUGH):
         found = dict(reader.lexical(match_any(terms), filters, limit, rows)) | found
     return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+def _every(
+    reader: "SqliteReader", counted: "list[tuple[int, str]]", filters: "Filters", limit: int
+) -> dict[int, float]:
+    """Return the newest rows that hold every word, those that say all of them themselves before the others."""
+    from math import log
+
+    match = " AND ".join(match_any([term]) for _, term in counted)
+    total = reader.count()
+    full = sum(max(log((total - count + 0.5) / (count + 0.5)), 0.0) for count, _ in counted)
+    own = reader.matched(f"{{text terms}} : ({match})", filters, limit)
+    rest = reader.matched(match, filters, limit) if len(own) < limit else []
+    return dict.fromkeys(rest, _BESIDE * full) | dict.fromkeys(own, full)

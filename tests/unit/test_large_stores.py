@@ -78,6 +78,24 @@ def test_where_all_words_are_common_the_newest_rows_with_all_of_them_come_first(
     assert all(term in texts[row].lower() for row, _ in found[:5] for term in terms)
 
 
+def test_how_common_a_word_is_is_told_from_the_newest_rows(store):
+    """A word in few rows is counted; of one in many the share of the newest rows that hold it is taken for all."""
+    assert store.reader.spread('"frankfurt"', 61) == 60
+    assert store.reader.spread('"days"', 61) == 60
+    assert store.reader.spread('"is"', 20) in range(100, 400)
+    assert store.reader.spread('"gibberish"', 20) == 0
+
+
+def test_rows_with_all_common_words_need_no_count_of_every_row(store):
+    """What FTS5 reads for them does not grow with the rows that hold one of the words."""
+    steps = []
+    store.db.trace_v2(apsw.SQLITE_TRACE_PROFILE, lambda ran: steps.append(ran["sql"]))
+    found = sparing(store.reader, Query("timeout production seconds"), ANY, 5, rows=20)
+    store.db.trace_v2(0, None)
+    assert len(found) == 5
+    assert not [sql for sql in steps if "bm25" in sql]
+
+
 def test_a_filter_holds_inside_the_bound(store):
     """Of a category with few rows all are within reach, however few of the newest rows are its own."""
     asked, only = Query("timeout billing-api logs days jobs"), Filters(category="decision")

@@ -94,6 +94,16 @@ def _marks(values: "Sequence[str]") -> str:
     return ", ".join("?" * len(values))
 
 
+def _admitted(filters: "Filters") -> "tuple[str, str, list[Any]]":
+    """Write what keeps a search by words to rows that `filters` admits: a join, conditions and their values."""
+    conditions = filters.conditions()
+    join = "JOIN memory m ON m.id = fts.rowid" if conditions else ""
+    extra = "".join(f" AND {sql}" for sql, _ in conditions)
+    if filters.window:
+        extra += " AND fts.rowid BETWEEN {:d} AND {:d}".format(*filters.window)
+    return join, extra, [value for _, value in conditions]
+
+
 class SqliteReader:
     """Reads over an open connection; `open` makes one that cannot write."""
 
@@ -155,17 +165,12 @@ class SqliteReader:
 
         Superseded memories are among them: what finds them must find what took their place.
         """
-        conditions = filters.conditions()
-        join = "JOIN memory m ON m.id = fts.rowid" if conditions else ""
-        extra = "".join(f" AND {sql}" for sql, _ in conditions)
-        if filters.window:
-            extra += " AND fts.rowid BETWEEN {:d} AND {:d}".format(*filters.window)
+        join, extra, values = _admitted(filters)
         rows = f"SELECT fts.rowid, -{_BM25} AS score FROM fts {join} WHERE fts MATCH ?{extra}"
-        values = [match, *(value for _, value in conditions)]
         if newest is not None:
             rows = f"SELECT * FROM ({rows} ORDER BY fts.rowid DESC LIMIT ?)"
             values.append(newest)
-        return list(self.db.execute(f"{rows} ORDER BY score DESC, 1 LIMIT ?", (*values, limit)))
+        return list(self.db.execute(f"{rows} ORDER BY score DESC, 1 LIMIT ?", (match, *values, limit)))
 
     def nearest(
         self, embedder: int, code: bytes, filters: "Filters", limit: int, cells: "Sequence[int]" = ()
@@ -354,6 +359,21 @@ class SqliteReader:
         """Count the rows that an FTS5 expression matches, up to `cap`: reads no more."""
         sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
         return int(self.db.execute(sql, (match, cap)).get)
+
+    def spread(self, match: str, cap: int) -> int:
+        """Count the rows that an FTS5 expression matches; beyond `cap` by how densely the newest of them lie."""
+        sql = "SELECT count(*), min(rowid) FROM (SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rowid DESC LIMIT ?)"
+        found: Any = self.db.execute(sql, (match, cap)).fetchone()
+        count, oldest = found
+        total = self.count()
+        return int(count if count < cap else count * total // (total - oldest + 1))
+
+    def matched(self, match: str, filters: "Filters", limit: int) -> list[int]:
+        """Return the newest rows that an FTS5 expression matches, superseded memories among them."""
+        join, extra, values = _admitted(filters)
+        sql = f"SELECT fts.rowid FROM fts {join} WHERE fts MATCH ?{extra} ORDER BY fts.rowid DESC LIMIT ?"
+        rows: list[tuple[int]] = list(self.db.execute(sql, (match, *values, limit)))
+        return [memory for (memory,) in rows]
 
     def frequencies(self, terms: "Iterable[str]", cap: int) -> dict[str, int]:
         """Count, for each term, the memories whose text holds it, up to `cap`: reads no more rows than that.
