@@ -6,6 +6,7 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.show import ago, as_data, complain, pairs, size, tallied, when
+from memman.config.detached import switched_off
 from memman.model.plural import counted
 from memman.queue.late import MISSING
 
@@ -51,7 +52,9 @@ def scheduled(record: dict[str, Any]) -> dict[str, str]:
 def _starts(record: dict[str, Any]) -> str:
     if record["interval"] is not None:
         return f"every {record['interval']} s by {record['kind']}"
-    return "by each write" if record["kind"] == "write" else "nothing starts drains"
+    if record["kind"] != "write":
+        return "nothing starts drains"
+    return "by each write, but not from this shell: MEMMAN_DRAIN=off" if switched_off() else "by each write"
 
 
 def _lines(record: dict[str, Any]) -> dict[str, str]:

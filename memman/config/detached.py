@@ -49,7 +49,7 @@ def ask(data: str) -> None:
 
 def wanted(data: str) -> bool:
     """Whether a drain runs only if a write starts it: by choice, or because who should start them does not."""
-    if os.environ.get(SWITCH) == "off":
+    if switched_off():
         return False
     schedule = Schedule.load(data)
     if schedule.stopped or schedule.kind == NOBODY:
@@ -57,6 +57,11 @@ def wanted(data: str) -> bool:
     if schedule.kind == SERVE:
         return not held(data, SERVE_LOCK)
     return schedule.kind in ("", WRITE) or overdue(data) is not None
+
+
+def switched_off() -> bool:
+    """Whether the environment keeps this process's writes from starting drains."""
+    return os.environ.get(SWITCH) == "off"
 
 
 def command() -> tuple[str, ...]:

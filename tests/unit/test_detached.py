@@ -267,7 +267,7 @@ def test_doctor_starts_one_and_says_why_it_does_not_come_to_its_end(here, monkey
 
 def test_the_verbs_know_it_as_a_kind_like_the_others(here):
     """Status names it, trigger starts one, an interval has no meaning, uninstall ends it, install brings it back."""
-    assert "by each write" in here.memman("scheduler", "status").stdout
+    assert "by each write\n" in here.memman("scheduler", "status").stdout
     assert here.memman("scheduler", "trigger").stdout == "a drain was started\n"
     for words in (("interval",), ("interval", "15")):
         done = here.memman("scheduler", *words)
