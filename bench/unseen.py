@@ -1,0 +1,221 @@
+"""Learning on texts by writers who have seen neither the code nor what it was made from.
+
+`python -m bench.unseen --data FOLDER` takes a folder for each writer and sends what is in it through the product's own
+pipeline: facts that change and near misses of such (all of a writer's in one store), turns, documents, prompts to an
+agent that should or should not bring a memory, and rules that the user turns round. It prints a table, and with --json
+writes all outcomes.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bench.machine import described
+from bench.tables import markdown
+from memman.embed.builtin import BuiltinEmbedder
+from memman.hot.found import found
+from memman.hot.recall import LIMIT
+from memman.hot.remind import reminder
+from memman.hot.session import Session
+from memman.llm.builtin import BuiltinLLM
+from memman.model.records import Note, Provenance
+from memman.pipeline import PIPELINE
+from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.words import stems
+from memman.queue.entry import new_uid
+from memman.recall.standing import outstanding
+from memman.store.filters import Filters
+from memman.store.sqlite.store import SqliteStore
+
+_BEGAN_MS, _STEP_MS = 1_700_000_000_000, 3_600_000
+# A memory says what was to be kept where it holds this part of its words.
+SAID = 0.5
+_MEMORIES = "SELECT m.uid, m.text, m.status, m.note FROM memory m ORDER BY m.id"
+
+Line = dict[str, Any]
+
+
+class Desk:
+    """One store, into which notes and turns go one after the other."""
+
+    def __init__(self, folder: str) -> None:
+        self.data = folder
+        self.store = SqliteStore.open(folder, "default")
+        self._local, self._rules, self._count = BuiltinEmbedder(), BuiltinLLM(), 0
+
+    def tell(self, text: str, channel: str = "note", shown: tuple[str, ...] = ()) -> str:
+        """Send a text through the pipeline; return the note's uid."""
+        self._count += 1
+        at = _BEGAN_MS + self._count * _STEP_MS
+        who = Provenance("user", "bench", f"session-{self._count}")
+        note = Note(new_uid(at), "default", text, at, provenance=who, channel=channel, shown=shown)
+        asyncio.run(self._through(note))
+        return note.uid
+
+    async def _through(self, note: Note) -> None:
+        local, rules, plan = self._local, self._rules, Plan(note)
+        tools = Tools(rules, rules, local, local, self.store.reader, lambda: note.queued_at, capture="turns")
+        for stage in PIPELINE:
+            plan = await stage.run(replace(tools, store=self.store) if stage.name == "commit" else tools, plan)
+
+    def memories(self, note: str = "") -> list[tuple[str, str, str, str]]:
+        """Return (uid, text, status, note) of all memories, or of those of a note."""
+        rows = list(self.store.db.execute(_MEMORIES))
+        return [row for row in rows if row[3] == note] if note else rows
+
+    def shown(self, question: str) -> list[str]:
+        """Return the texts that recall shows for a question."""
+        hits = outstanding(found(self.data, "default", question, Filters(), LIMIT, None))
+        return [hit.row[3] for hit in hits]
+
+    def reminded(self, prompt: str) -> str:
+        """Return what the hook of a prompt says."""
+        return reminder(self.data, "default", prompt, Session("", "", ""))
+
+
+def replaced(folder: Path, work: str) -> Iterator[Line]:
+    """Yield changed facts and near misses of a writer, all in one store."""
+    desk = Desk(work)
+    items = [line | {"part": part} for part in ("changed", "alike") for line in _lines(folder, part)]
+    olds = [desk.tell(item["before"]) for item in items]
+    news = [desk.tell(item["after"]) for item in items]
+    by = dict(desk.store.db.execute("SELECT o.note, n.note FROM memory o JOIN memory n ON n.id = o.superseded_by"))
+    gone = {note for _, _, status, note in desk.memories() if status != "current"}
+    for n, item in enumerate(items):
+        shown = desk.shown(item["question"])
+        retired = olds[n] in gone
+        told = {"retired": retired, "by another": olds[n] in by and by[olds[n]] != news[n], "shown": shown}
+        if item["part"] == "changed":
+            first = bool(shown) and _has(shown[0], item["now"])
+            told["right"] = first and not any(_has(text, item["was"]) and not _has(text, item["now"]) for text in shown)
+        else:
+            told["right"] = not retired
+        yield item | told
+    desk.store.close()
+
+
+def turns(folder: Path, work: str) -> Iterator[Line]:
+    """Yield turns, each sent into the store after the others."""
+    desk = Desk(work)
+    for line in _lines(folder, "turns"):
+        stored = [text for _, text, _, _ in desk.memories(desk.tell(line["text"], "turn"))]
+        caught = any(_covers(text, piece) for piece in line["keep"] for text in stored)
+        yield line | {"part": "turns", "stored": stored, "right": caught if line["keep"] else not stored}
+    desk.store.close()
+
+
+def notes(folder: Path, work: str) -> Iterator[Line]:
+    """Yield documents, and what is remembered of them: for a person to judge."""
+    desk = Desk(work)
+    for line in _lines(folder, "notes"):
+        stored = [text for _, text, _, _ in desk.memories(desk.tell(line["text"]))]
+        yield line | {"part": "notes", "stored": stored, "right": None}
+    desk.store.close()
+
+
+def prompts(folder: Path, work: str) -> Iterator[Line]:
+    """Yield prompts to an agent, each in a store of its own."""
+    for n, line in enumerate(_lines(folder, "prompts")):
+        desk = Desk(f"{work}/{n}")
+        for memory in line["memories"]:
+            desk.tell(memory)
+        said = desk.reminded(line["prompt"])
+        needed = line["memories"][line["needs"]] if line["needs"] is not None else ""
+        yield line | {"part": "prompts", "said": said, "right": _covers(said, needed) if needed else not said}
+        desk.store.close()
+
+
+def reversals(folder: Path, work: str) -> Iterator[Line]:
+    """Yield rules that were shown to the session, and what became of the words that turn them round."""
+    for n, line in enumerate(_lines(folder, "reversals")):
+        desk = Desk(f"{work}/{n}")
+        shown = tuple(uid for uid, _, _, _ in desk.memories(desk.tell(line["rule"])))
+        stored = [text for _, text, _, _ in desk.memories(desk.tell(line["said"], "turn", shown))]
+        yield line | {
+            "part": "reversals",
+            "stored": stored,
+            "right": any(_has(text, line["stands"]) for text in stored),
+        }
+        desk.store.close()
+
+
+PARTS = (replaced, turns, notes, prompts, reversals)
+
+
+def _lines(folder: Path, part: str) -> Sequence[Line]:
+    path = folder / f"{part}.jsonl"
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def _has(text: str, piece: str) -> bool:
+    return piece.casefold() in text.casefold()
+
+
+def _covers(text: str, piece: str) -> bool:
+    wanted = stems(piece)
+    return _has(text, piece) or (bool(wanted) and len(wanted & stems(text)) >= SAID * len(wanted))
+
+
+def table(outcomes: Sequence[Line]) -> str:
+    """Count what came out, by part and writer."""
+    kinds = {
+        "changed: what holds first, nothing stale shown": lambda o: o["part"] == "changed",
+        "changed: the old one retired": lambda o: o["part"] == "changed",
+        "near misses: the old one retired": lambda o: o["part"] == "alike",
+        "retired by something unrelated": lambda o: o["part"] in ("changed", "alike"),
+        "turns: what is worth it kept": lambda o: o["part"] == "turns" and o["keep"] and o["lang"] == "en",
+        "turns: others kept": lambda o: o["part"] == "turns" and not o["keep"] and o["lang"] == "en",
+        "other languages: what is worth it kept": lambda o: o["part"] == "turns" and o["keep"] and o["lang"] != "en",
+        "other languages: others kept": lambda o: o["part"] == "turns" and not o["keep"] and o["lang"] != "en",
+        "prompts: the memory shown": lambda o: o["part"] == "prompts" and o["needs"] is not None,
+        "prompts: shown in vain": lambda o: o["part"] == "prompts" and o["needs"] is None,
+        "reversals kept": lambda o: o["part"] == "reversals",
+    }
+    counted = {
+        "changed: the old one retired": lambda o: o["retired"],
+        "near misses: the old one retired": lambda o: o["retired"],
+        "retired by something unrelated": lambda o: o["by another"],
+        "turns: others kept": lambda o: not o["right"],
+        "other languages: others kept": lambda o: not o["right"],
+        "prompts: shown in vain": lambda o: not o["right"],
+    }
+    writers = sorted({o["writer"] for o in outcomes})
+    rows = []
+    for name, of in kinds.items():
+        count = counted.get(name, lambda o: o["right"])
+        cells = []
+        for some in (writers, *([writer] for writer in writers)):
+            these = [o for o in outcomes if o["writer"] in some and of(o)]
+            cells.append(f"{sum(bool(count(o)) for o in these)} of {len(these)}")
+        rows.append((name, *cells))
+    return markdown(("", "all", *writers), rows)
+
+
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.unseen", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--json", type=Path, help="write all outcomes here")
+    asked = parser.parse_args()
+    outcomes: list[Line] = []
+    with tempfile.TemporaryDirectory() as work:
+        for folder in sorted(path for path in asked.data.iterdir() if path.is_dir()):
+            for part in PARTS:
+                outcomes += (o | {"writer": folder.name} for o in part(folder, f"{work}/{folder.name}/{part.__name__}"))
+    if asked.json:
+        asked.json.write_text(json.dumps({"machine": described(), "outcomes": outcomes}, ensure_ascii=False, indent=1))
+    print(table(outcomes))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
