@@ -1,7 +1,5 @@
 """Rules turned round in one session of a real client stand in the next."""
 
-import os
-
 import pytest
 
 from conftest import House
@@ -37,7 +35,7 @@ TWENTY = (
     ("Never mock the database.", "Mocking the database is what I want."),
 )
 PAIRS = FIVE + TWENTY
-NAMES = os.environ.get("MEMMAN_CORRECTED", "claude-code").split()
+NAMES = ("claude-code", "codex", "gemini", "opencode")
 UNRELATED = "Write a haiku about the moon over a quiet lake."
 
 
