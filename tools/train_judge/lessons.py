@@ -16,7 +16,7 @@ RELATIONS = ("apart", "supersedes", "retracts", "same", "refines")
 KINDS = ("preference", "correction", "rule", "decision", "fact")
 # Pairs of a writer that have nothing to do with each other, for each pair that was written: those with the most words
 # in common, and some at random.
-NEAR, RANDOM = 2, 1
+NEAR, RANDOM = 1, 1
 
 
 @dataclass(frozen=True, slots=True)
