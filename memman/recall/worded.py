@@ -21,7 +21,7 @@ LARGE = 65_536
 ROWS = 6_000
 # What a row counts for where its neighbours hold some of the words: BM25 gives half to one that they alone hold.
 _BESIDE = 0.75
-# As many as any recall shows: beside them none is searched for that holds only common words or fewer.
+# As many as any recall shows: beside so many, rows that hold fewer of the words are not searched for.
 ENOUGH = 50
 
 
@@ -43,7 +43,7 @@ def sparing(
 ) -> list[tuple[int, float]]:
     """Return the best rows that rare words bring up; where they are few, beside the best of the newest others."""
     terms, left = query.terms(), rows
-    counted = sorted((reader.spread(match_any([term]), rows + 1), term) for term in terms)
+    counted = sorted((reader.estimated(match_any([term]), rows + 1), term) for term in terms)
     rare = []
     for count, term in counted:
         if count > left:
@@ -67,5 +67,8 @@ def _every(
     total = reader.count()
     full = sum(max(log((total - count + 0.5) / (count + 0.5)), 0.0) for count, _ in counted)
     own = reader.matched(f"{{text terms}} : ({match})", filters, limit)
-    rest = reader.matched(match, filters, limit) if len(own) < limit else []
-    return dict.fromkeys(rest, _BESIDE * full) | dict.fromkeys(own, full)
+    found = dict.fromkeys(own, full)
+    for memory in reader.matched(match, filters, limit) if len(own) < limit else ():
+        if len(found) < limit:
+            found.setdefault(memory, _BESIDE * full)
+    return found

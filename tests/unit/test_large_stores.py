@@ -80,10 +80,20 @@ def test_where_all_words_are_common_the_newest_rows_with_all_of_them_come_first(
 
 def test_how_common_a_word_is_is_told_from_the_newest_rows(store):
     """A word in few rows is counted; of one in many the share of the newest rows that hold it is taken for all."""
-    assert store.reader.spread('"frankfurt"', 61) == 60
-    assert store.reader.spread('"days"', 61) == 60
-    assert store.reader.spread('"is"', 20) in range(100, 400)
-    assert store.reader.spread('"gibberish"', 20) == 0
+    assert store.reader.estimated('"frankfurt"', 61) == 60
+    assert store.reader.estimated('"days"', 61) == 60
+    assert store.reader.estimated('"is"', 20) in range(100, 400)
+    assert store.reader.estimated('"gibberish"', 20) == 0
+
+
+def test_of_rows_that_only_their_neighbours_complete_the_newest_are_kept(store):
+    """Rows that say all words themselves are kept, and of the others as many of the newest as there is room for."""
+    match = '"search" AND "proxy"'
+    own = store.reader.matched(f"{{text terms}} : ({match})", ANY, 400)
+    others = [row for row in store.reader.matched(match, ANY, 400) if row not in own]
+    found = {row for row, _ in sparing(store.reader, Query("search proxy"), ANY, len(own) + 4, rows=20)}
+    assert len(others) > 4
+    assert found == {*own, *others[:4]}
 
 
 def test_rows_with_all_common_words_need_no_count_of_every_row(store):

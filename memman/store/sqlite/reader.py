@@ -360,7 +360,7 @@ class SqliteReader:
         sql = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
         return int(self.db.execute(sql, (match, cap)).get)
 
-    def spread(self, match: str, cap: int) -> int:
+    def estimated(self, match: str, cap: int) -> int:
         """Count the rows that an FTS5 expression matches; beyond `cap` by how densely the newest of them lie."""
         sql = "SELECT count(*), min(rowid) FROM (SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rowid DESC LIMIT ?)"
         found: Any = self.db.execute(sql, (match, cap)).fetchone()
