@@ -111,14 +111,19 @@ def _unseen(db: apsw.Connection, path: str) -> tuple[int, bool]:
 
 
 def _frames(db: apsw.Connection) -> int:
-    """Return how many frames of the log SQLite sees.
+    """Return how many frames of the log SQLite sees."""
+    return max(0, _patiently(lambda: db.wal_checkpoint(mode=_NO_CHECKPOINT)[0]))
 
-    Unlike a read, this does not wait by itself while somebody writes the log's index: SQLite says busy at once.
+
+def _patiently(work: "Callable[[], T]") -> "T":
+    """Return what `work` gives, waiting where SQLite does not wait by itself but says busy at once.
+
+    So it does while somebody writes the log's index, or gives the file its log.
     """
     tries = WAIT_MS
     while True:
         try:
-            return max(0, db.wal_checkpoint(mode=_NO_CHECKPOINT)[0])
+            return work()
         except apsw.BusyError:
             tries -= 1
             if not tries:
@@ -413,7 +418,7 @@ def _begin(db: apsw.Connection, *, checked: bool) -> None:
     """Give an empty file what it must have before its first table: room for checksums, and a write-ahead log."""
     if checked and checks_pages():
         db.reserve_bytes(reserve=CHECKSUM_BYTES)
-    if db.execute("PRAGMA journal_mode=WAL").get == "delete":  # SQLite lets an error pass here
+    if _patiently(lambda: db.execute("PRAGMA journal_mode=WAL").get) == "delete":  # SQLite lets an error pass here
         raise apsw.IOError("it cannot be given a write-ahead log")
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from functools import partial
 
 import apsw
@@ -122,6 +123,35 @@ def test_first_users_at_once_are_all_served(box, rounds, kept, what):
     if what == "append":
         assert box.states() == {"pending": 8}
     kept(f"{served} of {8 * wanted} first users at once served ({what})")
+
+
+# Makes a queue in folder after folder, each at the moment that is named on standard input.
+MAKER = """
+import sys, time
+from memman.queue.schema import open_queue
+print("ready", flush=True)
+for line in sys.stdin:
+    at, path = line.split()
+    while time.time() < float(at):
+        pass
+    open_queue(path).close()
+"""
+
+
+def test_makers_at_the_same_moment_are_all_served(box, tmp_path):
+    """Nobody is refused in the moment in which a new file is given its log, when SQLite does not wait by itself."""
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    users = [subprocess.Popen((sys.executable, "-c", MAKER), env=box.environ, **piped) for _ in range(4)]
+    for user in users:
+        assert user.stdout.readline() == "ready\n"
+    begin = time.time() + 0.05
+    script = "".join(f"{begin + n / 50} {tmp_path}/{n}/queue.db\n" for n in range(150))
+    for user in users:
+        user.stdin.write(script)
+        user.stdin.close()
+        user.stdin = None
+    said = [user.communicate(timeout=PATIENCE)[1] for user in users]
+    assert said == [""] * 4
 
 
 def fill(path, what, steps):
