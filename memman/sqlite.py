@@ -120,16 +120,18 @@ def _patiently(work: "Callable[[], T]") -> "T":
 
     So it does while somebody writes the log's index, or gives the file its log.
     """
-    tries = WAIT_MS
+    try:
+        return work()
+    except apsw.BusyError:
+        from time import monotonic, sleep
+    # What SQLite does wait for it has waited for each time: so the time counts, and not the tries.
+    last = monotonic() + WAIT_MS / 1000
     while True:
         try:
             return work()
         except apsw.BusyError:
-            tries -= 1
-            if not tries:
+            if monotonic() >= last:
                 raise
-            from time import sleep
-
             sleep(0.001)
 
 

@@ -154,6 +154,27 @@ def test_makers_at_the_same_moment_are_all_served(box, tmp_path):
     assert said == [""] * 4
 
 
+def test_who_reads_a_file_that_has_no_log_yet_is_not_waited_for_without_end(tmp_path, monkeypatch):
+    """SQLite waits by itself for a reader to be done; that it waited once more is enough to give up."""
+    path = str(tmp_path / "queue.db")
+    db = open_writer(path, checked=False)
+    reads = "import sys, apsw; db = apsw.Connection(sys.argv[1]); db.execute('BEGIN; SELECT * FROM sqlite_master').get;"
+    hold = f"{reads} print(flush=True); sys.stdin.read()"
+    with subprocess.Popen((sys.executable, "-c", hold, path), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        assert reader.stdout.readline() == b"\n"
+        tries = []
+        db.set_busy_timeout(200)
+        db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda ran: tries.append(ran["sql"]))
+        monkeypatch.setattr("memman.sqlite.WAIT_MS", 200)
+        with pytest.raises(apsw.BusyError):
+            upgrade(db, path, queue_schema.STEPS, checked=False)
+        reader.communicate(b"")
+    assert len([sql for sql in tries if "journal_mode" in sql]) in {2, 3}
+    db.trace_v2(0, None)
+    upgrade(db, path, queue_schema.STEPS, checked=False)
+    assert version(path) == len(queue_schema.STEPS)
+
+
 def fill(path, what, steps):
     """Make a file of the first schema that holds enough to take a while."""
     db = open_writer(str(path), checked=what == "store")
