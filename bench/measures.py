@@ -190,7 +190,7 @@ def _written(data: str, name: str, payloads: Sequence[dict[str, str]]) -> list[s
 
 
 def throughput(bench: Bench) -> dict[str, Figure]:
-    """Drain with the built-in rules, and with a provider that answers at once; small and large store in turn."""
+    """Drain with the built-in model, and with a provider that answers at once; small and large store in turn."""
     sizes = [size for size in (SIZES[0], SIZES[-1]) if size in bench.stores]
     turns = [(kind, size) for kind in ("builtin", "zero") for size in sizes]
     folders = {turn: bench.data(f"{turn[0]}-{size_name(turn[1])}", turn[1]) for turn in turns}

@@ -60,6 +60,7 @@ class Attack:
     victim: str
     text: str
     reply: str = ""
+    lang: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +131,9 @@ class Scene:
         return rows
 
 
-def attacks() -> list[Attack]:
-    """Load the attacks."""
-    return [Attack(**json.loads(line)) for line in (DATA / "attacks.jsonl").read_text("utf-8").splitlines()]
+def attacks(path: Path = DATA / "attacks.jsonl") -> list[Attack]:
+    """Load the attacks of a file."""
+    return [Attack(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
 def honest() -> list[Honest]:
@@ -259,9 +260,10 @@ def main() -> int:
     """Print all figures as JSON."""
     parser = argparse.ArgumentParser(prog="python -m bench.poisoning", description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="plant every n-th attack only")
-    every = parser.parse_args().every
-    planted = attacks()[::every]
-    arms = {"defended": {}, "defended, rules": {"gullible": False}, "undefended": {"defended": False}}
+    parser.add_argument("--attacks", type=Path, default=DATA / "attacks.jsonl", help="a file of attacks, one a line")
+    options = parser.parse_args()
+    planted = attacks(options.attacks)[:: options.every]
+    arms = {"defended": {}, "defended, no key": {"gullible": False}, "undefended": {"defended": False}}
     for name, how in arms.items():
         with tempfile.TemporaryDirectory() as work:
             seen = measured(work, planted, **how)

@@ -142,19 +142,10 @@ def easy(figures: Mapping[str, Any]) -> str:
     return f"{found}; ten identical recalls: {orders}."
 
 
-def updates(figures: Mapping[str, Any]) -> str:
-    """Write how often what holds now is told first after a change."""
-    shares = ", ".join(f"{name} {said['hit@1']:.0f} %" for name, said in figures["rankers"].items())
-    below = ", ".join(f"{name} {said['old above new']:.0f} %" for name, said in figures["rankers"].items())
-    changed = f"Of {figures['facts']} facts made and changed by our own templates, which is no test of learning, "
-    changed += f"what holds now is shown first: {shares}"
-    return f"{changed}; below what held before: {below}."
-
-
 def _run(figures: Mapping[str, Any]) -> str:
     machine = figures["machine"]
     load = "" if machine["load_average"] is None else f", load {machine['load_average']:.1f}"
     return f"{machine['at'][:10]}, {machine['processors']} processors{load}, Python {machine['python']}:\n\n"
 
 
-PARTS = {"speed": speed, "scale": scale, "retrieval": retrieval, "easy": easy, "updates": updates}
+PARTS = {"speed": speed, "scale": scale, "retrieval": retrieval, "easy": easy}

@@ -14,7 +14,6 @@ from memman.drain.backfill import renew
 from memman.embed import LocalEmbedder
 from memman.embed.builtin import BuiltinEmbedder
 from memman.llm.builtin import BuiltinLLM
-from memman.llm.builtin.classify import category, importance
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.summary import summary
 from memman.model.records import Fact, Note, Provenance, memory_uid
@@ -98,13 +97,13 @@ def unsmooth(shelves: Shelves, upgrade: LocalEmbedder | None = None) -> None:
 
 
 async def _fill(store: SqliteStore, docs: Sequence[Doc]) -> dict[str, Doc]:
-    local, rules = BuiltinEmbedder(), BuiltinLLM()
+    local, builtin = BuiltinEmbedder(), BuiltinLLM(None)
     made: dict[str, Doc] = {}
     for start in range(0, len(docs), BATCH):
         with store.unit() as unit:
             joined = Joined(store, unit)
             for doc in docs[start : start + BATCH]:
-                tools = Tools(rules, rules, local, local, store.reader, lambda at=doc.at: at, store=joined)
+                tools = Tools(builtin, builtin, local, local, store.reader, lambda at=doc.at: at, store=joined)
                 plan = Plan(_note(doc), (fact(doc.text),))
                 plan = await _through(tools, plan)
                 made[memory_uid(plan.note.uid, 0)] = doc
@@ -130,5 +129,5 @@ def _note(doc: Doc) -> Note:
 
 
 def fact(text: str) -> Fact:
-    """Describe a text by the built-in rules, as extract does, but leave it whole."""
-    return Fact(text, category(text), importance(text), tuple(entities(text)), (), summary(text))
+    """Describe a text as extract does, but leave it whole."""
+    return Fact(text, entities=tuple(entities(text)), summary=summary(text))

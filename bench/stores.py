@@ -73,7 +73,7 @@ async def fill(store: SqliteStore, first: int, memories: int) -> int:
     size is the size asked for.
     """
     local = BuiltinEmbedder()
-    rules = BuiltinLLM()
+    builtin = BuiltinLLM(None)
     while (left := memories - store.reader.count()) > 0:
         samples = list(corpus.notes(first, min(BATCH, max(1, left * 3 // 4))))
         with store.unit() as unit:
@@ -81,7 +81,7 @@ async def fill(store: SqliteStore, first: int, memories: int) -> int:
             for sample in samples:
                 made = note(first, sample)
                 first += 1
-                tools = Tools(rules, rules, local, local, store.reader, lambda at=made.queued_at: at, store=joined)
+                tools = Tools(builtin, builtin, local, local, store.reader, lambda at=made.queued_at: at, store=joined)
                 await _through(tools, Plan(made))
         store.maintain()
     await local.close()

@@ -20,11 +20,14 @@ from bench.machine import described
 from bench.tables import markdown
 from memman.embed.builtin import BuiltinEmbedder
 from memman.hot.found import found
+from memman.hot.prime import block
 from memman.hot.recall import LIMIT
 from memman.hot.remind import reminder
 from memman.hot.session import Session
+from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note, Provenance
+from memman.model.vocabulary import MAYBE
 from memman.pipeline import PIPELINE
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.words import stems
@@ -47,7 +50,7 @@ class Desk:
     def __init__(self, folder: str) -> None:
         self.data = folder
         self.store = SqliteStore.open(folder, "default")
-        self._local, self._rules, self._count = BuiltinEmbedder(), BuiltinLLM(), 0
+        self._local, self._builtin, self._count = BuiltinEmbedder(), BuiltinLLM(Judge()), 0
 
     def tell(self, text: str, channel: str = "note", shown: tuple[str, ...] = ()) -> str:
         """Send a text through the pipeline; return the note's uid."""
@@ -59,8 +62,8 @@ class Desk:
         return note.uid
 
     async def _through(self, note: Note) -> None:
-        local, rules, plan = self._local, self._rules, Plan(note)
-        tools = Tools(rules, rules, local, local, self.store.reader, lambda: note.queued_at, capture="turns")
+        local, builtin, plan = self._local, self._builtin, Plan(note)
+        tools = Tools(builtin, builtin, local, local, self.store.reader, lambda: note.queued_at, "turns", builtin.judge)
         for stage in PIPELINE:
             plan = await stage.run(replace(tools, store=self.store) if stage.name == "commit" else tools, plan)
 
@@ -69,10 +72,14 @@ class Desk:
         rows = list(self.store.db.execute(_MEMORIES))
         return [row for row in rows if row[3] == note] if note else rows
 
-    def shown(self, question: str) -> list[str]:
-        """Return the texts that recall shows for a question."""
+    def shown(self, question: str) -> list[tuple[str, bool]]:
+        """Return the texts that recall shows for a question, and whether each is said to be maybe replaced."""
         hits = outstanding(found(self.data, "default", question, Filters(), LIMIT, None))
-        return [hit.row[3] for hit in hits]
+        return [(hit.row[3], bool(hit.maybe_replaced_by)) for hit in hits]
+
+    def started(self) -> str:
+        """Return what the hook of a session's start says."""
+        return block(self.data, "default")[0]
 
     def reminded(self, prompt: str) -> str:
         """Return what the hook of a prompt says."""
@@ -87,13 +94,20 @@ def replaced(folder: Path, work: str) -> Iterator[Line]:
     news = [desk.tell(item["after"]) for item in items]
     by = dict(desk.store.db.execute("SELECT o.note, n.note FROM memory o JOIN memory n ON n.id = o.superseded_by"))
     gone = {note for _, _, status, note in desk.memories() if status != "current"}
+    marked = {note for uid, _, _, note in desk.memories() if desk.store.reader.meta(MAYBE + uid)}
     for n, item in enumerate(items):
         shown = desk.shown(item["question"])
         retired = olds[n] in gone
-        told = {"retired": retired, "by another": olds[n] in by and by[olds[n]] != news[n], "shown": shown}
+        told: Line = {
+            "retired": retired,
+            "marked": olds[n] in marked,
+            "by another": olds[n] in by and by[olds[n]] != news[n],
+            "shown": shown,
+        }
         if item["part"] == "changed":
-            first = bool(shown) and _has(shown[0], item["now"])
-            told["right"] = first and not any(_has(text, item["was"]) and not _has(text, item["now"]) for text in shown)
+            first = bool(shown) and _has(shown[0][0], item["now"])
+            plain = [text for text, marked in shown if not marked]
+            told["right"] = first and not any(_has(text, item["was"]) and not _has(text, item["now"]) for text in plain)
         else:
             told["right"] = not retired
         yield item | told
@@ -127,7 +141,12 @@ def prompts(folder: Path, work: str) -> Iterator[Line]:
             desk.tell(memory)
         said = desk.reminded(line["prompt"])
         needed = line["memories"][line["needs"]] if line["needs"] is not None else ""
-        yield line | {"part": "prompts", "said": said, "right": _covers(said, needed) if needed else not said}
+        yield line | {
+            "part": "prompts",
+            "said": said,
+            "right": _covers(said, needed) if needed else not said,
+            "told": bool(needed) and (_covers(said, needed) or _has(desk.started(), needed)),
+        }
         desk.store.close()
 
 
@@ -168,8 +187,9 @@ def _covers(text: str, piece: str) -> bool:
 def table(outcomes: Sequence[Line]) -> str:
     """Count what came out, by part and writer."""
     kinds = {
-        "changed: what holds first, nothing stale shown": lambda o: o["part"] == "changed",
+        "changed: what holds first, nothing stale unmarked": lambda o: o["part"] == "changed",
         "changed: the old one retired": lambda o: o["part"] == "changed",
+        "changed: the old one retired or marked": lambda o: o["part"] == "changed",
         "near misses: the old one retired": lambda o: o["part"] == "alike",
         "retired by something unrelated": lambda o: o["part"] in ("changed", "alike"),
         "turns: what is worth it kept": lambda o: o["part"] == "turns" and o["keep"] and o["lang"] == "en",
@@ -177,15 +197,18 @@ def table(outcomes: Sequence[Line]) -> str:
         "other languages: what is worth it kept": lambda o: o["part"] == "turns" and o["keep"] and o["lang"] != "en",
         "other languages: others kept": lambda o: o["part"] == "turns" and not o["keep"] and o["lang"] != "en",
         "prompts: the memory shown": lambda o: o["part"] == "prompts" and o["needs"] is not None,
+        "prompts: the memory shown then, or at the start": lambda o: o["part"] == "prompts" and o["needs"] is not None,
         "prompts: shown in vain": lambda o: o["part"] == "prompts" and o["needs"] is None,
         "reversals kept": lambda o: o["part"] == "reversals",
     }
     counted = {
         "changed: the old one retired": lambda o: o["retired"],
+        "changed: the old one retired or marked": lambda o: o["retired"] or o["marked"],
         "near misses: the old one retired": lambda o: o["retired"],
         "retired by something unrelated": lambda o: o["by another"],
         "turns: others kept": lambda o: not o["right"],
         "other languages: others kept": lambda o: not o["right"],
+        "prompts: the memory shown then, or at the start": lambda o: o["told"],
         "prompts: shown in vain": lambda o: not o["right"],
     }
     writers = sorted({o["writer"] for o in outcomes})

@@ -36,7 +36,7 @@ run memman recall "who owns billing"
 say "Draining: redact, extract, reconcile, enrich, embed, link, commit"
 run memman scheduler drain --trace
 
-say "Recalling, with the built-in rules and embedder: no key, no network"
+say "Recalling, with the built-in judge and embedder: no key, no network"
 for question in "where is the web shop deployed" "why did the nightly import fail" "how should tests be run" \
     "which database does billing use" "what is the weather in Paris"; do
     run memman recall "$question"

@@ -15,7 +15,7 @@ ANSWERS = ("3.11", "notes wait", "memman_store", "no daemon", "apache 2.0")
 
 @pytest.fixture(name="env", scope="module")
 def _env(user: dict[str, str]) -> dict[str, str]:
-    """Return an environment whose store holds README and log, drained by the built-in rules."""
+    """Return an environment whose store holds README and log, drained by the built-in model."""
     env = user
     subprocess.run([ROOT / "e2e/feed.sh", REVISION], env=env, check=True)
     done = subprocess.run(["memman", "scheduler", "drain"], env=env, check=True, capture_output=True, text=True)

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from memman.drain.worklog import Worklog
     from memman.embed import Embedder, LocalEmbedder
     from memman.http import Http
+    from memman.judge.judge import Judge
     from memman.llm import LLM
+    from memman.llm.builtin import BuiltinLLM
     from memman.model.records import Fingerprint, Note
     from memman.pipeline.plan import Plan, Tools
     from memman.queue.ledger import Ledger
@@ -70,9 +72,7 @@ def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
     """Build the configured model."""
     provider = llm_provider(settings)
     if provider == "builtin":
-        from memman.llm.builtin import BuiltinLLM
-
-        return BuiltinLLM()
+        return builtin_llm(settings)
     from memman.llm.anthropic import AnthropicMessages
     from memman.llm.openai import OpenAICompatible
     from memman.llm.remote import Price
@@ -87,6 +87,14 @@ def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
         {"fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast, "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow},
         Price(*map(float, prices.split(","))) if prices else None,
     )
+
+
+def builtin_llm(settings: Settings) -> "BuiltinLLM":
+    """Build what answers without a key, with the trained judge unless the settings turn it off."""
+    from memman.judge.judge import Judge
+    from memman.llm.builtin import BuiltinLLM
+
+    return BuiltinLLM(None if settings["MEMMAN_JUDGE"] == "off" else Judge())
 
 
 @contextmanager
@@ -142,7 +150,8 @@ def in_force(settings: Settings) -> dict[str, dict[str, str]]:
     from memman.embed.static import StaticTable
 
     model, vectors = llm_provider(settings), settings["MEMMAN_EMBED_PROVIDER"]
-    at, fast, slow = _LLM_DEFAULTS.get(model, ("", "rules", "rules"))
+    builtin = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
+    at, fast, slow = _LLM_DEFAULTS.get(model, ("", builtin, builtin))
     embed_at, embed_model = _EMBED_DEFAULTS.get(vectors, ("", StaticTable().model))
     return {
         "llm": {
@@ -181,7 +190,7 @@ class Workshop:
         self.data, self.settings, self.ledger = data, settings, ledger
         self.stores: dict[str, SqliteStore] = {}
         self._http: Http | None = None
-        self._providers: tuple[LLM, LLM, LocalEmbedder, Embedder] | None = None
+        self._providers: tuple[LLM, BuiltinLLM, LocalEmbedder, Embedder] | None = None
         self._upgrade: LocalEmbedder | None = None
         self._own: dict[str, Embedder] = {}
 
@@ -194,18 +203,17 @@ class Workshop:
             self._http = Http(Policy(timeout=float(self.settings["MEMMAN_HTTP_TIMEOUT"]), tries=tries))
         return self._http
 
-    def providers(self) -> "tuple[LLM, LLM, LocalEmbedder, Embedder]":
-        """Return the model, the rules, the built-in embedder and the configured one."""
+    def providers(self) -> "tuple[LLM, BuiltinLLM, LocalEmbedder, Embedder]":
+        """Return the model, the built-in model and embedder, and the configured embedder."""
         if self._providers is None:
             from memman.drain.meter import MeteredLLM
             from memman.embed.builtin import BuiltinEmbedder
-            from memman.llm.builtin import BuiltinLLM
 
-            local = BuiltinEmbedder()
-            model = llm(self.settings, self.http)
-            if self.ledger is not None and not isinstance(model, BuiltinLLM):
+            local, builtin = BuiltinEmbedder(), builtin_llm(self.settings)
+            model = llm(self.settings, self.http) if llm_provider(self.settings) != "builtin" else builtin
+            if self.ledger is not None and model is not builtin:
                 model = MeteredLLM(model, self.ledger, self._budget())
-            self._providers = model, BuiltinLLM(), local, self._embedder(self.settings, local)
+            self._providers = model, builtin, local, self._embedder(self.settings, local)
         return self._providers
 
     def _budget(self) -> "Budget":
@@ -226,6 +234,10 @@ class Workshop:
     def local(self) -> "LocalEmbedder":
         """Return the built-in embedder."""
         return self.providers()[2]
+
+    def judge(self) -> "Judge | None":
+        """Return the trained judge, None where the settings turn it off."""
+        return self.providers()[1].judge
 
     def settings_of(self, store: str) -> Settings:
         """Return the settings of a store: all of them, with what it has of its own. Raises BadConfig."""
@@ -277,8 +289,8 @@ class Workshop:
         """Return what the pipeline may use beside a store it reads from."""
         from memman.pipeline.plan import Tools
 
-        model, rules, local, _ = self.providers()
-        return Tools(model, rules, local, self.embedder(store), reader, now_ms, capture(self.settings))
+        model, builtin, local, _ = self.providers()
+        return Tools(model, builtin, local, self.embedder(store), reader, now_ms, capture(self.settings), builtin.judge)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -389,7 +401,10 @@ async def _drain(
         watch.reach("after:maintenance", None)
         unseen = await _screened(data, queue, workshop, work.stopping, all_stores=not waiting)
         left = not report.stopped and await _upgraded(data, workshop, log)
-        queue.set_meta(UPGRADING, "1" if left or unseen else "")
+        unjudged = not report.stopped and await _judged(
+            data, queue, workshop, work.stopping, log, all_stores=not waiting
+        )
+        queue.set_meta(UPGRADING, "1" if left or unseen or unjudged else "")
         if not report.stopped:
             _backed_up(data, queue, settings, log)
     finally:
@@ -414,6 +429,35 @@ async def _screened(
     left = await screen(names, workshop.store, stopping, lambda: beat(data))
     if upgraded and not left:
         queue.set_meta(SCREENED, SCREEN)
+    return left
+
+
+async def _judged(
+    data: str, queue: "Queue", workshop: Workshop, stopping: "Callable[[], bool]", log: "Worklog", *, all_stores: bool
+) -> bool:
+    """Have the judge read the memories it has not, after an upgrade of all stores; return whether some are left.
+
+    Where its files are missing that is left undone: doctor tells of it, and so does every note that needs it.
+    """
+    from memman.config import stores
+    from memman.drain.backfill import judge_all
+    from memman.drain.worklog import failure
+    from memman.model.errors import ProviderMisconfigured
+    from memman.model.vocabulary import JUDGED
+
+    judge = workshop.judge()
+    if judge is None:
+        queue.set_meta(JUDGED, "")
+        return False
+    try:
+        upgraded = queue.meta(JUDGED) != judge.name
+        names = stores.names(data) if upgraded or all_stores else sorted(workshop.stores)
+        left = await judge_all(names, workshop.store, judge, stopping, lambda: beat(data))
+    except ProviderMisconfigured as error:
+        log.write("judging failed", **failure(error))
+        return False
+    if upgraded and not left:
+        queue.set_meta(JUDGED, judge.name)
     return left
 
 

@@ -211,6 +211,14 @@ def wait_until(condition, seconds: float = PATIENCE) -> None:
         time.sleep(0.005)
 
 
+@pytest.fixture(scope="session")
+def judge():
+    """Give the judge that is shipped, loaded once."""
+    from memman.judge.judge import Judge
+
+    return Judge()
+
+
 @pytest.fixture
 def box(tmp_path, monkeypatch):
     """Give a data folder of its own to this test, in the environment of this process too."""

@@ -23,11 +23,11 @@ def _desk(bin: Path, path: str, tmp_path: Path) -> Iterator[Desk]:  # noqa: A002
 def test_the_plugin_recalls_and_captures(desk: Desk, bin: Path) -> None:  # noqa: A002
     """A correction of one session is beside the related prompt of the next."""
     desk.prepare()
-    assert desk.ask("No, we deploy billing with Nomad, never with Kubernetes.").code == 0
+    assert desk.ask("No, the billing service runs on Nomad, not on Kubernetes.").code == 0
     subprocess.run(
         [bin / "memman", "scheduler", "drain", "--wait"], env={"HOME": str(desk.home)}, check=True, timeout=600
     )
-    assert "Nomad" in desk.ask("How do we deploy billing?").beside
+    assert "Nomad" in desk.ask("What does the billing service run on?").beside
 
 
 def test_claude_code_finds_the_plugin_valid(path: str, tmp_path: Path) -> None:

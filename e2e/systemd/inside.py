@@ -87,9 +87,9 @@ class User:
         return self.systemctl("show", "--value", f"--property={name}", unit).strip()
 
     def stored(self, query: str) -> bool:
-        """Whether the best hit for a query is a stored memory, no waiting note."""
-        hits = json.loads(self.memman("recall", "--json", query))["hits"]
-        return bool(hits) and query.rsplit(maxsplit=1)[-1] in hits[0]["text"] and not hits[0]["pending"]
+        """Whether a hit for a query that has its last word is a stored memory, superseded or not, no waiting note."""
+        hits = json.loads(self.memman("recall", "--json", "--history", query))["hits"]
+        return any(query.rsplit(maxsplit=1)[-1] in hit["text"] and not hit["pending"] for hit in hits)
 
     def waiting(self) -> int:
         """Count the notes that no drain has taken to its end."""

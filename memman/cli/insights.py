@@ -1,4 +1,4 @@
-"""`memman insights`: list, show, protect, reinstate, and judge what was held back."""
+"""`memman insights`: list, show, protect, reinstate, and judge what waits for review."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from memman.cli.show import ago, as_data, pairs, short, table, tallied, text, wh
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
 from memman.model.vocabulary import CATEGORIES, SOURCES
-from memman.recall.render import sourced
+from memman.recall.render import replaced, sourced
 
 
 @click.group(cls=Group)
@@ -37,7 +37,7 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
     if as_json:
         as_data(records)
     else:
-        table([_row(record, marked=status != "current") for record in records])
+        table([row for record in records for row in _rows(record, marked=status != "current")])
 
 
 @insights.command()
@@ -104,11 +104,14 @@ def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
 @json_option
 @store_option
 def approve(ids: tuple[str, ...], as_json: bool) -> None:
-    """Approve memories that were held back, so that recall shows them, still marked with their source."""
+    """Approve memories that were held back, so that recall shows them, still marked with their source.
+
+    A memory that is maybe replaced is superseded by the newer one.
+    """
     from memman.govern import review as govern
 
     _ask(ids, "Approve?")
-    _judged(govern.approve(place(), ids), "approved", as_json=as_json)
+    _judged(govern.approve(place(), ids), ("approved", "superseded by"), as_json=as_json)
 
 
 @insights.command()
@@ -116,30 +119,55 @@ def approve(ids: tuple[str, ...], as_json: bool) -> None:
 @json_option
 @store_option
 def reject(ids: tuple[str, ...], as_json: bool) -> None:
-    """Reject memories that were held back; `forget --undo` puts them back for review."""
+    """Reject memories that were held back; `forget --undo` puts them back for review.
+
+    A memory that is maybe replaced stays, without the mark, and so does the newer one.
+    """
     from memman.govern import review as govern
 
     _ask(ids, "Reject?")
-    _judged(govern.reject(place(), ids), "rejected", as_json=as_json)
+    _judged(govern.reject(place(), ids), ("rejected", "kept beside"), as_json=as_json)
 
 
 def _ask(ids: tuple[str, ...], question: str) -> None:
     from memman.govern import insights as govern
 
-    records = govern.shown(place(), ids)
-    shown = ((short(one["uid"], note=one["kind"] == "note"), sourced(one["source"]), one["text"]) for one in records)
+    here = place()
+    records = govern.shown(here, ids)
+    newer = {one["uid"]: one["maybe_replaced_by"] for one in records if one.get("maybe_replaced_by")}
+    told = {one["uid"]: one for one in govern.shown(here, sorted(set(newer.values())))} if newer else {}
+    shown = []
+    for one in records:
+        shown.append((short(one["uid"], note=one["kind"] == "note"), sourced(one["source"]), one["text"]))
+        if other := told.get(newer.get(one["uid"], "")):
+            shown.append(("maybe replaced by " + short(other["uid"]), sourced(other["source"]), other["text"]))
     confirm(question, listed=map("  ".join, shown))
 
 
-def _judged(records: list[dict[str, Any]], said: str, *, as_json: bool) -> None:
+def _judged(records: list[dict[str, Any]], said: tuple[str, str], *, as_json: bool) -> None:
+    """Print what became of each memory: `said` of one that was held back, and of one that was maybe replaced."""
     if as_json:
         as_data(records)
-    else:
-        table([(said if one["changed"] else "not held back", short(one["id"]), one["text"]) for one in records])
+        return
+    done = [f"{said[1]} {short(one['newer'])}" if one["newer"] else said[0] for one in records]
+    table(
+        [
+            (what if one["changed"] else "not held back", short(one["id"]), one["text"])
+            for what, one in zip(done, records, strict=True)
+        ]
+    )
 
 
-def _row(record: dict[str, Any], *, marked: bool) -> tuple[object, ...]:
-    mark = (record["status"] + (f": {record['why']}" if "why" in record else ""),) if marked else ()
+def _rows(record: dict[str, Any], *, marked: bool) -> list[tuple[object, ...]]:
+    """Return the line of a memory, and below one that is to be reviewed that of what maybe replaces it."""
+    status = record["status"] + (f": {record['why']}" if "why" in record else "")
+    if "newer" not in record:
+        return [_row(record, *([status] if marked else []))]
+    newer = record["newer"]
+    return [_row(record, replaced(newer["uid"])), _row(newer, "maybe replaces " + short(record["uid"]))]
+
+
+def _row(record: dict[str, Any], *mark: str) -> tuple[object, ...]:
     shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
     return (*shown, sourced(record["source"]), *mark, record["text"])
 
@@ -155,6 +183,8 @@ def _memory(record: dict[str, Any]) -> None:
             "status": record["status"],
             "damaged": "the stored text does not match its checksum; run `memman doctor`" if record["damaged"] else "",
             "superseded by": record["superseded_by"],
+            "maybe replaced by": record["maybe_replaced_by"],
+            "maybe replaces": ", ".join(record["maybe_replaces"]),
             "protected": "since " + when(record["protected"]) if record["protected"] else "",
             "category": f"{record['category']}, importance {record['importance']}",
             "entities": ", ".join(record["entities"]),

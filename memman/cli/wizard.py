@@ -13,7 +13,7 @@ from memman.config.stores import names
 from memman.model.errors import BadConfig
 
 _PROVIDERS = {
-    "none": ("", "no model: the built-in rules and vectors, nothing leaves this machine"),
+    "none": ("", "no model: the built-in judge and vectors, nothing leaves this machine"),
     "openrouter": ("openai", "OpenRouter"),
     "openai": ("openai", "any endpoint compatible with OpenAI's"),
     "anthropic": ("anthropic", "Anthropic"),

@@ -201,6 +201,13 @@ KEYS: dict[str, Key] = {
             amiss="off",
         ),
         Key(
+            "MEMMAN_JUDGE",
+            "on",
+            "Whether drains use the shipped judge: on or off. Without a model, off means that of turns only what the "
+            "user says about a memory is kept, and that nothing is replaced unasked.",
+            _one_of("on", "off"),
+        ),
+        Key(
             "MEMMAN_IGNORE",
             "",
             "Folders in which nothing is remembered, separated by commas: ~/clients/*, or a folder name. "

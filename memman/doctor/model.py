@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memman import compose
-from memman.doctor.finding import Context, Finding, ok
+from memman.doctor.finding import Context, Finding, fail, ok
+from memman.judge.judge import damage
 from memman.model.records import Request
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ _QUESTION = Request(
 def check(context: Context) -> Iterator[Finding]:
     """Look whether the model's provider answers."""
     record = compose.in_force(context.settings)["llm"]
+    if context.settings["MEMMAN_JUDGE"] != "off" and (says := damage()):
+        yield fail(f"the judge's files: {says}", "pip install --force-reinstall memman")
+    elif record["provider"] == "builtin":
+        yield ok("built-in model, no provider")
     if record["provider"] == "builtin":
-        yield ok("built-in rules, no provider")
         return
     from memman.doctor.probe import probed
 

@@ -4,8 +4,10 @@ Every function wants the drain lock held. Work is kept batch by batch, and
 only what is missing is done, so whatever ends it costs one batch.
 """
 
+import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import astuple
 
 import apsw
@@ -13,10 +15,13 @@ import numpy as np
 
 from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.embed.codes import planes
+from memman.judge.judge import Judge
+from memman.model.errors import Busy, CannotWrite, StoreError
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import ENOUGH, FILLED, LOCAL
+from memman.model.vocabulary import ENOUGH, FILLED, JUDGE, ON_MACHINE
 from memman.pipeline.context import embed
 from memman.pipeline.embed import made_by
+from memman.pipeline.judged import JudgedVectors
 from memman.pipeline.spread import Spread, key
 from memman.sqlite import Guard
 from memman.store.sqlite import vectors
@@ -26,6 +31,8 @@ from memman.store.sqlite.store import SqliteStore
 BATCH = 64
 # Memories an upgrade may embed at the end of one drain: about half a second's work.
 AT_ONCE = 2_000
+# Memories that the judge may read again at the end of one drain: a few seconds' work.
+JUDGED_AT_ONCE = 400
 # Memories that a new embedder's spread is first learned from: 780 pairs.
 _SAMPLED = 40
 
@@ -48,7 +55,7 @@ async def fill(
         number = unit.embedder(fingerprint)
     while limit is None or done < limit:
         with Guard(store.path):
-            rows = vectors.missing(store.db, number, after, BATCH, forgotten=fingerprint.provider in LOCAL)
+            rows = vectors.missing(store.db, number, after, BATCH, forgotten=fingerprint.provider in ON_MACHINE)
         if not rows:
             break
         if isinstance(embedder, LocalEmbedder):
@@ -61,9 +68,9 @@ async def fill(
         after = rows[-1][0]
         done += len(rows)
         progress(len(rows))
-    if done:
+    if done and fingerprint.provider != JUDGE:
         learn(store, fingerprint, embedder)
-    if fingerprint.provider in LOCAL:
+    if fingerprint.provider in ON_MACHINE:
         _advance(store, number)
     return done
 
@@ -79,7 +86,7 @@ def lacking(store: SqliteStore, fingerprint: Fingerprint) -> int:
     """Count the memories that `fill` would embed."""
     with Guard(store.path):
         number = store.reader.embedder_id(fingerprint)
-        return vectors.lacking(store.db, number, forgotten=fingerprint.provider in LOCAL)
+        return vectors.lacking(store.db, number, forgotten=fingerprint.provider in ON_MACHINE)
 
 
 def resolved(db: apsw.Connection, fingerprint: Fingerprint) -> Fingerprint:
@@ -153,6 +160,47 @@ async def renew(
         for fingerprint, old in stale.items():
             discard(store, fingerprint, old, limit)
     return done
+
+
+async def judge_all(
+    names: Iterable[str],
+    opened: Callable[[str], SqliteStore],
+    judge: Judge,
+    stopping: Callable[[], bool],
+    tick: Callable[[], None] = lambda: None,
+) -> bool:
+    """Give memories that lack them the judge's vectors, and drop an earlier judge's; return whether some are left.
+
+    A drain does so for about JUDGED_AT_ONCE memories at most; `tick` is called after each part. Stores that are
+    damaged, or cannot be written now, are passed over.
+    """
+    made, room = JudgedVectors(judge), JUDGED_AT_ONCE
+    for name in names:
+        with suppress(StoreError, CannotWrite, Busy):
+            store = opened(name)
+            while behind(store, made.fingerprint) or _outdated(store, made.fingerprint):
+                if room <= 0 or stopping():
+                    return True
+                room -= await _judge_some(store, made)
+                tick()
+                await asyncio.sleep(0)
+    return False
+
+
+async def _judge_some(store: SqliteStore, made: JudgedVectors) -> int:
+    """Make the vectors of a batch of memories, or drop a batch of an earlier judge's; return how many at most."""
+    if behind(store, made.fingerprint):
+        number = store.reader.embedder_id(made.fingerprint)
+        return max(1, await fill(store, made, after=0 if number is None else _filled(store, number), limit=1))
+    fingerprint, old = _outdated(store, made.fingerprint)[0]
+    discard(store, fingerprint, old, BATCH)
+    return BATCH
+
+
+def _outdated(store: SqliteStore, fingerprint: Fingerprint) -> list[tuple[Fingerprint, int]]:
+    """Return the earlier judges of whom there are vectors."""
+    known = vectors.embedders(store.db).items()
+    return [(one, number) for one, number in known if one.provider == JUDGE and one != fingerprint]
 
 
 def behind(store: SqliteStore, fingerprint: Fingerprint) -> bool:

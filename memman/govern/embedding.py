@@ -18,6 +18,7 @@ from memman.govern.target import Target
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.records import Fingerprint
+from memman.model.vocabulary import JUDGE
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.store.sqlite import vectors
@@ -153,7 +154,7 @@ async def _filled(work: Sequence[tuple[SqliteStore, Embedder]], progress: Progre
 
 def _keep_only(store: SqliteStore, kept: Collection[Fingerprint]) -> None:
     for made, number in vectors.embedders(store.db).items():
-        if made not in kept:
+        if made not in kept and made.provider != JUDGE:
             discard(store, made, number)
 
 

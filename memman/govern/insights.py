@@ -17,10 +17,23 @@ STATUSES = ("current", "superseded", "forgotten", "review", "all")
 def listed(
     place: Chosen, *, category: str | None = None, source: str | None = None, status: str = "current", limit: int = 20
 ) -> list[dict[str, Any]]:
-    """Return memories, newest first."""
+    """Return memories, newest first; of what is to be reviewed those held back first, then those maybe replaced."""
     with reading(place) as catalogue:
         records = catalogue.listed(category=category, source=source, status=status, limit=limit)
-        return [veiled(place, catalogue.reader, record["uid"], record | _why(record)) for record in records]
+        told = [veiled(place, catalogue.reader, record["uid"], record | _why(record)) for record in records]
+        pairs = _pairs(catalogue, category, source) if status == "review" else []
+        return [*told, *pairs][:limit]
+
+
+def _pairs(catalogue: Catalogue, category: str | None, source: str | None) -> list[dict[str, Any]]:
+    """Return the memories that are maybe replaced, each with the newer one as `newer`."""
+    newer = catalogue.doubtful()
+    records = {record["id"]: record for record in catalogue.memories([*newer, *newer.values()])}
+    return [
+        records[old] | {"maybe_replaced_by": records[new]["uid"], "newer": records[new]}
+        for old, new in newer.items()
+        if category in {None, records[old]["category"]} and source in {None, records[old]["source"]}
+    ]
 
 
 @answering
@@ -44,8 +57,12 @@ def _described(
 def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue, *, history: bool) -> dict[str, Any]:
     row = record["id"]
     after = catalogue.successors(row)
+    newer = catalogue.doubtful()
+    uids = {other["id"]: other["uid"] for other in catalogue.memories([*newer, *newer.values()])}
     extra: dict[str, Any] = {
         "superseded_by": after[0]["uid"] if after else None,
+        "maybe_replaced_by": uids.get(newer.get(row, 0)),
+        "maybe_replaces": [uids[old] for old, new in newer.items() if new == row],
         "protected": int(catalogue.reader.meta(PROTECTED + record["uid"]) or 0) or None,
         "damaged": catalogue.damaged(row),
         "edges": catalogue.edge_counts(row),

@@ -16,7 +16,7 @@ from memman.config.places import store_path
 from memman.embed import LocalEmbedder
 from memman.model.errors import DamagedFile
 from memman.model.records import Draft, Fact
-from memman.model.vocabulary import HELD, PROTECTED
+from memman.model.vocabulary import HELD, MAYBE, PROTECTED
 from memman.pipeline import context
 from memman.sqlite import Guard, open_reader
 from memman.store.sqlite.catalogue import RECEIPT
@@ -39,7 +39,7 @@ SELECT old.uid, new.uid, old.retired_at, old.valid_to
 FROM memory AS old JOIN memory AS new ON new.id = old.superseded_by
 WHERE old.note IN {_CLOSED} OR new.note IN {_CLOSED} ORDER BY old.id
 """
-_MARKED = f"SELECT key FROM meta WHERE key GLOB '{HELD}*' OR key GLOB '{PROTECTED}*'"
+_MARKED = "SELECT key, value FROM meta WHERE " + " OR ".join(f"key GLOB '{mark}*'" for mark in (HELD, PROTECTED, MAYBE))
 Row = dict[str, Any]
 
 
@@ -48,7 +48,7 @@ class Present:
     """A store as it is: `stored` are the notes it dealt with and that nobody purged, `forgotten` uids of memories.
 
     `closed` are receipts of the notes of which something is forgotten, by note; `memories` all that came of those;
-    `replaced` has (uid, successor's uid, retired_at, valid_to), `marks` uids with what they are marked with.
+    `replaced` has (uid, successor's uid, retired_at, valid_to), `marks` the settings that uids are marked with.
     """
 
     stored: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ class Present:
     closed: Mapping[str, Row] = field(default_factory=dict)
     memories: tuple[Row, ...] = ()
     replaced: tuple[tuple[str, str, int | None, int | None], ...] = ()
-    marks: frozenset[str] = frozenset()
+    marks: Mapping[str, str] = field(default_factory=dict)
     readable: bool = True
 
     @classmethod
@@ -79,7 +79,7 @@ class Present:
                     {row["note"]: row for row in _rows(db, "receipt", RECEIPT, f"note IN {_CLOSED} ORDER BY note")},
                     tuple(_rows(db, "memory", SEALED, f"note IN {_CLOSED} ORDER BY id")),
                     tuple(db.execute(_REPLACED)),
-                    frozenset(_column(db, _MARKED)),
+                    dict(db.execute(_MARKED)),
                 )
         except (DamagedFile, ValueError):
             return cls(readable=False)
@@ -101,10 +101,20 @@ def carry(store: SqliteStore, unit: SqliteUnit, local: LocalEmbedder, present: P
     for uid, successor, at, valid_to in present.replaced:
         for old, heir in product(_row(store.db, uid), _row(store.db, successor)):
             unit.supersede(old, heir, at or now, valid_to or now, "as before the restore")
+    _doubt(store, unit, rows, present.marks)
     context.index(unit, local, store.cell, [row for uid, row in rows.items() if HELD + uid not in present.marks])
 
 
-def _add(unit: SqliteUnit, row: Row, marks: frozenset[str]) -> int:
+def _doubt(store: SqliteStore, unit: SqliteUnit, brought: Mapping[str, int], marks: Mapping[str, str]) -> None:
+    """Mark what is maybe replaced where one of the two was brought along."""
+    now, pairs = now_ms(), [(key.removeprefix(MAYBE), uid) for key, uid in marks.items() if key.startswith(MAYBE)]
+    for uid, newer in pairs:
+        if uid in brought or newer in brought:
+            for old, new in product(_row(store.db, uid), _row(store.db, newer)):
+                unit.doubt(old, new, now, "as before the restore")
+
+
+def _add(unit: SqliteUnit, row: Row, marks: Mapping[str, str]) -> int:
     """Store a memory as it was when it was new, held back where it is so still; return its row."""
     entities, keywords = (tuple(json.loads(row[name])) for name in ("entities", "keywords"))
     fact = Fact(row["text"], row["category"], row["importance"], entities, keywords, row["summary"])

@@ -1,4 +1,4 @@
-"""What was held back for its likeness to an order: a person approves or rejects it. It keeps its source."""
+"""What waits for a person, who approves or rejects it: memories held back, and those maybe replaced by newer ones."""
 
 import json
 from collections.abc import Sequence
@@ -27,25 +27,38 @@ _TEXT, _ENTITIES, _SOURCE, _ORIGIN, _VALID_FROM, _RECORDED_AT, _STATUS = 3, 6, 9
 
 @steadily
 def approve(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
-    """Let memories that were held back be found, named and linked like any; return a record for each."""
-    rows = _named(place, parts, "insights approve")
+    """Let memories that were held back be found, named and linked like any; return a record for each.
+
+    What is maybe replaced is superseded by the newer memory.
+    """
+    rows, now = _named(place, parts, "insights approve"), now_ms()
     with writing(place) as store, builtin_embedder() as local:
         with store.unit() as unit:
-            done = context.approve(unit, local, store.cell, rows, now_ms())
+            newer = _newer(store, rows)
+            done = context.approve(unit, local, store.cell, rows, now)
             for memory in (row for row, changed in done.items() if changed):
                 _join(store, unit, local, memory)
-        return _records(store, done)
+            for old, new in newer.items():
+                row = store.reader.rows([new])[new]
+                if row[_STATUS] == "current":
+                    done[old] = unit.supersede(old, new, now, row[_VALID_FROM], "approved on review")
+        return _records(store, done, newer)
 
 
 @steadily
 def reject(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
-    """Retire memories that were held back; `forget --undo` holds them back again. Return a record for each."""
-    rows = _named(place, parts, "insights reject")
+    """Retire memories that were held back; `forget --undo` holds them back again. Return a record for each.
+
+    What is maybe replaced stays, and so does the newer memory; neither is marked any more.
+    """
+    rows, now = _named(place, parts, "insights reject"), now_ms()
     with writing(place) as store, builtin_embedder() as local:
         waiting = [row for row, memory in store.reader.rows(rows).items() if memory[_STATUS] == "review"]
         with store.unit() as unit:
-            done = dict.fromkeys(rows, False) | context.forget(unit, local, store.cell, waiting, now_ms())
-        return _records(store, done)
+            newer = _newer(store, rows)
+            done = dict.fromkeys(rows, False) | context.forget(unit, local, store.cell, waiting, now)
+            done |= {old: unit.keep(old, now) for old in newer}
+        return _records(store, done, newer)
 
 
 def reason(text: str) -> str:
@@ -61,6 +74,12 @@ def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
     if waiting:
         raise UnknownId(f"{waiting[-8:]} is a note still in the queue: only memories are held back")
     return list(dict.fromkeys(memory for one in found for memory in one.memories))
+
+
+def _newer(store: "SqliteStore", rows: Sequence[int]) -> dict[int, int]:
+    """Return those of `rows` that are maybe replaced, each with what by."""
+    uids = {memory[1]: row for row, memory in store.reader.rows(rows).items() if memory[_STATUS] == "current"}
+    return {uids[uid]: new for uid, (new, _) in store.reader.newer(uids).items()}
 
 
 def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:
@@ -79,9 +98,11 @@ def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memo
     unit.put_aliases(memory, aliases(row[_TEXT]))
 
 
-def _records(store: "SqliteStore", done: dict[int, bool]) -> list[dict[str, Any]]:
-    memories = store.reader.rows(done)
+def _records(store: "SqliteStore", done: dict[int, bool], newer: dict[int, int]) -> list[dict[str, Any]]:
+    """Describe what was done; `newer` is the uid of the other side where a memory was maybe replaced."""
+    memories = store.reader.rows([*done, *newer.values()])
     return [
         {"id": memories[row][1], "text": memories[row][_TEXT], "source": memories[row][_SOURCE], "changed": changed}
+        | {"newer": memories[newer[row]][1] if row in newer else None}
         for row, changed in sorted(done.items())
     ]

@@ -27,7 +27,11 @@ def status(place: Chosen, settings: Settings, providers: Mapping[str, Any]) -> d
             "version": __version__,
             "data": place.data,
             "store": _store(place, catalogue),
-            "memories": {"by_category": catalogue.tally("category"), "by_status": catalogue.tally("status")},
+            "memories": {
+                "by_category": catalogue.tally("category"),
+                "by_status": catalogue.tally("status"),
+                "maybe_replaced": len(catalogue.doubtful()),
+            },
             "edges": catalogue.tally("edge"),
             "queue": _queue(queue, place.name),
             "late": counts(place.data, WEEK),

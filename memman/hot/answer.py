@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # What is told of a hit beside its row.
 _FACTORS = (
     "score", "confidence", "doubtful", "pending", "coverage", "cosine", "text_rank", "meaning_rank", "likeness",
-    "session", "rerank", "via", "alike",
+    "session", "rerank", "via", "alike", "maybe_replaced_by",
 )  # fmt: skip
 
 
@@ -58,6 +58,8 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
     record = {"uid": fields["uid"], "text": text} | {name: fields[name] for name in ("source", "status", "valid_from")}
     record |= {"confidence": round(hit.confidence, 3), "score": round(hit.score, 3)}
     record |= _warned(fields["source"])
+    if hit.maybe_replaced_by:
+        record["maybe_replaced_by"] = hit.maybe_replaced_by
     return record if text == plain(fields["text"], len(fields["text"])) else record | {"cut": True}
 
 

@@ -1,8 +1,9 @@
 """Whether a hit bears on a prompt clearly enough to be put before a model unasked. Safe on the hot path.
 
 Stricter than recall, which somebody asked: nobody asked here. A hit must hold
-words of the prompt that tell something, and recall must be sure of it; words
-that any prompt may hold tell nothing. `python -m bench.unasked` measures it.
+two words of the prompt that tell something, for by one word a sprite sheet and
+a soda are the same, and recall must be sure of it; words that any prompt may
+hold tell nothing. `python -m bench.unasked` and `bench.unseen` measure it.
 """
 
 from memman.model.terms import stem, stems
@@ -28,6 +29,8 @@ yesterday yet
 """.split()
 GENERIC = frozenset(map(stem, _SAID_ANYWHERE))
 
+# Telling words that a hit holds, or all of a prompt that has fewer.
+LEAST = 2
 # A hit's confidence, plus EACH for its first telling words.
 EVIDENCE = 0.6
 EACH = 0.1
@@ -52,4 +55,4 @@ def telling(text: str) -> frozenset[str]:
 def _bears(hit: "Hit", asked: frozenset[str]) -> bool:
     row = hit.row
     held = len(asked & stems(f"{row[3]} {row[6]} {row[7]}"))
-    return held > 0 and hit.confidence + EACH * min(held, _COUNTED) >= EVIDENCE
+    return 0 < min(LEAST, len(asked)) <= held and hit.confidence + EACH * min(held, _COUNTED) >= EVIDENCE

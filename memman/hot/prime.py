@@ -5,13 +5,13 @@ from memman.config.places import store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.guide import guide
 from memman.model.vocabulary import LOW_TRUST, SOURCES
-from memman.recall.render import SHORT_ID, plain, tokens
+from memman.recall.render import SHORT_ID, plain, replaced, tokens
 from memman.sqlite import Guard, despite
 from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     Row = tuple[str, str, str, str]
 
@@ -49,8 +49,31 @@ def standing(data: str, store: str) -> "list[list[Row]]":
             reader.standing("preference", _TRUSTED, _MOST),
             reader.standing("decision", _TRUSTED, _MOST, uses=_USES),
         ]
+        kinds = _newest(reader, kinds)
         reader.close()
     return kinds
+
+
+def _newest(reader: SqliteReader, kinds: "list[list[Row]]") -> "list[list[Row]]":
+    """Put the newer ones before each memory that is maybe replaced, which says so."""
+    found = known = {row[0]: row for rows in kinds for row in rows}
+    newer: dict[str, str] = {}
+    while marks := reader.newer(found) if found else {}:
+        newer |= {uid: its for uid, (_, its) in marks.items()}
+        told = reader.told(memory for memory, its in marks.values() if its not in known)
+        found = {row[0]: row for row in told.values() if row[2] in _TRUSTED}
+        known |= found
+    return [[one for row in rows for one in _chain(row, known, newer)] for rows in kinds] if newer else kinds
+
+
+def _chain(row: "Row", known: "dict[str, Row]", newer: dict[str, str]) -> "Iterator[Row]":
+    """Yield what maybe replaces a memory, the newest first, and the memory; `fitting` takes each but once."""
+    passed = [row[0]]
+    while (uid := newer.get(passed[-1], "")) in known and uid not in passed:
+        passed.append(uid)
+    for one in reversed(passed):
+        uid, category, source, text = known[one]
+        yield uid, category, f"{source}, {replaced(newer[uid])}" if uid in newer else source, text
 
 
 def fitting(kinds: "Sequence[Sequence[Row]]", room: int) -> dict[str, str]:

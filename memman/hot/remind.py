@@ -12,6 +12,7 @@ from memman.hot.gist import gist, question
 from memman.hot.prompt import command, ends
 from memman.model.vocabulary import LOW_TRUST
 from memman.recall.render import line, tokens
+from memman.recall.succession import newer_first
 from memman.sqlite import despite
 from memman.store.filters import Filters
 
@@ -62,6 +63,14 @@ def _written(hits: "Iterable[Hit]") -> tuple[list[str], list[str]]:
     return lines, uids
 
 
+def _chain(hit: "Hit", known: "dict[str, Hit]") -> "list[Hit]":
+    """Return a hit and those of `known` that maybe replace it."""
+    chain = [hit]
+    while (newer := known.get(chain[-1].maybe_replaced_by or "")) and newer not in chain:
+        chain.append(newer)
+    return chain
+
+
 def _hits(data: str, store: str, said: str) -> "list[Hit]":
     """Return what bears on any passage of `said`, the best first; a question that is answered is enough."""
     hits: dict[str, Hit] = {}
@@ -69,9 +78,12 @@ def _hits(data: str, store: str, said: str) -> "list[Hit]":
     shelf.notes = [note for note in shelf.notes if note[_SOURCE] == "user"]
     for passage in filter(telling, gist(shelf.reader, said)):
         found = shelf.hits(passage, Filters(every=True), _LOOKED_AT, close=_CLOSE)
-        for hit in bearing([hit for hit in found if hit.row[9] not in LOW_TRUST], passage):
-            hits.setdefault(str(hit.row[1]), hit)
+        found = [hit for hit in found if hit.row[9] not in LOW_TRUST]
+        known = {str(hit.row[1]): hit for hit in found}
+        for hit in bearing(found, passage):
+            for one in _chain(hit, known):
+                hits.setdefault(str(one.row[1]), one)
         if hits and question(passage):
             break
     shelf.close()
-    return sorted(hits.values(), key=lambda hit: -hit.score)
+    return newer_first(sorted(hits.values(), key=lambda hit: -hit.score))

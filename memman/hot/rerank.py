@@ -10,7 +10,7 @@ from memman.model.errors import MemmanError
 from memman.model.secrets import redact
 from memman.model.terms import words
 from memman.recall.order import ordered
-from memman.recall.succession import heirs
+from memman.recall.succession import heirs, newer_first
 from memman.rerank import reranker
 from memman.sqlite import Guard
 
@@ -59,8 +59,8 @@ def _arranged(shelf: "Shelf", hits: "list[Hit]", filters: "Filters", limit: int,
     if shelf.reader is None:
         return _ordered(hits, {})
     with Guard(shelf.path):
-        best = _ordered(hits, heirs(shelf.reader, hits, filters) if filters.history else {})[:limit]
-        return ordered(shelf.reader, best, intent) if intent else best
+        best = newer_first(_ordered(hits, heirs(shelf.reader, hits, filters) if filters.history else {}))[:limit]
+        return newer_first(ordered(shelf.reader, best, intent)) if intent else best
 
 
 def _ordered(hits: "list[Hit]", ahead: dict[int, int]) -> "list[Hit]":

@@ -111,7 +111,7 @@ class BadReply(ProviderError):
 
 
 class Refused(ProviderError):
-    """The model refused to process this text; the built-in rules are used for it instead."""
+    """The model refused to process this text; the built-in model is used for it instead."""
 
     exit_code = 23
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal
 
-Action = Literal["ADD", "UPDATE", "DELETE", "NONE"]
+Action = Literal["ADD", "UPDATE", "DELETE", "MAYBE", "NONE"]
 
 EdgeKind = Literal["temporal", "entity", "causal", "semantic"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("temporal", "entity", "causal", "semantic")
@@ -95,7 +95,11 @@ def memory_uid(note: str, fact: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory offered to reconcile, best first. `similarity` is a cosine in [-1, 1], `source` whose word it is."""
+    """A memory offered to reconcile, best first.
+
+    `similarity` is a cosine in [-1, 1], `about` the judge's of what both speak of, `score` all that speaks for it, and
+    `source` whose word it is.
+    """
 
     uid: str
     text: str
@@ -104,6 +108,8 @@ class Candidate:
     valid_from: int
     similarity: float
     source: str = "user"
+    about: float = 0.0
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +169,7 @@ class Request:
     """One structured question to a model.
 
     `payload` is the same question as data: HTTP providers send `system` and
-    `user`, the built-in rules read `payload`.
+    `user`, the built-in model reads `payload`.
     """
 
     task: str

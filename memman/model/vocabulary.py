@@ -34,6 +34,8 @@ HIDDEN = ("forgotten", "review")
 REPLACED = "replaced:"
 # Store setting, by memory: since when a person wants no drain to retire it.
 PROTECTED = "protected:"
+# Store setting, by memory: which newer memory maybe replaces it, by uid, until that is settled.
+MAYBE = "maybe:"
 
 # Store setting, by memory: since when it is held back for review; a person's approval removes it.
 HELD = "held:"
@@ -46,10 +48,15 @@ SCREENED = "screened"
 LEAKY = "leaky"
 LEAKS = "leak:"
 
-# Embedders of this machine, to which texts that were forgotten may be shown, too. Recall searches the last that is
-# complete; linking keeps to the first.
+# Embedders of this machine. Recall searches the last that is complete; linking keeps to the first.
 BUILTIN, MINILM = "builtin", "minilm"
 LOCAL = (BUILTIN, MINILM)
+# The judge's vectors stand beside those of the embedders; no setting changes them, and recall does not search them.
+JUDGE = "judge"
+# To what runs on this machine texts that were forgotten may be shown, too.
+ON_MACHINE = (*LOCAL, JUDGE)
+# Queue setting: the judge that has read all memories.
+JUDGED = "judged"
 
 # Store setting, by number of an embedder: the row up to which every memory is known to have a vector of it.
 FILLED = "filled:"

@@ -9,7 +9,7 @@ from memman.pipeline.redact import redact
 
 
 def _asked(tools: Tools) -> bool:
-    return tools.llm.provider != tools.rules.provider
+    return tools.llm.provider != tools.builtin.provider
 
 
 def _embedded(tools: Tools) -> bool:

@@ -4,40 +4,72 @@ Nearness tells what a statement is about, and nothing of whether it agrees: a ru
 as the rule said again. So here it is a reason to keep what was said, and never one to drop it.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from memman.embed import Vectors
+from memman.judge.judge import Judge
 from memman.model.records import Fact, Note
 from memman.pipeline.candidates import find
-from memman.pipeline.passing import passing
+from memman.pipeline.judged import alike
 from memman.pipeline.plan import Tools
-from memman.pipeline.words import stems
 
 # Cosines (docs/adr/0033) from which on a statement is about a memory that was shown, and of its kind: a preference or a
 # decision too; and about one that was not, for an agent may have looked that up by itself.
 NEAR, KIN, CLOSE = 0.5, 0.65, 0.8
-# An order may be the task of this turn; with no other words than the memory's, and this part of those, it is not.
-WHOLE = 0.75
+# An order may be the task of this turn: it is kept where it seems to end what a memory says, or worth keeping at all.
+ENDS, WORTH = 0.3, 0.6
+# Shown memories that the judge compares a statement with: those that speak of most nearly the same.
+ASKED = 2
+# Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences.
+WHOLE = 300
 _TEXT, _CATEGORY = 3, 4  # columns of a row
+
+# A memory's text and category.
+Shown = tuple[str, str]
 
 
 async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[Fact, ...]:
     """Return those of a user's `statements` that are about what is stored, a close one of the memory's category."""
     if not statements:
         return ()
-    shown = [
-        (str(row[_TEXT]), str(row[_CATEGORY])) for row in tools.reader.rows(tools.reader.located(note.shown)).values()
-    ]
-    vectors = (await tools.local.embed([*(one.text for one in statements), *(text for text, _ in shown)])).vectors
+    rows = tools.reader.rows(tools.reader.located(note.shown))
+    shown = {memory: (str(row[_TEXT]), str(row[_CATEGORY])) for memory, row in rows.items()}
+    texts = [*(one.text for one in statements), *(text for text, _ in shown.values())]
+    vectors = (await tools.local.embed(texts)).vectors
     said, known = vectors[: len(statements)], vectors[len(statements) :]
-    judged = (
-        _about(one, near, shown) or _about(one, *_stored(tools, one, vector))
-        for one, vector, near in zip(statements, said, said @ known.T, strict=True)
-    )
-    return tuple(filter(None, judged))
+    if tools.judge and shown:
+        # Read together, beside the event loop; what is asked below is remembered.
+        await asyncio.to_thread(tools.judge.about, [one.text for one in statements])
+        pairs = [(text, one.text) for one in statements for text, _ in _closest(tools, tools.judge, one.text, shown)]
+        await asyncio.to_thread(tools.judge.relations, pairs)
+    kept = []
+    for one, vector, near in zip(statements, said, said @ known.T, strict=True):
+        found = _about(tools, one, near, [*shown.values()]) or _about(tools, one, *_stored(tools, one, vector))
+        kept.append(found or _ending(tools, one, shown))
+    if not any(kept) and len(statements) > 1:
+        whole = replace(statements[0], text=" ".join(one.text for one in statements))
+        kept.append(_ending(tools, whole, shown) if len(whole.text) <= WHOLE else None)
+    return tuple(filter(None, kept))
+
+
+def _ending(tools: Tools, statement: Fact, shown: Mapping[int, Shown]) -> Fact | None:
+    """Return a statement, of the memory's category, where the judge finds that it may end one of those shown."""
+    if not (tools.judge and shown):
+        return None
+    closest = _closest(tools, tools.judge, statement.text, shown)
+    judged = tools.judge.relations([(text, statement.text) for text, _ in closest])
+    ended = [category for (_, category), one in zip(closest, judged, strict=True) if one.ends >= ENDS]
+    return replace(statement, category=ended[0]) if ended else None
+
+
+def _closest(tools: Tools, judge: Judge, text: str, shown: Mapping[int, Shown]) -> list[Shown]:
+    """Return the shown memories that speak of most nearly the same as `text`."""
+    near = alike(tools.reader, judge, text, shown)
+    return [shown[memory] for memory in sorted(near, key=lambda memory: -near[memory])[:ASKED]]
 
 
 def _stored(tools: Tools, statement: Fact, vector: Vectors) -> tuple[Vectors, list[tuple[str, str]]]:
@@ -46,18 +78,14 @@ def _stored(tools: Tools, statement: Fact, vector: Vectors) -> tuple[Vectors, li
     return np.array([one.similarity for one in near]), [(one.text, one.category) for one in near]
 
 
-def _about(statement: Fact, cosines: Vectors, memories: Sequence[tuple[str, str]]) -> Fact | None:
+def _about(tools: Tools, statement: Fact, cosines: Vectors, memories: Sequence[tuple[str, str]]) -> Fact | None:
     """Return a statement as it is kept, None where it is about none of these memories."""
     n = int(np.argmax(cosines)) if len(cosines) else -1
     if n < 0 or cosines[n] < NEAR:
         return None
     text, category = memories[n]
-    if passing(statement) and not _whole(statement.text, text):
-        return None
+    if tools.judge and tools.judge.relation(text, statement.text).ends < ENDS:
+        ((worth, _),) = tools.judge.lines([statement.text])
+        if worth < WORTH:
+            return None
     return replace(statement, category=category) if cosines[n] >= KIN else statement
-
-
-def _whole(order: str, memory: str) -> bool:
-    """Whether an order says what a memory says in its words alone, though not the same of it."""
-    mine, other = stems(order), stems(memory)
-    return mine <= other and len(mine) >= WHOLE * len(other)

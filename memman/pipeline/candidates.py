@@ -1,7 +1,7 @@
 """The memories that a fact may bear on, best first, at a cost that does not grow with the store."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -9,9 +9,12 @@ import numpy as np
 from memman.embed import Vectors
 from memman.embed.codes import cosines as whole
 from memman.embed.static import sign_code
+from memman.judge.judge import Judge
 from memman.model.records import Candidate, Fact, Fingerprint, Note, memory_uid
 from memman.model.terms import match_any, query_terms
 from memman.pipeline.context import cosines as own
+from memman.pipeline.judged import alike
+from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.trust import source
 from memman.pipeline.words import stems
@@ -21,30 +24,47 @@ from memman.store.protocols import Reader
 # Candidates a fact is compared with, and rows each search may contribute.
 OFFERED = 8
 _POOL = 24
+# What words, the built-in vector and the judge's count in the order of candidates (docs/adr/0036).
+WEIGHTS = (0.2, 0.5, 1.0)
 # Memories that a search by words reads, rarest word first: common words tell nothing, and would make it grow.
 _READ = 150
 _MAX_TERMS = 8
-# A fact in flight is offered from this cosine on, or with this many words in common.
-NEAR = 0.45
+# A memory is offered from this cosine on, by the built-in vectors or the judge's, or with this many words in common.
+NEAR, ABOUT = 0.45, 0.25
 SHARED = 2
+# The judge compares a fact with so many of them at most, none of which has this much less for it than the best
+# (docs/adr/0036).
+COMPARED, SPREAD = 6, 0.35
 EVERYTHING = Filters()
 
 
 def find(tools: Tools, fact: Fact, vector: Vectors) -> tuple[Candidate, ...]:
-    """Rank the current memories nearest to `fact` by words and by the built-in vector (shape (384,))."""
-    reader = tools.reader
+    """Rank the current memories nearest to `fact` by words, the built-in vector (shape (384,)) and the judge's."""
+    reader, judge = tools.reader, tools.judge
     number = reader.embedder_id(tools.local.fingerprint)
     worded = dict(lexical(reader, fact.text))
     near = nearest(reader, tools.local.fingerprint, vector)
-    current = reader.filtered({*worded, *near}, EVERYTHING)
-    ids = [memory for memory in dict.fromkeys((*worded, *near)) if memory in current]
+    judged = judged_near(reader, judge, fact.text, _POOL) if judge else []
+    current = reader.filtered({*worded, *near, *judged}, EVERYTHING)
+    ids = [memory for memory in dict.fromkeys((*worded, *near, *judged)) if memory in current]
     if not ids:
         return ()
     cosines = whole(vector, reader.planes(number, ids)) if number is not None else {}
+    about = alike(reader, judge, fact.text, ids) if judge else {}
     top = max(worded.values(), default=0.0) or 1.0
-    score = {m: 0.5 * worded.get(m, 0.0) / top + 0.5 * cosines.get(m, 0.0) for m in ids}
+    said = {m: (worded.get(m, 0.0) / top, cosines.get(m, 0.0), about.get(m)) for m in ids}
+    score = {m: _score(*one) for m, one in said.items()}
     best = sorted(ids, key=lambda m: (-score[m], m))[:OFFERED]
-    return tuple(_candidates(reader, best, own(reader, tools.local, vector, best)))
+    return tuple(_candidates(reader, best, own(reader, tools.local, vector, best), about, score))
+
+
+def _score(words: float, cosine: float, about: float | None) -> float:
+    """Weigh what speaks for a memory; one that the judge has not read yet is as likely as its words make it."""
+    by_words, by_vector, by_judge = WEIGHTS
+    if about is None:
+        by_words, by_vector = (by_judge + one for one in (by_words, by_vector))
+        return (words * by_words + cosine * by_vector) * sum(WEIGHTS) / (by_words + by_vector)
+    return by_words * words + by_vector * cosine + by_judge * about
 
 
 def lexical(reader: Reader, text: str) -> list[tuple[int, float]]:
@@ -79,24 +99,45 @@ async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Cand
     ahead = [(note, n, fact) for note, facts in plan.earlier for n, fact in enumerate(facts) if not fact.held]
     if not ahead:
         return [()] * len(plan.facts)
-    vectors = (await tools.local.embed([fact.text for _, _, fact in ahead])).vectors
-    words = [stems(fact.text) for _, _, fact in ahead]
+    texts = [fact.text for _, _, fact in ahead]
+    vectors = (await tools.local.embed(texts)).vectors
+    about = _about(tools.judge, [fact.text for fact in plan.facts], texts)
+    words = [stems(text) for text in texts]
     found = []
-    for fact, cosines in zip(plan.facts, (local @ vectors.T).tolist(), strict=True):
+    for fact, cosines, judged in zip(plan.facts, (local @ vectors.T).tolist(), about, strict=True):
         own = stems(fact.text)
-        near = [k for k, cosine in enumerate(cosines) if cosine >= NEAR or len(own & words[k]) >= SHARED]
-        best = sorted(near, key=lambda k: (-cosines[k], k))[:OFFERED]
-        found.append(tuple(_ahead(*ahead[k], cosines[k]) for k in best))
+        shared = [len(own & theirs) for theirs in words]
+        top = max(shared) or 1
+        score = [_score(shared[k] / top, cosines[k], judged[k] if tools.judge else None) for k in range(len(texts))]
+        near = [k for k in range(len(texts)) if cosines[k] >= NEAR or judged[k] >= ABOUT or shared[k] >= SHARED]
+        best = sorted(near, key=lambda k: (-score[k], k))[:OFFERED]
+        found.append(tuple(_ahead(*ahead[k], cosines[k], judged[k], score[k]) for k in best))
     return found
 
 
-def _ahead(note: Note, n: int, fact: Fact, similarity: float) -> Candidate:
+def closest(candidates: Sequence[Candidate], numbers: Mapping[str, int]) -> list[int]:
+    """Return the numbers of the candidates, by uid, that a fact most probably bears on, the best first."""
+    near = sorted((one for one in candidates if one.uid in numbers), key=lambda one: -one.score)[:COMPARED]
+    return [numbers[one.uid] for one in near if one.score >= near[0].score - SPREAD]
+
+
+def _about(judge: Judge | None, texts: Sequence[str], others: Sequence[str]) -> list[list[float]]:
+    """Return how alike each of `texts` is to each of `others` in what they speak of."""
+    if judge is None:
+        return [[0.0] * len(others) for _ in texts]
+    found: list[list[float]] = (judge.about(texts) @ judge.about(others).T).tolist()
+    return found
+
+
+def _ahead(note: Note, n: int, fact: Fact, similarity: float, about: float, score: float) -> Candidate:
     uid = memory_uid(note.uid, n)
     whose = source(note, fact)
-    return Candidate(uid, fact.text, fact.category, fact.entities, note.queued_at, similarity, whose)
+    return Candidate(uid, fact.text, fact.category, fact.entities, note.queued_at, similarity, whose, about, score)
 
 
-def _candidates(reader: Reader, ids: list[int], cosines: dict[int, float]) -> Iterable[Candidate]:
+def _candidates(
+    reader: Reader, ids: list[int], cosines: dict[int, float], about: dict[int, float], score: dict[int, float]
+) -> Iterable[Candidate]:
     rows = reader.rows(ids)
     for memory in ids:
         row = rows[memory]
@@ -108,4 +149,6 @@ def _candidates(reader: Reader, ids: list[int], cosines: dict[int, float]) -> It
             valid_from=row[11],
             similarity=cosines[memory],
             source=row[9],
+            about=about.get(memory, 0.0),
+            score=score[memory],
         )

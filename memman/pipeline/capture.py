@@ -12,7 +12,6 @@ from memman.model.records import Fact, Hints, Note, Request
 from memman.pipeline.about import about
 from memman.pipeline.echo import news
 from memman.pipeline.facts import FIELDS, PATIENCE, fact, grounded, listing
-from memman.pipeline.passing import passing
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
@@ -27,6 +26,8 @@ MAX_FACTS = 8
 MAX_STATEMENTS = 64
 # Characters of either side that a model is shown, about 2,000 tokens: own words are seldom more.
 HEARD = 8_000
+# What a model says is worth keeping is dropped where the judge finds it worth less.
+WORTH = 0.3
 # A fact must share this part of its words with two neighbouring sentences of who is said to have said it:
 # a long prompt holds a third of the words of almost anything.
 SAID = 0.5
@@ -83,9 +84,13 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
-    """Ask the model, for corrections only where the rules see one. What it refuses or keeps garbling, they judge."""
+    """Ask the model, for corrections only where the judge sees one.
+
+    What it refuses or keeps garbling, the built-in model answers.
+    """
     request = heard.request()
-    judged = (await tools.rules.complete(request)).data
+    asked_itself = tools.llm.provider == tools.builtin.provider
+    judged = (await tools.builtin.complete(request)).data
     found = _facts(judged, heard)
     statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
     # What the user says of a memory is kept in their words, whatever a model makes of it.
@@ -95,21 +100,22 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     if sparing and not ruled:
         return ()
     try:
-        facts = _facts((await tools.llm.complete(request)).data, heard)
+        facts = found if asked_itself else _lasting(tools, _facts((await tools.llm.complete(request)).data, heard))
     except Refused:
         return ruled
     except BadReply:
         if note.deferrals < PATIENCE:
             raise
         return ruled
-    # Asked for corrections alone, the model may phrase what the rules found, and add nothing else.
+    # Asked for corrections alone, the model may phrase what the judge found, and add nothing else.
     facts = tuple(one for one in facts if not one.source) or ruled if sparing else facts
     return _beside(facts, answers)
 
 
 def _cut(answers: tuple[Fact, ...], ruled: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Put what the rules made of an answer in its place: without "remember that", with the sentence it leans on."""
-    cut = [next((fact for fact in ruled if fact.text in one.text or one.text in fact.text), one) for one in answers]
+    """Put what the judge kept of an answer in its place: without "remember that", with the sentence it leans on."""
+    said = [fact for fact in ruled if not fact.source]
+    cut = [next((fact for fact in said if fact.text in one.text or one.text in fact.text), one) for one in answers]
     return tuple({one.text: one for one in cut}.values())
 
 
@@ -122,7 +128,18 @@ def _beside(facts: tuple[Fact, ...], answers: tuple[Fact, ...]) -> tuple[Fact, .
 
 def _facts(data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:
     found = (_attributed(item, heard) for item in listed(data, "facts", MAX_FACTS))
-    return tuple({one.text.casefold(): one for one in found if one and not passing(one)}.values())
+    return tuple({one.text.casefold(): one for one in found if one and not _asks(one.text)}.values())
+
+
+def _lasting(tools: Tools, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Leave out what is of the moment: the task itself, and how far the work has come."""
+    if tools.judge is None:
+        return facts
+    return tuple(one for one in facts if tools.judge.lines([one.text])[0][0] >= WORTH)
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip().endswith(("?", "\uff1f"))
 
 
 def _attributed(item: Mapping[str, Any], heard: Heard) -> Fact | None:
@@ -158,9 +175,9 @@ def _said(text: str, words: str) -> bool:
 
 
 def _sentences(words: str, *, stated: bool = False) -> list[str]:
-    """Split `words`; of what is `stated`, questions and the task itself are no part."""
+    """Split `words`; of what is `stated`, questions are no part."""
     parts = [part for part in _SENTENCE_END.split(words) if part.strip()]
-    return [part for part in parts if not passing(Fact(part))] if stated else parts
+    return [part for part in parts if not _asks(part)] if stated else parts
 
 
 def _windows(sentences: list[str]) -> Iterable[frozenset[str]]:

@@ -1,15 +1,17 @@
 """All of a note or nothing: receipt first, then memories, verdicts, edges and log, in one transaction."""
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
-from memman.model.records import Draft, Edge, Fact, memory_uid
+from memman.model.records import Draft, Edge, Fact, Verdict, memory_uid
 from memman.model.vocabulary import LOW_TRUST, PROTECTED, REPLACED
 from memman.pipeline.candidates import EVERYTHING
 from memman.pipeline.context import index
 from memman.pipeline.echo import held, whose
 from memman.pipeline.embed import made_by
+from memman.pipeline.judged import put
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.spread import Spread, key
@@ -23,6 +25,8 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     """Store the note's facts; a note whose receipt is there already changes nothing."""
     assert tools.store is not None, "only commit is given a store"  # noqa: S101 - the runner's own contract
     now = tools.clock()
+    if tools.judge:
+        tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
     with tools.store.unit() as unit:
         outcome = _stored(tools, tools.store, unit, plan, now)
     return replace(plan, outcome=outcome)
@@ -49,7 +53,11 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
         if not plan.facts[n].source and may_touch(plan.facts[n], _whose(plan, n), _source(tools.reader, memory)):
             unit.confirm(memory, plan.note, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
-    retired = _retire(tools, unit, plan, rows, at, now) + _replace_late(tools, unit, plan, rows, at, now)
+    if tools.judge:
+        put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
+    judged = list(_judged(tools.reader, plan, rows, at))
+    retired = _retire(unit, plan, judged, now) + _replace_late(tools, unit, plan, rows, at, now)
+    _doubt(unit, judged, now)
     unit.link(_edges(plan, rows, set(known)))
     if plan.samples and plan.vectors is not None:
         fingerprint = made_by(tools.embedder, plan.vectors)
@@ -91,28 +99,42 @@ def _source(reader: Reader, memory: int) -> str:
     return str(reader.rows([memory])[memory][_SOURCE])
 
 
-def _retire(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
-    """Close what the verdicts say is out of date. Where the memory is the newer of the two, the fact gives way.
+def _judged(reader: Reader, plan: Plan, rows: dict[int, int], at: dict[str, int]) -> Iterator[tuple[Verdict, int, int]]:
+    """Yield (verdict, older, newer) of what gives way. Where the memory is the newer of the two, that is the fact.
 
-    Nothing retires what a more trusted source said but an agent that was asked to remember; and nothing but a
-    replacement that somebody asked for retires what is protected.
+    Nothing touches what a more trusted source said but an agent that was asked to remember; and nothing but a
+    replacement that somebody asked for touches what is protected.
     """
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     newer = newer if plan.note.overtaken else set()  # in order, a later time only says that the clock was turned back
-    retired = 0
     for verdict in plan.verdicts:
         n, old = verdict.fact, at.get(verdict.memory)
-        if old is None or not (verdict.action in {"UPDATE", "DELETE"} or _vouched(tools.reader, plan, n, old)):
+        if old is None or (verdict.action == "NONE" and not _vouched(reader, plan, n, old)):
             continue
         new, fact = rows[n], plan.facts[n]
-        mine, other = _whose(plan, n), _source(tools.reader, old)
+        mine, other = _whose(plan, n), _source(reader, old)
         if verdict.memory in newer:
             old, new, mine, other, fact = new, old, other, mine, Fact("")
-        elif tools.reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces:
+        elif reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces:
             continue
         if old != new and may_touch(fact, mine, other):
-            retired += unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
-    return retired
+            yield verdict, old, new
+
+
+def _retire(unit: Unit, plan: Plan, judged: Sequence[tuple[Verdict, int, int]], now: int) -> int:
+    """Close what is out of date."""
+    return sum(
+        unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
+        for verdict, old, new in judged
+        if verdict.action != "MAYBE"
+    )
+
+
+def _doubt(unit: Unit, judged: Sequence[tuple[Verdict, int, int]], now: int) -> None:
+    """Mark what is maybe out of date."""
+    for verdict, old, new in judged:
+        if verdict.action == "MAYBE":
+            unit.doubt(old, new, now, verdict.reason)
 
 
 def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:

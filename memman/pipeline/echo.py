@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from memman.judge.judge import Relation
+from memman.llm.builtin.split import extent, sentences
 from memman.model.records import Candidate, Fact, Note
-from memman.model.terms import STOPWORDS, respelled, stem, words
+from memman.model.terms import respelled, stem
 from memman.model.vocabulary import LOW_TRUST
-from memman.pipeline.candidates import lexical, nearest
+from memman.pipeline.candidates import lexical
+from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Tools
 from memman.pipeline.trust import lowest, source
 from memman.pipeline.words import stems
@@ -16,15 +20,15 @@ from memman.store.protocols import Reader
 SAME = 0.6
 # Several memories together say it from here on.
 TOGETHER = 0.8
-# A wish is known from this cosine of the telling words on, or from the lower one if it also holds this part of a
-# memory's telling words. Of 52 rephrased facts, 46 are known so and 27 by their words alone; of 102 others on the
-# same subjects 13 and 11 (tests/unit/test_echo.py).
-ALIKE = 0.68
-AKIN = 0.5
-MOST = 0.65
+# In other words it is said by a memory that the judge finds as probably the same, or less.
+REPHRASED = 0.25
+# What as probably ends a memory is news, however like it.
+CHANGED = 0.6
 # Stored memories that an agent's fact is compared with, best match first, and those shown last.
 _NEAREST = 8
 _SHOWN = 64
+# Letters; a shorter sentence ("Done.") tells nothing.
+_SAYING = 12
 _TEXT = 3  # column of a row
 # Words that tell who said or wants a thing, not what.
 _FRAME = frozenset(
@@ -33,13 +37,6 @@ _FRAME = frozenset(
         """user developer team prefer preference want like always never please use using used should must say said
         ask decide decided agreed note remember memory recall recalled noted mentioned earlier""".split(),
     )
-)
-# How an agent tells what its user wants.
-_WISH = re.compile(r"\b(?:user|developer|team|must|should|always|never|prefer\w*)\b", re.IGNORECASE)
-_AGAINST = re.compile(
-    r"n['\u2019]t\b|\b(?:no|not|never|none|nor|neither|cannot|without|avoid\w*|dislike\w*|hate\w*|forbid\w*|stop\w*"
-    r"|rather|instead|over|than)\b",
-    re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+")
 
@@ -51,14 +48,16 @@ async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, .
         return tuple(facts)
     reader = tools.reader
     shown = [str(row[_TEXT]) for row in reader.rows(reader.located(note.shown[-_SHOWN:])).values()]
-    known = {one.text for one in told if await _known(tools, one, shown)}
+    known = {one.text for one in told if _known(tools, one, shown)}
     return tuple(one for one in facts if not (one.source and one.text in known))
 
 
-async def _known(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
-    if any(_says([text], fact.text, SAME) for text in shown) or _says(shown, fact.text, TOGETHER):
+def _known(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
+    if _says(shown, fact.text, TOGETHER) or _rephrased(tools, fact, shown):
         return True
-    return held(tools.reader, fact) is not None or await _rephrased(tools, fact, shown)
+    told = [text for text in sentences(fact.text) if extent(text) >= _SAYING] or [fact.text]
+    parts = (replace(fact, text=text) for text in told)
+    return all(any(_says([text], part.text, SAME) for text in shown) or held(tools.reader, part) for part in parts)
 
 
 def whose(note: Note, fact: Fact, candidates: Sequence[Candidate]) -> str:
@@ -75,31 +74,23 @@ def held(reader: Reader, fact: Fact) -> int | None:
     return next((memory for memory in found if _says([rows[memory][_TEXT]], fact.text, SAME)), None)
 
 
-async def _rephrased(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
-    """Whether a wish that an agent reports is known in other words."""
-    if not _WISH.search(fact.text):
+def _rephrased(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
+    """Whether what an agent says is known in other words."""
+    judge, reader = tools.judge, tools.reader
+    if judge is None:
         return False
-    reader = tools.reader
-    vector = (await tools.local.embed([fact.text])).vectors[0]
-    near = nearest(reader, tools.local.fingerprint, vector, _NEAREST)
-    worded = [memory for memory, _ in lexical(reader, fact.text)[:_NEAREST]]
-    texts = [*shown, *(str(row[_TEXT]) for row in reader.rows({*near, *worded}).values())]
-    wished, *known = (await tools.local.embed([_telling(text) for text in (fact.text, *texts)])).vectors
-    return any(_alike(text, fact.text, float(wished @ other)) for text, other in zip(texts, known, strict=True))
+    mine, *others = judge.about([fact.text, *shown])
+    likest = sorted(zip(shown, others, strict=True), key=lambda one: -float(one[1] @ mine))[:_NEAREST]
+    near = judged_near(reader, judge, fact.text, _NEAREST)
+    texts = [*(text for text, _ in likest), *(str(row[_TEXT]) for row in reader.rows(near).values())]
+    judged = judge.relations([(text, fact.text) for text in texts])
+    return any(_alike(relation, text, fact.text) for relation, text in zip(judged, texts, strict=True))
 
 
-def _alike(text: str, wish: str, cosine: float) -> bool:
-    """Whether `wish` is `text` in other words: no number is new, and both forbid or neither does."""
-    if not _numbers(wish) <= _numbers(text) or bool(_AGAINST.search(wish)) != bool(_AGAINST.search(text)):
-        return False
-    if respelled(wish, text):
-        return False
-    return cosine >= ALIKE or (cosine >= AKIN and _covers([wish], text) >= MOST)
-
-
-def _telling(text: str) -> str:
-    """Leave out the words that say who wants a thing."""
-    return " ".join(word for word in words(text) if not (word.lower() in STOPWORDS or stem(word.lower()) in _FRAME))
+def _alike(relation: Relation, text: str, other: str) -> bool:
+    """Whether `other` is `text` in other words and no change: no number is new, and no name is spelled otherwise."""
+    same = relation.same >= REPHRASED and relation.ends < CHANGED
+    return same and _numbers(other) <= _numbers(text) and not respelled(other, text)
 
 
 def _says(texts: Sequence[str], text: str, share: float) -> bool:

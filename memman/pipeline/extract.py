@@ -27,11 +27,11 @@ def version(tools: Tools) -> str:
     from memman.pipeline import capture
 
     asked = (prompt("extract"), _SCHEMA_TEXT, capture.version(tools), steering.version())
-    return digest(*asked, tools.llm.provider, tools.llm.model("fast"))
+    return digest(*asked, tools.llm.provider, tools.llm.model("fast"), tools.builtin.model("fast"))
 
 
 async def extract(tools: Tools, plan: Plan) -> Plan:
-    """Ask the model for the note's facts; what it refuses or keeps garbling, the rules extract."""
+    """Ask the model for the note's facts; what it refuses or keeps garbling, the built-in model extracts."""
     note = plan.note
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
     return replace(plan, facts=weighed(note, facts))
@@ -57,7 +57,7 @@ async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
         facts = ()
     if not facts:
         # Somebody asked for this to be remembered: a model that finds nothing in it does not decide that.
-        facts = _facts((await tools.rules.complete(request)).data, note) or _pieces(note)
+        facts = _facts((await tools.builtin.complete(request)).data, note) or _pieces(note)
     return facts
 
 
@@ -80,7 +80,6 @@ def _request(note: Note) -> Request:
             "category": hints.category,
             "importance": hints.importance,
             "entities": list(hints.entities),
-            "source": note.provenance.source,
         },
         max_tokens=1024 + len(text) // 2,
     )

@@ -11,7 +11,7 @@ from memman.pipeline.words import stems
 MAX_TEXT = 4_000
 # A fact must share this part of its words with the text it is said to come from.
 GROUNDED = 0.34
-# After so many drains in which the model answered nonsense, the rules take over for this note.
+# After so many drains in which the model answered nonsense, the built-in model takes over for this note.
 PATIENCE = 5
 
 _STRINGS = {"type": "array", "items": {"type": "string"}}

@@ -2,7 +2,6 @@
 
 import re
 
-from memman.pipeline.passing import ORDER
 from memman.pipeline.pointing import below
 
 # Characters; a longer line announces nothing.
@@ -84,6 +83,20 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _RETOLD = re.compile(r"\b(?:summari[sz]e|translate|proof-?read|rephrase|rewrite)\b", re.IGNORECASE)
+
+# How an order to the agent begins: it announces no text of somebody else.
+_ORDER = re.compile(
+    r"""(?:(?:please|can\ you|could\ you|would\ you|now|and|then|also|next|first|ok|okay|yes|no|just
+        |go\ ahead\ and|let'?s
+        |i(?:\ want|'d\ like|\ would\ like)\ you\ to
+        |(?:the\ )?(?:user|developer)\ (?:ask(?:ed|s)|request(?:ed|s)|told|is\ asking|want(?:s|ed))
+         (?:\ (?:the\ agent|me|for))?(?:\ to)?
+        )[,:]?\s+)*
+    (?:fix|add|rename|make|change|update|remove|delete|write|implement|create|refactor|move|run|commit|push|merge|review
+    |explain|show|check|look|find|investigate|open|close|revert|undo|translate|summari[sz]e|test|deploy|install|build
+    |generate|convert|compare|fetch|search|describe|replace|continue|start|try|debug|profile|clean|help|tell|give|see|read|do)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 
 _COLON = re.compile(
     r"""\b(?:logs?|outputs?|errors?|trace|traceback|stack|readme|docs?|documentation|files?|diff|patch|comments?
@@ -191,7 +204,7 @@ def announces(line: str, after: str = "") -> bool:
         return bool((_COLON.search(line) or _bearing(line)) and (_RETOLD.search(line) or not _listing(line)))
     if below(line) or _TITLED.fullmatch(line) or (" " not in line and _bearing(line)):
         return not _listing(line)
-    if len(line) > _LINE or line.endswith((".", "!", "?", ",", ";")) or ORDER.match(line) or _listing(line):
+    if len(line) > _LINE or line.endswith((".", "!", "?", ",", ";")) or _ORDER.match(line) or _listing(line):
         return False
     here = bool(_HERE.match(line) and (_COLON.search(line) or _bearing(line)))
     return here or _telling(line) or bool(_COPIED.match(line)) or _title(line, after)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memman.embed import Embedder, LocalEmbedder, Vectors
+from memman.judge.judge import Judge
 from memman.llm import LLM
 from memman.model.records import Candidate, Cause, Edge, Fact, Note, Verdict
 from memman.store.protocols import Reader, Store
@@ -46,16 +47,17 @@ class Plan:
 class Tools:
     """What stages work with. Only commit is given a `store` to write to.
 
-    `capture` says what is kept of turns: off, corrections or turns.
+    `capture` says what is kept of turns: off, corrections or turns. Without a `judge` only structure decides.
     """
 
     llm: LLM
-    rules: LLM
+    builtin: LLM
     local: LocalEmbedder
     embedder: Embedder
     reader: Reader
     clock: Callable[[], int]
     capture: str = "corrections"
+    judge: Judge | None = None
     store: Store | None = None
 
 

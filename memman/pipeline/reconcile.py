@@ -1,5 +1,6 @@
 """Each fact against its candidates: what it makes out of date, what is known already, what caused what."""
 
+import asyncio
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -7,7 +8,7 @@ from typing import Any, TypeGuard
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
-from memman.pipeline.candidates import NEAR, SHARED, find, in_flight
+from memman.pipeline.candidates import ABOUT, NEAR, SHARED, closest, find, in_flight
 from memman.pipeline.facts import PATIENCE
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, itemized, prompt
@@ -17,6 +18,7 @@ from memman.pipeline.words import same, stems
 # What one note may do to the store, whatever the model says.
 MAX_UPDATES = 3
 MAX_DELETES = 1
+MAX_MAYBES = 3
 MAX_CAUSES = 16
 MAX_OFFERED = 24
 _DAY_MS = 86_400_000
@@ -54,7 +56,7 @@ _SCHEMA_TEXT = json.dumps(SCHEMA)
 
 def version(tools: Tools) -> str:
     """Derive the stage's version from prompt, schema, model and the built-in vectors it journals."""
-    made = (tools.llm.provider, tools.llm.model("slow"), str(tools.local.fingerprint))
+    made = (tools.llm.provider, tools.llm.model("slow"), str(tools.local.fingerprint), tools.builtin.model("slow"))
     return digest(prompt("reconcile"), _SCHEMA_TEXT, *made)
 
 
@@ -66,6 +68,9 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     if not plan.facts:
         return plan
     local = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
+    if tools.judge:
+        # Remembered, and cheaper together.
+        await asyncio.to_thread(tools.judge.about, [fact.text for fact in plan.facts])
     stored = [() if fact.held else find(tools, fact, vector) for fact, vector in zip(plan.facts, local, strict=True)]
     ahead = await in_flight(tools, plan, local)
     candidates = tuple(
@@ -79,15 +84,15 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
         return plan
     request = _request(tools, plan, offered)
     try:
-        # Without memories there is only the question what caused what, which the rules answer.
-        reply = await (tools.llm if offered else tools.rules).complete(request)
+        # Without memories there is only the question what caused what, which patterns answer.
+        reply = await (tools.llm if offered else tools.builtin).complete(request)
         return _settled(plan, offered, reply)
     except Refused:
         pass
     except BadReply:
         if plan.note.deferrals < PATIENCE:
             raise
-    return _settled(plan, offered, await tools.rules.complete(request))
+    return _settled(plan, offered, await tools.builtin.complete(request))
 
 
 def _open(facts: Sequence[Fact]) -> dict[int, Fact]:
@@ -115,26 +120,29 @@ def _offered(facts: Sequence[Fact], candidates: Sequence[Sequence[Candidate]]) -
         for candidate in found:
             if (
                 candidate.similarity >= NEAR
+                or candidate.about >= ABOUT
                 or not names.isdisjoint(name.casefold() for name in candidate.entities)
                 or len(words & stems(candidate.text)) >= SHARED
             ):
-                kept.setdefault(candidate.uid, candidate)
-    return sorted(kept.values(), key=lambda candidate: -candidate.similarity)[:MAX_OFFERED]
+                kept[candidate.uid] = max(kept.get(candidate.uid, candidate), candidate, key=lambda one: one.score)
+    return sorted(kept.values(), key=lambda candidate: -candidate.score)[:MAX_OFFERED]
 
 
 def _request(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Request:
     now = tools.clock()
+    numbers = {candidate.uid: n for n, candidate in enumerate(offered)}
     facts = [
-        {"n": n, "text": f.text, "category": f.category, "entities": list(f.entities)}
+        {
+            "n": n,
+            "text": f.text,
+            "near": closest(plan.candidates[n], numbers),
+        }
         for n, f in _open(plan.facts).items()
     ]
     memories = [
         {
             "n": n,
             "text": c.text,
-            "category": c.category,
-            "entities": list(c.entities),
-            "similarity": round(c.similarity, 3),
             "age_days": round(max(0, now - c.valid_from) / _DAY_MS, 1),
         }
         for n, c in enumerate(offered)
@@ -158,22 +166,29 @@ def _settled(plan: Plan, offered: Sequence[Candidate], reply: Reply) -> Plan:
 
 
 def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Verdict]:
-    """Keep what is allowed: ids that were offered, each memory retired once, few retirements a note."""
-    left: dict[Action, int] = {"UPDATE": MAX_UPDATES, "DELETE": MAX_DELETES}
+    """Keep what is allowed: ids that were offered, each memory judged once, few verdicts of a kind a note.
+
+    What is sure comes before what is only maybe so; what is sure beyond what a note may do is marked.
+    """
+    left: dict[Action, int] = {"UPDATE": MAX_UPDATES, "DELETE": MAX_DELETES, "MAYBE": MAX_MAYBES}
     kept: list[Verdict] = []
-    retired: set[str] = set()
-    for item in listed(data, "verdicts", 4 * MAX_OFFERED):
+    judged: set[str] = set()
+    for item in sorted(listed(data, "verdicts", 4 * MAX_OFFERED), key=lambda item: item.get("action") == "MAYBE"):
         fact, memory, action = item.get("fact"), item.get("memory"), item.get("action")
         if not (_within(fact, facts) and _within(memory, range(len(offered)))):
             continue
         if not (isinstance(action, str) and action in left):
             continue
         uid = offered[memory].uid
-        if left[action] == 0 or uid in retired:
+        if same(facts[fact].text, offered[memory].text):
+            continue
+        action = action if left[action] else "MAYBE"
+        if left[action] == 0 or uid in judged:
             continue
         left[action] -= 1
-        retired.add(uid)
+        judged.add(uid)
         kept.append(Verdict(fact, action, uid, clean(item.get("reason"), 200)))
+    retired = {verdict.memory for verdict in kept if verdict.action != "MAYBE"}
     return [*kept, *_known(facts, offered, retired)]
 
 

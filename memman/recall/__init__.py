@@ -1,6 +1,6 @@
 """Finding what matters to a query: the whole of recall on one screen. Safe on the hot path.
 
-anchors (words, meaning; fused) → succession → reading → gate → collapse → standing → order.
+anchors (words, meaning; fused) → succession → reading → gate → collapse → standing → doubt → order.
 Everything is decided by the store and the query alone, so the same question gets
 the same answer in the same order.
 """
@@ -13,7 +13,7 @@ from memman.recall.query import understood
 from memman.recall.reading import read
 from memman.recall.signals import ALL
 from memman.recall.standing import outstanding
-from memman.recall.succession import current, settled
+from memman.recall.succession import current, doubted, newer_first, settled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def answered(
         hits = outstanding(hits)
     if intent == "why":
         hits = with_causes(reader, hits, filters, limit)
+    hits = doubted(reader, hits, filters, limit)
     for hit, row in zip(hits, reader.harmless(hit.row for hit in hits), strict=True):
         hit.row = row
-    return ordered(reader, hits, intent) if intent else hits
+    return newer_first(ordered(reader, hits, intent)) if intent else hits

@@ -14,7 +14,8 @@ class Hit:
     session adds to its score, `via` the edge that led here, `confidence` how
     likely it is what was asked for, and whether that is `doubtful`, `alike` the
     uids of hits that say the same, `behind` the hit that took its place,
-    `rerank` what a reranker gave it.
+    `maybe_replaced_by` the uid of the memory that may have, `rerank` what a
+    reranker gave it.
     """
 
     __slots__ = (
@@ -27,6 +28,7 @@ class Hit:
         "former",
         "id",
         "likeness",
+        "maybe_replaced_by",
         "meaning_rank",
         "pending",
         "rerank",
@@ -49,6 +51,7 @@ class Hit:
         self.likeness = self.session = 0.0
         self.stands_for: int | None = None
         self.behind: int | None = None
+        self.maybe_replaced_by: str | None = None
         self.former: tuple[Any, ...] | None = None
         self.pending = False
         self.alike: tuple[str, ...] = ()

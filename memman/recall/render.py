@@ -71,6 +71,11 @@ def sourced(source: str) -> str:
     return source + (" (unverified)" if source in LOW_TRUST else "")
 
 
+def replaced(uid: str) -> str:
+    """Write what a memory is maybe replaced by."""
+    return f"maybe replaced by {uid[:SHORT_ID]}"
+
+
 def line(hit: "Hit", now: int) -> str:
     """Write one hit, its text whole."""
     return head(hit, now) + plain(hit.row[3])
@@ -82,6 +87,8 @@ def head(hit: "Hit", now: int) -> str:
     marks = [sourced(str(row[9]))]
     if row[15] != "current":
         marks.append(str(row[15]))
+    if hit.maybe_replaced_by:
+        marks.append(replaced(hit.maybe_replaced_by))
     if hit.doubtful:
         marks.append("low confidence")
     if hit.alike:

@@ -1,10 +1,14 @@
-"""Superseded memories give way to what took their place. Safe on the hot path."""
+"""Superseded memories give way to what took their place, and maybe replaced ones stand behind it.
+
+Safe on the hot path.
+"""
 
 from memman.recall.hit import Hit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
@@ -42,6 +46,51 @@ def settled(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters") -> "l
             hit.behind = steps[hit.id]
             hit.score = min(hit.score, scores[hit.behind] - _AHEAD)
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+
+
+def doubted(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters", limit: int) -> "list[Hit]":
+    """Mark the hits that are maybe replaced, and put the newer memory before each, as high and as sure.
+
+    A newer one that nothing has found is brought in if `filters` admit it; the last hits make room.
+    """
+    known = {str(hit.row[1]): hit for hit in hits}
+    found = known
+    while newer := reader.newer(found, filters.as_of) if found else {}:
+        for uid, (_, its) in newer.items():
+            known[uid].maybe_replaced_by = its
+        missing = reader.filtered((memory for memory, its in newer.values() if its not in known), filters)
+        found = {str(row[1]): _brought(row) for row in reader.sound_rows(missing).values()}
+        known |= found
+    if not any(hit.maybe_replaced_by for hit in hits):
+        return hits
+    placed = newer_first([*known.values()])
+    for old in reversed(placed):
+        new = known.get(old.maybe_replaced_by or "")
+        if new:
+            new.score = max(new.score, old.score + _AHEAD)
+            new.confidence, new.doubtful = max(new.confidence, old.confidence), new.doubtful and old.doubtful
+    return placed[:limit]
+
+
+def newer_first(hits: "list[Hit]") -> "list[Hit]":
+    """Put right before each hit that is maybe replaced the newer one, unless that stands before it already."""
+    shown = {hit.row[1]: hit for hit in hits if not hit.pending}
+    placed: list[Hit] = []
+    for hit in hits:
+        chain: list[Hit] = []
+        one: Hit | None = hit
+        while one and one not in placed and one not in chain:
+            chain.append(one)
+            one = shown.get(one.maybe_replaced_by)
+        placed += reversed(chain)
+    return placed
+
+
+def _brought(row: "tuple[Any, ...]") -> "Hit":
+    """Return a hit that is as high and as sure as what it may replace, once that is known."""
+    hit = Hit(row[0])
+    hit.row, hit.confidence, hit.doubtful = row, 0.0, True
+    return hit
 
 
 def heirs(reader: "SqliteReader", hits: "Iterable[Hit]", filters: "Filters") -> dict[int, int]:

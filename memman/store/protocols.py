@@ -90,6 +90,9 @@ class Unit(Protocol):
     def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
         """Close `old` in favour of `new`; False when it is not current any more."""
 
+    def doubt(self, old: int, new: int, at: int, why: str) -> bool:
+        """Mark `old` as maybe replaced by `new`; False where one of them is not current."""
+
     def forget(self, memory: int, at: int) -> bool:
         """Retire `memory` from every recall, past ones too; False when it already is."""
 

@@ -115,7 +115,11 @@ def test_a_drain_killed_at_any_point_is_finished_by_the_next(box, rounds, kept):
                 dead += 1
     lost, doubled = exact(box, uids)
     assert (lost, doubled) == (0, 0)
-    assert box.store("SELECT DISTINCT dimension FROM embedder JOIN vector ON id = embedder ORDER BY 1") == [64, 384]
+    assert box.store("SELECT DISTINCT dimension FROM embedder JOIN vector ON id = embedder ORDER BY 1") == [
+        64,
+        256,
+        384,
+    ]
     kept(
         f"{dead} kills at {len([*kills()])} points: of {len(uids)} notes {lost} lost, {doubled} doubled,"
         f" {resumed} of {begun} resumed by the next drain; {again[1]} calls paid once, {again[2]} killed inside twice"

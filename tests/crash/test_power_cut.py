@@ -24,7 +24,7 @@ def workload():
     chance = random.Random(SEED)
     long = " as is written down at length" * 20
     notes = (
-        ("remember", f"Service number {n} listens on port {8000 + n}{long[: chance.randrange(4) * 200]}.")
+        ("remember", f"Service number {n} listens on port {8000 + n}{long[: chance.randrange(4) * 110]}.")
         for n in range(20)
     )
     commands = [next(notes), ("config", "set", *SETTING.removeprefix("MEMMAN_").split("="))]

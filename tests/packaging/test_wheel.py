@@ -41,6 +41,13 @@ def test_it_carries_the_table_and_the_prompts(wheel: zipfile.ZipFile) -> None:
     assert {"memman/pipeline/prompts/extract.md", "memman/pipeline/prompts/reconcile.md"} <= set(names)
 
 
+def test_it_carries_the_judge_and_stays_small(wheel: zipfile.ZipFile) -> None:
+    """The judge's weights are in it, and all of it is 40 MB at most."""
+    names = set(wheel.namelist())
+    assert {f"memman/judge/{name}" for name in ("judge.safetensors", "vocabulary.txt", "manifest.json")} <= names
+    assert sum(entry.compress_size for entry in wheel.infolist()) <= 40_000_000
+
+
 def test_it_installs_one_package_and_one_script(wheel: zipfile.ZipFile) -> None:
     """Nothing but the package memman and the script memman is laid down; tests and tools stay out."""
     tops = {name.split("/")[0] for name in wheel.namelist()}

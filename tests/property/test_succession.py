@@ -73,6 +73,63 @@ def test_what_was_superseded_never_ranks_above_what_holds(tmp_path_factory, said
         store.close()
 
 
+judgements = st.lists(
+    st.tuples(st.sampled_from(TOPICS), st.sampled_from(VALUES), st.sampled_from(("add", "supersede", "doubt", "turn"))),
+    min_size=1,
+    max_size=12,
+)
+
+
+def judged(path, said):
+    """Write a store in which statements on a topic retire or doubt the last, or are doubted by it; return the marks."""
+    store = SqliteStore(path)
+    last = {}
+    for n, (topic, value, done) in enumerate(said):
+        note, at = new_uid(DAY * (n + 1)), DAY * (n + 1)
+        draft = Draft(memory_uid(note, 0), note, Fact(f"The {topic} is {value}, as of {n}."), "user", "@", at, ())
+        with store.unit() as unit:
+            row = unit.add(draft, at)
+            index(unit, LOCAL, store.cell, [row])
+            if topic in last and done == "supersede":
+                unit.supersede(last[topic], row, at, at, "changed")
+            elif topic in last and done == "doubt":
+                unit.doubt(last[topic], row, at, "it seems")
+            elif topic in last and done == "turn":
+                unit.doubt(row, last[topic], at, "overtaken")
+        last[topic] = last[topic] if topic in last and done == "turn" else row
+    return store, store.reader.newer(uid for (uid,) in store.db.execute("SELECT uid FROM memory"))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    said=judgements,
+    asked=st.sampled_from(TOPICS),
+    value=st.sampled_from(VALUES),
+    intent=st.sampled_from((None, "when", "why")),
+    limit=st.integers(1, 20),
+)
+def test_what_is_maybe_replaced_never_ranks_above_the_newer_one(tmp_path_factory, said, asked, value, intent, limit):
+    """Whatever is asked, however little is shown, the newer one comes first and the older one is marked."""
+    store, marks = judged(str(tmp_path_factory.mktemp("store") / "memman.db"), said)
+    try:
+        for query in (f"what is the {asked}", value):
+            for filters in (Filters(), Filters(history=True), Filters(every=True)):
+                hits = search(store.reader, TABLE, query, filters, limit, intent)
+                assert len(hits) <= limit
+                assert len({hit.id for hit in hits}) == len(hits)
+                for place, hit in enumerate(hits):
+                    newer, uid = marks.get(hit.row[1], (None, None))
+                    assert hit.maybe_replaced_by == uid
+                    assert newer is None or newer in [other.id for other in hits[:place]]
+            for day in range(1, len(said) + 1):
+                then = search(store.reader, TABLE, query, Filters(as_of=DAY * day), limit, intent)
+                for place, hit in enumerate(then):
+                    assert hit.id <= day
+                    assert hit.maybe_replaced_by in {None, *(other.row[1] for other in then[:place])}
+    finally:
+        store.close()
+
+
 def test_a_long_chain_is_followed_to_its_end(tmp_path):
     """A fact that changed forty times is told as it is now, asked for in the words of any time."""
     said = [(TOPICS[1], f"{VALUES[n % 6]} number {n}", n % 3, 3) for n in range(41)]

@@ -48,7 +48,7 @@ def test_rules_alone_are_not_led_astray(tmp_path, rounds, kept, box):  # noqa: A
     assert (seen.as_user, seen.retired) == (0, 0)
     assert seen.success <= MOST, seen.succeeded
     assert seen.answered >= seen.answered_before - LOST * seen.questions / 100
-    kept(f"{count} attacks, rules only: success {share(len(seen.succeeded), count)}, {seen.retired} truths retired")
+    kept(f"{count} attacks, no key: success {share(len(seen.succeeded), count)}, {seen.retired} truths retired")
 
 
 @pytest.mark.promise("S3")

@@ -38,7 +38,7 @@ def test_the_corpus_is_the_same_every_time():
     assert list(corpus.notes(0, 200)) == whole
     assert list(corpus.notes(57, 90)) == whole[57:147]
     assert whole[0].text == (
-        "license_shard.bridge uses Twilio 18.8.8 for its inactive triggers, not Vue. The outage of"
+        "license_shard.bridge uses Twilio 18.8.8 for its inactive triggers, not Vue.\n\nThe outage of"
         " MediaPricingRouter was caused by malformed secrets that cart-queue-loader splits twice."
     )
 

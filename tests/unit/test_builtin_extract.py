@@ -1,4 +1,4 @@
-"""How the built-in rules take a note apart and describe its facts."""
+"""How the built-in model take a note apart and describe its facts."""
 
 import asyncio
 import random
@@ -9,48 +9,103 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memman.llm.builtin import BuiltinLLM
-from memman.llm.builtin.classify import category, importance
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.extract import extract
-from memman.llm.builtin.split import MAX_CHARS, MAX_FACTS, split
+from memman.llm.builtin.split import MAX_CHARS, MAX_FACTS, sentences, split
 from memman.llm.builtin.summary import summary
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Request
 
 
-def note(text, **hints):
-    """Extract the facts of a note."""
+def note(text, judge=None, **hints):
+    """Extract the facts of a note, by structure alone where no judge is given."""
     payload = {"text": text, "category": None, "importance": None, "entities": [], "source": "user"}
-    return extract(payload | hints)["facts"]
+    return extract(payload | hints, judge)["facts"]
 
 
-SPLITS = [
-    ("We use Postgres.", ["We use Postgres."]),
-    ("we use  postgres\n for billing", ["we use postgres for billing"]),
+KINDS = [
+    ("I prefer tabs over spaces.", "preference"),
+    ("Never push to main.", "preference"),
+    ("We decided to use Postgres.", "decision"),
+    ("The API listens on port 8080.", "fact"),
+]
+DOCUMENT = """# Release notes
+
+Thanks to everybody who helped!
+
+The exporter writes Parquet files to the bucket `reports-eu` every night at 02:00.
+
+See also: https://example.org/notes
+
+Attendees: Kim, Lee, Sam
+
+Billing is owned by Dana.
+
+Signed-off-by: Kim <kim@example.org>
+"""
+
+
+@pytest.mark.parametrize(("text", "category"), KINDS)
+def test_the_judge_names_the_kind_of_a_statement(judge, text, category):
+    """Rules, preferences and corrections are preferences, and weigh more than facts."""
+    (fact,) = note(text, judge)
+    assert fact["category"] == category
+    assert fact["importance"] == (3 if category == "fact" else 4)
+
+
+def test_of_a_document_only_what_says_something_is_kept(judge):
+    """Thanks, links and trailers are no memories; what the document states is."""
+    texts = [fact["text"] for fact in note(DOCUMENT, judge)]
+    assert any("Parquet" in text for text in texts)
+    assert any("Dana" in text for text in texts)
+    assert not any(junk in text for text in texts for junk in ("Thanks", "Signed-off", "example.org/notes"))
+
+
+def test_what_somebody_asked_to_remember_is_never_lost(judge):
+    """Whatever a short note says, it is kept; so is something of any document."""
+    assert [fact["text"] for fact in note("thanks, that worked", judge)] == ["thanks, that worked"]
+    assert note("Thanks!\n\nHi all\n\nSee below\n\nBye\n\nCheers", judge)
+
+
+def test_a_note_of_five_items_is_kept_whole_however_it_is_parted(judge):
+    """A paragraph that is stored as two rules does not make a document of the note, of which little things are lost."""
+    text = "Always use spaces in YAML. Never push to main without a review.\n"
+    items = ["Ann sits in room 4", "the printer PIN is 4471", "Bob is away until May", "milk is in the second fridge"]
+    texts = " ".join(fact["text"] for fact in note(text + "".join(f"- {item}\n" for item in items), judge))
+    assert [item for item in items if item not in texts] == []
+
+
+SENTENCES = [
     ("We use v1.2.3 of it. Deploys go out on Fridays.", ["We use v1.2.3 of it.", "Deploys go out on Fridays."]),
-    (
-        "To use it: run the installer once, then type what you need. It runs on Linux and\nmacOS (Windows by WSL).",
-        ["To use it: run the installer once, then type what you need. It runs on Linux and macOS (Windows by WSL)."],
-    ),
     ("Python 3.11 is required. Tests run with tox.", ["Python 3.11 is required.", "Tests run with tox."]),
     ("See docs/db.md. Run ./bin/setup first.", ["See docs/db.md.", "Run ./bin/setup first."]),
     ("It is at https://acme.io/v1. The panel is internal.", ["It is at https://acme.io/v1.", "The panel is internal."]),
     ("Prefer small tools, e.g. ripgrep. Avoid big ones.", ["Prefer small tools, e.g. ripgrep.", "Avoid big ones."]),
     ("Ask Dr. Smith about it. Bob knows too.", ["Ask Dr. Smith about it.", "Bob knows too."]),
-    ("Stage the files with git add . at the root.", ["Stage the files with git add . at the root."]),
     ("Stage with git add . Push the branch later.", ["Stage with git add .", "Push the branch later."]),
-    ("Wait... then retry the job.", ["Wait... then retry the job."]),
     ('The log says "Done. Bye." at the end. Ship the fix.', ['The log says "Done. Bye." at the end.', "Ship the fix."]),
     ("Call `a. B` first. Close the file afterwards.", ["Call `a. B` first.", "Close the file afterwards."]),
     ("use redis for queues. never use memcached here.", ["use redis for queues.", "never use memcached here."]),
+    ("The API uses Go. This repo uses Rust.", ["The API uses Go.", "This repo uses Rust."]),
+    ("我们使用 Postgres。每周五部署服务。", ["我们使用 Postgres。", "每周五部署服务。"]),
+    ("Bob (see p. 3. and p. 4.) agreed. Eve did not.", ["Bob (see p. 3. and p. 4.) agreed.", "Eve did not."]),
+    ("Does it scale? Yes. The queue is sharded.", ["Does it scale?", "Yes.", "The queue is sharded."]),
+]
+
+SPLITS = [
+    ("We use Postgres.", ["We use Postgres."]),
+    ("we use  postgres\n for billing", ["we use postgres for billing"]),
+    (
+        "To use it: run the installer once, then type what you need. It runs on Linux and\nmacOS (Windows by WSL).",
+        ["To use it: run the installer once, then type what you need. It runs on Linux and macOS (Windows by WSL)."],
+    ),
+    ("Stage the files with git add . at the root.", ["Stage the files with git add . at the root."]),
+    ("Wait... then retry the job.", ["Wait... then retry the job."]),
     ("The pool is small. It exhausts under load.", ["The pool is small. It exhausts under load."]),
     ("We pin numpy. Otherwise the build breaks.", ["We pin numpy. Otherwise the build breaks."]),
     ("Disk db1 is full. Therefore backups fail.", ["Disk db1 is full. Therefore backups fail."]),
     ("We use uv. The reason is speed.", ["We use uv. The reason is speed."]),
-    ("The API uses Go. This repo uses Rust.", ["The API uses Go.", "This repo uses Rust."]),
     ("We use uv because pip is slow.", ["We use uv because pip is slow."]),
-    ("Does it scale? Yes. The queue is sharded.", ["Does it scale? Yes.", "The queue is sharded."]),
-    ("我们使用 Postgres。每周五部署服务。", ["我们使用 Postgres。", "每周五部署服务。"]),
     ("# Deployment\n- port 8080\n- region eu-west-1", ["Deployment: port 8080", "Deployment: region eu-west-1"]),
     ("We chose uv over Poetry for the lock file. Trade-offs:\n- young tool\n- no plugins yet",
      ["We chose uv over Poetry for the lock file.", "Trade-offs: young tool", "Trade-offs: no plugins yet"]),
@@ -74,52 +129,16 @@ SPLITS = [
     ("Tools:\n- pytest runs\nThen ship it all.", ["Tools: pytest runs", "Then ship it all."]),
     ("| Name | Port number |\n|--|--|", ["Name; Port number"]),
     ("# Only a heading", ["Only a heading"]),
+    ("Who gets access\nOperators and everybody on call.", ["Who gets access: Operators and everybody on call."]),
+    ("Money\n- capped at 22,000 euros\n- paid in May", ["Money: capped at 22,000 euros", "Money: paid in May"]),
+    ("In der Woche vom 12. August sind wir nicht da.", ["In der Woche vom 12. August sind wir nicht da."]),
     ("", []),
     ("   \n\t", []),
     ("----", []),
     ("(((", []),
     ("Step one is lint.\nStep one is lint.", ["Step one is lint."]),
     ("- The parser reads the file\n  and closes it afterwards", ["The parser reads the file and closes it afterwards"]),
-    ("Bob (see p. 3. and p. 4.) agreed. Eve did not.", ["Bob (see p. 3. and p. 4.) agreed.", "Eve did not."]),
 ]  # fmt: skip
-
-CATEGORIES = [
-    ("I prefer tabs over spaces.", "preference"),
-    ("Always run make lint before committing.", "preference"),
-    ("Never push to main.", "preference"),
-    ("Don't use mocks in tests.", "preference"),
-    ("Please write short commit messages.", "preference"),
-    ("Use pnpm for the frontend.", "preference"),
-    ("The user wants terse answers.", "preference"),
-    ("We decided to use Postgres.", "decision"),
-    ("We chose Coolify over Vercel.", "decision"),
-    ("Going with FastAPI for the gateway.", "decision"),
-    ("We moved from Vercel to Coolify.", "decision"),
-    ("The team agreed on trunk-based development.", "decision"),
-    ("We replaced Jenkins with GitHub Actions.", "decision"),
-    ("Turns out the cache was stale.", "insight"),
-    ("The root cause was clock skew.", "insight"),
-    ("Lesson: migrations must be idempotent.", "insight"),
-    ("Requests fail because the pool is small.", "insight"),
-    ("Gotcha: the CLI reads .env twice.", "insight"),
-    ("Currently working on the importer.", "context"),
-    ("Next step: write the migration.", "context"),
-    ("This week we ship the parser.", "context"),
-    ("The refactoring is in progress.", "context"),
-    ("The API listens on port 8080.", "fact"),
-    ("Billing is owned by Sara.", "fact"),
-    ("The job always fails on Mondays.", "fact"),
-]
-
-IMPORTANCE = [
-    ("The API listens on port 8080.", 3),
-    ("Never log passwords in production.", 5),
-    ("Maybe the cache is stale.", 2),
-    ("Currently it might be slow.", 1),
-    ("Correction: the port is 9090.", 4),
-    ("You must rotate the credentials.", 5),
-    ("We decided to use Postgres.", 4),
-]
 
 ENTITIES = [
     ("Call getUserById from user_service.", ["getUserById", "user_service"]),
@@ -149,22 +168,43 @@ ENTITIES = [
 ]
 
 
+@pytest.mark.parametrize(("text", "expected"), SENTENCES)
+def test_a_paragraph_has_sentences(text, expected):
+    """Full stops of abbreviations, versions, quotations and code end no sentence."""
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(("text", "_"), SENTENCES)
+def test_a_short_paragraph_stays_one_statement(text, _):
+    """What is said in one breath is split by nothing but the judge."""
+    assert split(text) == [text]
+
+
+WHOLE = [
+    "Deploys need two approvals. Never run them on Fridays.",
+    "I've had it with Kotest breaking on every update. JUnit 5 for anything you write from here.",
+    "rhino has been switched off. The dashboard is at https://dash.example/beds since then.",
+    "Use tabs in Go files. Everywhere else use two spaces.",
+    "The API runs on Fly in Frankfurt. The backup runs there too every night.",
+]
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_what_is_understood_only_together_is_stored_together(judge, text):
+    """A sentence that refers to the one before, or says too little by itself, stays with it."""
+    assert [fact["text"] for fact in note(text, judge)] == [text]
+
+
+def test_sentences_that_stand_by_themselves_are_stored_apart(judge):
+    """Two rules in one note are two memories, each of which can be replaced alone."""
+    texts = [fact["text"] for fact in note("Use pnpm, never npm. Deploys go out on Fridays.", judge)]
+    assert texts == ["Use pnpm, never npm.", "Deploys go out on Fridays."]
+
+
 @pytest.mark.parametrize(("text", "expected"), SPLITS)
 def test_a_note_becomes_statements(text, expected):
     """A note is cut into statements that can be read alone."""
     assert split(text) == expected
-
-
-@pytest.mark.parametrize(("text", "expected"), CATEGORIES)
-def test_a_category_follows_its_cues(text, expected):
-    """The cue words of a statement decide its category."""
-    assert category(text) == expected
-
-
-@pytest.mark.parametrize(("text", "expected"), IMPORTANCE)
-def test_importance_follows_its_cues(text, expected):
-    """Rules and risks raise importance; doubt and haste lower it."""
-    assert importance(text) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), ENTITIES)
@@ -175,7 +215,7 @@ def test_entities_are_found(text, expected):
 
 def test_hints_win():
     """What the caller hinted replaces category and importance and leads the entities of every fact."""
-    facts = note("We use Redis. Bob owns it all now.", category="context", importance=5, entities=["acme", "REDIS"])
+    facts = note("We use Redis.\n\nBob owns the cache.", category="context", importance=5, entities=["acme", "REDIS"])
     assert {(fact["category"], fact["importance"]) for fact in facts} == {("context", 5)}
     assert facts[0]["entities"] == ["acme", "REDIS"]
     assert facts[1]["entities"][:2] == ["acme", "REDIS"]
@@ -213,13 +253,52 @@ def test_many_statements_are_grouped():
 def test_an_unknown_task_is_refused():
     """The rules say plainly which task they do not know."""
     with pytest.raises(ProviderMisconfigured, match="poetry"):
-        asyncio.run(BuiltinLLM().complete(Request("poetry", "fast", "", "", {}, {})))
+        asyncio.run(BuiltinLLM(None).complete(Request("poetry", "fast", "", "", {}, {})))
 
 
 def test_the_protocol_answers_extract():
     """The model behind the protocol reads the payload."""
     request = Request("extract", "fast", "", "", {}, {"text": "We use uv.", "entities": [], "source": "user"})
-    assert [fact["text"] for fact in asyncio.run(BuiltinLLM().complete(request)).data["facts"]] == ["We use uv."]
+    assert [fact["text"] for fact in asyncio.run(BuiltinLLM(None).complete(request)).data["facts"]] == ["We use uv."]
+
+
+@pytest.mark.parametrize("broken", [0, 1, 2, 5])
+def test_of_questions_answered_together_each_has_its_own_answer(judge, broken):
+    """A note that cannot be read fails alone, and the others are answered as if they were asked alone."""
+    texts = ["We use uv.", "Never push to main.", "We decided to use Postgres.", "The API listens on port 8080."] * 2
+    payloads = [{"text": text, "entities": [], "source": "user"} for text in texts]
+    payloads[broken] = {"entities": []}
+
+    async def asked():
+        model = BuiltinLLM(judge)
+        requests = [Request("extract", "fast", "", "", {}, payload) for payload in payloads]
+        answers = await asyncio.gather(*(model.complete(one) for one in requests), return_exceptions=True)
+        await model.close()
+        return answers
+
+    answers = asyncio.run(asked())
+    assert isinstance(answers[broken], KeyError)
+    for n, text in enumerate(texts):
+        if n != broken:
+            assert [(fact["text"], fact["category"]) for fact in answers[n].data["facts"]] == [
+                (fact["text"], fact["category"]) for fact in note(text, judge)
+            ]
+
+
+def test_what_waits_when_the_model_is_closed_is_cancelled(judge):
+    """Nobody waits for an answer that will not come."""
+
+    async def asked():
+        model = BuiltinLLM(judge)
+        request = Request("extract", "fast", "", "", {}, {"text": "We use uv. " * 200, "entities": []})
+        asking = [asyncio.ensure_future(model.complete(request)) for _ in range(40)]
+        await asyncio.sleep(0)
+        await model.close()
+        return await asyncio.gather(*asking, return_exceptions=True)
+
+    answers = asyncio.run(asked())
+    assert len(answers) == 40
+    assert any(isinstance(one, asyncio.CancelledError) for one in answers)
 
 
 PLAIN = st.lists(

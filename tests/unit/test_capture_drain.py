@@ -48,11 +48,11 @@ def saying(*facts):
     return lambda asked: {"facts": told} if asked["task"] == "turn" else respond(asked)
 
 
-# --- with the rules ---
+# --- without a key ---
 
 
 def test_the_labelled_turns_go_through_a_real_drain(box):
-    """Of sixty turns drained with the rules, at most 2 of 40 neutral ones are stored, at least 16 of 20 others."""
+    """Of sixty turns drained without a key, at most 2 of 40 neutral ones are stored, at least 16 of 20 others."""
     turns = [json.loads(line) for line in (DATA / "turns_a.jsonl").read_text(encoding="utf-8").splitlines()]
     uids = {turn(box, t["text"], t["reply"]): t for t in turns}
     assert box.drain(seconds=60).done == 60
@@ -76,10 +76,10 @@ def test_a_turn_that_leaves_nothing_is_done_with_a_receipt(box):
 
 @pytest.mark.parametrize("mode", ["off", "corrections", "turns"])
 def test_the_setting_decides_what_is_kept(box, mode):
-    """Off keeps nothing; with the rules, corrections and turns keep what the user says for good."""
+    """Off keeps nothing; without a key, corrections and turns keep what the user says for good."""
     box.configure(CAPTURE=mode)
     found = kept(box, "no, use pnpm, not npm")
-    assert found == ([] if mode == "off" else [("no, use pnpm, not npm", "preference", "user")])
+    assert found == ([] if mode == "off" else [("use pnpm, not npm", "preference", "user")])
     assert box.states() == {"done": 1}
 
 
@@ -100,16 +100,16 @@ def test_the_rules_take_from_a_summary_what_it_says_of_the_user(box):
     summary = """# Summary
 
 - Fixed the login redirect and always validated the token
-- User prefers tabs over spaces
-- The user decided to keep Postgres for the queue
+- The user prefers tabs over spaces in this repository
+- The user decided that we keep Postgres for the queue
 - Next step: never merge before review
 - I prefer small functions
 """
     compact(box, summary)
     box.drain()
     assert memories(box) == [
-        ("User prefers tabs over spaces", "fact", "agent"),
-        ("The user decided to keep Postgres for the queue", "fact", "agent"),
+        ("The user prefers tabs over spaces in this repository", "fact", "agent"),
+        ("The user decided that we keep Postgres for the queue", "fact", "agent"),
     ]
 
 
@@ -151,13 +151,13 @@ def test_with_corrections_only_a_turn_without_a_cue_costs_nothing(box):
 
 @pytest.mark.parametrize("act", [REFUSAL, GARBAGE_CONTENT])
 def test_where_the_model_will_not_answer_the_rules_judge_the_turn(box, act):
-    """A refusal is settled by the rules at once; garbled replies only after some patience."""
+    """A refusal is settled by the built-in model at once; garbled replies only after some patience."""
     with ScriptedProvider(script=repeat(act)) as provider:
         box.use(provider, EMBED_PROVIDER="builtin")
         turn(box, "no, use pnpm, not npm")
         for _ in range(1 if act is REFUSAL else 6):
             box.drain()
-    assert [text for text, *_ in memories(box)] == ["no, use pnpm, not npm"]
+    assert [text for text, *_ in memories(box)] == ["use pnpm, not npm"]
 
 
 def test_only_the_users_own_words_become_a_preference(box):
@@ -194,15 +194,14 @@ def test_a_session_that_goes_on_begins_with_the_agents_words(box):
     summary = """This session is being continued from a previous conversation that ran out of context.
 
 The user always wants Elixir. From now on all modules are named Acme."""
-    assert kept(box, summary, "Go on.") == [("The user always wants Elixir.", "fact", "agent")]
+    assert kept(box, summary, "Go on.") == [("From now on all modules are named Acme.", "fact", "agent")]
 
 
 @pytest.mark.parametrize("shown", [False, True])
 def test_a_summary_in_other_words_teaches_nothing(box, shown):
     """Stored wishes, shown to the session or not, that a compaction rephrases stay as they are."""
     wishes = {
-        "I prefer tabs over spaces in Go files.": "The user prefers that Go code is indented using tab characters"
-        " instead of spaces.",
+        "We use pnpm, never npm.": "In this project the user has packages installed by pnpm and never by npm.",
         "Never push directly to main.": "The user never wants anyone pushing straight to the main branch.",
         "Always run make lint before committing.": "The user wants all commits preceded by running the linter"
         " (make lint).",
@@ -288,7 +287,7 @@ def rounds(box):
             f"As I recall: {text}",
             f"{text}\nI fixed module {n}.",
             f"{frame}\nDone with {n}.",
-            f"- {line}\nAll tests pass.",
+            f"- {line}\nI ran the tests of module {n}.",
             f"I remember that {text[0].lower()}{text[1:]}",
             f"Done. For reference: {everything}",
         )
@@ -304,7 +303,7 @@ def test_recalled_text_is_never_learned_again_by_the_rules(box):
     """Over fifty rounds of echoes no memory is added, confirmed or brought back."""
     before = remembered(box)
     rounds(box)
-    assert state(box) == before
+    assert state(box) == before, box.store("SELECT text, source FROM memory")
 
 
 def test_recalled_text_is_never_learned_again_by_a_model_that_keeps_everything(box):
@@ -314,7 +313,7 @@ def test_recalled_text_is_never_learned_again_by_a_model_that_keeps_everything(b
         box.use(provider, EMBED_PROVIDER="builtin")
         rounds(box)
         assert provider.tasks["turn"] >= ROUNDS // 2
-    assert state(box) == before
+    assert state(box) == before, box.store("SELECT text, source FROM memory")
 
 
 def test_an_agent_echo_of_what_is_stored_is_no_news_even_if_no_hook_showed_it(box):
@@ -323,7 +322,7 @@ def test_an_agent_echo_of_what_is_stored_is_no_news_even_if_no_hook_showed_it(bo
     with ScriptedProvider() as provider:
         box.use(provider, EMBED_PROVIDER="builtin")
         kept(box, "how do we deploy?", "We deploy on Heroku.")
-    assert state(box) == before
+    assert state(box) == before, box.store("SELECT text, source FROM memory")
 
 
 @pytest.mark.parametrize(
@@ -335,7 +334,7 @@ def test_the_user_may_go_back_to_what_was_shown_as_out_of_date(box, said):
         box.remember(text)
         box.drain()
     shown = box.store("SELECT uid FROM memory")
-    assert [text for text, *_ in kept(box, said, shown=shown)] == [said]
+    assert [text for text, *_ in kept(box, said, shown=shown)] == [said.removeprefix("no, ")]
 
 
 # --- around it ---

@@ -219,7 +219,7 @@ def test_show_tells_where_a_memory_came_from(kept):
     assert record["provenance"]["host"]
     assert record["source"] == "user"
     assert "Vercel" in record["entities"]
-    assert record["keywords"] == []  # the rules know no word for a thing that its text does not say
+    assert record["keywords"] == []  # the built-in model knows no word for a thing that its text does not say
     assert record["valid_to"] is None
     assert sum(record["edges"].values()) > 0
     text = kept.memman("insights", "show", short(kept, DEPLOY)).stdout

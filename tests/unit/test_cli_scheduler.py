@@ -138,7 +138,7 @@ def test_purging_deletes_only_what_is_named(box):
 
 def test_status_shows_the_whole_state(box):
     """Counts, queue, providers, the last drain, schema and vectors are all on one page."""
-    box.memman("remember", "We deploy on Vercel because Vercel is simple.")
+    box.memman("remember", "--category", "fact", "We deploy on Vercel because Vercel is simple.")
     box.memman("remember", "--category", "preference", "I prefer herons.")
     box.memman("scheduler", "drain")
     parked(box)

@@ -178,7 +178,7 @@ def test_what_was_is_no_stand_in_for_what_is():
 
 def test_recall_shows_distinct_lines(box):
     """Those alike share a line, which says how many they are and names them in JSON; the limit counts lines."""
-    box.remember(" ".join((*SAME[0], "Redis caches the invoices of the billing service.")))
+    box.remember("\n\n".join((*SAME[0], "Redis caches the invoices of the billing service.")))
     box.drain()
     lines = box.memman("recall", "--limit", "2", "what does Redis cache for billing").stdout.splitlines()
     assert len(lines) == 2

@@ -119,7 +119,7 @@ def test_a_note_waits_out_its_backoff_while_the_provider_serves_others(box):
 
 
 def test_a_refusal_is_answered_by_the_rules(box):
-    """What the model declines to read is extracted and reconciled by the built-in rules in the same drain."""
+    """What the model declines to read is extracted and reconciled by the built-in model in the same drain."""
     with ScriptedProvider(script=lambda got: REFUSAL if got.task else OK) as provider:
         box.use(provider)
         box.remember("We deploy on Vercel.")
@@ -228,7 +228,7 @@ MISSHAPEN = {"null": {"verdicts": None, "causes": []}, "number": {"verdicts": []
 
 @pytest.mark.parametrize("answer", MISSHAPEN.values(), ids=MISSHAPEN.keys())
 def test_a_reconcile_answer_of_the_wrong_shape_is_asked_again_later_and_then_left_to_the_rules(box, answer):
-    """A model that never answers reconcile in shape delays the note, which the rules settle in the end."""
+    """A model that never answers reconcile in shape delays the note, which the built-in model settles in the end."""
     with ScriptedProvider(respond=lambda asked: answer if asked["task"] == "reconcile" else respond(asked)) as provider:
         box.use(provider)
         box.remember("We deploy on Vercel.")

@@ -79,9 +79,9 @@ def test_what_a_session_was_shown_is_not_shown_to_it_again(stored):
 def test_what_was_lost_with_the_context_is_shown_again(stored, lost):
     """After a compaction the same prompt finds the same memory once more."""
     assert context(stored, "user-prompt", "claude-code", payload(prompt=ASKED))
+    stored.alter("UPDATE memory SET category = 'fact'")
     hook(stored, lost, "claude-code", payload(source="compact", compact_summary="Short."))
     stored.queue("UPDATE note SET state = 'done'")
-    stored.alter("UPDATE memory SET category = 'fact'")
     assert DEPLOYED in context(stored, "user-prompt", "claude-code", payload(prompt=ASKED))
 
 

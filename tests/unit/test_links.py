@@ -57,7 +57,7 @@ async def shop(folder, embedder=None):
     store, tools = workshop.opened("default")
     store.db.execute("PRAGMA synchronous=OFF")
     try:
-        yield store, replace(tools, embedder=embedder or tools.embedder)
+        yield store, replace(tools, embedder=embedder or tools.embedder, judge=None)
     finally:
         await workshop.close()
 

@@ -419,7 +419,7 @@ def test_a_swap_killed_at_any_moment_can_go_on(tmp_path):
     data = str(tmp_path)
     for name in ("one", "two"):
         with closing(SqliteStore.open(data, name)) as store:
-            add(store, 80)
+            add(store, 200)
     chance, kills = random.Random(3), 0
     for n in range(60):  # on a busy machine the earlier ones are killed before they have done anything
         with subprocess.Popen([sys.executable, "-c", SWAP, data], stdout=subprocess.PIPE) as process:

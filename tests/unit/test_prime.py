@@ -13,7 +13,11 @@ BUCKET = "NEVER delete the prod bucket."
 @pytest.fixture(name="full")
 def _full(box):
     """Return a box with 477 memories: decisions more important than any preference, and two old ones protected."""
-    protected = [box.remember(text, category="fact") for text in (BUCKET, "Port 22 stays closed.")]
+    box.configure(JUDGE="off")  # what is alike but for a number is told apart by nobody who reads
+    protected = [
+        box.remember(text, category="fact", importance=importance)
+        for text, importance in ((BUCKET, 4), ("Port 22 stays closed.", 3))
+    ]
     for n in range(PREFERENCES):
         box.remember(f"I prefer tool{n} for job{n}.", category="preference", importance=3)
     for n in range(DECISIONS):

@@ -425,6 +425,7 @@ def test_where_there_is_no_order_to_judge_nobody_is_asked(box):
 def test_the_best_thirty_are_offered_and_no_more(box):
     """However many there are, the reranker sees the best ones, each cut short; more only where more are to be shown."""
     with ScriptedProvider() as provider:
+        box.configure(JUDGE="off")
         filled(box, provider, facts=[f"The billing service keeps sessions of shard {n}{n * 7}." for n in range(60)])
         box.remember("The billing service keeps its sessions: " + "and so forth " * 400)
         for limit in ("5", "40"):

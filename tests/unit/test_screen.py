@@ -71,6 +71,7 @@ def test_recall_of_an_unmarked_store_looks_at_what_it_shows_alone(box):
 
 def test_ticks_of_the_scheduler_finish_the_look_without_a_note(box):
     """After an upgrade drains look through all stores in parts, though no note waits; then they are idle again."""
+    box.configure(JUDGE="off")  # or it would read the copies, too
     for store in ("default", "work"):
         box.remember("The login token service auth-service-2 is at https://git.example.org/shop/pull/12.", store=store)
     box.drain()

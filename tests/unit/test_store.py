@@ -168,12 +168,13 @@ def test_stores_are_files_of_their_own(box):
 
 
 def test_vectors_of_two_embedders_are_kept_apart(box):
-    """Configured vectors stand beside the built-in ones, each under its own fingerprint."""
+    """Configured vectors stand beside the built-in ones and the judge's, each under its own fingerprint."""
     from memman.testing.providers import ScriptedProvider
 
     with ScriptedProvider(dimension=32) as provider:
         box.use(provider)
         box.remember(SESSION[0])
         box.drain()
-    sizes = box.store("SELECT dimension, length(planes) FROM vector JOIN embedder ON id = embedder ORDER BY 1")
-    assert sizes == [(32, 16), (384, 192)]
+    sql = "SELECT dimension, length(planes) FROM vector JOIN embedder ON id = embedder ORDER BY 1"
+    sizes = box.store(sql)
+    assert sizes == [(32, 16), (256, 128), (384, 192)]

@@ -1,22 +1,21 @@
 """What the judge is taught: the writers' texts as tokens and labels, split by writer."""
 
-import json
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memman.embed.wordpiece import words
+import numpy as np
+import numpy.typing as npt
+from texts import DATA, KEPT_ASIDE, read_lines
 
-DATA = Path(__file__).parent / "data"
-# Writers of whom nothing is trained on: thresholds and stopping are chosen on them.
-KEPT_ASIDE = ("03", "11")
-RELATIONS = ("apart", "supersedes", "retracts", "same", "refines")
-KINDS = ("preference", "correction", "rule", "decision", "fact")
-# Pairs of a writer that have nothing to do with each other, for each pair that was written: those with the most words
-# in common, and some at random.
-NEAR, RANDOM = 1, 1
+from memman.embed.wordpiece import words
+from memman.judge.judge import KINDS, RELATIONS
+
+# Of so many memories of the same writer that are nearest in meaning, or in words, one is put beside each statement.
+NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +49,21 @@ class Lessons:
     texts: list[Text] = field(default_factory=list)
 
 
-def read(data: Path = DATA, seed: int = 1) -> tuple[Lessons, Lessons]:
+# Unit vectors of texts by what they mean: (texts, elements).
+Meaning = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+
+
+def read(meaning: Meaning, data: Path = DATA, seed: int = 1) -> tuple[Lessons, Lessons]:
     """Return what to train on, and what is kept aside."""
     taught, aside = Lessons(), Lessons()
     for folder in sorted(path for path in data.iterdir() if path.is_dir()):
         into = aside if folder.name in KEPT_ASIDE else taught
-        groups = list(_lines(folder, "pairs"))
+        groups = list(read_lines(folder.name, "pairs", data))
         into.pairs += (pair for group in groups for pair in _pairs(group, folder.name))
-        into.pairs += _unrelated(groups, folder.name, random.Random(f"{seed}/{folder.name}"))
+        into.pairs += _unrelated(groups, folder.name, meaning, random.Random(f"{seed}/{folder.name}"))
         for form in ("turns", "notes"):
-            into.texts += (_text(line, form, folder.name) for line in _lines(folder, form))
+            into.texts += (_text(line, form, folder.name) for line in read_lines(folder.name, form, data))
     return taught, aside
-
-
-def _lines(folder: Path, form: str) -> Iterator[dict[str, Any]]:
-    for path in sorted(folder.glob(f"{form}-*.jsonl")):
-        with path.open(encoding="utf-8") as lines:
-            yield from (json.loads(line) for line in lines if line.strip())
 
 
 def _pairs(group: Mapping[str, Any], writer: str) -> Iterator[Pair]:
@@ -75,20 +72,28 @@ def _pairs(group: Mapping[str, Any], writer: str) -> Iterator[Pair]:
         yield Pair(group["old"], new["new"], relation, new["kind"], writer, group["lang"])
 
 
-def _unrelated(groups: list[dict[str, Any]], writer: str, chance: random.Random) -> Iterator[Pair]:
-    """Put each new statement beside other memories of the same writer: the likest, as a store offers them, and any."""
-    olds = [(group["old"], frozenset(_stems(group["old"]))) for group in groups]
-    common: dict[str, int] = {}
-    for _, held in olds:
-        for stem in held:
-            common[stem] = common.get(stem, 0) + 1
+def _unrelated(groups: list[dict[str, Any]], writer: str, meaning: Meaning, chance: random.Random) -> Iterator[Pair]:
+    """Put each new statement beside other memories of the same writer, such as a store would offer: it changes none."""
+    olds = [group["old"] for group in groups]
+    held = [frozenset(_stems(old)) for old in olds]
+    common = Counter(stem for one in held for stem in one)
+    if not groups:
+        return
+    vectors = meaning(olds)
+    meant = iter(meaning([new["new"] for group in groups for new in group["news"]]))
     for n, group in enumerate(groups):
-        others = olds[:n] + olds[n + 1 :]
-        for new in group["news"]:
-            said = frozenset(_stems(new["new"]))
-            near = sorted(others, key=lambda old: -sum(1 / common[stem] for stem in said & old[1]))[: 2 * NEAR]
-            for old, _ in [*chance.sample(near, NEAR), *chance.sample(others, RANDOM)]:
-                yield Pair(old, new["new"], 0, "elsewhere", writer, group["lang"])
+        for new in (new["new"] for new in group["news"]):
+            cosines = vectors @ next(meant)
+            cosines[n] = -2
+            said = frozenset(_stems(new))
+            shared = [sum(1 / common[stem] for stem in sorted(said & one)) for one in held]
+            shared[n] = -1
+            by_meaning = np.argsort(-cosines)[:NEAR].tolist()
+            by_words = sorted(range(len(olds)), key=lambda k: -shared[k])[:NEAR]
+            first = chance.choice(by_meaning)
+            second = chance.choice([k for k in {*by_words, *by_meaning} if k not in {first, n}])
+            for k in (first, second):
+                yield Pair(olds[k], new, 0, "elsewhere", writer, group["lang"])
 
 
 def _stems(text: str) -> Iterable[str]:

@@ -7,6 +7,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from memman.embed.bert import EPSILON, HEAD, Weights
+from memman.judge.encoder import EARLY
+from memman.judge.judge import ABOUT
+
+# Elements of the hidden layer of the head that looks early.
+EARLY_WIDE = 128
 
 
 class Layer(nn.Module):
@@ -28,7 +33,7 @@ class Layer(nn.Module):
         scores = query @ key.transpose(2, 3) / HEAD**0.5 + hidden
         mixed = scores.softmax(-1) @ value
         mixed = self.mix(mixed.transpose(1, 2).reshape(rows, tokens, width))
-        x = self.norms[0](x + functional.dropout(mixed, drop, self.training))
+        x = self.norms[0](x + mixed)
         wide = self.narrow(functional.gelu(self.widen(x)))
         return self.norms[1](x + functional.dropout(wide, drop, self.training))
 
@@ -51,6 +56,8 @@ class Judge(nn.Module):
         )
         self.keep = nn.Linear(width, 1)
         self.kind = nn.Linear(width, kinds)
+        self.about = nn.Linear(width, ABOUT)
+        self.early = nn.Sequential(nn.Linear(4 * width, EARLY_WIDE), nn.GELU(), nn.Linear(EARLY_WIDE, 1))
         self._load(weights)
 
     def _load(self, weights: Mapping[str, Tensor]) -> None:
@@ -62,27 +69,43 @@ class Judge(nn.Module):
 
     def states(self, ids: Tensor, second: Tensor, drop: float = 0.1) -> Tensor:
         """Last hidden states: (rows, tokens, width)."""
-        x = self.words[ids] + self.places[: ids.shape[1]] + self.types[second]
-        x = functional.dropout(self.norm(x), drop, self.training)
-        hidden = torch.where(ids == 0, -1e9, 0.0)[:, None, None, :]
-        for layer in self.layers:
-            x = layer(x, hidden, drop)
-        return x
+        return self._layered(ids, second, drop)[1]
 
-    def relations(self, ids: Tensor, second: Tensor) -> Tensor:
-        """Logits of what the newer text does to the older: (rows, relations)."""
-        x = self.states(ids, second)
-        there = (ids > 0).float()
-        old, new = (
-            (x * part[..., None]).sum(1) / part.sum(1, keepdim=True).clamp(min=1)
-            for part in (there * (1 - second), there * second)
-        )
-        return self.relate(torch.cat([x[:, 0], old, new, (old - new).abs()], 1))
+    def _layered(self, ids: Tensor, second: Tensor, drop: float = 0.1) -> tuple[Tensor, Tensor]:
+        """Return the hidden states after EARLY layers and after all: (rows, tokens, width) each."""
+        x = self.words[ids] + self.places[: ids.shape[1]] + self.types[second]
+        x = early = functional.dropout(self.norm(x), drop, self.training)
+        hidden = torch.where(ids == 0, -1e9, 0.0)[:, None, None, :]
+        for n, layer in enumerate(self.layers, 1):
+            x = layer(x, hidden, drop)
+            early = x if n == EARLY else early
+        return early, x
+
+    def relations(self, ids: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits of what newer texts do to older ones (rows, relations), early ones of whether they bear on them."""
+        early, last = self._layered(ids, second)
+        return self.relate(_both(last, ids, second)), self.early(_both(early, ids, second))[:, 0]
+
+    def vectors(self, ids: Tensor) -> Tensor:
+        """Return unit vectors of what statements speak of: (rows, ABOUT)."""
+        x = self.states(ids, torch.zeros_like(ids))
+        there = (ids > 0).float()[..., None]
+        return functional.normalize(self.about((x * there).sum(1) / there.sum(1)), dim=1)
 
     def spans(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Logits of keeping each token (rows, tokens), and of the kinds (rows, tokens, kinds)."""
         x = self.states(ids, torch.zeros_like(ids))
         return self.keep(x)[..., 0], self.kind(x)
+
+
+def _both(x: Tensor, ids: Tensor, second: Tensor) -> Tensor:
+    """Put the first state of each row and the means of its two texts side by side: (rows, 4 * width)."""
+    there = (ids > 0).float()
+    old, new = (
+        (x * part[..., None]).sum(1) / part.sum(1, keepdim=True).clamp(min=1)
+        for part in (there * (1 - second), there * second)
+    )
+    return torch.cat([x[:, 0], old, new, (old - new).abs()], 1)
 
 
 def names(layers: int) -> dict[str, str]:

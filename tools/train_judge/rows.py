@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import torch
 from lessons import Lessons, Pair, Text
-from tokens import tokens
 from torch import Tensor
 
 from memman.embed.bert import CLS, SEP
-from memman.embed.minilm import VOCABULARY, installed
 from memman.embed.static import IDEOGRAPHS
+from memman.judge.judge import LONGEST_PAIR, LONGEST_TEXT
+from memman.judge.tokens import bare, tokens
 
-# Tokens read of each statement of a pair, and of a text.
-LONGEST_PAIR, LONGEST_TEXT = 60, 250
 # Tokens of a batch, padding included.
 BATCH = 4096
 # Labels of a token where nothing is kept, and of one that is no part of the text.
@@ -23,10 +21,9 @@ NOTHING, OUTSIDE = -1, -2
 Row = tuple[list[int], list[int]]
 
 
-def extended(lessons: Lessons) -> dict[str, int]:
+def extended(lessons: Lessons, known: dict[str, int]) -> dict[str, int]:
     """Return MiniLM's vocabulary, and behind it the ideographs that are in more than one text and not in it."""
-    with open(f"{installed()}/{VOCABULARY}", encoding="utf-8") as lines:
-        vocabulary = {line.rstrip("\n"): n for n, line in enumerate(lines)}
+    vocabulary = dict(known)
     seen: Counter[str] = Counter()
     for text in _all(lessons):
         seen.update({char for char in text if any(low <= ord(char) <= high for low, high in IDEOGRAPHS)})
@@ -44,8 +41,9 @@ def _all(lessons: Lessons) -> Iterator[str]:
 
 
 def pair_row(pair: Pair, vocabulary: dict[str, int]) -> Row:
-    """Write a pair as [CLS] old [SEP] new [SEP]."""
-    old, new = ([number for number, _, _ in tokens(text, vocabulary, LONGEST_PAIR)] for text in (pair.old, pair.new))
+    """Write a pair as [CLS] old [SEP] new [SEP], as the judge reads it."""
+    said = (bare(pair.old), bare(pair.new))
+    old, new = ([number for number, _, _ in tokens(text, vocabulary, LONGEST_PAIR)] for text in said)
     return [CLS, *old, SEP, *new, SEP], [0] * (len(old) + 2) + [1] * (len(new) + 1)
 
 
@@ -56,6 +54,11 @@ def text_row(text: Text, vocabulary: dict[str, int]) -> Row:
         next((kind for first, last, kind in text.spans if first <= start < last), NOTHING) for _, start, _ in found
     ]
     return [CLS, *(number for number, _, _ in found), SEP], [OUTSIDE, *kinds, OUTSIDE]
+
+
+def statement_row(text: str, vocabulary: dict[str, int]) -> list[int]:
+    """Write a statement as [CLS] … [SEP]."""
+    return [CLS, *(number for number, _, _ in tokens(text, vocabulary, LONGEST_PAIR)), SEP]
 
 
 def batches(rows: Sequence[Row], chance: random.Random | None = None) -> Iterator[list[int]]:

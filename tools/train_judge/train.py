@@ -1,31 +1,45 @@
 """Train the judge, and say after each epoch how it does on writers kept aside. Run it as README.md says."""
 
 import argparse
-import os
 import random
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 import torch
-from lessons import DATA, KINDS, RELATIONS, Lessons, read
+from lessons import Lessons, read
+from meaning import Meaning
 from model import Judge, minilm
 from report import report
-from rows import NOTHING, OUTSIDE, Row, batches, extended, padded, pair_row, text_row
+from rows import NOTHING, OUTSIDE, Row, batches, extended, padded, pair_row, statement_row, text_row
+from texts import DATA
 from torch import Tensor
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
 from memman.embed.bert import load
-from memman.embed.minilm import WEIGHTS, installed
+from memman.embed.minilm import VOCABULARY, WEIGHTS, installed
+from memman.judge.judge import KINDS, RELATIONS
 
-HEADS = ("relate", "keep", "kind")
+T = TypeVar("T")
+
+HEADS = ("relate", "keep", "kind", "about", "early")
 # Heads begin with nothing learned and learn faster.
 HEADS_RATE = 10
+# Sums come out otherwise, in their last bits, with more or fewer.
+THREADS = 2
 # What the kind of a kept token counts beside whether it is kept.
 KIND_SHARE = 0.2
 SMOOTHING = 0.02
+# What the early look at a pair counts beside the last, and a pair that it would miss beside others.
+EARLY_SHARE, MISSED = 0.3, 4.0
+# Statements of one writer that are told from each other at once, and how sharply.
+TOLD_APART, TEMPERATURE = 64, 0.05
+# One of so many of them is told apart each time through everything.
+SHARE = 2
 
 
 def main() -> None:
@@ -33,18 +47,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--layers", type=int, default=3)
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--layers", type=int, default=6)
+    parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.manual_seed(options.seed)
-    torch.set_num_threads(os.cpu_count() or 1)
-    taught, aside = read(options.data, options.seed)
+    torch.set_num_threads(THREADS)
+    torch.use_deterministic_algorithms(True)
+    weights = minilm(load(f"{installed()}/{WEIGHTS}"))
+    with open(f"{installed()}/{VOCABULARY}", encoding="utf-8") as lines:
+        known = {line.rstrip("\n"): n for n, line in enumerate(lines)}
+    taught, aside = read(Meaning(weights, known), options.data, options.seed)
     for name, lessons in (("taught", taught), ("aside", aside)):
         print(name, Counter(RELATIONS[pair.relation] for pair in lessons.pairs), len(lessons.texts), flush=True)
-    vocabulary = extended(taught)
-    judge = Judge(minilm(load(f"{installed()}/{WEIGHTS}")), options.layers, len(vocabulary), len(RELATIONS), len(KINDS))
+    vocabulary = extended(taught, known)
+    judge = Judge(weights, options.layers, len(vocabulary), len(RELATIONS), len(KINDS))
     course = Course(judge, taught, vocabulary, options.epochs, options.rate, random.Random(options.seed))
     began = time.perf_counter()
     for epoch in range(options.epochs):
@@ -58,25 +76,35 @@ class Course:
     """What a judge is taught, epoch by epoch: both questions, in batches that are shuffled together."""
 
     def __init__(
-        self, judge: Judge, taught: Lessons, vocabulary: dict[str, int], epochs: int, rate: float, chance: random.Random
+        self,
+        judge: Judge,
+        taught: Lessons,
+        vocabulary: dict[str, int],
+        epochs: int,
+        rate: float,
+        chance: random.Random,
     ) -> None:
         self._judge, self._chance = judge, chance
         self._pairs = [pair_row(pair, vocabulary) for pair in taught.pairs]
         self._relations = [pair.relation for pair in taught.pairs]
         self._texts = [text_row(text, vocabulary) for text in taught.texts]
+        self._about = _by_writer(
+            (pair.writer, (statement_row(pair.old, vocabulary), statement_row(pair.new, vocabulary)))
+            for pair in taught.pairs
+            if pair.relation
+        )
         named = list(judge.named_parameters())
         heads = [value for name, value in named if name.split(".")[0] in HEADS]
         rest = [value for name, value in named if name.split(".")[0] not in HEADS]
         groups = [{"params": rest, "lr": rate}, {"params": heads, "lr": HEADS_RATE * rate}]
-        self._optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
-        steps = epochs * sum(len(list(batches(rows))) for rows in (self._pairs, self._texts))
+        self._optimiser = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
+        steps = epochs * len(self._work())
         self._plan = LambdaLR(self._optimiser, partial(_pace, steps=steps, warm=steps // 10))
 
     def epoch(self) -> float:
         """Go through everything once; return the mean loss."""
         self._judge.train()
-        work = [(self._pair_loss, batch) for batch in batches(self._pairs, self._chance)]
-        work += [(self._text_loss, batch) for batch in batches(self._texts, self._chance)]
+        work = self._work()
         self._chance.shuffle(work)
         total = 0.0
         for loss_of, batch in work:
@@ -90,11 +118,32 @@ class Course:
             total += loss.item()
         return total / len(work)
 
+    def _work(self) -> list[tuple[Callable[[Any], Tensor], Any]]:
+        """Return the batches of one time through everything, each with its loss."""
+        return [
+            *((self._pair_loss, batch) for batch in batches(self._pairs, self._chance)),
+            *((self._text_loss, batch) for batch in batches(self._texts, self._chance)),
+            *((self._about_loss, batch) for batch in _told_apart(self._about, self._chance)),
+        ]
+
+    def _about_loss(self, batch: list[tuple[list[int], list[int]]]) -> Tensor:
+        """Tell which older statement each newer one speaks of."""
+        olds = {tuple(old): n for n, old in enumerate(dict.fromkeys(tuple(old) for old, _ in batch))}
+        old = self._judge.vectors(padded([*olds]))
+        new = self._judge.vectors(padded([new for _, new in batch]))
+        right = torch.tensor([olds[tuple(old)] for old, _ in batch])
+        return functional.cross_entropy((new @ old.T).float() / TEMPERATURE, right)
+
     def _pair_loss(self, batch: list[int]) -> Tensor:
         rows: list[Row] = [self._pairs[n] for n in batch]
-        logits = self._judge.relations(padded([ids for ids, _ in rows]), padded([new for _, new in rows])).float()
-        return functional.cross_entropy(
-            logits, torch.tensor([self._relations[n] for n in batch]), label_smoothing=SMOOTHING
+        logits, early = (
+            part.float()
+            for part in self._judge.relations(padded([ids for ids, _ in rows]), padded([new for _, new in rows]))
+        )
+        relations = torch.tensor([self._relations[n] for n in batch])
+        bears = (relations > 0).float()
+        return functional.cross_entropy(logits, relations, label_smoothing=SMOOTHING) + (
+            EARLY_SHARE * functional.binary_cross_entropy_with_logits(early, bears, pos_weight=torch.tensor(MISSED))
         )
 
     def _text_loss(self, batch: list[int]) -> Tensor:
@@ -104,6 +153,20 @@ class Course:
         there, kept = kinds > OUTSIDE, kinds > NOTHING
         loss = functional.binary_cross_entropy_with_logits(keep[there], kept[there].float())
         return loss + KIND_SHARE * functional.cross_entropy(kind[kept], kinds[kept]) if kept.any() else loss
+
+
+def _by_writer(rows: Iterable[tuple[str, T]]) -> list[list[T]]:
+    found: dict[str, list[T]] = {}
+    for writer, row in rows:
+        found.setdefault(writer, []).append(row)
+    return list(found.values())
+
+
+def _told_apart(writers: list[list[T]], chance: random.Random) -> Iterator[list[T]]:
+    """Yield a writer's rows in batches, another way each time."""
+    for rows in writers:
+        mixed = chance.sample(rows, len(rows))
+        yield from (mixed[at : at + TOLD_APART] for at in range(0, len(mixed) // SHARE, TOLD_APART))
 
 
 def _pace(step: int, *, steps: int, warm: int) -> float:

@@ -1,43 +1,106 @@
-"""The embedded language model: rules that answer the pipeline's questions without a network or a key."""
+"""The embedded language model: structure and a trained judge answer the pipeline's questions, without a key."""
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-from memman.llm.builtin.extract import extract
-from memman.llm.builtin.reconcile import reconcile
+from memman.judge.judge import Judge
+from memman.llm.builtin import extract, reconcile, turn
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Reply, Request, Usage
 
-
-def _turn(payload: Mapping[str, Any]) -> dict[str, Any]:
-    # Its tables take as long to compile as all others together, and most drains meet no turn.
-    from memman.llm.builtin.turn import turn
-
-    return turn(payload)
+# Matrices are worked on beside the event loop, on so many cores where there are, and for so many notes at once: what
+# the judge reads together costs it little more than half. Of pairs it reads so many before it looks whether to stop.
+THREADS, AT_ONCE, PAIRS = 2, 4, 64
+Payload = Mapping[str, Any]
 
 
-_TASKS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "extract": extract,
-    "reconcile": reconcile,
-    "turn": _turn,
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """How a question is answered, and which texts and pairs the judge will be asked about for it."""
+
+    answer: Callable[[Payload, Judge | None], dict[str, Any]]
+    texts: Callable[[Payload], list[str]] = lambda _: []
+    pairs: Callable[[Payload], list[tuple[str, str]]] = lambda _: []
+
+
+_TASKS = {
+    "extract": _Task(extract.extract, texts=extract.texts),
+    "reconcile": _Task(reconcile.reconcile, pairs=reconcile.pairs),
+    "turn": _Task(turn.turn, texts=turn.texts),
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    task: _Task
+    payload: Payload
+    answer: "Future[Payload]" = field(default_factory=Future)
+
+
 class BuiltinLLM:
-    """Deterministic rules behind the LLM protocol: reads the payload, never the prompt."""
+    """Deterministic answers behind the LLM protocol: reads the payload, never the prompt.
+
+    Without a `judge` it keeps every note, nothing of turns, and retires nothing.
+    """
 
     provider = "builtin"
 
-    def model(self, role: str) -> str:  # noqa: ARG002 - one rule book serves every role
-        """Name the rule book."""
-        return "rules-v1"
+    def __init__(self, judge: Judge | None) -> None:
+        self.judge = judge
+        self._waiting: deque[_Asked] = deque()
+        self._threads = ThreadPoolExecutor(THREADS, "judge")
+        self._closed = False
+
+    def model(self, role: str) -> str:  # noqa: ARG002 - one judge serves every role
+        """Name the judge's weights."""
+        return self.judge.name if self.judge else "structure"
 
     async def complete(self, request: Request) -> Reply:
-        """Answer `request` by the rules of its task."""
+        """Answer `request`, task by task."""
         task = _TASKS.get(request.task)
         if task is None:
-            raise ProviderMisconfigured(f"the built-in rules have no task named {request.task!r}")
-        return Reply(task(request.payload), Usage(), self.model(request.role))
+            raise ProviderMisconfigured(f"the built-in model has no task named {request.task!r}")
+        asked = _Asked(task, request.payload)
+        self._waiting.append(asked)
+        self._threads.submit(self._answer_some)
+        return Reply(await asyncio.wrap_future(asked.answer), Usage(), self.model(request.role))
 
     async def close(self) -> None:
-        """Hold nothing, release nothing."""
+        """Let go of the threads, and answer nothing more."""
+        self._closed = True
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+        while self._waiting:
+            self._waiting.popleft().answer.cancel()
+
+    def _answer_some(self) -> None:
+        """Answer what has waited longest; nothing may be left, where another thread was faster."""
+        mine = [asked for asked in self._next() if asked.answer.set_running_or_notify_cancel()]
+        if self.judge:
+            with suppress(Exception):  # raised again for the one whose fault it is
+                self.judge.read([text for asked in mine for text in asked.task.texts(asked.payload)])
+                pairs = [pair for asked in mine for pair in asked.task.pairs(asked.payload)]
+                for at in range(0, len(pairs), PAIRS):
+                    if not self._closed:
+                        self.judge.relations(pairs[at : at + PAIRS])
+        for asked in mine:
+            if self._closed:
+                asked.answer.set_exception(CancelledError())
+                continue
+            try:
+                asked.answer.set_result(asked.task.answer(asked.payload, self.judge))
+            except Exception as error:  # noqa: BLE001 - raised where the answer is waited for
+                asked.answer.set_exception(error)
+
+    def _next(self) -> list[_Asked]:
+        found: list[_Asked] = []
+        while len(found) < AT_ONCE:
+            try:
+                found.append(self._waiting.popleft())
+            except IndexError:
+                break
+        return found

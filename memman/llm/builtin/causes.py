@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from memman.llm.builtin.grammar import PREPOSITIONS
 from memman.llm.builtin.patterns import choice, cues
-from memman.llm.builtin.statement import Statement, content_of, read, words_of
+from memman.llm.builtin.split import sentences
+from memman.model.terms import stems
 
 _CAUSE, _EFFECT = "(?P<cause>.+)", "(?P<effect>.+)"
 # After "since" these tell a time, not a reason.
@@ -58,21 +57,16 @@ class _Because(NamedTuple):
     effect: frozenset[str]
 
 
-@lru_cache(maxsize=1024)
-def _meaning(text: str) -> frozenset[str]:
-    return frozenset(content_of(words_of(text))) - PREPOSITIONS
-
-
-def _taken_apart(statement: Statement) -> Iterator[_Because]:
+def _taken_apart(statement: str) -> Iterator[_Because]:
     """Take the causal sentences of a statement apart."""
-    for sentence in statement.sentences:
-        text = sentence.text[:_BOUND].rstrip(" .!")
-        if not _TRIGGER.search(text) or _UNSURE.search(text) or text.endswith("?"):
+    for sentence in sentences(statement):
+        text = sentence[:_BOUND].rstrip(" .!")
+        if not _TRIGGER.search(text) or _UNSURE.search(text) or sentence.endswith("?"):
             continue
         for kind, confidence, shape in _CUES:
             found = shape.search(text)
             if found:
-                yield _Because(kind, confidence, _meaning(found["cause"]), _meaning(found["effect"]))
+                yield _Because(kind, confidence, stems(found["cause"]), stems(found["effect"]))
                 break
 
 
@@ -97,19 +91,13 @@ def _link(because: _Because, mine: str, other: str, said: frozenset[str]) -> dic
 
 def causes(facts: list[Mapping[str, Any]], memories: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Link facts and memories as the facts' own words say."""
-    named = [(f"f{fact['n']}", read(fact["text"])) for fact in facts]
-    others = [*named, *((f"m{memory['n']}", read(memory["text"])) for memory in memories)]
+    named = [(f"f{fact['n']}", str(fact["text"])) for fact in facts]
+    others = [*named, *((f"m{memory['n']}", str(memory["text"])) for memory in memories)]
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for mine, statement in named:
         for because in _taken_apart(statement):
-            for other, read_other in others:
-                if other == mine or not read_other.sentences:
-                    continue
-                link = _link(because, mine, other, _said(read_other))
+            for other, said in others:
+                link = _link(because, mine, other, stems(said)) if other != mine else None
                 if link:
                     found.setdefault((link["cause"], link["effect"]), link)
     return list(found.values())
-
-
-def _said(statement: Statement) -> frozenset[str]:
-    return frozenset().union(*(_meaning(sentence.text) for sentence in statement.sentences))

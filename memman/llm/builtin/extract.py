@@ -1,26 +1,89 @@
 """The extract task: a note's text → facts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from memman.llm.builtin.classify import category, importance
+from memman.judge.judge import Judge
 from memman.llm.builtin.entities import entities
-from memman.llm.builtin.split import split
+from memman.llm.builtin.split import MAX_FACTS, refers, sentences, split
 from memman.llm.builtin.summary import summary
+from memman.model.records import DEFAULT_IMPORTANCE
+
+# A note of so many statements is a document: of it what is worth less than this is left out.
+DOCUMENT = 6
+WORTH = 0.6
+# The sentences of a short paragraph are stored apart where each is worth this by itself and none refers to another;
+# else what one says may be understood only with the rest (docs/adr/0036).
+STANDS = 0.8
+# A longer text is kept as it is, and not judged.
+LONGEST = 16_000
+# What each kind of statement is stored as.
+CATEGORIES = {
+    "preference": "preference",
+    "rule": "preference",
+    "decision": "decision",
+    "fact": "fact",
+}
 
 
-def extract(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer {"facts": [...]}; what the caller hinted wins over the rules."""
+def extract(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
+    """Answer {"facts": [...]}; what the caller hinted wins over the judge."""
     hinted = tuple(payload.get("entities") or ())
-    facts = [
-        {
-            "text": text,
-            "category": payload.get("category") or category(text),
-            "importance": payload.get("importance") or importance(text),
-            "entities": entities(text, hinted),
-            "keywords": [],
-            "summary": summary(text),
-        }
-        for text in split(payload["text"])
-    ]
+    facts = []
+    for text, kind in _kept(split(payload["text"]), judge):
+        told = described(text, kind, hinted)
+        hints = {name: payload[name] for name in ("category", "importance") if payload.get(name)}
+        facts.append(told | hints)
     return {"facts": facts}
+
+
+def texts(payload: Mapping[str, Any]) -> list[str]:
+    """Return what the judge reads."""
+    statements = split(payload["text"])
+    return [] if _too_long(statements) else ["\n".join(chain.from_iterable(_sentences(statements)))]
+
+
+def described(text: str, kind: str, hinted: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Write a statement as a fact."""
+    return {
+        "text": text,
+        "category": CATEGORIES[kind],
+        "importance": DEFAULT_IMPORTANCE + (kind != "fact"),
+        "entities": entities(text, hinted),
+        "keywords": [],
+        "summary": summary(text),
+    }
+
+
+def _kept(statements: Sequence[str], judge: Judge | None) -> list[tuple[str, str]]:
+    """Return (statement, kind) of what is kept of a note: all of it, but for what a document says beside."""
+    if judge is None or _too_long(statements):
+        return [(text, "fact") for text in statements]
+    judged = list(rated(statements, judge))
+    if len(statements) < DOCUMENT or all(worth < WORTH for _, worth, _ in judged):
+        return [(text, kind if worth >= WORTH else "fact") for text, worth, kind in judged]
+    return [(text, kind) for text, worth, kind in judged if worth >= WORTH or "\n" in text]
+
+
+def rated(statements: Sequence[str], judge: Judge) -> Iterator[tuple[str, float, str]]:
+    """Yield (statement, worth, kind); those of which each sentence stands by itself, sentence by sentence."""
+    cut = _sentences(statements)
+    judged = iter(judge.lines([*chain.from_iterable(cut)]))
+    for statement, parts in zip(statements, cut, strict=True):
+        found = [(part, *next(judged)) for part in parts]
+        if all(worth >= STANDS for _, worth, _ in found) and not any(map(refers, parts[1:])):
+            yield from found
+        else:
+            _, worth, kind = max(found, key=lambda one: one[1])
+            yield statement, worth, kind
+
+
+def _sentences(statements: Sequence[str]) -> list[list[str]]:
+    """Return the sentences of each statement, but of code, which has lines; where there are too many none is parted."""
+    cut = [[one] if "\n" in one else sentences(one) for one in statements]
+    return cut if sum(map(len, cut)) <= MAX_FACTS else [[one] for one in statements]
+
+
+def _too_long(statements: Sequence[str]) -> bool:
+    return sum(map(len, statements)) > LONGEST

@@ -23,6 +23,7 @@ _RECORD = re.compile(
 )
 _SENTENCE = re.compile(r"[.!?]\s")
 _WRAP = 45  # characters; a shorter line was ended on purpose, not wrapped
+_TITLE, _OF_ITEMS, _ENDED = 3, 5, ".!?:;,\u3002\uff01\uff1f"  # words of a title, and how none ends
 _LABEL = 80  # characters; a longer line is a statement, not a label for what follows
 _DEPTH = 6  # labels carried at once
 _TAGS = (
@@ -86,8 +87,12 @@ class _Reader:
         self.leads, self.fresh = (*self.leads, (depth, text.rstrip(": "))), True
 
     def lead_in(self) -> Iterator[Block]:
-        """Make a label of the sentence that ends the prose with a colon, just before its items."""
+        """Make a label of a short line, or of the sentence that ends the prose with a colon, just before its items."""
         text = "\n".join(self.lines)
+        if len(self.lines) == 1 and len(text.split()) <= _OF_ITEMS and text[-1] not in _ENDED:
+            self.lines = []
+            yield from self.leave(-1)
+            self.label(-1, text)
         if not text.endswith(":"):
             return
         start = max((end.end() for end in _SENTENCE.finditer(text)), default=0)
@@ -131,7 +136,12 @@ class _Reader:
         text = line.strip()
         dedented, self.indented = self.indented and not line[:1].isspace(), line[:1].isspace()
         if self.lines and (_stands_alone(self.lines[-1], line) if self.kind == "prose" else not self.indented):
-            yield from self.flush()
+            if self.kind == "prose" and len(self.lines) == 1 and _titles(self.lines[0], text):
+                title = self.lines.pop()
+                yield from self.leave(-1)
+                self.label(-1, title)
+            else:
+                yield from self.flush()
         if self.lines:
             self.lines.append(text)
             return
@@ -165,6 +175,12 @@ class _Reader:
         elif line.strip() and not _RULE.match(line):
             yield from self.text(line, following)
         self.after_blank = not line.strip()
+
+
+def _titles(line: str, text: str) -> bool:
+    """Whether a short line seems to be the title of `text`, which follows it at once."""
+    words = len(line.split())
+    return words <= _TITLE < len(text.split()) and line[-1] not in _ENDED and not _RECORD.match(line)
 
 
 def _stands_alone(before: str, line: str) -> bool:

@@ -8,9 +8,13 @@ from memman.llm.builtin.patterns import wordset
 from memman.model.terms import unspaced
 
 MAX_CHARS = 400  # of a statement
+# Letters of a paragraph that stays one statement, for what is said in one breath is understood together; an ideograph
+# counts for four.
+PARAGRAPH, _IDEOGRAPH = 240, 4
 MAX_FACTS = 64  # of a note; beyond it statements are grouped, not dropped
 _SHORT_WORDS, _SHORT_CHARS = 3, 24  # a fragment below both cannot stand alone
 
+_FULL_WIDTH = "\u3002\uff01\uff1f\uff61"
 # Inside these a full stop ends nothing. Bounded, so that unbalanced marks cost linear time.
 _SPAN = re.compile(r'`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\([^()]{1,200}\)')
 _STOP = re.compile(r"""[.!?…][.!?…]{0,8}["'”\u2019)\]*_`]{0,3}(?=\s)|[。\uff01\uff1f｡][」』”]?""")
@@ -30,6 +34,11 @@ _POINTING = re.compile(
     r"""(?:this|that|these)\s(?:repo|repository|project|codebase|week|month|quarter|year|sprint|morning|machine
     |package|team|company|user|workspace|monorepo|branch|app|library|service|file|module|function|class)\b""",
     re.IGNORECASE | re.VERBOSE,
+)
+_PRONOUN = re.compile(
+    r"\b(?:its?|itself|they|them|theirs?|he|him|his|she|hers?|this|that|these|those|there|here|ones?|others?|else"
+    r"|elsewhere|same|too|also|only)\b",
+    re.IGNORECASE,
 )
 _COURTESY = re.compile(
     r"(?:hi|hello|hey|thanks|thank you|thx|ok|okay|great|cool|sure|sounds good|got it|perfect|done|cheers"
@@ -64,8 +73,8 @@ def _ends(text: str, start: int, stop: re.Match[str]) -> bool:
         return False
     if word in _ABBREVIATIONS:
         return rest[:1].isupper() and word in {"etc", "al", "inc", "ltd", "max", "min", "no"}
-    enumerating = word.isdigit() and len(word) < 3 and text[start : stop.start()].strip() == word  # noqa: PLR2004 - "12."
-    return not enumerating
+    # "12." begins an item, and "12. August" is a day; two sentences that stay together do no harm.
+    return not (word.isdigit() and len(word) < 3)  # noqa: PLR2004
 
 
 def sentences(text: str) -> list[str]:
@@ -81,6 +90,11 @@ def sentences(text: str) -> list[str]:
             start = stop.end()
     found.append(text[start:])
     return [clean for clean in (" ".join(part.split()) for part in found) if clean]
+
+
+def refers(sentence: str) -> bool:
+    """Whether an English `sentence` seems to need the one before it: it has a pronoun, or a word that compares."""
+    return leans(sentence) or bool(_PRONOUN.search(sentence))
 
 
 def leans(sentence: str) -> bool:
@@ -112,12 +126,22 @@ def _labelled(block: Block, text: str) -> str:
     return ": ".join([*(label for label in dict.fromkeys(labels) if not said.startswith(label.casefold())), text])
 
 
+def extent(text: str) -> int:
+    """Return how much a text says, in letters."""
+    return len(text) + (_IDEOGRAPH - 1) * sum(map(unspaced, text))
+
+
+def _joined(told: list[str]) -> str:
+    return "".join(one if one[-1] in _FULL_WIDTH else f"{one} " for one in told).rstrip()
+
+
 def _statements(block: Block) -> list[str]:
-    """Cut one block into sentences, those that lean on their predecessor joined to it."""
+    """Leave a short block whole; cut another into sentences, those that lean on their predecessor joined to it."""
+    told = [sentence for sentence in sentences(block.text) if not _COURTESY.match(sentence)]
+    if sum(map(extent, told)) <= PARAGRAPH:
+        return [_labelled(block, _joined(told))] if told else []
     found: list[str] = []
-    for sentence in sentences(block.text):
-        if _COURTESY.match(sentence):
-            continue
+    for sentence in told:
         joins = found and (leans(sentence) or _fragment(sentence) or _fragment(found[-1]))
         if joins and len(found[-1]) + len(sentence) < MAX_CHARS:
             found[-1] = _glue(found[-1], sentence)
@@ -146,7 +170,8 @@ def _merged(note: str) -> list[str]:
     """Cut a note into statements, small fragments joined to their neighbours."""
     found: list[str] = []
     prose = False  # whether the last statement came from prose, which later prose may lean on
-    for block in blocks(note):
+    read = list(blocks(note))
+    for n, block in enumerate(read):
         if block.kind == "code":
             lead = found.pop() + "\n" if found and found[-1].endswith(":") else ""
             label = ": ".join(block.labels) + ":\n" if block.labels and (block.fresh or not lead) else ""
@@ -154,7 +179,9 @@ def _merged(note: str) -> list[str]:
             continue
         made = _statements(block)
         if made and found and not block.labels:
-            joins = _fragment(made[0]) or _fragment(found[-1]) or (prose and leans(made[0]))
+            # A word or two begin what follows them: a title, more often than not.
+            last = n == len(read) - 1
+            joins = (last and _fragment(made[0])) or _fragment(found[-1]) or (prose and leans(made[0]))
             if joins and len(found[-1]) + len(made[0]) < MAX_CHARS:
                 made[0] = _glue(found.pop(), made[0])
         found.extend(made)

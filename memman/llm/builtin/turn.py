@@ -2,84 +2,81 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import accumulate, pairwise
 from typing import Any
 
-from memman.llm.builtin.classify import importance
-from memman.llm.builtin.entities import entities
-from memman.llm.builtin.markdown import blocks
-from memman.llm.builtin.moment import asking, doubted, guessing, passing, polite, stated
-from memman.llm.builtin.split import MAX_CHARS, sentences
-from memman.llm.builtin.standing import Kept, standing
-from memman.llm.builtin.summary import summary
-from memman.model.records import DEFAULT_IMPORTANCE
+from memman.judge.judge import Judge, Span
+from memman.llm.builtin.extract import described
+from memman.llm.builtin.split import MAX_CHARS, extent, leans, sentences
 
-_JUDGED = 4_000  # characters from either end of what was said; a longer one is a document
 MAX_FACTS = 8  # of one turn; who says more at once is writing a document
-# How a summary tells what a user wants for good. What they want done is the task.
-_ATTRIBUTED = re.compile(
-    r"\b(?:user|developer)s?(?:'s)? (?:has |had |also |explicitly |clearly |strongly )*(?:prefer(?:s|red|ences?)?"
-    r"|dislikes?|hates?|decided|chose|insist(?:s|ed)?|corrected|settled on|always wants?|never wants?"
-    r"|(?:does not|doesn't) want|wants? (?:all|every|no)\b|(?:asked|told) (?:\w+ ){0,3}?to (?:always|never|stop))\b",
-    re.IGNORECASE,
-)
+# A span is kept from this worth on (docs/adr/0036).
+WORTH = 0.85
+# Letters; anything shorter says nothing by itself.
+_SHORTEST = 6
+_EDGES = " \t\n,;\uff0c\uff1b"
+# Signs that a piece of a sentence begins or ends with; those of an option or a tag are its own.
+_BEFORE = re.compile(r"[-\u2014\u2013:(]\s+|[\u2014\u2013(\uff1a]")
+# The short word that begins a sentence whose rest is worth keeping: "We never ...", "The user prefers ...".
+_OPENING = re.compile(r"(?:^|[\n.!?]\s*|[-*]\s+)([^\W\d_]{1,4}\s)$")
+_NEAR = 12
+# What only joins a sentence to the one before: "and always ..." after a task needs not the task.
+_JOINS = re.compile(r"(?:and|but|or|so|then|also|however)\b", re.IGNORECASE)
+_AFTER = ":-\u2014\u2013(\uff1a"
 
 
-def turn(payload: Mapping[str, Any]) -> dict[str, Any]:
+def turn(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
     """Answer {"facts": [...], "statements": [...]}.
 
     Facts are what the user corrected, preferred or decided, as said; mostly nothing. Statements are all that the user
-    states: no question, guess or matter of the moment.
+    says but questions.
     """
-    own = [_fact(found, "user") for found in _standing(payload["user"])]
-    told = [_fact(found, "agent") for found in _attributed(payload["summary"])]
-    facts = list({fact["text"]: fact for fact in own + told}.values())[:MAX_FACTS]
-    return {"facts": facts, "statements": [_fact(found, "user") for found in _statements(payload["user"])]}
+    own = [_fact(text, kind, "user") for text, kind in _worth(payload["user"], judge)]
+    told = [_fact(text, kind, "agent") for text, kind in _worth(payload["summary"], judge) if kind != "fact"]
+    # What both say is the user's.
+    facts = list({fact["text"]: fact for fact in (*own, *told, *own)}.values())[:MAX_FACTS]
+    return {"facts": facts, "statements": [_fact(text, "fact", "user") for text in _statements(payload["user"])]}
 
 
-def _sentences(said: str) -> Iterator[str]:
-    """Yield the sentences short enough to be judged, '' in place of the others."""
-    for block in blocks(said):
-        for sentence in sentences(block.text) if block.kind != "code" else ():
-            yield sentence if len(sentence) <= MAX_CHARS else ""
+def texts(payload: Mapping[str, Any]) -> list[str]:
+    """Return what the judge reads."""
+    return [text for text in (payload["user"], payload["summary"]) if text]
 
 
-def _outer(said: list[str]) -> list[str]:
-    """Leave out the middle of what is too long to be judged."""
-    upto = list(accumulate(map(len, said)))
-    return [one if end <= _JUDGED or upto[-1] - end < _JUDGED else "" for one, end in zip(said, upto, strict=True)]
+def _worth(said: str, judge: Judge | None) -> Iterator[tuple[str, str]]:
+    """Yield (text, kind) of what is worth keeping, each so that it can be understood by itself."""
+    if judge is None or not said:
+        return
+    kept: list[tuple[str, str]] = []
+    for span in judge.spans(said):
+        before, own = leaning(said, span)
+        if span.worth < WORTH or extent(own) < _SHORTEST or own.endswith(("?", "\uff1f")):
+            continue
+        if kept and kept[-1][0] in before:
+            kept.pop()
+        kept.append((f"{before} {own}".strip(), span.kind))
+    yield from kept
 
 
-def _standing(said: str) -> Iterator[Kept]:
-    before = ""
-    for sentence, after in pairwise((*_outer(list(_sentences(said))), "")):
-        found = standing(sentence, before)
-        if found and not doubted(after):
-            yield found
-        before = sentence
+def leaning(said: str, span: Span) -> tuple[str, str]:
+    """Return the sentence that the words of a span lean on, '' where they can stand by themselves, and these words."""
+    opening = _OPENING.search(said, max(0, span.start - _NEAR), span.start)
+    start = opening.start(1) if opening else span.start
+    own = " ".join(said[start : span.end].split()).strip(_EDGES)
+    while sign := _BEFORE.match(own):
+        own = own[sign.end() :].lstrip(_EDGES)
+    own = own.rstrip(_EDGES + _AFTER)
+    if said[span.end : span.end + 1] in {".", "!", "\u3002", "\uff01"}:
+        own += said[span.end]
+    before = sentences(said[:start])[-1:] if leans(own) and not _JOINS.match(own) else []
+    return (before[0], own) if before and len(before[0]) + len(own) < MAX_CHARS else ("", own)
 
 
-def _statements(said: str) -> Iterator[Kept]:
-    for sentence in _outer(list(_sentences(said))):
-        text = stated(polite(sentence))
-        if text and not (asking(text) or guessing(text) or passing(text, 0, offered=False)):
-            yield Kept(text, "fact")
+def _statements(said: str) -> Iterator[str]:
+    for paragraph in said.split("\n\n"):
+        for sentence in sentences(paragraph):
+            if len(sentence) <= MAX_CHARS and not sentence.endswith(("?", "\uff1f")):
+                yield sentence
 
 
-def _attributed(summary: str) -> Iterator[Kept]:
-    for sentence in _sentences(summary):
-        found = _ATTRIBUTED.search(sentence)
-        if found and not (asking(sentence) or guessing(sentence) or passing(sentence, found.start(), offered=False)):
-            yield Kept(sentence, "fact")
-
-
-def _fact(found: Kept, speaker: str) -> dict[str, Any]:
-    return {
-        "text": found.text,
-        "category": found.category,
-        "importance": max(DEFAULT_IMPORTANCE, importance(found.text)),
-        "entities": entities(found.text),
-        "keywords": [],
-        "summary": summary(found.text),
-        "speaker": speaker,
-    }
+def _fact(text: str, kind: str, speaker: str) -> dict[str, Any]:
+    return described(text, kind) | {"speaker": speaker}

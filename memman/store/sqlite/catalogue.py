@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from memman.model.vocabulary import HIDDEN
+from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
 from memman.sqlite import Guard
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import LISTED, ROW, SqliteReader, id_list
@@ -107,6 +107,16 @@ class Catalogue:
             memory,
         )
 
+    def doubtful(self) -> dict[int, int]:
+        """Return the memories in force that are maybe replaced, newest first, each with what by."""
+        sql = (
+            "SELECT m.uid, m.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?)"
+            " WHERE meta.key GLOB ? AND m.status = 'current' ORDER BY m.id DESC"
+        )
+        rows = dict(self.reader.db.execute(sql, (len(MAYBE) + 1, MAYBE + "*")))
+        newer = self.reader.newer(rows)
+        return {row: newer[uid][0] for uid, row in rows.items() if uid in newer}
+
     def around(self, memory: int, count: int) -> list[tuple[int, int]]:
         """Return (valid_from, id) of the memories recorded near a row, in the order they came to hold.
 
@@ -150,7 +160,7 @@ class Catalogue:
         """Return what made the store's vectors, and how many there are of each."""
         sql = (
             "SELECT provider, model, dimension, (SELECT count(*) FROM vector v WHERE v.embedder = e.id)"
-            " FROM embedder e ORDER BY id"
+            f" FROM embedder e WHERE provider != '{JUDGE}' ORDER BY id"
         )
         return [dict(zip(FINGERPRINT, row, strict=True)) for row in self.reader.db.execute(sql)]
 

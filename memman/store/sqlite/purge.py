@@ -32,6 +32,7 @@ def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
     gone: list[Any] = db.execute(f"SELECT id, uid, note FROM memory WHERE id {LISTED} ORDER BY id", (ids,)).fetchall()
     for memory, uid, note in gone:
         _pass_on(db, memory)
+        unit.undoubt(uid)
         _drop_settings(db, memory, uid, note)
     _clear_log(db, ids)
     db.execute(
@@ -73,8 +74,8 @@ def _clear_log(db: apsw.Connection, ids: str) -> None:
     uids = f"SELECT uid FROM memory WHERE id {LISTED}"
     db.execute(f"UPDATE log SET before = NULL, after = NULL WHERE memory IN ({uids})", (ids,))
     db.execute(
-        "UPDATE log SET after = NULL WHERE verb = 'link'"
-        f" AND EXISTS (SELECT 1 FROM memory WHERE id {LISTED} AND instr(after, uid))",
+        "UPDATE log SET before = NULL, after = NULL WHERE verb IN ('link', 'doubt', 'keep')"
+        f" AND EXISTS (SELECT 1 FROM memory WHERE id {LISTED} AND instr(coalesce(after, before), uid))",
         (ids,),
     )
     for side in ("before", "after"):

@@ -9,7 +9,7 @@ import os
 import apsw
 
 from memman.model.secret_words import SCREEN
-from memman.model.vocabulary import FILLED, LOCAL, LOW_TRUST, PROTECTED, REPLACED, SCREENED
+from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, MAYBE, PROTECTED, REPLACED, SCREENED
 from memman.sqlite import open_reader, schema_version, there
 from memman.store.sqlite import nearness, seal
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
@@ -51,6 +51,18 @@ WITH RECURSIVE step(old, new) AS (
     UNION SELECT step.old, m.superseded_by FROM step CROSS JOIN memory m ON m.id = step.new WHERE {_GONE.format("m")}
 )
 SELECT step.old, step.new FROM step CROSS JOIN memory n ON n.id = step.new WHERE NOT ({_GONE.format("n")})
+"""
+
+# What a memory is maybe replaced by, and whoever superseded that.
+_NEWER = f"""
+WITH RECURSIVE step(old, new) AS (
+    SELECT o.value, n.id FROM json_each(?1) o
+    CROSS JOIN meta ON meta.key = '{MAYBE}' || o.value CROSS JOIN memory n ON n.uid = meta.value
+    WHERE ?2 IS NULL OR n.recorded_at <= ?2
+    UNION SELECT step.old, m.superseded_by FROM step CROSS JOIN memory m ON m.id = step.new WHERE {_GONE.format("m")}
+)
+SELECT step.old, n.id, n.uid FROM step CROSS JOIN memory n ON n.id = step.new
+WHERE n.status NOT IN {HIDDEN} AND NOT ({_GONE.format("n")}) AND n.uid <> step.old
 """
 
 # The columns of `rows`, in order.
@@ -267,6 +279,11 @@ class SqliteReader:
         """Return, for those of `ids` that are superseded, or were `as_of` a moment, what is in force in their place."""
         return dict(self.db.execute(_HEIRS, (id_list(ids), as_of)))
 
+    def newer(self, uids: "Iterable[str]", as_of: int | None = None) -> dict[str, tuple[int, str]]:
+        """Return (id, uid), for those of `uids` that are maybe replaced, of what is, or was, in force on that side."""
+        listed = ",".join(f'"{uid}"' for uid in uids)
+        return {old: (memory, uid) for old, memory, uid in self.db.execute(_NEWER, (f"[{listed}]", as_of))}
+
     def has_receipt(self, note: str) -> bool:
         """Whether the store has dealt with a note, or with the one that replaces it."""
         sql = "SELECT 1 FROM receipt WHERE note = ?1 UNION ALL SELECT 1 FROM meta WHERE key = ?2 LIMIT 1"
@@ -348,8 +365,12 @@ class SqliteReader:
 
     def _shown(self, sql: str, values: "tuple[Any, ...]") -> list[tuple[str, str, str, str]]:
         ids = [memory for (memory,) in self.db.execute(sql, values)]
-        rows = self.sound_rows(ids)
-        return [(rows[n][1], rows[n][4], rows[n][9], rows[n][3]) for n in ids if n in rows]
+        rows = self.told(ids)
+        return [rows[n] for n in ids if n in rows]
+
+    def told(self, ids: "Iterable[int]") -> dict[int, tuple[str, str, str, str]]:
+        """Return (uid, category, source, text) of each of `ids` that says what was once written."""
+        return {row[0]: (row[1], row[4], row[9], row[3]) for row in self.sound_rows(ids).values()}
 
     def count(self) -> int:
         """Return how many memories were ever stored: a cheap upper bound, read from one row."""

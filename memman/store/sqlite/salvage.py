@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from memman.model.vocabulary import FILLED, HELD, PROTECTED
+from memman.model.vocabulary import FILLED, HELD, MAYBE, PROTECTED
 from memman.sqlite import CHECKED, CHECKSUM_BYTES, trust_pages
 from memman.store.sqlite.carve import carved
 from memman.store.sqlite.schema import KINDS
@@ -40,7 +40,7 @@ _BESIDE = (
     ("sound", "receipt", 11, "1"),
     ("read", "receipt", 11, "length(note) = 32 AND note NOT GLOB '*[^0-9a-f]*'"),
     ("sound", "meta", 2, "1"),
-    ("read", "meta", 2, f"key LIKE '{HELD}%' OR key LIKE '{PROTECTED}%'"),
+    ("read", "meta", 2, " OR ".join(f"key LIKE '{mark}%'" for mark in (HELD, PROTECTED, MAYBE))),
     ("sound", "log", 7, "1"),
 )
 # What a rebuild cannot make again.

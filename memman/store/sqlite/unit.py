@@ -8,7 +8,7 @@ import apsw
 
 from memman.model.records import Draft, Edge, Fingerprint, Note
 from memman.model.terms import index_terms
-from memman.model.vocabulary import HELD, HIDDEN, PROTECTED
+from memman.model.vocabulary import HELD, HIDDEN, MAYBE, PROTECTED
 from memman.store.sqlite import seal, vectors
 from memman.store.sqlite.reader import ROW
 from memman.store.sqlite.schema import HIDDEN_CELL, KINDS, UNIT_WEIGHT
@@ -17,8 +17,17 @@ from memman.store.sqlite.schema import HIDDEN_CELL, KINDS, UNIT_WEIGHT
 CONTEXT = 2
 # How the detail of an edge begins that a person made; no rule of ours changes or drops it.
 MANUAL = "manual"
+_HOLDS = """
+WITH RECURSIVE step(id, next) AS (
+    SELECT id, superseded_by FROM memory WHERE uid = (SELECT value FROM meta WHERE key = ?)
+    UNION SELECT m.id, m.superseded_by FROM step JOIN memory m ON m.id = step.next
+)
+SELECT m.uid FROM step JOIN memory m ON m.id = step.id WHERE step.next IS NULL
+"""
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 _LOGGED = ("text", "category", "importance", "entities", "valid_from", "valid_to", "status", "superseded_by")
+# What a line of the log tells beside them.
+_TOLD = ("why", "maybe_replaced_by")
 
 
 class SqliteUnit:
@@ -74,7 +83,33 @@ class SqliteUnit:
         self._change(
             old, status="superseded", superseded_by=new, valid_to=max(valid_to, before["valid_from"]), retired_at=at
         )
+        successor = self._state(new)["uid"]
+        self.set_meta(MAYBE + before["uid"], None)
+        self.db.execute("DELETE FROM meta WHERE key = ? AND value = ?", (MAYBE + successor, before["uid"]))
         self._log(at, "supersede", before["uid"], "", before, self._state(old) | {"why": why})
+        return True
+
+    def doubt(self, old: int, new: int, at: int, why: str) -> bool:
+        """Mark `old` as maybe replaced by `new`; False where one of them is not current.
+
+        Marks that would lead from `new` back to `old` were the older word: the last of them goes.
+        """
+        before, after = self._state(old), self._state(new)
+        if old == new or not before["status"] == after["status"] == "current":
+            return False
+        self._break_ring(before["uid"], after["uid"])
+        self.set_meta(MAYBE + before["uid"], after["uid"])
+        self._log(at, "doubt", before["uid"], "", None, {"maybe_replaced_by": after["uid"], "why": why})
+        return True
+
+    def keep(self, memory: int, at: int) -> bool:
+        """Have `memory` be maybe replaced no more; False when it was not."""
+        uid = self._state(memory)["uid"]
+        newer = self._newer(uid)
+        if not newer:
+            return False
+        self.set_meta(MAYBE + uid, None)
+        self._log(at, "keep", uid, "", {"maybe_replaced_by": newer}, None)
         return True
 
     def reinstate(self, memory: int, at: int) -> bool:
@@ -97,6 +132,7 @@ class SqliteUnit:
         if before["status"] == "forgotten":
             return False
         self._change(memory, status="forgotten", retired_at=before["retired_at"] or at)
+        self.undoubt(before["uid"])
         self._around.clear()
         self._move(memory, str(HIDDEN_CELL))
         self.index(self.touched([memory]))
@@ -135,17 +171,37 @@ class SqliteUnit:
         self._log(at, "approve", before["uid"], "", before, self._state(memory))
         return True
 
+    def undoubt(self, uid: str) -> None:
+        """Drop the marks of what is maybe replaced that have the memory `uid` on either side."""
+        self.db.execute("DELETE FROM meta WHERE key = ?", (MAYBE + uid,))
+        self.db.execute("DELETE FROM meta WHERE key GLOB ? AND value = ?", (MAYBE + "*", uid))
+
+    def _newer(self, uid: str) -> str:
+        """Return the uid of what holds in the place of what the memory `uid` is maybe replaced by, '' for nothing."""
+        return self.db.execute(_HOLDS, (MAYBE + uid,)).get or ""
+
+    def _break_ring(self, old: str, new: str) -> None:
+        """Drop the mark that leads from `new`, by way of others or at once, back to `old`."""
+        passed = [old]
+        while new and new not in passed:
+            passed.append(new)
+            new = self._newer(new)
+        if new:
+            self.set_meta(MAYBE + passed[-1], None)
+
     def seal(self, memory: int) -> None:
         """Give `memory` the digest of what it says now; whoever writes to its row must."""
         seal.reseal(self.db, "id = ?", (memory,))
 
     def protect(self, memory: int, at: int, *, wanted: bool) -> bool:
-        """Let no drain retire `memory`, or let it again; False when that is so already."""
+        """Let no drain retire `memory` or mark it as maybe replaced, or let it again; False when that is so already."""
         uid = self._state(memory)["uid"]
         found = self.db.execute("SELECT 1 FROM meta WHERE key = ?", (PROTECTED + uid,)).get
         if bool(found) == wanted:
             return False
         self.set_meta(PROTECTED + uid, str(at) if wanted else None)
+        if wanted:
+            self.set_meta(MAYBE + uid, None)
         self._log(at, "protect" if wanted else "unprotect", uid, "", None, None)
         return True
 
@@ -309,5 +365,5 @@ def _changed(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> 
     """Write those fields of `one` that differ from `other`."""
     if one is None:
         return None
-    kept = {k: v for k, v in one.items() if (k in _LOGGED or k == "why") and (other is None or other.get(k) != v)}
+    kept = {k: v for k, v in one.items() if k in _LOGGED + _TOLD and (other is None or other.get(k) != v)}
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))

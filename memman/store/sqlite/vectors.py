@@ -11,7 +11,7 @@ import apsw
 from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import FILLED, HIDDEN, MINILM
+from memman.model.vocabulary import FILLED, HIDDEN, JUDGE, MINILM
 from memman.store.sqlite.reader import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -43,10 +43,10 @@ def memories(db: apsw.Connection) -> int:
 
 
 def tally(db: apsw.Connection) -> dict[Fingerprint, int]:
-    """Count, for each embedder, the memories not hidden that have a vector of it."""
+    """Count, for each embedder but the judge, the memories not hidden that have a vector of it."""
     sql = (
         "SELECT e.provider, e.model, e.dimension, count(m.id) FROM embedder e LEFT JOIN vector v ON v.embedder = e.id"
-        f" LEFT JOIN memory m ON m.id = v.memory AND {_LIVE} GROUP BY e.id ORDER BY e.id"
+        f" LEFT JOIN memory m ON m.id = v.memory AND {_LIVE} WHERE e.provider != '{JUDGE}' GROUP BY e.id ORDER BY e.id"
     )
     return {Fingerprint(*made): count for *made, count in db.execute(sql)}
 

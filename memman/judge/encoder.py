@@ -1,0 +1,115 @@
+"""The judge's forward pass in numpy over int8 weights: the first layers of MiniLM, and a head for each question.
+
+A matrix `name` is stored as int8 levels, and `name.scale` holds what one level of each of its rows is worth. The layers
+are unpacked to float32 when loaded; of the table of words only the rows that are looked up.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memman.embed.base import Vectors
+from memman.embed.bert import CLS, EPSILON, SEP, Bert, batches, gelu, load
+
+# After so many layers a pair is left of which the newer statement no more probably than this bears on the older one.
+EARLY, UNLIKELY = 2, 0.1
+_WORDS = "embeddings.word_embeddings.weight"
+_SCALE = ".scale"
+
+
+class _Rows:
+    """A table of int8 rows, unpacked where they are looked up."""
+
+    def __init__(self, levels: npt.NDArray[np.int8], scales: Vectors) -> None:
+        self._levels, self._scales, self.shape = levels, scales, levels.shape
+
+    def __getitem__(self, ids: npt.NDArray[np.int64]) -> Vectors:
+        found: Vectors = self._levels[ids] * self._scales[ids][..., None]
+        return found
+
+
+class Encoder:
+    """Token ids to answers. Raises OSError where the file is missing."""
+
+    def __init__(self, path: str) -> None:
+        packed: dict[str, Any] = dict(load(path))
+        weights: dict[str, Any] = {}
+        for name, array in packed.items():
+            scales: Any = packed.get(name + _SCALE)
+            if name == _WORDS:
+                weights[name] = _Rows(array, scales)
+            elif scales is not None:
+                weights[name] = array * scales[:, None]
+            elif not name.endswith(_SCALE):
+                weights[name] = array
+        self._weights: dict[str, Vectors] = weights
+        self._bert = Bert(weights)
+
+    def pairs(self, rows: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Vectors:
+        """Return the probability of each relation between two statements: (pairs, relations).
+
+        Where the first layers find it unlikely that the newer bears on the older, the others are spared: surely apart.
+        """
+        found = np.zeros((len(rows), self._weights["relate.3.bias"].size), np.float32)
+        found[:, 0] = 1
+        written = [[CLS, *old, SEP, *new, SEP] for old, new in rows]
+        for batch in batches([len(row) for row in written]):
+            seconds = [len(rows[n][0]) + 2 for n in batch]
+            states = self._bert.layered(self._bert.embedded([written[n] for n in batch], seconds), 0, EARLY)
+            likely = _sigmoid(self._two_layers(_both(states, seconds), "early", "0", "2")[:, 0]) >= UNLIKELY
+            left = np.flatnonzero(likely).tolist()
+            if left:
+                states = self._bert.layered([states[n] for n in left], EARLY, self._bert.layers)
+                both = _both(states, [seconds[n] for n in left])
+                found[[batch[n] for n in left]] = _shares(self._two_layers(both, "relate", "0", "3"))
+        return found
+
+    def texts(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[Vectors, Vectors, Vectors]]:
+        """Yield for each row what each token is worth (tokens,), its kinds (tokens, kinds), and what the row speaks of.
+
+        The last is a unit vector, (elements,), as `statements` returns it.
+        """
+        for states in self._states(rows):
+            x = states[1:-1]
+            yield _sigmoid(self._dense(x, "keep")[:, 0]), _shares(self._dense(x, "kind")), self._about(states)
+
+    def statements(self, rows: Sequence[Sequence[int]]) -> Vectors:
+        """Return unit vectors of what statements speak of: (rows, elements)."""
+        return np.array([self._about(states) for states in self._states(rows)])
+
+    def _about(self, states: Vectors) -> Vectors:
+        about = self._dense(states.mean(0), "about")
+        found: Vectors = about / np.maximum(np.linalg.norm(about), EPSILON)
+        return found
+
+    def _states(self, rows: Sequence[Sequence[int]]) -> Iterator[Vectors]:
+        written = [[CLS, *row, SEP] for row in rows]
+        for batch in batches([len(row) for row in written]):
+            yield from self._bert.states([written[n] for n in batch])
+
+    def _two_layers(self, x: Vectors, head: str, first: str, second: str) -> Vectors:
+        return self._dense(gelu(self._dense(x, f"{head}.{first}")), f"{head}.{second}")
+
+    def _dense(self, x: Vectors, name: str) -> Vectors:
+        found: Vectors = x @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        return found
+
+
+def _both(states: Sequence[Vectors], seconds: Sequence[int]) -> Vectors:
+    """Put the first state of each row and the means of its two texts side by side: (rows, 4 * width)."""
+    means = ((x[0], x[:at].mean(0), x[at:].mean(0)) for x, at in zip(states, seconds, strict=True))
+    return np.array([np.concatenate([first, one, two, np.abs(one - two)]) for first, one, two in means])
+
+
+def _sigmoid(logits: Vectors) -> Vectors:
+    found: Any = 1 / (1 + np.exp(-logits))
+    return found  # type: ignore[no-any-return]
+
+
+def _shares(logits: Vectors) -> Vectors:
+    """Turn logits into probabilities, along the last axis."""
+    shares = np.exp(logits - logits.max(-1, keepdims=True))
+    found: Vectors = shares / shares.sum(-1, keepdims=True)
+    return found

@@ -1,0 +1,257 @@
+"""What is worth keeping of what somebody said, and what a new statement does to an old one."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from threading import Lock
+
+import numpy as np
+from cachetools import LRUCache
+
+from memman.embed.base import Vectors
+from memman.judge.encoder import Encoder
+from memman.judge.tokens import Token, bare, tokens
+from memman.model.errors import ProviderMisconfigured
+
+FOLDER = __file__.removesuffix("judge.py")
+WEIGHTS, VOCABULARY, MANIFEST = "judge.safetensors", "vocabulary.txt", "manifest.json"
+RELATIONS = ("apart", "supersedes", "retracts", "same", "refines")
+KINDS = ("preference", "correction", "rule", "decision", "fact")
+# That something corrects the agent says nothing of what it is: of these the likeliest other kind counts.
+_CORRECTION = KINDS.index("correction")
+# Elements of the vector of what a statement speaks of.
+ABOUT = 256
+# Tokens read of each statement of a pair, and of a text at once: what it was taught is seldom longer.
+LONGEST_PAIR, LONGEST_TEXT = 60, 100
+# A span is worth keeping where a token is worth this, and reaches as far as tokens are worth the lesser, over a gap of
+# a few within the sentence; its worth is that of its best few neighbours.
+PART, EDGE, GAP, RUN = 0.5, 0.2, 3, 4
+# Vectors, relations and texts that are remembered.
+_KEPT, _READ = 4_096, 64
+_MEND = "install memman again, or set MEMMAN_JUDGE to off"
+_STOPS = frozenset(".!?\u3002\uff01\uff1f")
+_BULLETS = frozenset("-*+\u2022#>0123456789")
+
+
+# A token, how much it is worth keeping, and as what.
+Read = tuple[Token, float, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How probably a new statement supersedes, retracts, repeats or refines an old one, or leaves it alone."""
+
+    apart: float
+    supersedes: float
+    retracts: float
+    same: float
+    refines: float
+
+    @property
+    def ends(self) -> float:
+        """How probably the old statement no longer holds."""
+        return self.supersedes + self.retracts
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a text worth keeping: from character `start` up to `end`, of a kind, how surely."""
+
+    start: int
+    end: int
+    kind: str
+    worth: float
+
+
+class Judge:
+    """The trained judge, loaded with the first question, for any number of threads.
+
+    Raises ProviderMisconfigured where its files are missing or damaged.
+    """
+
+    def __init__(self, folder: str = FOLDER) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._model: tuple[Encoder, dict[str, int]] | None = None
+        self._about: LRUCache[str, Vectors] = LRUCache(_KEPT)
+        self._read: LRUCache[str, list[Read]] = LRUCache(_READ)
+        self._relations: LRUCache[tuple[str, str], Relation] = LRUCache(_KEPT)
+
+    @cached_property
+    def name(self) -> str:
+        """Name the weights."""
+        try:
+            with open(self._folder + MANIFEST, encoding="utf-8") as file:
+                return str(json.load(file)["name"])
+        except (OSError, ValueError, KeyError) as error:
+            raise ProviderMisconfigured(f"the judge cannot be loaded ({error}): {_MEND}") from error
+
+    def relation(self, old: str, new: str) -> Relation:
+        """Judge what `new`, said later, does to `old`."""
+        return self.relations([(old, new)])[0]
+
+    def relations(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
+        """Judge what the second statement of each pair, said later, does to the first."""
+        with self._lock:
+            known = {pair: found for pair in pairs if (found := self._relations.get(pair))}
+        rest = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+        rows = [(self._ids(bare(old), LONGEST_PAIR), self._ids(bare(new), LONGEST_PAIR)) for old, new in rest]
+        shares = self._encoder.pairs(rows).tolist() if rows else []
+        new = {pair: Relation(*one) for pair, one in zip(rest, shares, strict=True)}
+        with self._lock:
+            self._relations.update(new)
+        return [(known | new)[pair] for pair in pairs]
+
+    def about(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of what statements speak of: those that bear on one another are near (texts, ABOUT)."""
+        with self._lock:
+            known = {text: found for text in texts if (found := self._about.get(text)) is not None}
+        rest = [text for text in dict.fromkeys(texts) if text not in known]
+        if rest:
+            made = self._encoder.statements([self._ids(text, LONGEST_PAIR) for text in rest])
+            # Copies, so that a remembered row does not keep its whole batch alive.
+            new = {text: row.copy() for text, row in zip(rest, made, strict=True)}
+            with self._lock:
+                self._about.update(new)
+            known |= new
+        return np.array([known[text] for text in texts], np.float32).reshape(len(texts), ABOUT)
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the pieces of `text` that seem worth keeping at all, in order; the surer, the more worth."""
+        return [_span(run) for run in _runs(self.worth(text), text)]
+
+    def lines(self, texts: Sequence[str]) -> list[tuple[float, str]]:
+        """Return how much each of the statements of a document is worth keeping, and of what kind it is."""
+        read = self.worth("\n".join(texts))
+        found, at = [], 0
+        for text in texts:
+            mine = [one for one in read if at <= one[0][1] < at + len(text)]
+            found.append((_highest(mine), _kind(mine)) if mine else (0.0, KINDS[-1]))
+            at += len(text) + 1
+        return found
+
+    def worth(self, text: str) -> list[Read]:
+        """Return each token of `text`, how much it is worth keeping, and as what."""
+        return self.read([text])[0]
+
+    def read(self, texts: Sequence[str]) -> list[list[Read]]:
+        """Return the tokens of each text, how much each is worth keeping, and as what."""
+        with self._lock:
+            known = {text: found for text in texts if (found := self._read.get(text)) is not None}
+        rest = [text for text in dict.fromkeys(texts) if text not in known]
+        parts = [list(_parts(tokens(text, self._vocabulary, len(text)), text)) for text in rest]
+        answers = self._encoder.texts([[number for number, _, _ in part] for cut in parts for part in cut])
+        for text, cut in zip(rest, parts, strict=True):
+            known[text] = []
+            for part in cut:
+                worth, kinds, about = next(answers)
+                kinds[:, _CORRECTION] = 0
+                names = (KINDS[n] for n in kinds.argmax(-1).tolist())
+                known[text] += zip(part, worth.tolist(), names, strict=True)
+            with self._lock:
+                self._read[text] = known[text]
+                if len(cut) == 1 and len(cut[0]) <= LONGEST_PAIR:
+                    self._about[text] = about
+        return [known[text] for text in texts]
+
+    def _ids(self, text: str, most: int) -> list[int]:
+        return [number for number, _, _ in tokens(text, self._vocabulary, most)]
+
+    @property
+    def _encoder(self) -> Encoder:
+        return self._loaded()[0]
+
+    @property
+    def _vocabulary(self) -> dict[str, int]:
+        return self._loaded()[1]
+
+    def _loaded(self) -> tuple[Encoder, dict[str, int]]:
+        if self._model is None:
+            with self._lock:
+                self._model = self._model or _load(self._folder)
+        return self._model
+
+
+def damage(folder: str = FOLDER) -> str:
+    """Say what is wrong with the judge's files, '' where they are those that the training wrote."""
+    try:
+        with open(folder + MANIFEST, encoding="utf-8") as file:
+            digests = json.load(file)["sha256"]
+        for name in (WEIGHTS, VOCABULARY):
+            with open(folder + name, "rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != digests[name]:
+                    return f"{folder}{name} was changed"
+    except (OSError, ValueError, KeyError) as error:
+        return str(error)
+    return ""
+
+
+def _load(folder: str) -> tuple[Encoder, dict[str, int]]:
+    try:
+        with open(folder + VOCABULARY, encoding="utf-8") as file:
+            vocabulary = {token: n for n, token in enumerate(file.read().split("\n"))}
+        return Encoder(folder + WEIGHTS), vocabulary
+    except (OSError, ValueError, KeyError) as error:
+        raise ProviderMisconfigured(f"the judge cannot be loaded ({error}): {_MEND}") from error
+
+
+def _runs(read: Sequence[Read], text: str) -> Iterator[Sequence[Read]]:
+    """Yield the runs of tokens that belong together and are worth keeping."""
+    run: list[Read] = []
+    gap: list[Read] = []
+    for one, following in pairwise([*read, None]):
+        assert one is not None  # noqa: S101 - only what follows the last is None
+        if one[1] >= EDGE:
+            run += [*gap, one] if run else [one]
+            gap = []
+        else:
+            gap.append(one)
+        behind = text[one[0][2] : following[0][1] if following else None]
+        if len(gap) > GAP or _ends(text[one[0][1] : one[0][2]], behind, text[one[0][2] + len(behind) :]):
+            yield from _kept(run)
+            run, gap = [], []
+    yield from _kept(run)
+
+
+def _ends(word: str, behind: str, rest: str) -> bool:
+    """Whether a sentence, a paragraph or an item of a list ends with `word`, which `behind` parts from the `rest`."""
+    if word in _STOPS and (behind[:1].isspace() or not rest or word not in ".!?"):
+        return True
+    return behind.count("\n") > 1 or ("\n" in behind and rest[:1] in _BULLETS)
+
+
+def _kept(run: Sequence[Read]) -> Iterator[Sequence[Read]]:
+    if any(one[1] >= PART for one in run):
+        yield run
+
+
+def _span(run: Sequence[Read]) -> Span:
+    return Span(run[0][0][1], run[-1][0][2], _kind(run), _highest(run))
+
+
+def _highest(run: Sequence[Read]) -> float:
+    """Return the worth of the few neighbouring tokens that are worth most."""
+    size = min(RUN, len(run))
+    return max(sum(one[1] for one in run[at : at + size]) / size for at in range(len(run) - size + 1))
+
+
+def _kind(run: Sequence[Read]) -> str:
+    """Return the kind that most tokens are of."""
+    kinds = [kind for _, _, kind in run]
+    return max(KINDS, key=kinds.count)
+
+
+def _parts(found: list[Token], text: str) -> Iterator[list[Token]]:
+    """Cut the tokens of a long text, where a line or a sentence ends, so that each part can be read at once."""
+    while len(found) > LONGEST_TEXT:
+        later_half = range(LONGEST_TEXT, LONGEST_TEXT // 2, -1)
+        between = {n: text[found[n - 1][1] : found[n][1]] for n in later_half}
+        at = next((n for n in later_half if "\n" in between[n]), 0)
+        at = at or next((n for n in later_half if between[n].rstrip() in _STOPS), LONGEST_TEXT)
+        yield found[:at]
+        found = found[at:]
+    if found:
+        yield found

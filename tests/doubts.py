@@ -1,0 +1,50 @@
+"""A drain whose model is unsure: which memories are maybe replaced, and by what."""
+
+import re
+
+from memman.testing.providers import ScriptedProvider, respond
+
+OLD = "We deploy the shop on Vercel."
+NEW = "Since the spring Coolify takes each deploy of the shop."
+ASKED = "what is Vercel for?"
+_MEMORY = re.compile(r"^m(\d+) [^:]*: (.*)$", re.MULTILINE)
+_FACT = re.compile(r"^f(\d+): (.*)$", re.MULTILINE)
+
+
+def judging(*judged):
+    """Answer reconcile by (word of a fact, action, word of a memory), and the rest dutifully."""
+
+    def answer(asked):
+        if asked["task"] != "reconcile":
+            return respond(asked)
+        told = [
+            {"fact": int(f), "action": action, "memory": int(m), "reason": "moved, it seems"}
+            for newer, action, older in judged
+            for f, fact in _FACT.findall(asked["user"])
+            for m, memory in _MEMORY.findall(asked["user"])
+            if newer in fact and older in memory
+        ]
+        return {"verdicts": told, "causes": []}
+
+    return answer
+
+
+def drained(box, *notes, judged=(("Coolify", "MAYBE", "Vercel"),), **columns):
+    """Remember notes one by one, each drained by a model that judges so; return the uids of the new memories."""
+    with ScriptedProvider(respond=judging(*judged)) as provider:
+        box.use(provider, EMBED_PROVIDER="builtin", EMBED_ENDPOINT="", EMBED_MODEL="")
+        uids = []
+        for text in notes:
+            uids.append(box.remember(text, **columns))
+            assert box.drain().done == 1
+    box.configure()
+    return [memory for uid in uids for memory in box.store("SELECT uid FROM memory WHERE note = ?", uid)]
+
+
+def marks(box, name="default"):
+    """Return what is maybe replaced, each text with that of the newer memory."""
+    sql = (
+        "SELECT o.text, n.text FROM meta JOIN memory o ON o.uid = substr(key, 7) JOIN memory n ON n.uid = value"
+        " WHERE key LIKE 'maybe:%' ORDER BY o.id"
+    )
+    return dict(box.store(sql, name=name))

@@ -1,0 +1,164 @@
+"""The trained judge: what it finds worth keeping, and what a new statement does to an old one."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memman.judge.judge import ABOUT, FOLDER, LONGEST_TEXT, MANIFEST, VOCABULARY, WEIGHTS, Judge, Span, damage
+from memman.judge.tokens import tokens
+from memman.llm.builtin.reconcile import SURE
+from memman.llm.builtin.turn import leaning, turn
+
+# Plain statements, each with one that ends it, and one that only looks like it.
+CHANGES = [
+    ("Sessions expire after 30 minutes.", "Sessions now expire after 8 hours.", "Invitations expire after 8 hours."),
+    ("We use Redis for caching.", "We switched from Redis to Valkey for caching.", "We use Redis for queues, too."),
+    ("Deploys happen on Fridays.", "Deploys happen on Tuesdays now.", "Backups happen on Tuesdays."),
+    ("Alice owns billing.", "Bob owns billing now.", "Bob owns the search."),
+    ("The upload limit is 5 MB.", "The upload limit is now 20 MB.", "The log file limit is 20 MB."),
+    ("Use Postgres 14.", "We upgraded Postgres to 16.", "Should we upgrade Postgres to 16?"),
+]
+# What people say, and what of it is worth keeping.
+SAID = [
+    ("never use npm here, we're on pnpm. also can you install zustand?", "never use npm here"),
+    ("Always run make lint before committing.", "Always run make lint before committing"),
+    ("From now on, answer in German.", "answer in German"),
+    ("no, we deploy with fly, not heroku", "we deploy with fly, not heroku"),
+    ("The staging DB is on port 5433.", "The staging DB is on port 5433"),
+    ("bitte antworte immer auf Deutsch", "antworte immer auf Deutsch"),
+]
+PASSING = [
+    "fix the failing test",
+    "thanks, that worked",
+    "don't touch the tests yet",
+    "what does this function do?",
+    "the build is red again",
+    "run it again please",
+]
+
+
+def test_the_weights_are_those_of_the_manifest():
+    """Both files have the digests that the training wrote, and are no larger than promised."""
+    manifest = json.loads(Path(FOLDER, MANIFEST).read_text(encoding="utf-8"))
+    for name in (WEIGHTS, VOCABULARY):
+        assert hashlib.sha256(Path(FOLDER, name).read_bytes()).hexdigest() == manifest["sha256"][name]
+    assert Path(FOLDER, WEIGHTS).stat().st_size <= 30_000_000
+    assert Judge().name == manifest["name"]
+
+
+@pytest.mark.parametrize(("old", "new", "other"), CHANGES)
+def test_a_plain_change_ends_what_it_changes_and_nothing_else(judge, old, new, other):
+    """The change is sure or at least likelier than not; what only looks like it is never sure."""
+    assert judge.relation(old, new).ends >= 0.5
+    assert judge.relation(old, other).ends < SURE
+
+
+@pytest.mark.parametrize(("said", "kept"), SAID)
+def test_what_is_said_for_good_is_kept_without_what_stands_beside_it(judge, said, kept):
+    """The rule is kept, and neither the task nor the question."""
+    found = [fact["text"] for fact in turn({"user": said, "agent": "", "summary": ""}, judge)["facts"]]
+    assert any(kept in text for text in found), found
+    assert not any("zustand" in text for text in found)
+
+
+@pytest.mark.parametrize("said", PASSING)
+def test_what_is_of_the_moment_is_not_kept(judge, said):
+    """Tasks, thanks, questions and observations leave nothing."""
+    assert turn({"user": said, "agent": "", "summary": ""}, judge)["facts"] == []
+
+
+def test_answers_do_not_depend_on_what_is_asked_beside():
+    """Alone or among others, first or last, a statement gets the same vector and a pair the same relation."""
+    texts = [text for change in CHANGES for text in change]
+    together = Judge().about(texts)
+    alone = np.concatenate([Judge().about([text]) for text in texts[:3]])
+    assert together.shape == (len(texts), ABOUT)
+    assert np.allclose(together[:3], alone, atol=1e-4)
+    pairs = [(old, new) for old, new, _ in CHANGES]
+    among = Judge().relations(pairs)
+    assert among[-1].ends == pytest.approx(Judge().relation(*pairs[-1]).ends, abs=1e-4)
+
+
+def test_what_bears_on_one_another_is_near(judge):
+    """A change speaks of what it changes rather than of any of the others."""
+    olds, news = (judge.about([change[side] for change in CHANGES]) for side in (0, 1))
+    assert (news @ olds.T).argmax(axis=1).tolist() == list(range(len(CHANGES)))
+
+
+def test_tokens_stand_where_their_words_do():
+    """A token has the place of its word, in any script."""
+    text = "Nutze pnpm, 用 pnpm!"
+    vocabulary = {"[UNK]": 0, "nutz": 1, "##e": 2, "pn": 3, "##pm": 4, "用": 5, ",": 6, "!": 7}
+    found = [(number, text[start:end]) for number, start, end in tokens(text, vocabulary, 100)]
+    expected = [
+        (1, "Nutze"),
+        (2, "Nutze"),
+        (3, "pnpm"),
+        (4, "pnpm"),
+        (6, ","),
+        (5, "用"),
+        (3, "pnpm"),
+        (4, "pnpm"),
+        (7, "!"),
+    ]
+    assert found == expected
+    assert len(tokens(text, vocabulary, 3)) == 3
+
+
+def test_a_long_text_is_read_to_its_end(judge):
+    """A rule behind more than is read at once is found."""
+    text = "please fix the failing test in the parser. " * 60 + "Never use npm here, we use pnpm."
+    assert len(judge.worth(text)) > 2 * LONGEST_TEXT
+    assert any("npm" in text[span.start : span.end] for span in judge.spans(text))
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", "?", "🙂", "a" * 70_000, "a b " * 20_000, "\x00\ufffd"])
+def test_any_text_is_judged(judge, text):
+    """Whatever it is given, it answers."""
+    judge.spans(text)
+    assert 0 <= judge.relation(text, "We use uv.").ends <= 1
+    assert judge.about([text]).shape == (1, ABOUT)
+
+
+def test_a_changed_file_is_told(tmp_path):
+    """Doctor's look at the judge's files finds one that is missing, changed or no manifest."""
+    folder = f"{tmp_path}/"
+    assert MANIFEST in damage(folder)
+    for name in (MANIFEST, WEIGHTS, VOCABULARY):
+        (tmp_path / name).write_bytes(Path(FOLDER, name).read_bytes())
+    assert damage(folder) == ""
+    with (tmp_path / WEIGHTS).open("r+b") as file:
+        file.seek(10_000_000)
+        file.write(b"\x7f\x7f")
+    assert WEIGHTS in damage(folder)
+    assert damage() == ""
+
+
+EDGES = [
+    ("--no-verify is never allowed in this repo.", "--no-verify is never allowed in this repo."),
+    (":latest tags are banned", ":latest tags are banned"),
+    ("- never push on Fridays", "never push on Fridays"),
+    (", so: answer in German -", "so: answer in German"),
+    ("(use tabs", "use tabs"),
+]
+
+
+@pytest.mark.parametrize(("said", "kept"), EDGES)
+def test_a_piece_of_a_sentence_loses_the_signs_around_it_and_none_of_its_own(said, kept):
+    """Bullets and dashes around what is kept go; an option or a tag keeps the signs that make it one."""
+    assert leaning(said, Span(0, len(said), "rule", 1.0)) == ("", kept)
+
+
+def test_a_long_rule_is_kept_to_its_end():
+    """Nothing is cut off what a user says, least of all inside a word."""
+    rule = "Never deploy without " + ", ".join(f"the approval of team {n}" for n in range(30)) + " and a smoke test."
+
+    class All(Judge):
+        def spans(self, text):
+            return [Span(0, len(text), "rule", 1.0)]
+
+    (fact,) = turn({"user": rule, "summary": ""}, All())["facts"]
+    assert fact["text"] == rule

@@ -1,0 +1,172 @@
+"""The judge in the drain: what it retires, what it marks, and the vectors that it keeps of memories."""
+
+import asyncio
+import sys
+
+from memman.drain.backfill import judge_all
+from memman.model.records import Candidate, Fingerprint
+from memman.model.vocabulary import JUDGE, MAYBE
+from memman.pipeline.candidates import closest
+from memman.store.sqlite import vectors
+from memman.store.sqlite.store import SqliteStore
+
+JUDGED = "SELECT v.memory FROM vector v JOIN embedder e ON e.id = v.embedder WHERE e.provider = 'judge' ORDER BY 1"
+OTHERS = (
+    "Invoices are numbered per year.",
+    "The office cat sleeps on the router.",
+    "Kim reviews all migrations.",
+    "Uploads go to the bucket `reports-eu`.",
+)
+
+
+def current(box):
+    """Return the memories in force."""
+    return box.store("SELECT text FROM memory WHERE status = 'current' ORDER BY id")
+
+
+def told(box, *texts):
+    """Remember texts one after the other, each in a session and a drain of its own."""
+    for n, text in enumerate(texts):
+        box.remember(text, session=f"{text[:8]}-{n}")
+        box.drain()
+
+
+def test_a_new_value_retires_the_old_one_and_nothing_else(box):
+    """The plainest of changes, told without the word that something changed."""
+    told(box, *OTHERS, "Sessions expire after 30 minutes.", "Sessions now expire after 8 hours.")
+    assert current(box) == [*OTHERS, "Sessions now expire after 8 hours."]
+    assert box.recall("when do sessions expire")[0] == "Sessions now expire after 8 hours."
+
+
+def test_without_the_judge_both_stay(box):
+    """MEMMAN_JUDGE=off leaves structure alone: nothing is retired or marked, and of a turn nothing is kept."""
+    box.configure(JUDGE="off")
+    told(box, "Sessions expire after 30 minutes.", "Sessions now expire after 8 hours.")
+    box.remember("Always run make lint before committing.", channel="turn", reply="Done.")
+    box.drain()
+    assert current(box) == ["Sessions expire after 30 minutes.", "Sessions now expire after 8 hours."]
+    assert box.store(f"SELECT key FROM meta WHERE key GLOB '{MAYBE}*'") == []
+    assert box.store(JUDGED) == []
+
+
+def test_what_is_unsure_is_marked_and_both_stay(box, monkeypatch):
+    """Below the bar of what is sure, the older one is marked by the newer and stands behind it."""
+    monkeypatch.setattr(sys.modules["memman.llm.builtin.reconcile"], "SURE", 1.01)
+    told(box, *OTHERS, "Sessions expire after 30 minutes.", "Sessions now expire after 8 hours.")
+    assert len(current(box)) == len(OTHERS) + 2
+    old, new = box.store("SELECT uid FROM memory WHERE text LIKE 'Sessions%' ORDER BY id")
+    assert box.store(f"SELECT key, value FROM meta WHERE key GLOB '{MAYBE}*'") == [(MAYBE + old, new)]
+    hits = box.hits("when do sessions expire")
+    assert [hit.row[1] for hit in hits][:2] == [new, old]
+    assert hits[1].maybe_replaced_by == new
+
+
+def test_an_old_memory_that_shares_no_word_is_offered(box):
+    """The judge's vector finds what neither words nor the built-in vector would put first."""
+    told(box, *OTHERS, "We store images in GCS.", "pictures: R2 since the egress bill")
+    offered = box.store("SELECT text, status FROM memory WHERE text LIKE '%GCS%'")
+    marked = box.store(f"SELECT count(*) FROM meta WHERE key GLOB '{MAYBE}*'") != [0]
+    assert offered == [("We store images in GCS.", "superseded")] or marked
+
+
+def judged_again(store, judge, most, monkeypatch):
+    """Have the judge read what it has not, up to `most` memories; return whether some are left."""
+    monkeypatch.setattr("memman.drain.backfill.BATCH", 1)
+    monkeypatch.setattr("memman.drain.backfill.JUDGED_AT_ONCE", most)
+    return asyncio.run(judge_all(["default"], lambda _: store, judge, lambda: False))
+
+
+def test_of_what_is_offered_the_judge_reads_what_is_nearest():
+    """A memory much farther from a fact than the closest is spared; one that was not offered is left out."""
+    scores = {"far": 0.5, "near": 0.8, "elsewhere": 0.95, "nearest": 0.9, "there": 0.6}
+    candidates = [Candidate(uid, uid, "fact", (), 0, 0.5, score=one) for uid, one in scores.items()]
+    numbers = {"far": 0, "near": 1, "nearest": 2, "there": 3}
+    assert closest(candidates, numbers) == [2, 1, 3]
+    assert closest([], numbers) == []
+
+
+def test_memories_of_before_are_given_their_vectors(box, judge, monkeypatch):
+    """A store that another release filled is judged at the end of drains, some memories at a time."""
+    box.configure(JUDGE="off")
+    told(box, *OTHERS)
+    store = SqliteStore(str(box.store_path()))
+    try:
+        assert judged_again(store, judge, 3, monkeypatch)
+        assert len(box.store(JUDGED)) == 3
+        assert not judged_again(store, judge, 3, monkeypatch)
+        assert len(box.store(JUDGED)) == len(OTHERS)
+    finally:
+        store.close()
+
+
+def test_vectors_of_an_earlier_judge_go_once_all_are_made_anew(box, judge, monkeypatch):
+    """After an upgrade both are there until the new ones are complete."""
+    told(box, *OTHERS)
+    store = SqliteStore(str(box.store_path()))
+    try:
+        with store.unit() as unit:
+            unit.db.execute("UPDATE embedder SET model = 'judge-of-before' WHERE provider = ?", (JUDGE,))
+        assert judged_again(store, judge, 2, monkeypatch)
+        assert Fingerprint(JUDGE, "judge-of-before", 256) in vectors.embedders(store.db)
+        assert not judged_again(store, judge, 9, monkeypatch)
+        names = [made.model for made in vectors.embedders(store.db) if made.provider == JUDGE]
+        assert names == [judge.name]
+        assert len(box.store(JUDGED)) == len(OTHERS)
+    finally:
+        store.close()
+
+
+def test_every_store_is_judged_once_after_an_upgrade(box):
+    """A drain walks all stores when the judge is another, those too that no note came to."""
+    box.configure(JUDGE="off")
+    for name in ("alpha", "beta"):
+        box.remember(OTHERS[0], store=name)
+    box.drain()
+    box.configure()
+    box.remember(OTHERS[1], store="alpha")
+    box.drain()
+    for name in ("alpha", "beta"):
+        judged = box.store(JUDGED, name=name)
+        assert judged == box.store("SELECT id FROM memory ORDER BY 1", name=name)
+
+
+def test_a_missing_judge_stops_the_drain_and_costs_no_note(box, monkeypatch, tmp_path):
+    """Where its files are gone, the line says what to do, and notes wait."""
+    monkeypatch.setattr("memman.judge.judge.FOLDER", f"{tmp_path}/")
+    monkeypatch.setattr("memman.judge.judge.Judge.__init__.__defaults__", (f"{tmp_path}/",))
+    box.remember(OTHERS[0])
+    report = box.drain()
+    assert "MEMMAN_JUDGE" in report.stopped
+    assert box.states() == {"pending": 1}
+
+
+def test_a_drain_without_notes_ends_as_ever_where_the_judge_is_missing(box, monkeypatch, tmp_path):
+    """Nothing needs it then: the drain writes it down, and goes on to what comes after."""
+    box.remember(OTHERS[0])
+    box.drain()
+    monkeypatch.setattr("memman.judge.judge.Judge.__init__.__defaults__", (f"{tmp_path}/",))
+    assert box.drain().stopped == ""
+    assert "judging failed" in (box.data / "logs" / "worker.jsonl").read_text(encoding="utf-8")
+
+
+def test_what_was_stored_while_the_judge_was_off_is_judged_by_the_next_drains(box):
+    """Switched off and on again, it reads what it has not, in stores too that no note came to since."""
+    for name in ("alpha", "beta"):
+        box.remember(OTHERS[0], store=name)
+    box.drain()
+    box.configure(JUDGE="off")
+    box.remember(OTHERS[1], store="beta")
+    box.drain()
+    box.configure()
+    box.remember(OTHERS[2], store="alpha")
+    box.drain()
+    assert box.store(JUDGED, name="beta") == box.store("SELECT id FROM memory ORDER BY 1", name="beta")
+
+
+def test_code_and_long_texts_replace_nothing(box):
+    """What the judge has not learned to compare stays, unmarked."""
+    long = "The importer reads the queue, " + ", ".join(f"writes ledger number {n}" for n in range(14))
+    told(box, "Start it with:\n```\nmake run PORT=8080\n```", "Start it with:\n```\nmake run PORT=9090\n```", long)
+    told(box, long.replace("the queue", "the topic"))
+    assert len(current(box)) == len(box.store("SELECT uid FROM memory")) == 4
+    assert box.store("SELECT key FROM meta WHERE key LIKE 'maybe:%'") == []
