@@ -41,28 +41,28 @@ async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[F
     texts = [*(one.text for one in statements), *(text for text, _ in shown.values())]
     vectors = (await tools.local.embed(texts)).vectors
     said, known = vectors[: len(statements)], vectors[len(statements) :]
+    closest: dict[str, list[Shown]] = {}
     if tools.judge and shown:
         # Read together, beside the event loop; what is asked below is remembered.
         await asyncio.to_thread(tools.judge.about, [one.text for one in statements])
-        pairs = [(text, one.text) for one in statements for text, _ in _closest(tools, tools.judge, one.text, shown)]
+        closest = {one.text: _closest(tools, tools.judge, one.text, shown) for one in statements}
+        pairs = [(text, said) for said, memories in closest.items() for text, _ in memories]
         await asyncio.to_thread(tools.judge.relations, pairs)
     kept = []
     for one, vector, near in zip(statements, said, said @ known.T, strict=True):
         found = _about(tools, one, near, [*shown.values()]) or _about(tools, one, *_stored(tools, one, vector))
-        kept.append(found or _ending(tools, one, shown))
+        kept.append(found or (_ending(tools.judge, one, closest[one.text]) if tools.judge and shown else None))
     if not any(kept) and len(statements) > 1:
         whole = replace(statements[0], text=" ".join(one.text for one in statements))
-        kept.append(_ending(tools, whole, shown) if len(whole.text) <= WHOLE else None)
+        if tools.judge and shown and len(whole.text) <= WHOLE:
+            kept.append(_ending(tools.judge, whole, _closest(tools, tools.judge, whole.text, shown)))
     return tuple(filter(None, kept))
 
 
-def _ending(tools: Tools, statement: Fact, shown: Mapping[int, Shown]) -> Fact | None:
-    """Return a statement, of the memory's category, where the judge finds that it may end one of those shown."""
-    if not (tools.judge and shown):
-        return None
-    closest = _closest(tools, tools.judge, statement.text, shown)
-    judged = tools.judge.relations([(text, statement.text) for text, _ in closest])
-    ended = [category for (_, category), one in zip(closest, judged, strict=True) if one.ends >= ENDS]
+def _ending(judge: Judge, statement: Fact, memories: Sequence[Shown]) -> Fact | None:
+    """Return a statement, of the memory's category, where the judge finds that it may end one of `memories`."""
+    judged = judge.relations([(text, statement.text) for text, _ in memories])
+    ended = [category for (_, category), one in zip(memories, judged, strict=True) if one.ends >= ENDS]
     return replace(statement, category=ended[0]) if ended else None
 
 
