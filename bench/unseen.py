@@ -2,8 +2,8 @@
 
 `python -m bench.unseen --data FOLDER` takes a folder for each writer and sends what is in it through the product's own
 pipeline: facts that change and near misses of such (all of a writer's in one store), turns, documents, prompts to an
-agent that should or should not bring a memory, and rules that the user turns round. It prints a table, and with --json
-writes all outcomes.
+agent that should or should not bring a memory, rules that the user turns round, and the histories of projects (README
+and log, a note an entry). It prints a table, and with --json writes all outcomes.
 """
 
 import argparse
@@ -164,7 +164,35 @@ def reversals(folder: Path, work: str) -> Iterator[Line]:
         desk.store.close()
 
 
-PARTS = (replaced, turns, notes, prompts, reversals)
+def histories(folder: Path, work: str) -> Iterator[Line]:
+    """Yield what is remembered of each project's history, a note an entry: what of it was retired, and rightly so."""
+    for n, line in enumerate(_lines(folder, "history")):
+        desk = Desk(f"{work}/{n}")
+        entries = {desk.tell(entry): at for at, entry in enumerate(line["entries"])}
+        # A later entry may repeat what an earlier one has changed.
+        ended = {earlier: min(later for later, its in line["ends"] if its == earlier) for _, earlier in line["ends"]}
+        by = dict(desk.store.db.execute("SELECT o.uid, n.note FROM memory o JOIN memory n ON n.id = o.superseded_by"))
+        memories = desk.memories()
+        for uid, text, status, note in memories:
+            at, ender = entries[note], entries[by[uid]] if uid in by else None
+            yield {
+                "part": "history",
+                "text": text,
+                "entry": at,
+                "by": ender,
+                "retired": status == "superseded",
+                "marked": bool(desk.store.reader.meta(MAYBE + uid)),
+                "ended": at in ended,
+                "right": status != "superseded" or (ender is not None and ender >= ended.get(at, len(entries))),
+            }
+        for earlier in ended:
+            its = [(uid, status) for uid, _, status, note in memories if entries[note] == earlier]
+            seen = any(status == "superseded" or desk.store.reader.meta(MAYBE + uid) for uid, status in its)
+            yield {"part": "ended", "entry": line["entries"][earlier], "right": seen}
+        desk.store.close()
+
+
+PARTS = (replaced, turns, notes, prompts, reversals, histories)
 
 
 def _lines(folder: Path, part: str) -> Sequence[Line]:
@@ -200,6 +228,9 @@ def table(outcomes: Sequence[Line]) -> str:
         "prompts: the memory shown then, or at the start": lambda o: o["part"] == "prompts" and o["needs"] is not None,
         "prompts: shown in vain": lambda o: o["part"] == "prompts" and o["needs"] is None,
         "reversals kept": lambda o: o["part"] == "reversals",
+        "history: wrongly retired": lambda o: o["part"] == "history",
+        "history: wrongly marked": lambda o: o["part"] == "history" and not o["ended"],
+        "history: what ended retired or marked": lambda o: o["part"] == "ended",
     }
     counted = {
         "changed: the old one retired": lambda o: o["retired"],
@@ -210,6 +241,8 @@ def table(outcomes: Sequence[Line]) -> str:
         "other languages: others kept": lambda o: not o["right"],
         "prompts: the memory shown then, or at the start": lambda o: o["told"],
         "prompts: shown in vain": lambda o: not o["right"],
+        "history: wrongly retired": lambda o: not o["right"],
+        "history: wrongly marked": lambda o: o["marked"],
     }
     writers = sorted({o["writer"] for o in outcomes})
     rows = []
