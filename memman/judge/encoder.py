@@ -5,6 +5,7 @@ are unpacked to float32 when loaded; of the table of words only the rows that ar
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from memman.embed.base import Vectors
 from memman.embed.bert import CLS, EPSILON, SEP, Bert, batches, gelu, load
 
 # After so many layers a pair is left of which the newer statement no more probably than this bears on the older one.
-EARLY, UNLIKELY = 2, 0.1
+EARLY, UNLIKELY = 2, 0.03
+# A newer statement, and the older ones it is compared with.
+Group = tuple[Sequence[int], Sequence[Sequence[int]]]
 _WORDS = "embeddings.word_embeddings.weight"
 _SCALE = ".scale"
 
@@ -47,24 +50,36 @@ class Encoder:
         self._weights: dict[str, Vectors] = weights
         self._bert = Bert(weights)
 
-    def pairs(self, rows: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Vectors:
-        """Return the probability of each relation between two statements: (pairs, relations).
+    def pairs(self, groups: Sequence[Group], most: int | None = None) -> list[Vectors]:
+        """Return the probability of each relation of a newer statement to its older ones: (older ones, relations) each.
 
-        Where the first layers find it unlikely that the newer bears on the older, the others are spared: surely apart.
+        Where the first layers find it unlikely that the newer bears on the older, or likelier of `most` others, the
+        rest is spared: surely apart.
         """
-        found = np.zeros((len(rows), self._weights["relate.3.bias"].size), np.float32)
+        written, seconds, ends = [], [], [0]
+        for new, olds in groups:
+            written += [[CLS, *old, SEP, *new, SEP] for old in olds]
+            seconds += [len(old) + 2 for old in olds]
+            ends.append(len(written))
+        found = np.zeros((len(written), self._weights["relate.3.bias"].size), np.float32)
         found[:, 0] = 1
-        written = [[CLS, *old, SEP, *new, SEP] for old, new in rows]
+        states: dict[int, Vectors] = {}
+        likely = np.zeros(len(written), np.float32)
         for batch in batches([len(row) for row in written]):
-            seconds = [len(rows[n][0]) + 2 for n in batch]
-            states = self._bert.layered(self._bert.embedded([written[n] for n in batch], seconds), 0, EARLY)
-            likely = _sigmoid(self._two_layers(_both(states, seconds), "early", "0", "2")[:, 0]) >= UNLIKELY
-            left = np.flatnonzero(likely).tolist()
-            if left:
-                states = self._bert.layered([states[n] for n in left], EARLY, self._bert.layers)
-                both = _both(states, [seconds[n] for n in left])
-                found[[batch[n] for n in left]] = _shares(self._two_layers(both, "relate", "0", "3"))
-        return found
+            embedded = self._bert.embedded([written[n] for n in batch], [seconds[n] for n in batch])
+            states |= zip(batch, self._bert.layered(embedded, 0, EARLY), strict=True)
+            both = _both([states[n] for n in batch], [seconds[n] for n in batch])
+            likely[batch] = _sigmoid(self._two_layers(both, "early", "0", "2")[:, 0])
+        left = []
+        for first, last in pairwise(ends):
+            best = sorted(range(first, last), key=lambda n: -likely[n])[:most]
+            left += [n for n in best if likely[n] >= UNLIKELY]
+        for batch in batches([len(written[n]) for n in left]):
+            some = [left[k] for k in batch]
+            layered = self._bert.layered([states.pop(n) for n in some], EARLY, self._bert.layers)
+            both = _both(layered, [seconds[n] for n in some])
+            found[some] = _shares(self._two_layers(both, "relate", "0", "3"))
+        return [found[first:last] for first, last in pairwise(ends)]
 
     def texts(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[Vectors, Vectors, Vectors]]:
         """Yield for each row what each token is worth (tokens,), its kinds (tokens, kinds), and what the row speaks of.

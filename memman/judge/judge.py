@@ -29,13 +29,15 @@ LONGEST_PAIR, LONGEST_TEXT = 60, 100
 # A span is worth keeping where a token is worth this, and reaches as far as tokens are worth the lesser, over a gap of
 # a few within the sentence; its worth is that of its best few neighbours.
 PART, EDGE, GAP, RUN = 0.5, 0.2, 3, 4
-# Vectors, relations and texts that are remembered.
-_KEPT, _READ = 4_096, 64
+# Vectors and relations that are remembered, and tokens of texts.
+_KEPT, _READ = 4_096, 32_768
 _MEND = "install memman again, or set MEMMAN_JUDGE to off"
 _STOPS = frozenset(".!?\u3002\uff01\uff1f")
 _BULLETS = frozenset("-*+\u2022#>0123456789")
 
 
+# A new statement, the older ones it is compared with, and how many of them it may bear on.
+Asked = tuple[str, tuple[str, ...], int | None]
 # A token, how much it is worth keeping, and as what.
 Read = tuple[Token, float, str]
 
@@ -77,8 +79,8 @@ class Judge:
         self._lock = Lock()
         self._model: tuple[Encoder, dict[str, int]] | None = None
         self._about: LRUCache[str, Vectors] = LRUCache(_KEPT)
-        self._read: LRUCache[str, list[Read]] = LRUCache(_READ)
-        self._relations: LRUCache[tuple[str, str], Relation] = LRUCache(_KEPT)
+        self._read: LRUCache[str, list[Read]] = LRUCache(_READ, getsizeof=len)
+        self._relations: LRUCache[Asked, list[Relation]] = LRUCache(_KEPT)
 
     @cached_property
     def name(self) -> str:
@@ -95,15 +97,19 @@ class Judge:
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
         """Judge what the second statement of each pair, said later, does to the first."""
+        return [found for (found,) in self.compared([(new, (old,)) for old, new in pairs])]
+
+    def compared(self, groups: Sequence[tuple[str, tuple[str, ...]]], most: int | None = None) -> list[list[Relation]]:
+        """Judge what each new statement does to each of the older ones, of which it bears on `most` at most."""
         with self._lock:
-            known = {pair: found for pair in pairs if (found := self._relations.get(pair))}
-        rest = [pair for pair in dict.fromkeys(pairs) if pair not in known]
-        rows = [(self._ids(bare(old), LONGEST_PAIR), self._ids(bare(new), LONGEST_PAIR)) for old, new in rest]
-        shares = self._encoder.pairs(rows).tolist() if rows else []
-        new = {pair: Relation(*one) for pair, one in zip(rest, shares, strict=True)}
+            known = {one: judged for one in groups if (judged := self._relations.get((*one, most)))}
+        rest = [one for one in dict.fromkeys(groups) if one not in known]
+        rows = [(self._bare(new), [self._bare(old) for old in olds]) for new, olds in rest]
+        shares = self._encoder.pairs(rows, most) if rows else []
+        known |= {one: [Relation(*row) for row in some.tolist()] for one, some in zip(rest, shares, strict=True)}
         with self._lock:
-            self._relations.update(new)
-        return [(known | new)[pair] for pair in pairs]
+            self._relations.update({(*one, most): known[one] for one in rest})
+        return [known[one] for one in groups]
 
     def about(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of what statements speak of: those that bear on one another are near (texts, ABOUT)."""
@@ -121,7 +127,11 @@ class Judge:
 
     def spans(self, text: str) -> list[Span]:
         """Return the pieces of `text` that seem worth keeping at all, in order; the surer, the more worth."""
-        return [_span(run) for run in _runs(self.worth(text), text)]
+        return self.spans_of([text])[0]
+
+    def spans_of(self, texts: Sequence[str]) -> list[list[Span]]:
+        """Return these pieces of each text, read by itself."""
+        return [[_span(run) for run in _runs(read, text)] for read, text in zip(self.read(texts), texts, strict=True)]
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, str]]:
         """Return how much each of the statements of a document is worth keeping, and of what kind it is."""
@@ -142,9 +152,9 @@ class Judge:
         with self._lock:
             known = {text: found for text in texts if (found := self._read.get(text)) is not None}
         rest = [text for text in dict.fromkeys(texts) if text not in known]
-        parts = [list(_parts(tokens(text, self._vocabulary, len(text)), text)) for text in rest]
-        answers = self._encoder.texts([[number for number, _, _ in part] for cut in parts for part in cut])
-        for text, cut in zip(rest, parts, strict=True):
+        cuts = [list(parts(tokens(text, self._vocabulary, len(text)), text)) for text in rest]
+        answers = self._encoder.texts([[number for number, _, _ in part] for cut in cuts for part in cut])
+        for text, cut in zip(rest, cuts, strict=True):
             known[text] = []
             for part in cut:
                 worth, kinds, about = next(answers)
@@ -152,10 +162,14 @@ class Judge:
                 names = (KINDS[n] for n in kinds.argmax(-1).tolist())
                 known[text] += zip(part, worth.tolist(), names, strict=True)
             with self._lock:
-                self._read[text] = known[text]
+                if len(known[text]) <= _READ:
+                    self._read[text] = known[text]
                 if len(cut) == 1 and len(cut[0]) <= LONGEST_PAIR:
                     self._about[text] = about
         return [known[text] for text in texts]
+
+    def _bare(self, statement: str) -> list[int]:
+        return self._ids(bare(statement), LONGEST_PAIR)
 
     def _ids(self, text: str, most: int) -> list[int]:
         return [number for number, _, _ in tokens(text, self._vocabulary, most)]
@@ -173,6 +187,19 @@ class Judge:
             with self._lock:
                 self._model = self._model or _load(self._folder)
         return self._model
+
+
+def parts(found: list[Token], text: str) -> Iterator[list[Token]]:
+    """Cut the tokens of a text, where a line or a sentence ends, so that each part can be read at once."""
+    while len(found) > LONGEST_TEXT:
+        later_half = range(LONGEST_TEXT, LONGEST_TEXT // 2, -1)
+        between = {n: text[found[n - 1][1] : found[n][1]] for n in later_half}
+        at = next((n for n in later_half if "\n" in between[n]), 0)
+        at = at or next((n for n in later_half if between[n].rstrip() in _STOPS), LONGEST_TEXT)
+        yield found[:at]
+        found = found[at:]
+    if found:
+        yield found
 
 
 def damage(folder: str = FOLDER) -> str:
@@ -242,16 +269,3 @@ def _kind(run: Sequence[Read]) -> str:
     """Return the kind that most tokens are of."""
     kinds = [kind for _, _, kind in run]
     return max(KINDS, key=kinds.count)
-
-
-def _parts(found: list[Token], text: str) -> Iterator[list[Token]]:
-    """Cut the tokens of a long text, where a line or a sentence ends, so that each part can be read at once."""
-    while len(found) > LONGEST_TEXT:
-        later_half = range(LONGEST_TEXT, LONGEST_TEXT // 2, -1)
-        between = {n: text[found[n - 1][1] : found[n][1]] for n in later_half}
-        at = next((n for n in later_half if "\n" in between[n]), 0)
-        at = at or next((n for n in later_half if between[n].rstrip() in _STOPS), LONGEST_TEXT)
-        yield found[:at]
-        found = found[at:]
-    if found:
-        yield found

@@ -21,11 +21,12 @@ from memman.pipeline.plan import Tools
 # decision too; and about one that was not, for an agent may have looked that up by itself.
 NEAR, KIN, CLOSE = 0.5, 0.65, 0.8
 # An order may be the task of this turn: it is kept where it seems to end what a memory says, or worth keeping at all.
-ENDS, WORTH = 0.3, 0.6
+ENDS, WORTH = 0.15, 0.6
 # Shown memories that the judge compares a statement with: those that speak of most nearly the same.
 ASKED = 2
-# Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences.
-WHOLE = 300
+# Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences. Two are
+# kept together, for one often tells the occasion and the other what holds from now on.
+WHOLE, BREATH = 300, 2
 _TEXT, _CATEGORY = 3, 4  # columns of a row
 
 # A memory's text and category.
@@ -52,11 +53,16 @@ async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[F
     for one, vector, near in zip(statements, said, said @ known.T, strict=True):
         found = _about(tools, one, near, [*shown.values()]) or _about(tools, one, *_stored(tools, one, vector))
         kept.append(found or (_ending(tools.judge, one, closest[one.text]) if tools.judge and shown else None))
-    if not any(kept) and len(statements) > 1:
-        whole = replace(statements[0], text=" ".join(one.text for one in statements))
-        if tools.judge and shown and len(whole.text) <= WHOLE:
-            kept.append(_ending(tools.judge, whole, _closest(tools, tools.judge, whole.text, shown)))
-    return tuple(filter(None, kept))
+    mine = [one for one in kept if one]
+    whole = replace(statements[0], text=" ".join(one.text for one in statements))
+    if len(whole.text) > WHOLE or len(statements) == 1:
+        return tuple(mine)
+    if not mine and tools.judge and shown:
+        ending = _ending(tools.judge, whole, _closest(tools, tools.judge, whole.text, shown))
+        return (ending,) if ending else ()
+    if len(statements) == BREATH and mine:
+        return (replace(mine[0], text=whole.text),)
+    return tuple(mine)
 
 
 def _ending(judge: Judge, statement: Fact, memories: Sequence[Shown]) -> Fact | None:

@@ -23,7 +23,7 @@ TOGETHER = 0.8
 # In other words it is said by a memory that the judge finds as probably the same, or less.
 REPHRASED = 0.25
 # What as probably ends a memory is news, however like it.
-CHANGED = 0.6
+CHANGED = 0.43
 # Stored memories that an agent's fact is compared with, best match first, and those shown last.
 _NEAREST = 8
 _SHOWN = 64

@@ -49,7 +49,7 @@ def test_what_is_known_in_other_words_is_mostly_not_learned_again(box):
     assert len(SAME) == 52
     remembered(box, *dict.fromkeys(pair["memory"] for pair in SAME))
     again = learned(box, [pair["fact"] for pair in SAME])
-    assert len(again) <= 8, again
+    assert len(again) <= 9, again
 
 
 def test_a_finding_on_a_known_subject_is_learned(box):

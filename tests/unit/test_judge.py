@@ -21,6 +21,17 @@ CHANGES = [
     ("The upload limit is 5 MB.", "The upload limit is now 20 MB.", "The log file limit is 20 MB."),
     ("Use Postgres 14.", "We upgraded Postgres to 16.", "Should we upgrade Postgres to 16?"),
 ]
+# Of a project's log: a statement or a subject, and a later one that speaks of the same and makes nothing out of date.
+LOG = [
+    ("Redis keeps the sessions, for eight hours.", "The session cache and the tool that fills it"),
+    ("Fix a race between two writers of the index", "Tests for two writers of the index at once"),
+    ("The importer reads CSV and JSON.", "importer: say in which line a file is broken"),
+    ("docs: the search in plain English", "docs: the importer in plain English"),
+    ("Search: 120 rows a second before, 180 after.", "Search at a million rows, measured once more"),
+    ("A backup is taken each night.", "What a backup leaves out is named in its report"),
+    ("A drain beside writers may take as long as they write.", "A log that is full is not read by drains any further"),
+    ("Real clients run the hooks, in the gate", "What a review found: hooks are counted, and late ones told"),
+]
 # What people say, and what of it is worth keeping.
 SAID = [
     ("never use npm here, we're on pnpm. also can you install zustand?", "never use npm here"),
@@ -29,6 +40,8 @@ SAID = [
     ("no, we deploy with fly, not heroku", "we deploy with fly, not heroku"),
     ("The staging DB is on port 5433.", "The staging DB is on port 5433"),
     ("bitte antworte immer auf Deutsch", "antworte immer auf Deutsch"),
+    ("use uv instead of pip", "use uv instead of pip"),
+    ("tests must never hit the network", "tests must never hit the network"),
 ]
 PASSING = [
     "fix the failing test",
@@ -56,12 +69,39 @@ def test_a_plain_change_ends_what_it_changes_and_nothing_else(judge, old, new, o
     assert judge.relation(old, other).ends < SURE
 
 
+@pytest.mark.parametrize(("old", "new"), LOG)
+def test_a_commit_ends_no_statement_that_still_holds(judge, old, new):
+    """Subjects of commits and titles, which are no statements, and what is merely added, retire nothing."""
+    assert judge.relation(old, new).ends < SURE
+
+
+def test_of_many_the_likeliest_are_looked_at_to_the_end():
+    """A statement that may bear on one of many bears on what it ends; the answers of another question stay."""
+    olds = tuple(old for old, _, _ in CHANGES)
+    for n, (_, new, _) in enumerate(CHANGES):
+        judge = Judge()
+        (some,) = judge.compared([(new, olds)], 1)
+        (all_of_them,) = judge.compared([(new, olds)])
+        assert [k for k, one in enumerate(some) if one.apart < 1] in ([n], [])
+        assert some[n].ends == pytest.approx(all_of_them[n].ends, abs=1e-3)
+        assert judge.relation(olds[n], new).ends == pytest.approx(all_of_them[n].ends, abs=1e-3)
+
+
 @pytest.mark.parametrize(("said", "kept"), SAID)
 def test_what_is_said_for_good_is_kept_without_what_stands_beside_it(judge, said, kept):
     """The rule is kept, and neither the task nor the question."""
     found = [fact["text"] for fact in turn({"user": said, "agent": "", "summary": ""}, judge)["facts"]]
     assert any(kept in text for text in found), found
     assert not any("zustand" in text for text in found)
+
+
+@pytest.mark.parametrize(("said", "kept"), SAID)
+def test_a_rule_is_found_among_much_else(judge, said, kept):
+    """Among many sentences each is read by itself: the rule is kept, and little of the rest."""
+    talk = "I went through the log of last night. There is nothing in it. The page still shows the wrong total. "
+    found = [fact["text"] for fact in turn({"user": f"{talk}{said}. {talk}", "summary": ""}, judge)["facts"]]
+    assert any(kept in text for text in found), found
+    assert len(found) <= 2
 
 
 @pytest.mark.parametrize("said", PASSING)
@@ -157,8 +197,8 @@ def test_a_long_rule_is_kept_to_its_end():
     rule = "Never deploy without " + ", ".join(f"the approval of team {n}" for n in range(30)) + " and a smoke test."
 
     class All(Judge):
-        def spans(self, text):
-            return [Span(0, len(text), "rule", 1.0)]
+        def spans_of(self, texts):
+            return [[Span(0, len(text), "rule", 1.0)] for text in texts]
 
     (fact,) = turn({"user": rule, "summary": ""}, All())["facts"]
     assert fact["text"] == rule

@@ -277,7 +277,7 @@ def dated(box, notes):
 NOTES = (
     ("2026-03-03", "We decided to cache the search results of the auth service for a minute."),
     ("2026-05-12", "We decided to log every failed login of the auth service."),
-    ("2026-06-20", "The auth service moved to a host of its own."),
+    ("2026-06-20", "The auth service got a host of its own."),
     ("2026-07-07", "We chose four weeks as the lifetime of a refresh token in the auth service."),
     ("2026-08-15", "The invoices are sent by a new mailer."),
     ("2026-11-11", "Alice took over the mobile app."),

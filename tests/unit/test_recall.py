@@ -26,7 +26,7 @@ PAIRS = (
     ("We use npm to install packages.", "We use pnpm instead of npm to install packages.", "what installs packages"),
     (
         "The staging database is on port 5432.",
-        "Actually, the staging database is on port 5433.",
+        "The staging database is on port 5433 now.",
         "staging database port",
     ),
     ("Tests run on Jenkins.", "We switched from Jenkins to GitHub Actions for tests.", "where do the tests run"),

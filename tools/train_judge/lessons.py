@@ -7,15 +7,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import documents
 import numpy as np
 import numpy.typing as npt
 from texts import DATA, KEPT_ASIDE, read_lines
 
 from memman.embed.wordpiece import words
 from memman.judge.judge import KINDS, RELATIONS
+from memman.llm.builtin.split import sentences
 
 # Of so many memories of the same writer that are nearest in meaning, or in words, one is put beside each statement.
 NEAR = 3
+# Of the lines of documents, and of what people typed, this part is put beside other statements of the same writer.
+BESIDE = 0.5
+# So often a turn is read without its last full stop.
+BARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +64,15 @@ def read(meaning: Meaning, data: Path = DATA, seed: int = 1) -> tuple[Lessons, L
     taught, aside = Lessons(), Lessons()
     for folder in sorted(path for path in data.iterdir() if path.is_dir()):
         into = aside if folder.name in KEPT_ASIDE else taught
+        chance = random.Random(f"{seed}/{folder.name}")
         groups = list(read_lines(folder.name, "pairs", data))
         into.pairs += (pair for group in groups for pair in _pairs(group, folder.name))
-        into.pairs += _unrelated(groups, folder.name, meaning, random.Random(f"{seed}/{folder.name}"))
-        for form in ("turns", "notes"):
-            into.texts += (_text(line, form, folder.name) for line in read_lines(folder.name, form, data))
+        into.pairs += _unrelated(groups, folder.name, meaning, chance)
+        turns = [_turn(line, folder.name, chance) for line in read_lines(folder.name, "turns", data)]
+        notes = [_note(line, folder.name) for line in read_lines(folder.name, "notes", data)]
+        into.texts += turns + notes
+        into.pairs += _typed(turns, [group["old"] for group in groups], meaning, chance)
+        into.pairs += _told_together(notes, meaning, chance)
     return taught, aside
 
 
@@ -96,13 +106,52 @@ def _unrelated(groups: list[dict[str, Any]], writer: str, meaning: Meaning, chan
                 yield Pair(olds[k], new, 0, "elsewhere", writer, group["lang"])
 
 
+def _typed(turns: Sequence[Text], olds: Sequence[str], meaning: Meaning, chance: random.Random) -> Iterator[Pair]:
+    """Put what was typed beside memories of the same writer: an order, a question or a rule of its own changes none."""
+    said = [
+        (piece, turn)
+        for turn in turns
+        for piece in ([turn.text[first:last] for first, last, _ in turn.spans] or sentences(turn.text))
+        if chance.random() < BESIDE
+    ]
+    if said and olds:
+        cosines = meaning([piece for piece, _ in said]) @ meaning(olds).T
+        for (piece, turn), near in zip(said, np.argsort(-cosines)[:, :NEAR].tolist(), strict=True):
+            yield Pair(olds[chance.choice(near)], piece, 0, "elsewhere", turn.writer, turn.lang)
+
+
+def _told_together(notes: Sequence[Text], meaning: Meaning, chance: random.Random) -> Iterator[Pair]:
+    """Put lines of documents beside one another: titles and half sentences say nothing, and what one tells holds."""
+    told = {line: note for note in notes for line, _ in documents.lines(note.text, note.spans)}
+    lines = list(told)
+    if len(lines) <= NEAR:
+        return
+    vectors = meaning(lines)
+    for n, line in enumerate(lines):
+        if chance.random() < BESIDE:
+            cosines = vectors @ vectors[n]
+            cosines[n] = -2
+            other = lines[chance.choice(np.argsort(-cosines)[:NEAR].tolist())]
+            yield Pair(other, line, 0, "elsewhere", told[line].writer, told[line].lang)
+
+
 def _stems(text: str) -> Iterable[str]:
     return (word[:5] for word in words(text) if word.isalnum())
 
 
-def _text(line: Mapping[str, Any], form: str, writer: str) -> Text:
+def _turn(line: Mapping[str, Any], writer: str, chance: random.Random) -> Text:
+    """Read a turn; every second has no full stop at its end, which tells only in what mood it was typed."""
+    text = line["text"]
+    if chance.random() < BARE:
+        text = text.rstrip(" .\u3002") or text
     spans = []
-    for kept in line["keep"]:
-        start = line["text"].index(kept["span"])
-        spans.append((start, start + len(kept["span"]), KINDS.index(kept["type"])))
-    return Text(line["text"], tuple(sorted(spans)), form, writer, line["lang"])
+    for one in line["keep"]:
+        start = line["text"].index(one["span"])
+        spans.append((start, min(start + len(one["span"]), len(text)), KINDS.index(one["type"])))
+    return Text(text, tuple(sorted(spans)), "turns", writer, line["lang"])
+
+
+def _note(line: Mapping[str, Any], writer: str) -> Text:
+    text, spans = documents.read(line)
+    kinds = ((first, last, KINDS.index(kind)) for first, last, kind in spans)
+    return Text(text, tuple(kinds), "notes", writer, line["lang"])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from lessons import Lessons, Text
 from model import Judge
-from rows import Row, batches, padded, pair_row, statement_row, text_row
+from rows import Row, batches, padded, pair_row, statement_row, text_rows
 from torch import Tensor
 
 from memman.judge.judge import ABOUT, RELATIONS, RUN
@@ -44,7 +44,7 @@ def _pairs(judge: Judge, aside: Lessons, vocabulary: dict[str, int]) -> None:
 
 
 def _turns(judge: Judge, turns: Sequence[Text], vocabulary: dict[str, int]) -> None:
-    worth = kept(judge, [text_row(text, vocabulary) for text in turns])
+    worth = kept(judge, [next(text_rows(text, vocabulary)) for text in turns])
     for bar in TEXT_BARS:
         shares = {}
         for language, english in (("English", True), ("others", False)):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from memman.embed.bert import CLS, SEP
 from memman.embed.static import IDEOGRAPHS
-from memman.judge.judge import LONGEST_PAIR, LONGEST_TEXT
+from memman.judge.judge import LONGEST_PAIR, parts
 from memman.judge.tokens import bare, tokens
 
 # Tokens of a batch, padding included.
@@ -47,13 +47,11 @@ def pair_row(pair: Pair, vocabulary: dict[str, int]) -> Row:
     return [CLS, *old, SEP, *new, SEP], [0] * (len(old) + 2) + [1] * (len(new) + 1)
 
 
-def text_row(text: Text, vocabulary: dict[str, int]) -> Row:
-    """Write a text as [CLS] … [SEP]."""
-    found = tokens(text.text, vocabulary, LONGEST_TEXT)
-    kinds = [
-        next((kind for first, last, kind in text.spans if first <= start < last), NOTHING) for _, start, _ in found
-    ]
-    return [CLS, *(number for number, _, _ in found), SEP], [OUTSIDE, *kinds, OUTSIDE]
+def text_rows(text: Text, vocabulary: dict[str, int]) -> Iterator[Row]:
+    """Write a text as [CLS] … [SEP], a long one part by part, as the judge reads it."""
+    for part in parts(tokens(text.text, vocabulary, len(text.text)), text.text):
+        kinds = [next((kind for first, last, kind in text.spans if first <= at < last), NOTHING) for _, at, _ in part]
+        yield [CLS, *(number for number, _, _ in part), SEP], [OUTSIDE, *kinds, OUTSIDE]
 
 
 def statement_row(text: str, vocabulary: dict[str, int]) -> list[int]:

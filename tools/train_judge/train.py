@@ -14,7 +14,7 @@ from lessons import Lessons, read
 from meaning import Meaning
 from model import Judge, minilm
 from report import report
-from rows import NOTHING, OUTSIDE, Row, batches, extended, padded, pair_row, statement_row, text_row
+from rows import NOTHING, OUTSIDE, Row, batches, extended, padded, pair_row, statement_row, text_rows
 from texts import DATA
 from torch import Tensor
 from torch.nn import functional
@@ -87,7 +87,7 @@ class Course:
         self._judge, self._chance = judge, chance
         self._pairs = [pair_row(pair, vocabulary) for pair in taught.pairs]
         self._relations = [pair.relation for pair in taught.pairs]
-        self._texts = [text_row(text, vocabulary) for text in taught.texts]
+        self._texts = [row for text in taught.texts for row in text_rows(text, vocabulary)]
         self._about = _by_writer(
             (pair.writer, (statement_row(pair.old, vocabulary), statement_row(pair.new, vocabulary)))
             for pair in taught.pairs

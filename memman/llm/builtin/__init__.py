@@ -14,23 +14,24 @@ from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Reply, Request, Usage
 
 # Matrices are worked on beside the event loop, on so many cores where there are, and for so many notes at once: what
-# the judge reads together costs it little more than half. Of pairs it reads so many before it looks whether to stop.
-THREADS, AT_ONCE, PAIRS = 2, 4, 64
+# the judge reads together costs it little more than half. Of statements and what they may bear on it reads so many
+# before it looks whether to stop.
+THREADS, AT_ONCE, GROUPS = 2, 4, 12
 Payload = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """How a question is answered, and which texts and pairs the judge will be asked about for it."""
+    """How a question is answered, and which texts and statements the judge will be asked about for it."""
 
     answer: Callable[[Payload, Judge | None], dict[str, Any]]
     texts: Callable[[Payload], list[str]] = lambda _: []
-    pairs: Callable[[Payload], list[tuple[str, str]]] = lambda _: []
+    groups: Callable[[Payload], list[reconcile.Group]] = lambda _: []
 
 
 _TASKS = {
     "extract": _Task(extract.extract, texts=extract.texts),
-    "reconcile": _Task(reconcile.reconcile, pairs=reconcile.pairs),
+    "reconcile": _Task(reconcile.reconcile, groups=reconcile.groups),
     "turn": _Task(turn.turn, texts=turn.texts),
 }
 
@@ -83,10 +84,10 @@ class BuiltinLLM:
         if self.judge:
             with suppress(Exception):  # raised again for the one whose fault it is
                 self.judge.read([text for asked in mine for text in asked.task.texts(asked.payload)])
-                pairs = [pair for asked in mine for pair in asked.task.pairs(asked.payload)]
-                for at in range(0, len(pairs), PAIRS):
+                groups = [group for asked in mine for group in asked.task.groups(asked.payload)]
+                for at in range(0, len(groups), GROUPS):
                     if not self._closed:
-                        self.judge.relations(pairs[at : at + PAIRS])
+                        self.judge.compared(groups[at : at + GROUPS], reconcile.BEARS)
         for asked in mine:
             if self._closed:
                 asked.answer.set_exception(CancelledError())

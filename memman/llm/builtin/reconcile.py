@@ -4,7 +4,7 @@ Precision first: superseding a memory that still holds hides a truth. Between su
 the older one is marked (docs/adr/0036).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memman.judge.judge import Judge, Relation
@@ -17,6 +17,10 @@ SURE, UNSURE = 0.9, 0.05
 WORTH = 0.8
 # Letters of a statement that is compared at all: the judge reads no more of one, and has learned from shorter ones.
 LONGEST = 300
+# Of the memories that a statement is compared with, so many at most are looked at to the end.
+BEARS = 2
+# A statement, and the memories it is compared with.
+Group = tuple[str, tuple[str, ...]]
 # How surely, and what.
 Judged = tuple[float, dict[str, Any]]
 
@@ -30,15 +34,21 @@ def reconcile(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]
     return {"verdicts": verdicts, "causes": causes(facts, memories)}
 
 
-def pairs(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return each fact with each memory that it may bear on, the memory first."""
-    memories = payload["memories"]
-    return [(memories[n]["text"], fact["text"]) for fact in payload["facts"] for n in _comparable(fact, memories)]
+def groups(payload: Mapping[str, Any]) -> list[Group]:
+    """Return each fact with the memories that it may bear on."""
+    found = [_group(fact, payload["memories"], _comparable(fact, payload["memories"])) for fact in payload["facts"]]
+    return [group for group in found if group[1]]
 
 
-def _verdicts(fact: Mapping[str, Any], memories: list[Mapping[str, Any]], judge: Judge) -> Iterator[Judged]:
+def _group(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], near: Sequence[int]) -> Group:
+    return fact["text"], tuple(memories[n]["text"] for n in near)
+
+
+def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], judge: Judge) -> Iterator[Judged]:
     near = _comparable(fact, memories)
-    judged = judge.relations([(memories[n]["text"], fact["text"]) for n in near])
+    if not near:
+        return
+    (judged,) = judge.compared([_group(fact, memories, near)], BEARS)
     ranked = sorted(zip(near, judged, strict=True), key=lambda one: -one[1].ends)
     likely = [(n, relation) for n, relation in ranked if relation.ends >= UNSURE]
     # Of what is unsure only the likeliest is marked, and nothing where something else is sure.
@@ -48,7 +58,7 @@ def _verdicts(fact: Mapping[str, Any], memories: list[Mapping[str, Any]], judge:
         yield relation.ends, {"fact": fact["n"], "action": action, "memory": memories[n]["n"], "reason": reason}
 
 
-def _comparable(fact: Mapping[str, Any], memories: list[Mapping[str, Any]]) -> list[int]:
+def _comparable(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]]) -> list[int]:
     """Return the numbers of the memories that a fact is compared with: code, and what is long, is no statement."""
     return [n for n in fact["near"] if _short(fact["text"]) and _short(memories[n]["text"])]
 

@@ -79,17 +79,21 @@ def _ends(text: str, start: int, stop: re.Match[str]) -> bool:
 
 def sentences(text: str) -> list[str]:
     """Split a paragraph into sentences, whitespace normalised."""
+    return [clean for clean in (" ".join(text[start:end].split()) for start, end in extents(text)) if clean]
+
+
+def extents(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of a paragraph begins and ends."""
     held = [span.span() for span in _SPAN.finditer(text)]
-    found, start, k = [], 0, 0
+    start, k = 0, 0
     for stop in _STOP.finditer(text):
         while k < len(held) and held[k][1] <= stop.start():
             k += 1
         inside = k < len(held) and held[k][0] < stop.start() and stop.end() < held[k][1]
         if not inside and _ends(text, start, stop):
-            found.append(text[start : stop.end()])
+            yield start, stop.end()
             start = stop.end()
-    found.append(text[start:])
-    return [clean for clean in (" ".join(part.split()) for part in found) if clean]
+    yield start, len(text)
 
 
 def refers(sentence: str) -> bool:

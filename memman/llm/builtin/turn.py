@@ -2,15 +2,20 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from memman.judge.judge import Judge, Span
 from memman.llm.builtin.extract import described
-from memman.llm.builtin.split import MAX_CHARS, extent, leans, sentences
+from memman.llm.builtin.split import MAX_CHARS, extent, extents, leans, sentences
 
 MAX_FACTS = 8  # of one turn; who says more at once is writing a document
-# A span is kept from this worth on (docs/adr/0036).
-WORTH = 0.85
+# A span is kept from this worth on, and one of what an agent tells of a session from the other (docs/adr/0036).
+WORTH, TOLD = 0.82, 0.88
+# So many sentences are read together; of more, each by itself, for among many hardly one seems worth keeping.
+TOGETHER = 4
+# What parts the items of a list, and paragraphs.
+_ITEM = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+\u2022#>]|\d{1,3}[.)])\s)")
 # Letters; anything shorter says nothing by itself.
 _SHORTEST = 6
 _EDGES = " \t\n,;\uff0c\uff1b"
@@ -30,8 +35,8 @@ def turn(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
     Facts are what the user corrected, preferred or decided, as said; mostly nothing. Statements are all that the user
     says but questions.
     """
-    own = [_fact(text, kind, "user") for text, kind in _worth(payload["user"], judge)]
-    told = [_fact(text, kind, "agent") for text, kind in _worth(payload["summary"], judge) if kind != "fact"]
+    own = [_fact(text, kind, "user") for text, kind in _worth(payload["user"], judge, WORTH)]
+    told = [_fact(text, kind, "agent") for text, kind in _worth(payload["summary"], judge, TOLD) if kind != "fact"]
     # What both say is the user's.
     facts = list({fact["text"]: fact for fact in (*own, *told, *own)}.values())[:MAX_FACTS]
     return {"facts": facts, "statements": [_fact(text, "fact", "user") for text in _statements(payload["user"])]}
@@ -39,22 +44,40 @@ def turn(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
 
 def texts(payload: Mapping[str, Any]) -> list[str]:
     """Return what the judge reads."""
-    return [text for text in (payload["user"], payload["summary"]) if text]
+    return [said[start:end] for said in (payload["user"], payload["summary"]) for start, end in _read(said)]
 
 
-def _worth(said: str, judge: Judge | None) -> Iterator[tuple[str, str]]:
+def _worth(said: str, judge: Judge | None, least: float) -> Iterator[tuple[str, str]]:
     """Yield (text, kind) of what is worth keeping, each so that it can be understood by itself."""
     if judge is None or not said:
         return
     kept: list[tuple[str, str]] = []
-    for span in judge.spans(said):
+    for span in _spans(said, judge):
         before, own = leaning(said, span)
-        if span.worth < WORTH or extent(own) < _SHORTEST or own.endswith(("?", "\uff1f")):
+        if span.worth < least or extent(own) < _SHORTEST or own.endswith(("?", "\uff1f")):
             continue
         if kept and kept[-1][0] in before:
             kept.pop()
         kept.append((f"{before} {own}".strip(), span.kind))
     yield from kept
+
+
+def _spans(said: str, judge: Judge) -> Iterator[Span]:
+    pieces = _read(said)
+    found = judge.spans_of([said[start:end] for start, end in pieces])
+    for (at, _), spans in zip(pieces, found, strict=True):
+        yield from (replace(span, start=at + span.start, end=at + span.end) for span in spans)
+
+
+def _read(said: str) -> list[tuple[int, int]]:
+    """Return where what is read by itself begins and ends: a short text as a whole, each sentence of a longer one."""
+    found, start = [], 0
+    for item in (*_ITEM.finditer(said), None):
+        end = item.start() if item else len(said)
+        found += [(start + first, start + last) for first, last in extents(said[start:end])]
+        start = item.end() if item else end
+    found = [(first, last) for first, last in found if said[first:last].strip()]
+    return found if len(found) > TOGETHER else [(0, len(said))] if said else []
 
 
 def leaning(said: str, span: Span) -> tuple[str, str]:
