@@ -27,7 +27,7 @@ MAX_STATEMENTS = 64
 # Characters of either side that a model is shown, about 2,000 tokens: own words are seldom more.
 HEARD = 8_000
 # What a model says is worth keeping is dropped where the judge finds it worth less.
-WORTH = 0.3
+WORTH = 0.05
 # A fact must share this part of its words with two neighbouring sentences of who is said to have said it:
 # a long prompt holds a third of the words of almost anything.
 SAID = 0.5

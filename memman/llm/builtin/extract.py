@@ -8,6 +8,7 @@ from memman.judge.judge import Judge
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.split import MAX_FACTS, refers, sentences, split
 from memman.llm.builtin.summary import summary
+from memman.llm.builtin.title import title, titled
 from memman.model.records import DEFAULT_IMPORTANCE
 
 # A note of so many statements is a document: of it what is worth less than this is left out.
@@ -31,7 +32,7 @@ def extract(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
     """Answer {"facts": [...]}; what the caller hinted wins over the judge."""
     hinted = tuple(payload.get("entities") or ())
     facts = []
-    for text, kind in _kept(split(payload["text"]), judge):
+    for text, kind in _kept(payload["text"], judge):
         told = described(text, kind, hinted)
         hints = {name: payload[name] for name in ("category", "importance") if payload.get(name)}
         facts.append(told | hints)
@@ -56,14 +57,19 @@ def described(text: str, kind: str, hinted: tuple[str, ...] = ()) -> dict[str, A
     }
 
 
-def _kept(statements: Sequence[str], judge: Judge | None) -> list[tuple[str, str]]:
+def _kept(note: str, judge: Judge | None) -> list[tuple[str, str]]:
     """Return (statement, kind) of what is kept of a note: all of it, but for what a document says beside."""
+    statements = split(note)
     if judge is None or _too_long(statements):
         return [(text, "fact") for text in statements]
-    judged = list(rated(statements, judge))
-    if len(statements) < DOCUMENT or all(worth < WORTH for _, worth, _ in judged):
-        return [(text, kind if worth >= WORTH else "fact") for text, worth, kind in judged]
-    return [(text, kind) for text, worth, kind in judged if worth >= WORTH or "\n" in text]
+    found = [(text, worth, kind if worth >= WORTH else "fact") for text, worth, kind in rated(statements, judge)]
+    if len(statements) < DOCUMENT:
+        return [(text, kind) for text, _, kind in found]
+    # Of a document in which nothing is, the best is kept: somebody wanted it remembered.
+    best = max(worth for _, worth, _ in found)
+    least = WORTH if best >= WORTH else best / 2
+    about = title(note)
+    return [(titled(text, about), kind) for text, worth, kind in found if worth >= least or "\n" in text]
 
 
 def rated(statements: Sequence[str], judge: Judge) -> Iterator[tuple[str, float, str]]:

@@ -1,0 +1,80 @@
+"""What a document says it is about, and what its statements take along of it."""
+
+import pytest
+
+from memman.llm.builtin.extract import DOCUMENT, extract
+from memman.llm.builtin.split import split
+from memman.llm.builtin.title import LONGEST, title, titled
+
+
+@pytest.mark.parametrize(
+    ("note", "about"),
+    [
+        ("# harbour-gate\n\nOpens at six.", "harbour-gate"),
+        ("Release notes 4.2\n=================\n\nNew: maps", "Release notes 4.2"),
+        ("RUNBOOK: the queue is full\n\nStop the feeder.", "RUNBOOK: the queue is full"),
+        ("Design note: offline maps\nstatus: agreed\n\nTiles are kept.", "Design note: offline maps"),
+        ("From: Ana\nTo: Bo\nSubject: Re: AW: the new lift\n\nHi Bo,", "the new lift"),
+        ("Von: Ana\nAn: Bo\nBetreff: Der neue Aufzug\n\nHallo Bo,", "Der neue Aufzug"),
+        ("---\ntitle: Access to the viewer\n---\n\nAsk Gunnar.", "Access to the viewer"),
+        ("hi all,\n\nthe lift is broken", ""),
+        ("The lift is broken.\n\nIt is mended on Friday.", ""),
+        ("[09:35] bo: morning\n[09:36] ana: morning", ""),
+        ("09:35 bo: morning\n\n09:36 ana: morning", ""),
+        ("commit 7be01f4c9a\nAuthor: Bo <bo@example.org>\n\n    Mend the lift", ""),
+        ("We keep the maps on disk\nand read them at start", ""),
+        ("# " + "long " * LONGEST + "\n\nOpens at six.", ""),
+        ("", ""),
+        ("\n\n", ""),
+        ("one line", ""),
+    ],
+)
+def test_a_document_names_what_it_is_about(note, about):
+    """A heading, a subject, or a first line that stands by itself: no talk, no sentence, nothing a program wrote."""
+    assert title(note) == about
+
+
+def test_a_statement_that_names_the_subject_itself_takes_no_title():
+    """The title stands before what would not be understood without it, and is not said twice."""
+    assert titled("Quota is 5,000 calls a day.", "Rates API") == "Rates API: Quota is 5,000 calls a day."
+    assert titled("The Rates API allows 5,000 calls a day.", "Rates API") == "The Rates API allows 5,000 calls a day."
+    assert titled("Opens at six.", "") == "Opens at six."
+
+
+DOC = """# Ferry tickets API
+
+Access tokens live 8 hours.
+Hi all
+
+## Limits
+
+- The quota is 5,000 calls per day per dealer.
+- A request may hold at most 40 tickets.
+- Requests over 2 MB are refused.
+
+## See also
+
+- the wiki
+- the other wiki
+
+Thanks!
+"""
+
+
+def test_what_a_document_leaves_is_understood_without_it(judge):
+    """Each memory names the document's subject; a short note is kept as it is."""
+    assert len(split(DOC)) >= DOCUMENT
+    facts = [fact["text"] for fact in extract({"text": DOC}, judge)["facts"]]
+    assert any("5,000 calls" in fact for fact in facts)
+    assert all("Ferry tickets API" in fact for fact in facts), facts
+    short = "# Ferry tickets API\n\nAccess tokens live 8 hours."
+    assert len(extract({"text": short}, judge)["facts"]) == 1
+
+
+def test_of_a_document_that_seems_worth_little_something_is_kept(judge):
+    """Somebody wanted it remembered; what is worth least beside the rest is left out all the same."""
+    note = "\n\n".join(
+        ["Thanks to all of you, see you there", *(f"Then click on button {n} and wait" for n in range(8))]
+    )
+    facts = extract({"text": note}, judge)["facts"]
+    assert facts
