@@ -4,7 +4,7 @@ import pytest
 
 from memman.llm.builtin.extract import DOCUMENT, extract
 from memman.llm.builtin.split import split
-from memman.llm.builtin.title import LONGEST, title, titled
+from memman.llm.builtin.title import LONGEST, names, title, titled
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,8 @@ from memman.llm.builtin.title import LONGEST, title, titled
         ("From: Ana\nTo: Bo\nSubject: Re: AW: the new lift\n\nHi Bo,", "the new lift"),
         ("Von: Ana\nAn: Bo\nBetreff: Der neue Aufzug\n\nHallo Bo,", "Der neue Aufzug"),
         ("---\ntitle: Access to the viewer\n---\n\nAsk Gunnar.", "Access to the viewer"),
+        ("Weekly sync, 14 May\n(by Bo, in a hurry)\n\n- the lift", "Weekly sync, 14 May"),
+        ("From: Ana\nTo: Bo\n\nHi Bo,\nthe lift", ""),
         ("hi all,\n\nthe lift is broken", ""),
         ("The lift is broken.\n\nIt is mended on Friday.", ""),
         ("[09:35] bo: morning\n[09:36] ana: morning", ""),
@@ -38,6 +40,8 @@ def test_a_statement_that_names_the_subject_itself_takes_no_title():
     """The title stands before what would not be understood without it, and is not said twice."""
     assert titled("Quota is 5,000 calls a day.", "Rates API") == "Rates API: Quota is 5,000 calls a day."
     assert titled("The Rates API allows 5,000 calls a day.", "Rates API") == "The Rates API allows 5,000 calls a day."
+    assert names("Subject: Rates API", "Rates API")
+    assert not names("The Rates API allows 5,000 calls a day.", "Rates API")
     assert titled("Opens at six.", "") == "Opens at six."
 
 
@@ -67,6 +71,7 @@ def test_what_a_document_leaves_is_understood_without_it(judge):
     facts = [fact["text"] for fact in extract({"text": DOC}, judge)["facts"]]
     assert any("5,000 calls" in fact for fact in facts)
     assert all("Ferry tickets API" in fact for fact in facts), facts
+    assert "Ferry tickets API" not in facts
     short = "# Ferry tickets API\n\nAccess tokens live 8 hours."
     assert len(extract({"text": short}, judge)["facts"]) == 1
 

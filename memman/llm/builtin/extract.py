@@ -8,7 +8,7 @@ from memman.judge.judge import Judge
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.split import MAX_FACTS, refers, sentences, split
 from memman.llm.builtin.summary import summary
-from memman.llm.builtin.title import title, titled
+from memman.llm.builtin.title import names, title, titled
 from memman.model.records import DEFAULT_IMPORTANCE
 
 # A note of so many statements is a document: of it what is worth less than this is left out.
@@ -69,7 +69,9 @@ def _kept(note: str, judge: Judge | None) -> list[tuple[str, str]]:
     best = max(worth for _, worth, _ in found)
     least = WORTH if best >= WORTH else best / 2
     about = title(note)
-    return [(titled(text, about), kind) for text, worth, kind in found if worth >= least or "\n" in text]
+    best_of_them = [(text, kind) for text, worth, kind in found if worth >= least or "\n" in text]
+    kept = [(titled(text, about), kind) for text, kind in best_of_them if not (about and names(text, about))]
+    return kept or best_of_them
 
 
 def rated(statements: Sequence[str], judge: Judge) -> Iterator[tuple[str, float, str]]:
