@@ -79,7 +79,7 @@ class Judge:
         self._lock = Lock()
         self._model: tuple[Encoder, dict[str, int]] | None = None
         self._about: LRUCache[str, Vectors] = LRUCache(_KEPT)
-        self._read: LRUCache[str, list[Read]] = LRUCache(_READ, getsizeof=len)
+        self._read: LRUCache[str, list[Read]] = LRUCache(_READ, getsizeof=_size)
         self._relations: LRUCache[Asked, list[Relation]] = LRUCache(_KEPT)
 
     @cached_property
@@ -162,7 +162,7 @@ class Judge:
                 names = (KINDS[n] for n in kinds.argmax(-1).tolist())
                 known[text] += zip(part, worth.tolist(), names, strict=True)
             with self._lock:
-                if len(known[text]) <= _READ:
+                if _size(known[text]) <= _READ:
                     self._read[text] = known[text]
                 if len(cut) == 1 and len(cut[0]) <= LONGEST_PAIR:
                     self._about[text] = about
@@ -187,6 +187,10 @@ class Judge:
             with self._lock:
                 self._model = self._model or _load(self._folder)
         return self._model
+
+
+def _size(read: Sequence[Read]) -> int:
+    return len(read) + 1
 
 
 def parts(found: list[Token], text: str) -> Iterator[list[Token]]:

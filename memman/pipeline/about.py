@@ -24,9 +24,10 @@ NEAR, KIN, CLOSE = 0.5, 0.65, 0.8
 ENDS, WORTH = 0.15, 0.6
 # Shown memories that the judge compares a statement with: those that speak of most nearly the same.
 ASKED = 2
-# Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences. Two are
-# kept together, for one often tells the occasion and the other what holds from now on.
-WHOLE, BREATH = 300, 2
+# Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences.
+WHOLE = 300
+# So many statements are kept together where the one that is about no memory is worth this; a task is worth less.
+BREATH, BESIDE = 2, 0.1
 _TEXT, _CATEGORY = 3, 4  # columns of a row
 
 # A memory's text and category.
@@ -55,14 +56,26 @@ async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[F
         kept.append(found or (_ending(tools.judge, one, closest[one.text]) if tools.judge and shown else None))
     mine = [one for one in kept if one]
     whole = replace(statements[0], text=" ".join(one.text for one in statements))
-    if len(whole.text) > WHOLE or len(statements) == 1:
+    if mine or len(statements) == 1 or not (tools.judge and shown) or len(whole.text) > WHOLE:
         return tuple(mine)
-    if not mine and tools.judge and shown:
-        ending = _ending(tools.judge, whole, _closest(tools, tools.judge, whole.text, shown))
-        return (ending,) if ending else ()
-    if len(statements) == BREATH and mine:
-        return (replace(mine[0], text=whole.text),)
-    return tuple(mine)
+    ending = _ending(tools.judge, whole, _closest(tools, tools.judge, whole.text, shown))
+    return (ending,) if ending else ()
+
+
+def together(judge: Judge | None, statements: Sequence[Fact], answers: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Put two statements together where one is about a memory and the other is more than a task.
+
+    People often tell the occasion in one, and in the other what holds from now on.
+    """
+    texts = [one.text for one in statements]
+    if judge is None or len(texts) != BREATH or [one.text for one in answers] not in ([texts[0]], [texts[1]]):
+        return answers
+    (other,) = (one for one in statements if one.text != answers[0].text)
+    worth, _ = judge.lines(texts)[texts.index(other.text)]
+    if worth < BESIDE or sum(map(len, texts)) > WHOLE:
+        return answers
+    named = tuple(dict.fromkeys((*answers[0].entities, *other.entities)))
+    return (replace(answers[0], text=" ".join(texts), entities=named, summary=""),)
 
 
 def _ending(judge: Judge, statement: Fact, memories: Sequence[Shown]) -> Fact | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Fact, Hints, Note, Request
-from memman.pipeline.about import about
+from memman.pipeline.about import about, together
 from memman.pipeline.echo import news
 from memman.pipeline.facts import FIELDS, PATIENCE, fact, grounded, listing
 from memman.pipeline.plan import Tools
@@ -94,7 +94,10 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     found = _facts(judged, heard)
     statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
     # What the user says of a memory is kept in their words, whatever a model makes of it.
-    answers = _cut(await about(tools, note, [one for one in statements if one.text]), found)
+    statements = [one for one in statements if one.text]
+    answers = _cut(await about(tools, note, statements), found)
+    if not found:
+        answers = together(tools.judge, statements, answers)
     ruled = _beside(found, answers)
     sparing = tools.capture == "corrections"
     if sparing and not ruled:

@@ -57,6 +57,29 @@ def turn(box, text, shown, **columns):
     return box.remember(text, channel="turn", reply="Done.", shown=" ".join(shown), **columns)
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "Tests must never hit the network. Friday deploys are over.",
+            {"Tests must never hit the network.", "Friday deploys are over."},
+        ),
+        ("Fix the failing login test. Friday deploys are over.", {"Friday deploys are over."}),
+        (
+            "The store was full again on Friday. Monday mornings it is, for anything that ships.",
+            {"The store was full again on Friday. Monday mornings it is, for anything that ships."},
+        ),
+    ],
+)
+def test_two_sentences_are_kept_apart_or_together(box, said, kept):
+    """A rule beside the answer stays one of its own, a task is left out, and an occasion stays with what follows."""
+    box.remember("Deploys go out on Fridays.")
+    box.drain()
+    turn(box, said, box.store("SELECT uid FROM memory"))
+    box.drain()
+    assert set(box.store("SELECT text FROM memory")) - {"Deploys go out on Fridays."} == kept
+
+
 def test_a_rule_that_no_hook_showed_may_be_turned_round_too(box):
     """An agent may have looked a rule up by itself: what says nearly the same words of it is kept."""
     box.remember("I don't want type hints in tests.", category="fact")

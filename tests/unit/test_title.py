@@ -19,6 +19,12 @@ from memman.llm.builtin.title import LONGEST, names, title, titled
         ("---\ntitle: Access to the viewer\n---\n\nAsk Gunnar.", "Access to the viewer"),
         ("Weekly sync, 14 May\n(by Bo, in a hurry)\n\n- the lift", "Weekly sync, 14 May"),
         ("From: Ana\nTo: Bo\n\nHi Bo,\nthe lift", ""),
+        ("Subject: Infrastructure: Postgres upgrade\n\nHi,", "Infrastructure: Postgres upgrade"),
+        ("```yaml\ntitle: string\n```\n\n# Forms\n\nAsk Bo.", ""),
+        ("- Always use tabs in Go files\n\n- Never deploy on Fridays", ""),
+        ("1. Always use tabs in Go files\n\n2. Never deploy on Fridays", ""),
+        ("Hi team\n\nthe lift is broken", ""),
+        ("import os\n\nprint(1)", ""),
         ("hi all,\n\nthe lift is broken", ""),
         ("The lift is broken.\n\nIt is mended on Friday.", ""),
         ("[09:35] bo: morning\n[09:36] ana: morning", ""),
@@ -42,6 +48,8 @@ def test_a_statement_that_names_the_subject_itself_takes_no_title():
     assert titled("The Rates API allows 5,000 calls a day.", "Rates API") == "The Rates API allows 5,000 calls a day."
     assert names("Subject: Rates API", "Rates API")
     assert not names("The Rates API allows 5,000 calls a day.", "Rates API")
+    assert not names("Never push to main.", "Push to main")
+    assert not names("The staging database port is 5433.", "Staging database port")
     assert titled("Opens at six.", "") == "Opens at six."
 
 
@@ -83,3 +91,13 @@ def test_of_a_document_that_seems_worth_little_something_is_kept(judge):
     )
     facts = extract({"text": note}, judge)["facts"]
     assert facts
+
+
+def test_rules_that_follow_each_other_have_no_title(judge):
+    """The first of a list of rules, or of paragraphs, is one of them: it is kept, and stands before no other."""
+    rules = ["Never deploy on Fridays", "Always use tabs in Go files", "We use pnpm, not npm", "Alice owns billing"]
+    rules += ["PRs need two approvals", "Commit messages are in English", "Tests must never hit the network"]
+    for mark in ("", "- "):
+        facts = [fact["text"] for fact in extract({"text": "\n\n".join(mark + rule for rule in rules)}, judge)["facts"]]
+        assert "Never deploy on Fridays" in facts
+        assert sum("Fridays" in fact for fact in facts) == 1

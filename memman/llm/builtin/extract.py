@@ -68,10 +68,12 @@ def _kept(note: str, judge: Judge | None) -> list[tuple[str, str]]:
     # Of a document in which nothing is, the best is kept: somebody wanted it remembered.
     best = max(worth for _, worth, _ in found)
     least = WORTH if best >= WORTH else best / 2
+    kept = [(text, kind) for text, worth, kind in found if worth >= least or "\n" in text]
     about = title(note)
-    best_of_them = [(text, kind) for text, worth, kind in found if worth >= least or "\n" in text]
-    kept = [(titled(text, about), kind) for text, kind in best_of_them if not (about and names(text, about))]
-    return kept or best_of_them
+    if any(text.casefold() == about.casefold() for text, _ in kept):
+        about = ""  # a statement like the others
+    told = [(titled(text, about), kind) for text, kind in kept if not names(text, about)] if about else []
+    return told or kept
 
 
 def rated(statements: Sequence[str], judge: Judge) -> Iterator[tuple[str, float, str]]:

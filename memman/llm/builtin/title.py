@@ -1,23 +1,25 @@
 """The title of a document, which its statements need to be understood by themselves."""
 
 import re
-from itertools import islice
+from itertools import islice, takewhile
 
 from memman.model.terms import stems
 
 # Letters of a title; a longer first line is a statement.
 LONGEST = 100
+# Words of a first line that is a title though nothing marks it as one.
+_WORDS = 3
 # Lines in which a header names what the text is about.
 _HEADER = 12
 _SUBJECT = re.compile(
     r"\s*(?:subject|title|betreff|titel|objet|titre|asunto|assunto|t\u00edtulo|onderwerp|emne|oggetto|\u4e3b\u9898|\u6807\u9898)\s*[:\uff1a]\s*(\S.*)",
     re.IGNORECASE,
 )
-_REPLY = re.compile(r"(?:(?:re|aw|fwd?|wg|sv|tr|rv|enc)\s*:\s*)+", re.IGNORECASE)
+_REPLY = re.compile(r"\A(?:(?:re|aw|fwd?|wg|sv|tr|rv|enc)\s*:\s*)+", re.IGNORECASE)
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
 _RULE = re.compile(r"\s*([-=*_#~])\1{2,}\s*")
-# How talk, and what a program wrote, begins: a time, a quotation, a commit.
-_TALK = re.compile(r"\s*(?:[\[<>(]|\d{1,2}:\d\d|commit [0-9a-f]{7})")
+# How talk, an item of a list, and what a program wrote, begin: a time, a quotation, a commit.
+_TALK = re.compile(r"\s*(?:[\[<>(`]|\d{1,2}:\d\d|[-*+\u2022]\s|\d{1,3}[.)]\s|commit [0-9a-f]{7})")
 _FIELD = re.compile(r"\s*[^\W\d_]{2,20}(?: \w{1,12})?:\s")
 _SENDER = re.compile(r"\s*(?:from|von|de|da|fra|van|\u53d1\u4ef6\u4eba)\s*[:\uff1a]", re.IGNORECASE)
 _MARKS = " \t#*=_\"'"
@@ -26,7 +28,8 @@ _MARKS = " \t#*=_\"'"
 def title(note: str) -> str:
     """Return what a document says it is about, '' where it does not."""
     lines = [line for line in note.splitlines() if line.strip() and not _RULE.fullmatch(line)]
-    for line in islice(lines, _HEADER):
+    head = takewhile(lambda line: line.strip() and not line.lstrip().startswith("```"), note.lstrip().splitlines())
+    for line in islice(head, _HEADER):
         if subject := _SUBJECT.match(line):
             return _clean(_REPLY.sub("", subject[1]))
     first = lines[0] if len(lines) > 1 else ""
@@ -35,21 +38,23 @@ def title(note: str) -> str:
     if _TALK.match(first) or first.rstrip()[-1:] in ".,;!?":
         return ""
     second, third = (*note.lstrip().splitlines()[1:3], first, first)[:2]
-    alone = not second.strip() or _RULE.fullmatch(second)
-    # A date, who was there or who wrote it may stand below.
-    headed = _FIELD.match(second) or not (third.strip() or second[:1].islower())
-    return _clean(first) if alone or (headed and not _SENDER.match(first)) else ""
+    if _RULE.fullmatch(second):
+        return _clean(first)
+    # A date, who was there or who wrote it may stand below. Fewer words are as often a greeting.
+    headed = not second.strip() or _FIELD.match(second) or not (third.strip() or second[:1].islower())
+    return _clean(first) if headed and len(first.split()) >= _WORDS and not _SENDER.match(first) else ""
 
 
 def titled(text: str, about: str) -> str:
     """Return a statement with the title of its document before it, unless it has all the words of that."""
-    own = stems(about)
-    return text if own <= stems(text) else f"{about}: {text}"
+    said = about.casefold() in text.casefold() or stems(about) <= stems(text)
+    return text if said else f"{about}: {text}"
 
 
 def names(text: str, about: str) -> bool:
-    """Whether a statement is hardly more than the title of its document."""
-    return len(stems(text) - stems(about)) <= 1
+    """Whether a statement is the line that says what the document is about, and no more."""
+    subject = _SUBJECT.match(text)
+    return _clean(_REPLY.sub("", subject[1]) if subject else text).casefold() == about.casefold()
 
 
 def _clean(line: str) -> str:
