@@ -13,7 +13,7 @@ from memman.model.records import DEFAULT_IMPORTANCE
 
 # A note of so many statements is a document: of it what is worth less than this is left out.
 DOCUMENT = 6
-WORTH = 0.6
+WORTH = 0.4
 # The sentences of a short paragraph are stored apart where each is worth this by itself and none refers to another;
 # else what one says may be understood only with the rest (docs/adr/0036).
 STANDS = 0.8
@@ -32,8 +32,8 @@ def extract(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
     """Answer {"facts": [...]}; what the caller hinted wins over the judge."""
     hinted = tuple(payload.get("entities") or ())
     facts = []
-    for text, kind in _kept(payload["text"], judge):
-        told = described(text, kind, hinted)
+    for text, kind, about in _kept(payload["text"], judge):
+        told = described(titled(text, about), kind, hinted) | {"summary": titled(summary(text), about)}
         hints = {name: payload[name] for name in ("category", "importance") if payload.get(name)}
         facts.append(told | hints)
     return {"facts": facts}
@@ -57,14 +57,14 @@ def described(text: str, kind: str, hinted: tuple[str, ...] = ()) -> dict[str, A
     }
 
 
-def _kept(note: str, judge: Judge | None) -> list[tuple[str, str]]:
-    """Return (statement, kind) of what is kept of a note: all of it, but for what a document says beside."""
+def _kept(note: str, judge: Judge | None) -> list[tuple[str, str, str]]:
+    """Return (statement, kind, title) of what is kept of a note: all of it, but for what a document says beside."""
     statements = split(note)
     if judge is None or _too_long(statements):
-        return [(text, "fact") for text in statements]
+        return [(text, "fact", "") for text in statements]
     found = [(text, worth, kind if worth >= WORTH else "fact") for text, worth, kind in rated(statements, judge)]
     if len(statements) < DOCUMENT:
-        return [(text, kind) for text, _, kind in found]
+        return [(text, kind, "") for text, _, kind in found]
     # Of a document in which nothing is, the best is kept: somebody wanted it remembered.
     best = max(worth for _, worth, _ in found)
     least = WORTH if best >= WORTH else best / 2
@@ -72,8 +72,8 @@ def _kept(note: str, judge: Judge | None) -> list[tuple[str, str]]:
     about = title(note)
     if any(text.casefold() == about.casefold() for text, _ in kept):
         about = ""  # a statement like the others
-    told = [(titled(text, about), kind) for text, kind in kept if not names(text, about)] if about else []
-    return told or kept
+    told = [(text, kind) for text, kind in kept if not (about and names(text, about))] or kept
+    return [(text, kind, about) for text, kind in told]
 
 
 def rated(statements: Sequence[str], judge: Judge) -> Iterator[tuple[str, float, str]]:

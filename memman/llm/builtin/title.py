@@ -47,7 +47,7 @@ def title(note: str) -> str:
 
 def titled(text: str, about: str) -> str:
     """Return a statement with the title of its document before it, unless it has all the words of that."""
-    said = about.casefold() in text.casefold() or stems(about) <= stems(text)
+    said = not text or about.casefold() in text.casefold() or stems(about) <= stems(text)
     return text if said else f"{about}: {text}"
 
 
