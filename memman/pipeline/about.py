@@ -68,12 +68,18 @@ def together(judge: Judge | None, statements: Sequence[Fact], answers: tuple[Fac
     People often tell the occasion in one, and in the other what holds from now on.
     """
     texts = [one.text for one in statements]
-    if judge is None or len(texts) != BREATH or [one.text for one in answers] not in ([texts[0]], [texts[1]]):
+    if (
+        judge is None
+        or not len(texts) == len(set(texts)) == BREATH
+        or len(answers) != 1
+        or answers[0].text not in texts
+    ):
         return answers
-    (other,) = (one for one in statements if one.text != answers[0].text)
-    worth, _ = judge.lines(texts)[texts.index(other.text)]
+    n = 1 - texts.index(answers[0].text)
+    worth, _ = judge.lines(texts)[n]
     if worth < BESIDE or sum(map(len, texts)) > WHOLE:
         return answers
+    other = statements[n]
     named = tuple(dict.fromkeys((*answers[0].entities, *other.entities)))
     return (replace(answers[0], text=" ".join(texts), entities=named, summary=""),)
 

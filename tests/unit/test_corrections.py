@@ -65,6 +65,7 @@ def turn(box, text, shown, **columns):
             {"Tests must never hit the network.", "Friday deploys are over."},
         ),
         ("Fix the failing login test. Friday deploys are over.", {"Friday deploys are over."}),
+        ("Friday deploys are over. Friday deploys are over.", {"Friday deploys are over."}),
         (
             "The store was full again on Friday. Monday mornings it is, for anything that ships.",
             {"The store was full again on Friday. Monday mornings it is, for anything that ships."},

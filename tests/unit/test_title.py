@@ -12,6 +12,7 @@ from memman.llm.builtin.title import LONGEST, names, title, titled
     [
         ("# harbour-gate\n\nOpens at six.", "harbour-gate"),
         ("Release notes 4.2\n=================\n\nNew: maps", "Release notes 4.2"),
+        ("PIPE-7  Weights are lost\n\nOn export.", "PIPE-7 Weights are lost"),
         ("RUNBOOK: the queue is full\n\nStop the feeder.", "RUNBOOK: the queue is full"),
         ("Design note: offline maps\nstatus: agreed\n\nTiles are kept.", "Design note: offline maps"),
         ("From: Ana\nTo: Bo\nSubject: Re: AW: the new lift\n\nHi Bo,", "the new lift"),
@@ -48,6 +49,7 @@ def test_a_statement_that_names_the_subject_itself_takes_no_title():
     assert titled("The Rates API allows 5,000 calls a day.", "Rates API") == "The Rates API allows 5,000 calls a day."
     assert names("Subject: Rates API", "Rates API")
     assert not names("The Rates API allows 5,000 calls a day.", "Rates API")
+    assert names("PIPE-7 Weights are lost", title("PIPE-7  Weights are lost\n\nOn export."))
     assert not names("Never push to main.", "Push to main")
     assert not names("The staging database port is 5433.", "Staging database port")
     assert titled("Opens at six.", "") == "Opens at six."

@@ -58,5 +58,5 @@ def names(text: str, about: str) -> bool:
 
 
 def _clean(line: str) -> str:
-    said = line.strip(_MARKS).rstrip(":").strip(_MARKS)
+    said = " ".join(line.strip(_MARKS).rstrip(":").strip(_MARKS).split())
     return said if len(said) <= LONGEST else ""
