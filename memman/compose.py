@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from memman.clock import now_ms
 from memman.config.env import Settings, env_path
 from memman.config.ground import claim
+from memman.config.keys import AGENTS, AUTO
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.config.stores import checked
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from memman.drain.meter import Budget
     from memman.drain.report import Report
     from memman.drain.runner import Watch
+    from memman.drain.stand_in import StandIn
     from memman.drain.worklog import Worklog
     from memman.embed import Embedder, LocalEmbedder
     from memman.http import Http
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from memman.pipeline.plan import Plan, Tools
     from memman.queue.ledger import Ledger
     from memman.queue.notes import Queue
+    from memman.queue.trouble import Meta
     from memman.store.protocols import Reader
     from memman.store.sqlite.store import SqliteStore
 
@@ -64,8 +67,13 @@ def llm_provider(settings: Settings) -> str:
 
 def capture(settings: Settings) -> str:
     """Return what the settings keep of an agent's turns."""
-    by_default = "corrections" if llm_provider(settings) == "builtin" else "turns"
+    by_default = "corrections" if llm_provider(settings) == "builtin" or by_agent(settings) else "turns"
     return settings["MEMMAN_CAPTURE"] or by_default
+
+
+def by_agent(settings: Settings) -> bool:
+    """Whether the user's own agent is the model."""
+    return llm_provider(settings) in {*AGENTS, AUTO}
 
 
 def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
@@ -73,6 +81,8 @@ def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
     provider = llm_provider(settings)
     if provider == "builtin":
         return builtin_llm(settings)
+    if by_agent(settings):
+        return agent_llm(settings)
     from memman.llm.anthropic import AnthropicMessages
     from memman.llm.openai import OpenAICompatible
     from memman.llm.remote import Price
@@ -87,6 +97,41 @@ def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
         {"fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast, "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow},
         Price(*map(float, prices.split(","))) if prices else None,
     )
+
+
+def agent_llm(settings: Settings, wrapped: "Callable[[LLM], LLM]" = lambda agent: agent) -> "LLM":
+    """Build the user's own agent as the model; with `auto` one of them for each note. Each is `wrapped`."""
+    from memman.llm.agent.auto import WhicheverAgent
+    from memman.llm.agent.clients import CLIENTS
+    from memman.llm.agent.model import AgentModel
+
+    models = {"fast": settings["MEMMAN_LLM_MODEL_FAST"], "slow": settings["MEMMAN_LLM_MODEL_SLOW"]}
+    provider, folder = llm_provider(settings), data_dir() + "/agent"
+    if provider == AUTO:
+        agents = {name: AgentModel(client, f"{folder}/{name}", {}) for name, client in CLIENTS.items()}
+        return WhicheverAgent({name: wrapped(agent) for name, agent in agents.items()})
+    return wrapped(AgentModel(CLIENTS[provider], f"{folder}/{provider}", models, settings["MEMMAN_LLM_COMMAND"]))
+
+
+def budget(settings: Settings) -> "Budget":
+    """Return what a day may cost: with an agent as the model within bounds where the settings say none."""
+    from memman.drain.meter import OF_AGENTS, Budget
+
+    default = OF_AGENTS if by_agent(settings) else Budget()
+
+    def whole(unit: str, otherwise: int | None) -> int | None:
+        said = settings.number(f"MEMMAN_BUDGET_{unit}")
+        return otherwise if said is None else int(said)
+
+    return Budget(settings.number("MEMMAN_BUDGET_USD"), whole("TOKENS", default.tokens), whole("CALLS", default.calls))
+
+
+def _embedding(settings: Settings) -> "Budget":
+    """Return what a day's embedding may cost: nothing of it is an agent's."""
+    from memman.drain.meter import Budget
+
+    tokens = settings.number("MEMMAN_BUDGET_TOKENS")
+    return Budget(settings.number("MEMMAN_BUDGET_USD"), None if tokens is None else int(tokens))
 
 
 def builtin_llm(settings: Settings) -> "BuiltinLLM":
@@ -152,6 +197,10 @@ def in_force(settings: Settings) -> dict[str, dict[str, str]]:
     model, vectors = llm_provider(settings), settings["MEMMAN_EMBED_PROVIDER"]
     builtin = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
     at, fast, slow = _LLM_DEFAULTS.get(model, ("", builtin, builtin))
+    if by_agent(settings):
+        from memman.llm.agent.clients import CLIENTS
+
+        fast = slow = CLIENTS[model].model or "default" if model in CLIENTS else "of each agent"
     embed_at, embed_model = _EMBED_DEFAULTS.get(vectors, ("", StaticTable().model))
     return {
         "llm": {
@@ -186,8 +235,16 @@ def stage_versions(settings: Settings, reader: "Reader") -> dict[str, str]:
 class Workshop:
     """Providers and stores of one drain, made when first needed and closed together."""
 
-    def __init__(self, data: str, settings: Settings, ledger: "Ledger | None" = None) -> None:
-        self.data, self.settings, self.ledger = data, settings, ledger
+    def __init__(
+        self,
+        data: str,
+        settings: Settings,
+        ledger: "Ledger | None" = None,
+        memory: "Meta | None" = None,
+        tell: "Callable[..., None]" = lambda event, **fields: None,  # noqa: ARG005 - nobody looks on by default
+    ) -> None:
+        self.data, self.settings, self.ledger, self.memory, self.tell = data, settings, ledger, memory, tell
+        self.stand_ins: list[StandIn] = []
         self.stores: dict[str, SqliteStore] = {}
         self._http: Http | None = None
         self._providers: tuple[LLM, BuiltinLLM, LocalEmbedder, Embedder] | None = None
@@ -206,21 +263,44 @@ class Workshop:
     def providers(self) -> "tuple[LLM, BuiltinLLM, LocalEmbedder, Embedder]":
         """Return the model, the built-in model and embedder, and the configured embedder."""
         if self._providers is None:
-            from memman.drain.meter import MeteredLLM
             from memman.embed.builtin import BuiltinEmbedder
 
             local, builtin = BuiltinEmbedder(), builtin_llm(self.settings)
-            model = llm(self.settings, self.http) if llm_provider(self.settings) != "builtin" else builtin
-            if self.ledger is not None and model is not builtin:
-                model = MeteredLLM(model, self.ledger, self._budget())
-            self._providers = model, builtin, local, self._embedder(self.settings, local)
+            self._providers = self._model(builtin), builtin, local, self._embedder(self.settings, local)
         return self._providers
 
-    def _budget(self) -> "Budget":
-        from memman.drain.meter import Budget
+    def _model(self, builtin: "BuiltinLLM") -> "LLM":
+        """Return the model as a drain asks it: within the budget, about several notes at once, never in vain."""
+        from memman.drain.meter import MeteredLLM
+        from memman.llm.batch import MOST, Batched
 
-        tokens = self.settings.number("MEMMAN_BUDGET_TOKENS")
-        return Budget(self.settings.number("MEMMAN_BUDGET_USD"), None if tokens is None else int(tokens))
+        if llm_provider(self.settings) == "builtin":
+            return builtin
+        if self.ledger is None:
+            return llm(self.settings, self.http)
+        ledger, bounds = self.ledger, budget(self.settings)
+        said = self.settings["MEMMAN_LLM_BATCH"]
+        if not by_agent(self.settings):
+            model = MeteredLLM(llm(self.settings, self.http), ledger, bounds)
+            return Batched(model, int(said)) if said else model
+        turn = asyncio.Lock()
+
+        def drained(agent: "LLM") -> "LLM":
+            return self._stood_in(Batched(MeteredLLM(agent, ledger, bounds, turn), int(said or MOST)), builtin)
+
+        return agent_llm(self.settings, drained)
+
+    def _stood_in(self, agent: "LLM", builtin: "BuiltinLLM") -> "LLM":
+        from memman.drain.stand_in import StandIn
+
+        if self.memory is None:
+            return agent
+        self.stand_ins.append(StandIn(agent, builtin, self.memory, self.tell))
+        return self.stand_ins[-1]
+
+    def decided_instead(self, note: "Note") -> bool:
+        """Whether the judge decided about a note in place of an agent that could not be asked."""
+        return any(note.uid in one.instead for one in self.stand_ins)
 
     def _embedder(self, settings: Settings, local: "LocalEmbedder") -> "Embedder":
         from memman.drain.meter import MeteredEmbedder
@@ -229,7 +309,7 @@ class Workshop:
         vectors = embedder(settings, self.http, local)
         if vectors is local:
             return local
-        return CachedEmbedder(MeteredEmbedder(vectors, self.ledger, self._budget()) if self.ledger else vectors)
+        return CachedEmbedder(MeteredEmbedder(vectors, self.ledger, _embedding(settings)) if self.ledger else vectors)
 
     def local(self) -> "LocalEmbedder":
         """Return the built-in embedder."""
@@ -290,7 +370,17 @@ class Workshop:
         from memman.pipeline.plan import Tools
 
         model, builtin, local, _ = self.providers()
-        return Tools(model, builtin, local, self.embedder(store), reader, now_ms, capture(self.settings), builtin.judge)
+        return Tools(
+            model,
+            builtin,
+            local,
+            self.embedder(store),
+            reader,
+            now_ms,
+            capture(self.settings),
+            builtin.judge,
+            sparing=by_agent(self.settings),
+        )
 
     async def close(self) -> None:
         """Close every connection."""
@@ -335,7 +425,7 @@ def drain(
         settings = Settings.load(data)
         log.level = settings["MEMMAN_LOG_LEVEL"]
         queue = Queue(data)
-        limits = Limits(int(settings["MEMMAN_DRAIN_CONCURRENCY"]), notes, deadline, store)
+        limits = Limits(_at_once(settings), notes, deadline, store)
         watch = Watch(_reach(), log.along(trace), started(queue), log.write)
         try:
             report = _rounds(
@@ -345,6 +435,13 @@ def drain(
         finally:
             queue.close()
         return report
+
+
+def _at_once(settings: Settings) -> int:
+    """Return how many notes are worked on at once: where many share a question, enough for several."""
+    from memman.llm.batch import MOST
+
+    return max(int(settings["MEMMAN_DRAIN_CONCURRENCY"]), 4 * MOST if by_agent(settings) else 1)
 
 
 def _rounds(data: str, queue: "Queue", limits: "Limits", once: "Callable[[], Report]") -> "Report":
@@ -374,8 +471,8 @@ async def _drain(
     from memman.queue.ledger import Ledger
 
     ledger = Ledger(queue.db)
-    workshop = Workshop(data, settings, ledger)
-    work = Drain(queue, workshop.opened, limits, watch)
+    workshop = Workshop(data, settings, ledger, queue, log.write)
+    work = Drain(queue, workshop.opened, limits, watch, workshop.decided_instead)
     loop = asyncio.get_running_loop()
     for number in _STOPPING:
         loop.add_signal_handler(number, work.interrupt, f"asked to stop by {number.name}")

@@ -1,4 +1,4 @@
-"""A loopback stand-in for the model APIs that coding agents call: it keeps every request and answers one sentence.
+"""A loopback stand-in for the model APIs that coding agents call: it keeps every request and answers what it is told.
 
 Anthropic messages, OpenAI responses and chat completions, Gemini generateContent, plain and streamed.
 A prompt that holds `CALL <tool> <json>;` is answered by one call of that tool, so that hooks around tools fire too.
@@ -7,13 +7,15 @@ A prompt that holds `CALL <tool> <json>;` is answered by one call of that tool, 
 import json
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 SAY = "Understood, done."
 CALL = re.compile(r"CALL (?:(\w+)\.)?(\w+) (\{.*?\});", re.DOTALL)
+# How Claude Code has its model give an answer that satisfies a schema.
+STRUCTURED = "StructuredOutput"
 LEAST = {"integer": 1, "number": 1, "boolean": False, "array": []}
 USAGE = {"input_tokens": 5, "output_tokens": 5}
 
@@ -47,8 +49,9 @@ class ModelServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, say: Callable[[dict[str, Any]], str] = lambda _: SAY) -> None:
         super().__init__(("127.0.0.1", port), Handler)
+        self.say = say
         self.requests: list[Request] = []
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
@@ -76,9 +79,11 @@ def wanted(turns: Any) -> Call | None:
     return Call(found[2], json.loads(found[3]), found[1] or "")
 
 
-def anthropic(body: dict[str, Any]) -> Iterable[Event]:
+def anthropic(body: dict[str, Any], said: str) -> Iterable[Event]:
     """Answer `POST /v1/messages`."""
     call = wanted(body["messages"]) if body.get("tools") else None
+    if any(tool["name"] == STRUCTURED for tool in body.get("tools", ())):
+        call = Call(STRUCTURED, json.loads(said))
     start = {
         "id": "msg_1",
         "type": "message",
@@ -93,8 +98,8 @@ def anthropic(body: dict[str, Any]) -> Iterable[Event]:
         full, reason = {"input": call.arguments}, "tool_use"
     else:
         block = {"type": "text"}
-        empty, delta = {"text": ""}, {"type": "text_delta", "text": SAY}
-        full, reason = {"text": SAY}, "end_turn"
+        empty, delta = {"text": ""}, {"type": "text_delta", "text": said}
+        full, reason = {"text": said}, "end_turn"
     yield "", start | {"content": [block | full], "stop_reason": reason}
     yield "message_start", {"message": start | {"content": [], "stop_reason": None}}
     yield "content_block_start", {"index": 0, "content_block": block | empty}
@@ -104,7 +109,7 @@ def anthropic(body: dict[str, Any]) -> Iterable[Event]:
     yield "message_stop", {}
 
 
-def responses(body: dict[str, Any]) -> Iterable[Event]:
+def responses(body: dict[str, Any], said: str) -> Iterable[Event]:
     """Answer `POST /v1/responses`."""
     call = wanted(body["input"]) if body.get("tools") else None
     if call:
@@ -116,8 +121,8 @@ def responses(body: dict[str, Any]) -> Iterable[Event]:
             "arguments": json.dumps(call.arguments),
         } | ({"namespace": call.namespace} if call.namespace else {})
     else:
-        said = [{"type": "output_text", "text": SAY, "annotations": []}]
-        item = {"type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": said}
+        text = [{"type": "output_text", "text": said, "annotations": []}]
+        item = {"type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": text}
     start = {"id": "r1", "object": "response", "status": "in_progress", "output": [], "model": body.get("model")}
     usage = USAGE | {
         "total_tokens": 10,
@@ -130,16 +135,16 @@ def responses(body: dict[str, Any]) -> Iterable[Event]:
     yield "response.output_item.added", {"output_index": 0, "item": item}
     if not call:
         place = {"item_id": "m1", "output_index": 0, "content_index": 0}
-        yield "response.output_text.delta", place | {"delta": SAY}
+        yield "response.output_text.delta", place | {"delta": said}
     yield "response.output_item.done", {"output_index": 0, "item": item}
     yield "response.completed", {"response": done}
 
 
-def gemini(body: dict[str, Any]) -> Iterable[Event]:
+def gemini(body: dict[str, Any], said: str) -> Iterable[Event]:
     """Answer `generateContent` and `streamGenerateContent`."""
     call = wanted(body["contents"]) if body.get("tools") else None
     schema = body.get("generationConfig", {}).get("responseJsonSchema")
-    said = json.dumps(filled(schema)) if schema else SAY
+    said = json.dumps(filled(schema)) if schema else said
     part = {"functionCall": {"name": call.name, "args": call.arguments}} if call else {"text": said}
     answer = {
         "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
@@ -157,18 +162,21 @@ def filled(schema: dict[str, Any]) -> Any:
     return schema.get("enum", [LEAST.get(kind, SAY)])[0]
 
 
-def chat(body: dict[str, Any]) -> Iterable[Event]:
+def chat(body: dict[str, Any], said: str) -> Iterable[Event]:
     """Answer `POST /v1/chat/completions`."""
     call = wanted(body["messages"]) if body.get("tools") else None
-    said: dict[str, Any] = {"role": "assistant", "content": SAY}
+    message: dict[str, Any] = {"role": "assistant", "content": said}
     if call:
         function = {"name": call.name, "arguments": json.dumps(call.arguments)}
-        said = {"role": "assistant", "tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": function}]}
+        message = {
+            "role": "assistant",
+            "tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": function}],
+        }
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     reason = "tool_calls" if call else "stop"
-    yield "", {"choices": [{"index": 0, "message": said, "finish_reason": reason}], "usage": usage}
+    yield "", {"choices": [{"index": 0, "message": message, "finish_reason": reason}], "usage": usage}
     chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 0, "model": body.get("model")}
-    yield "", chunk | {"choices": [{"index": 0, "delta": said, "finish_reason": None}]}
+    yield "", chunk | {"choices": [{"index": 0, "delta": message, "finish_reason": None}]}
     yield "", chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
 
 
@@ -208,7 +216,7 @@ class Handler(BaseHTTPRequestHandler):
         api = next((api for end, api in APIS if path.endswith(end)), None)
         if api is None:
             return self.answer(json.dumps(USAGE).encode(), "application/json")
-        plain, *events = api(body)
+        plain, *events = api(body, self.server.say(body))
         if body.get("stream") or "stream" in path:
             return self.answer(b"".join(map(framed, events)) + done(path), "text/event-stream")
         return self.answer(json.dumps(plain[1]).encode(), "application/json")

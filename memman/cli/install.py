@@ -6,14 +6,16 @@ import sys
 import click
 
 from memman.cli.ancestors import agent_above
+from memman.cli.guard import refusal
 from memman.cli.person import confirm
 from memman.cli.show import complain, text
-from memman.cli.wizard import admit, agreed, asked, from_shell, shown, vendored, vendors
+from memman.cli.wizard import admit, agreed, asked, by_agent, from_shell, shown, vendored, vendors
 from memman.config.env import change_all
 from memman.config.ground import check
-from memman.config.keys import KEYS
+from memman.config.keys import AGENTS, AUTO, KEYS
 from memman.config.launcher import lay
 from memman.config.places import data_dir
+from memman.hot.provenance import agent
 from memman.integrations import codex, nanoclaw, openclaw
 from memman.integrations.installer import Step, locked, plan, wire
 from memman.integrations.manifest import Manifest
@@ -44,6 +46,12 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print what would be d
 @dry_option
 @click.option("--no-wizard", is_flag=True, help="Do not ask for a provider or for access, even on a terminal.")
 @click.option(
+    "--agent-model",
+    "model",
+    type=click.Choice([AUTO, *AGENTS]),
+    help="Make your own agent the model, under its login; auto: the agent whose session made the note.",
+)
+@click.option(
     "--allow-conversation-access", "access", is_flag=True, help="Allow OpenClaw's plugin to see conversations."
 )
 @click.option(
@@ -55,7 +63,15 @@ dry_option = click.option("--dry-run", is_flag=True, help="Print what would be d
 @click.option(
     "--checkout", default="", metavar="PATH", help="Path of the NanoClaw checkout; default: the current folder."
 )
-def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool, sandbox: bool, checkout: str) -> int:
+def install(
+    names: tuple[str, ...],
+    dry_run: bool,
+    no_wizard: bool,
+    model: str | None,
+    access: bool,
+    sandbox: bool,
+    checkout: str,
+) -> int:
     """Set up memman for the agents on this machine, and start the scheduler.
 
     Prints what it is about to do, then does it, and keeps the original of every file it changes. A file that cannot be
@@ -70,7 +86,7 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     headless = not (sys.stdin.isatty() or agent_above())
     found = vendors(data, shell)
     taken = {name: does for name, does in found.items() if headless or (asks and _agrees(name, does))}
-    settings = shell | vendored(taken)
+    settings = shell | vendored(taken) | _chosen(model)
     settings |= asked(data, settings) if asks else {}
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Allow OpenClaw's plugin to see conversations? Without that, memman does nothing there")
@@ -93,6 +109,14 @@ def install(names: tuple[str, ...], dry_run: bool, no_wizard: bool, access: bool
     with locked(data):
         work.do(planned, wiring, settings, reached)
     return work.code
+
+
+def _chosen(model: str | None) -> dict[str, str]:
+    """Return the settings of the agent that a person chose as the model. Raises ForPeople where an agent did."""
+    who = agent() or agent_above()
+    if model and who:
+        raise refusal(who)
+    return by_agent(model) if model else {}
 
 
 def _agrees(variable: str, does: str) -> bool:

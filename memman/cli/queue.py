@@ -1,4 +1,4 @@
-"""`memman scheduler queue`: list, failed, show, retry, purge."""
+"""`memman scheduler queue`: list, failed, show, retry, reconsider, purge."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -85,6 +85,16 @@ def retry(id_: str | None, every: bool) -> None:
     if id_ and not done:
         raise UsageError(f"note {id_} is not parked")
     text(f"{counted(len(done), 'note')} will be retried")
+
+
+@queue.command()
+def reconsider() -> None:
+    """Ask the model about notes of the last 7 days on which the judge decided while it could not be asked."""
+    with closing(_queue()) as notes:
+        count = notes.reconsider()
+    if count:
+        ask(place().data)
+    text(f"{counted(count, 'note')} queued again")
 
 
 @queue.command()

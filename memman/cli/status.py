@@ -25,6 +25,8 @@ def status(as_json: bool) -> None:
 
 def everything() -> dict[str, Any]:
     """Return how memory and whoever starts drains are doing; what is wrong with the env file is complained of."""
+    from dataclasses import asdict
+
     from memman import compose
     from memman.config.env import Settings
     from memman.govern import status as govern
@@ -34,7 +36,9 @@ def everything() -> dict[str, Any]:
     settings = Settings.read(where.data)
     for fault in settings.faults:
         complain(fault)
-    return govern.status(where, settings, compose.in_force(settings)) | {"scheduler": report(where.data)}
+    budget = asdict(compose.budget(settings))
+    limits = {"usd": budget["dollars"], "tokens": budget["tokens"], "calls": budget["calls"]}
+    return govern.status(where, compose.in_force(settings), limits) | {"scheduler": report(where.data)}
 
 
 def scheduled(record: dict[str, Any]) -> dict[str, str]:
@@ -73,6 +77,8 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "hooks too late": _late(record["late"]),
         "model": _model(providers["llm"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
+        "not asked": "; ".join(map(_trouble, record["troubles"])),
+        "decided by the judge": _instead(record["reconsiderable"]),
         "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
         **scheduled(record["scheduler"]),
         "last drain": _drain(record["last_drain"]),
@@ -99,6 +105,15 @@ def _model(llm: dict[str, str]) -> str:
     return f"{llm['provider']} {', '.join(models)}" + (f" at {llm['endpoint']}" if llm["endpoint"] else "")
 
 
+def _trouble(trouble: dict[str, Any]) -> str:
+    since, until = when(trouble["since"]), when(trouble["until"])
+    return f"{trouble['why']}; since {since} the judge decides instead, next try {until}"
+
+
+def _instead(count: int) -> str:
+    return f"{counted(count, 'note')}; to ask the model: `memman scheduler queue reconsider`" if count else ""
+
+
 def _drain(last: dict[str, Any] | None) -> str:
     if last is None:
         return "never"
@@ -113,7 +128,8 @@ def _spend(spend: dict[str, Any]) -> str:
     stages = [
         f"{entry['stage']} {counted(entry['calls'], 'call')} {entry['cost']:.4f} USD" for entry in spend["stages"]
     ]
-    return "; ".join((f"{spend['usd']:.4f} USD, {spend['tokens']} tokens", *stages))
+    spent = f"{spend['usd']:.4f} USD, {spend['tokens']} tokens, {counted(spend['calls'], 'call')}"
+    return "; ".join((spent, *stages))
 
 
 def _fingerprint(made: dict[str, Any]) -> str:

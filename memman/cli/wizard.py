@@ -10,6 +10,9 @@ from memman.cli.person import confirm
 from memman.config.env import Settings
 from memman.config.keys import KEYS
 from memman.config.stores import names
+from memman.llm.agent.clients import CLIENTS
+from memman.llm.agent.offer import here, sentence
+from memman.llm.agent.program import find
 from memman.model.errors import BadConfig
 
 _PROVIDERS = {
@@ -26,6 +29,7 @@ _VENDORS = {
 }
 _TRIES = 3  # answers that will not do
 _PROVIDER, _ENDPOINT, _KEY = "MEMMAN_LLM_PROVIDER", "MEMMAN_LLM_ENDPOINT", "MEMMAN_LLM_API_KEY"
+_COMMAND = "MEMMAN_LLM_COMMAND"
 
 
 def from_shell(data: str) -> dict[str, str]:
@@ -62,11 +66,14 @@ def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
     """Ask which model provider to use, unless that is known; return the settings that follow."""
     if any(name in settings or name in Settings.load(data).said for name in (_PROVIDER, _KEY, _ENDPOINT)):
         return {}
-    for name, (_, what) in _PROVIDERS.items():
+    agents = {client.name: sentence(client) for client in here()}
+    for name, what in ({name: what for name, (_, what) in _PROVIDERS.items()} | agents).items():
         click.echo(f"  {name:<11} {what}", err=True)
-    choice = click.prompt("Model provider", type=click.Choice(list(_PROVIDERS)), default="none", err=True)
+    choice = click.prompt("Model provider", type=click.Choice([*_PROVIDERS, *agents]), default="none", err=True)
     if choice == "none":
         return {}
+    if choice in agents:
+        return by_agent(choice)
     answers = {_PROVIDER: _PROVIDERS[choice][0]}
     if choice == "openai":
         answers[_ENDPOINT] = _typed("Base URL (empty: no model)", _ENDPOINT)
@@ -74,6 +81,12 @@ def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
             return {}
     key = _typed("Key (not shown)", _KEY, hide=True)
     return answers | ({_KEY: key} if key else {})
+
+
+def by_agent(name: str) -> dict[str, str]:
+    """Return the settings that make an agent the model, its program as it is found now."""
+    program = find(CLIENTS[name].program) if name in CLIENTS else ""
+    return {_PROVIDER: name} | ({_COMMAND: program} if program else {})
 
 
 def admit(name: str, value: str) -> None:

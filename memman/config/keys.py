@@ -16,6 +16,9 @@ _METADATA = frozenset({"169.254.169.254", "fd00:ec2::254", "metadata.google.inte
 BACKUP_WORDS = {"off": 0, "daily": 24, "weekly": 168}
 # Providers that are parts of memman.
 LOCAL = frozenset({"builtin", "minilm"})
+# Agents that can be the model, and the word for whichever made the note.
+AGENTS = ("claude-code", "codex", "gemini", "opencode")
+AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Key:
     @property
     def directs(self) -> bool:
         """Whether it says where text is sent, or with whose key: then nothing can stand in for a wrong value."""
-        return self.name.endswith(("_PROVIDER", "_ENDPOINT", "_API_KEY"))
+        return self.name.endswith(("_PROVIDER", "_ENDPOINT", "_API_KEY", "_COMMAND"))
 
     @property
     def own(self) -> bool:
@@ -79,6 +82,10 @@ def _amount(value: str) -> str:
 def _prices(value: str) -> str:
     parts = value.split(",")
     return "" if len(parts) == 2 and not any(map(_amount, parts)) else "takes two numbers: IN,OUT"  # noqa: PLR2004
+
+
+def _path(value: str) -> str:
+    return "" if value.startswith("/") else "takes an absolute path"
 
 
 def _every(value: str) -> str:
@@ -128,14 +135,32 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_LLM_PROVIDER",
             "",
-            "Language model provider: builtin, openai (any compatible endpoint) or anthropic. "
+            "Language model provider: builtin, openai (any compatible endpoint), anthropic, or your own coding agent "
+            "under its login: claude-code, codex, gemini, opencode, or auto (the agent whose session made the note). "
             "Unset: openai if a key or an endpoint is set, else builtin.",
-            _one_of("builtin", "openai", "anthropic"),
+            _one_of("builtin", "openai", "anthropic", *AGENTS, AUTO),
         ),
         Key("MEMMAN_LLM_ENDPOINT", "", "Base URL; default: OpenRouter's, or Anthropic's.", _endpoint),
         Key("MEMMAN_LLM_API_KEY", "", "Key for the model provider.", _anything, secret=True),
-        Key("MEMMAN_LLM_MODEL_FAST", "", "Model that extracts facts.", _anything),
-        Key("MEMMAN_LLM_MODEL_SLOW", "", "Model that reconciles them.", _anything),
+        Key(
+            "MEMMAN_LLM_COMMAND",
+            "",
+            "Path of the agent's program; unset: looked for on PATH and where installers put it. Not with auto.",
+            _path,
+        ),
+        Key(
+            "MEMMAN_LLM_MODEL_FAST",
+            "",
+            "Model that extracts facts; default: the provider's small one, of opencode the one it is set to.",
+            _anything,
+        ),
+        Key("MEMMAN_LLM_MODEL_SLOW", "", "Model that reconciles them; default: of an agent the same.", _anything),
+        Key(
+            "MEMMAN_LLM_BATCH",
+            "",
+            "How many notes one question may be about; default: 16 with an agent as the model, else 1.",
+            _whole(1, 32),
+        ),
         Key(
             "MEMMAN_LLM_PRICE",
             "",
@@ -191,7 +216,19 @@ KEYS: dict[str, Key] = {
             "Daily budget in US dollars; when it is spent, provider calls pause and notes stay queued.",
             _amount,
         ),
-        Key("MEMMAN_BUDGET_TOKENS", "", "Daily budget in tokens.", _whole(0, 10**12)),
+        Key(
+            "MEMMAN_BUDGET_TOKENS",
+            "",
+            "Daily budget in tokens; default: none, with an agent as the model 500000.",
+            _whole(0, 10**12),
+        ),
+        Key(
+            "MEMMAN_BUDGET_CALLS",
+            "",
+            "Daily budget in calls of the model; default: none, with an agent as the model 100. When an agent's budget "
+            "is spent, the judge decides.",
+            _whole(0, 10**6),
+        ),
         Key(
             "MEMMAN_CAPTURE",
             "",

@@ -1,16 +1,22 @@
 """Whether the model's provider answers."""
 
+import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from memman import compose
-from memman.doctor.finding import Context, Finding, fail, ok
+from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
 from memman.judge.judge import damage
+from memman.model.errors import ProviderError
 from memman.model.records import Request
+from memman.queue.trouble import KEY, Trouble
+from memman.queue.view import QueueView
 
 if TYPE_CHECKING:
     from memman.http import Http
 
+_BUILTIN = "memman config set MEMMAN_LLM_PROVIDER builtin"
 _QUESTION = Request(
     task="answer",
     role="fast",
@@ -28,8 +34,11 @@ def check(context: Context) -> Iterator[Finding]:
     if context.settings["MEMMAN_JUDGE"] != "off" and (says := damage()):
         yield fail(f"the judge's files: {says}", "pip install --force-reinstall memman")
     elif record["provider"] == "builtin":
-        yield ok("built-in model, no provider")
+        yield ok("built-in model, no provider" + _offer())
     if record["provider"] == "builtin":
+        return
+    if compose.by_agent(context.settings):
+        yield from _agent(context, record)
         return
     from memman.doctor.probe import probed
 
@@ -37,3 +46,50 @@ def check(context: Context) -> Iterator[Finding]:
         await compose.llm(context.settings, lambda: http).complete(_QUESTION)
 
     yield probed(context, "LLM", record | {"model": record["fast"]}, ask)
+
+
+def _offer() -> str:
+    """Name the agents on this machine that could be the model."""
+    from memman.llm.agent.offer import here
+
+    found = [client.name for client in here()]
+    return f"; {', '.join(found)} could be it: `memman config set MEMMAN_LLM_PROVIDER {found[0]}`" if found else ""
+
+
+def _agent(context: Context, record: dict[str, str]) -> Iterator[Finding]:
+    """Look whether the user's agent is there and was not left alone, or where the person allows it, ask it."""
+    from memman.llm.agent.clients import CLIENTS
+    from memman.llm.agent.program import find
+
+    names = [record["provider"]] if record["provider"] in CLIENTS else list(CLIENTS)
+    named = context.settings["MEMMAN_LLM_COMMAND"]
+    there = {name: program for name in names if (program := find(CLIENTS[name].program, named))}
+    if not there:
+        sought = named or ", ".join(CLIENTS[name].program for name in names)
+        says = f"{record['provider']}: no program {sought}; the judge decides instead"
+        yield fail(says, _BUILTIN, "install it, or name its place: `memman config set MEMMAN_LLM_COMMAND PATH`")
+        return
+    troubles = {name: why for name in there if (why := _trouble(context, name))}
+    if troubles and not context.billable:
+        for name, why in troubles.items():
+            yield warn(f"{why}; the judge decides instead", shell(there[name]), "it may ask you something")
+        return
+    said = ", ".join(f"{name} ({program})" for name, program in there.items())
+    if not context.billable:
+        yield ok(f"{said}; only --billable asks it")
+        return
+    try:
+        asyncio.run(compose.llm(context.settings, _no_http).complete(_QUESTION))
+    except ProviderError as error:
+        yield fail(str(error), shell(next(iter(there.values()))), "it may ask you something")
+    else:
+        yield ok(f"{said} answers")
+
+
+def _no_http() -> "Http":
+    raise AssertionError("an agent is asked without HTTP")
+
+
+def _trouble(context: Context, name: str) -> str:
+    with closing(QueueView(context.data)) as queue:
+        return Trouble.load(queue.meta(KEY + name)).why

@@ -1,12 +1,14 @@
 """Providers with a meter on them: the daily budget before each call, the ledger after."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from memman.embed import Embedder, Embedding
 from memman.llm import LLM
-from memman.model.errors import BudgetSpent
-from memman.model.records import Fingerprint, Reply, Request
+from memman.model.errors import BudgetSpent, ProviderError
+from memman.model.records import Fingerprint, Reply, Request, Usage
 from memman.queue.ledger import Ledger
 
 
@@ -16,25 +18,34 @@ class Budget:
 
     dollars: float | None = None
     tokens: int | None = None
+    calls: int | None = None
 
     def check(self, ledger: Ledger) -> None:
         """Raise BudgetSpent when today's account has reached a limit."""
-        if self.dollars is None and self.tokens is None:
+        if self == Budget():
             return
-        dollars, tokens = ledger.spent_today()
-        if (self.dollars is not None and dollars >= self.dollars) or (
-            self.tokens is not None and tokens >= self.tokens
-        ):
+        dollars, tokens, calls = ledger.spent_today()
+        limits = ((dollars, self.dollars), (tokens, self.tokens), (calls, self.calls))
+        if any(limit is not None and spent >= limit for spent, limit in limits):
             raise BudgetSpent(
-                f"today's budget is spent ({dollars:.4f} USD, {tokens} tokens); notes stay queued until tomorrow"
+                f"today's budget is spent ({dollars:.4f} USD, {tokens} tokens, {calls} calls); notes stay queued until"
+                " tomorrow"
             )
 
 
-class MeteredLLM:
-    """A model whose calls are counted and bounded."""
+# A day's bounds where an agent is the model and the settings say nothing else: what 150 turns and 30 notes ask takes
+# half of it (docs/adr/0038-agent-as-model.md).
+OF_AGENTS = Budget(tokens=500_000, calls=100)
 
-    def __init__(self, inner: LLM, ledger: Ledger, budget: Budget) -> None:
-        self.inner, self.ledger, self.budget = inner, ledger, budget
+
+class MeteredLLM:
+    """A model whose calls are counted and bounded.
+
+    With a `turn` it is called one at a time with all that share it, and calls that came to nothing count too.
+    """
+
+    def __init__(self, inner: LLM, ledger: Ledger, budget: Budget, turn: asyncio.Lock | None = None) -> None:
+        self.inner, self.ledger, self.budget, self.turn = inner, ledger, budget, turn
         self.provider = inner.provider
 
     def model(self, role: str) -> str:
@@ -43,9 +54,15 @@ class MeteredLLM:
 
     async def complete(self, request: Request) -> Reply:
         """Answer, or raise BudgetSpent before anything is spent."""
-        self.budget.check(self.ledger)
-        reply = await self.inner.complete(request)
-        self.ledger.enter(request.task, self.provider, reply.model, reply.usage)
+        async with self.turn or nullcontext():
+            self.budget.check(self.ledger)
+            try:
+                reply = await self.inner.complete(request)
+            except ProviderError:
+                if self.turn:
+                    self.ledger.enter(request.task, self.provider, self.model(request.role), Usage())
+                raise
+            self.ledger.enter(request.task, self.provider, reply.model, reply.usage)
         return reply
 
     async def close(self) -> None:

@@ -15,6 +15,8 @@ from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenan
 from memman.pipeline import context
 from memman.queue.notes import Queue
 
+_NOTE = 2  # column of a row
+
 if TYPE_CHECKING:
     from memman.embed import LocalEmbedder
     from memman.store.sqlite.store import SqliteStore
@@ -30,11 +32,11 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         waiting = {one.note: queue.show(one.note) for one in found if one.note}
     with writing(place) as store, builtin_embedder() as local:
         rows = _retire(store, local, found, waiting)
-        done = _records(place, store, rows)
+        memories, done = store.reader.rows(rows), _records(place, store, rows)
     with looking(place) as (catalogue, _):
         for row, record in zip(rows, done, strict=True):
             record["replaced"] = [{"id": one["uid"], "text": one["text"]} for one in catalogue.predecessors(row)[-1:]]
-    _drop(place.data, list(waiting))
+    _drop(place.data, list(waiting), [str(memories[row][_NOTE]) for row in rows])
     return done + [_turn(row) for row in waiting.values() if row["channel"] != "note"]
 
 
@@ -99,9 +101,9 @@ def _turn(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": row["uid"], "kind": "note", "text": row["text"], "changed": True}
 
 
-def _drop(data: str, notes: Sequence[str]) -> None:
-    if not notes:
-        return
+def _drop(data: str, waiting: Sequence[str], done: Sequence[str]) -> None:
+    """Take notes that wait out of the queue, and what is left of the text of those that are done."""
     with closing(Queue(data)) as queue:
-        for uid in notes:
+        queue.let_go(done)
+        for uid in waiting:
             queue.drop(uid)

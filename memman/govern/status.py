@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
-from memman.config.env import Settings
+from memman.config.keys import AGENTS
 from memman.govern.stores import Chosen, answering, looking
 from memman.queue.late import counts
 from memman.queue.ledger import Ledger, today
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
+from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
@@ -20,8 +22,8 @@ WEEK = 7 * 86_400
 
 
 @answering
-def status(place: Chosen, settings: Settings, providers: Mapping[str, Any]) -> dict[str, Any]:
-    """Return everything `memman status` shows. `providers` is what the settings make of them."""
+def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, float | None]) -> dict[str, Any]:
+    """Return everything `memman status` shows. `providers` and `budget` are what the settings make of them."""
     with looking(place) as (catalogue, queue):
         return {
             "version": __version__,
@@ -37,9 +39,11 @@ def status(place: Chosen, settings: Settings, providers: Mapping[str, Any]) -> d
             "late": counts(place.data, WEEK),
             "providers": dict(providers),
             "breaker": queue.meta("breaker"),
+            "troubles": (troubles := _troubles(queue)),
+            "reconsiderable": queue.reconsiderable() if troubles else 0,
             "last_drain": json.loads(queue.meta("last_drain") or "null"),
             "spend": _spend(queue),
-            "budget": {unit: settings.number(f"MEMMAN_BUDGET_{unit.upper()}") for unit in ("usd", "tokens")},
+            "budget": dict(budget),
             "schema": {"store": STORE_SCHEMA, "queue": QUEUE_SCHEMA},
             "fingerprints": catalogue.fingerprints(),
         }
@@ -62,8 +66,14 @@ def _queue(queue: QueueView, store: str) -> dict[str, Any]:
     return {"states": counts, "waiting_here": len(queue.of(store)), "oldest_seconds": age}
 
 
+def _troubles(queue: QueueView) -> list[dict[str, Any]]:
+    """Return what keeps agents from being asked as the model."""
+    found = {name: Trouble.load(queue.meta(KEY + name)) for name in AGENTS}
+    return [{"agent": name, **asdict(trouble)} for name, trouble in found.items() if trouble.why]
+
+
 def _spend(queue: QueueView) -> dict[str, Any]:
     ledger = Ledger(queue.db)
-    dollars, tokens = ledger.spent_today()
+    dollars, tokens, calls = ledger.spent_today()
     stages = [entry for entry in ledger.days(200) if entry["day"] == today()]
-    return {"day": today(), "usd": dollars, "tokens": tokens, "stages": stages}
+    return {"day": today(), "usd": dollars, "tokens": tokens, "calls": calls, "stages": stages}

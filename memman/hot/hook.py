@@ -24,6 +24,8 @@ _GRACE = 0.2  # seconds that an answer, or the record that there was none, may t
 _BEHIND = 20.0  # seconds that what was said may take to be kept, behind the turn
 # In the environment: the process id of the launcher that waits for us.
 _WAITS = "MEMMAN_LAUNCHER"
+# In the environment: `off` in what memman itself starts, an agent that is asked as a model; its turns are nobody's.
+_SWITCH = "MEMMAN_HOOKS"
 # Hosts that take an empty output for a fault.
 _JSON_ALWAYS = ("gemini",)
 
@@ -54,6 +56,9 @@ def main(args: "Sequence[str]", store: str | None) -> int:
     """Answer one event; never raises, always 0."""
     event, host = asked(args)
     output = Output("{}" if host in _JSON_ALWAYS else "")
+    if os.environ.get(_SWITCH) == "off":
+        output.write("")
+        return 0
     debug = bool(os.environ.get("MEMMAN_DEBUG"))
     try:
         progress = Progress(event)

@@ -6,6 +6,7 @@ from typing import Any
 
 from memman.http import Http, JsonObject
 from memman.llm.remote import Quirk, RemoteModel, amount, count
+from memman.llm.text import outermost
 from memman.model.records import Request, Usage
 
 
@@ -87,7 +88,7 @@ class OpenAICompatible(RemoteModel):
             raise self._refused()
         if finish == "length":
             raise self._bad("a truncated reply")
-        found = _outermost_object(_text(message.get("content")))
+        found = outermost(_text(message.get("content")))
         if found is None:
             raise self._bad("something other than a JSON object")
         return found
@@ -105,17 +106,3 @@ def _text(content: object) -> str:
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _outermost_object(text: str) -> dict[str, Any] | None:
-    """Parse the object between the first and the last brace, past any fence, prose or thinking.
-
-    An object inside a broken one is not looked for: it would pass for the whole.
-    """
-    if text.lstrip().startswith("<think>"):
-        text = text.partition("</think>")[2]
-    try:
-        found = json.loads(text[text.find("{") : text.rfind("}") + 1])
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -169,7 +169,7 @@ class Request:
     """One structured question to a model.
 
     `payload` is the same question as data: HTTP providers send `system` and
-    `user`, the built-in model reads `payload`.
+    `user`, the built-in model reads `payload`. `note` is what it is asked about.
     """
 
     task: str
@@ -179,6 +179,7 @@ class Request:
     schema: Mapping[str, Any]
     payload: Mapping[str, Any]
     max_tokens: int = 2048
+    note: Note | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ def _request(note: Note) -> Request:
             "entities": list(hints.entities),
         },
         max_tokens=1024 + len(text) // 2,
+        note=note,
     )
 
 

@@ -47,7 +47,8 @@ class Plan:
 class Tools:
     """What stages work with. Only commit is given a `store` to write to.
 
-    `capture` says what is kept of turns: off, corrections or turns. Without a `judge` only structure decides.
+    `capture` says what is kept of turns: off, corrections or turns. Without a `judge` only structure decides. With a
+    `sparing` model, that is asked only about what the judge finds likely or unsure.
     """
 
     llm: LLM
@@ -59,6 +60,7 @@ class Tools:
     capture: str = "corrections"
     judge: Judge | None = None
     store: Store | None = None
+    sparing: bool = False
 
 
 class Run(Protocol):

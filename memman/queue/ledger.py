@@ -38,12 +38,15 @@ class Ledger:
         with Guard(self.db.filename):
             self.db.execute(sql, row)
 
-    def spent_today(self) -> tuple[float, int]:
-        """Return today's dollars and tokens."""
-        sql = "SELECT coalesce(sum(cost), 0.0), coalesce(sum(tokens_in + tokens_out), 0) FROM ledger WHERE day = ?"
+    def spent_today(self) -> tuple[float, int, int]:
+        """Return today's dollars and tokens, and how often a model was called."""
+        sql = (
+            "SELECT coalesce(sum(cost), 0.0), coalesce(sum(tokens_in + tokens_out), 0),"
+            " coalesce(sum(calls) FILTER (WHERE stage <> 'embed'), 0) FROM ledger WHERE day = ?"
+        )
         with Guard(self.db.filename):
-            cost, tokens = self.db.execute(sql, (today(),)).get
-        return cost, tokens
+            cost, tokens, calls = self.db.execute(sql, (today(),)).get
+        return cost, tokens, calls
 
     def totals(self) -> dict[str, dict[str, Any]]:
         """Return what each stage's calls came to, over all days kept."""

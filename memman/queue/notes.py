@@ -1,5 +1,6 @@
 """The drain's and the person's side of queue.db: claim, acknowledge, give back, park, retry, purge."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from memman.clock import now_ms
@@ -8,8 +9,9 @@ from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
 from memman.queue.damage import PARKED, teach_reading
+from memman.queue.entry import new_uid
 from memman.queue.schema import open_queue
-from memman.queue.seal import DIGEST, SOUND
+from memman.queue.seal import DIGEST, SEALED, SOUND, digest
 from memman.sqlite import Guard, Transaction, checkpoint
 
 ATTEMPTS = 5
@@ -42,6 +44,13 @@ _PARK = f"UPDATE note SET changed_at = :now, {PARKED} WHERE id = {{}} AND {_STIL
 _EMPTIED = "text = '', reply = '', shown = '', digest = NULL"
 _TWIN = """state = 'parked' AND EXISTS (SELECT 1 FROM note AS other WHERE other.state IN ('pending', 'running') AND
 (other.store, other.text, other.reply, other.replaces) = (note.store, note.text, note.reply, note.replaces))"""
+_INSTEAD = "state = 'done' AND instead = 1"
+_COPIED = """store, text, category, importance, entities, replaces, source, agent, session, cwd, repository, revision,
+host, user, queued_at, channel, reply, shown"""
+_AGAIN = f"""
+INSERT INTO note(uid, changed_at, digest, {_COPIED})
+SELECT :new, :now, {digest(":new" if name == "uid" else name for name in SEALED)}, {_COPIED} FROM note WHERE uid = :uid
+"""
 LISTED = (
     *("uid", "store", "channel", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error"),
     "text",
@@ -135,11 +144,15 @@ class Queue:
         """Let notes that came up already come up again."""
         self._passed = 0
 
-    def done(self, uid: str) -> None:
-        """Acknowledge a note that its store holds a receipt for; its text and journal go."""
+    def done(self, uid: str, *, instead: bool = False) -> None:
+        """Acknowledge a note that its store holds a receipt for; its text and journal go.
+
+        Where the judge decided `instead` of the model, the text stays as long as the note, for `reconsider`.
+        """
+        left = "instead = 1" if instead else _EMPTIED
         with Guard(self.path), Transaction(self.db):
             self.db.execute(
-                f"UPDATE note SET state = 'done', changed_at = ?, {_EMPTIED}, error = ''"
+                f"UPDATE note SET state = 'done', changed_at = ?, {left}, error = ''"
                 " WHERE uid = ? AND state IN ('running', 'pending')",
                 (now_ms(), uid),
             )
@@ -241,6 +254,25 @@ class Queue:
                 )
             return self.db.changes() == 1
 
+    def reconsider(self) -> int:
+        """Queue again, as new notes, those about which the judge decided in place of the model; return how many."""
+        with Guard(self.path), Transaction(self.db):
+            uids = [uid for (uid,) in self.db.execute(f"SELECT uid FROM note WHERE {_INSTEAD} ORDER BY id")]
+            for uid in uids:
+                self.db.execute(_AGAIN, {"uid": uid, "new": new_uid(now_ms()), "now": now_ms()})
+            self.let_go(uids)
+            return len(uids)
+
+    def reconsiderable(self) -> int:
+        """Count the notes about which the judge decided in place of the model, and whose text is still there."""
+        with Guard(self.path):
+            return int(self.db.execute(f"SELECT count(*) FROM note WHERE {_INSTEAD}").get)
+
+    def let_go(self, uids: Iterable[str]) -> None:
+        """Empty notes that are done."""
+        for uid in uids:
+            self._run(f"UPDATE note SET {_EMPTIED}, instead = 0 WHERE uid = ? AND {_INSTEAD}", (uid,))
+
     def purge(self, state: str, older_ms: int = 0) -> int:
         """Delete notes that are done or parked, and were so `older_ms` ago."""
         return self._run("DELETE FROM note WHERE state = ? AND changed_at <= ?", (state, now_ms() - older_ms))
@@ -255,6 +287,9 @@ class Queue:
         """Drop what nobody needs any more: old done notes, each store's last apart, and journals of what is gone."""
         self._run(
             f"DELETE FROM note WHERE state = 'done' AND changed_at <= ? AND {_OVERTAKEN}", (now_ms() - _DONE_KEPT_MS,)
+        )
+        self._run(
+            f"UPDATE note SET {_EMPTIED}, instead = 0 WHERE {_INSTEAD} AND changed_at <= ?", (now_ms() - _DONE_KEPT_MS,)
         )
         self._run("DELETE FROM journal WHERE note NOT IN (SELECT uid FROM note WHERE state <> 'done')")
 

@@ -78,8 +78,13 @@ ALTER TABLE note ADD COLUMN digest INTEGER;
 ALTER TABLE journal ADD COLUMN digest INTEGER;
 """
 
+# Whether the judge decided about a note in place of a model that could not be asked.
+_V5 = """
+ALTER TABLE note ADD COLUMN instead INTEGER NOT NULL DEFAULT 0;
+"""
+
 # Released steps are never edited; each changes a table.
-STEPS = (_V1, _V2, _V3, _V4)
+STEPS = (_V1, _V2, _V3, _V4, _V5)
 VERSION = len(STEPS)
 
 

@@ -137,7 +137,7 @@ def test_completion_prints_a_script_for_the_shell(box, shell):
         ("memman recall --category d", {"decision"}),
         ("memman recall --store be", {"beta"}),
         ("memman store use ", {"alpha", "beta"}),
-        ("memman config get MEMMAN_BUDGET_", {"MEMMAN_BUDGET_USD", "MEMMAN_BUDGET_TOKENS"}),
+        ("memman config get MEMMAN_BUDGET_", {"MEMMAN_BUDGET_USD", "MEMMAN_BUDGET_TOKENS", "MEMMAN_BUDGET_CALLS"}),
     ],
 )
 def test_the_shell_completes_verbs_options_and_stores(box, typed, expected):

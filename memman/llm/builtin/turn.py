@@ -47,6 +47,11 @@ def texts(payload: Mapping[str, Any]) -> list[str]:
     return [said[start:end] for said in (payload["user"], payload["summary"]) for start, end in _read(said)]
 
 
+def worth(said: str, judge: Judge) -> float:
+    """Return how likely anything in a text is worth keeping."""
+    return max((span.worth for span in _spans(said, judge)), default=0.0)
+
+
 def _worth(said: str, judge: Judge | None, least: float) -> Iterator[tuple[str, str]]:
     """Yield (text, kind) of what is worth keeping, each so that it can be understood by itself."""
     if judge is None or not said:

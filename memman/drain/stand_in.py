@@ -1,0 +1,78 @@
+"""The user's agent as the model, and the judge in its place wherever it cannot be asked: no note waits for it."""
+
+from collections.abc import Callable
+
+from memman.llm import LLM
+from memman.llm.agent.model import LimitReached
+from memman.model.errors import BadReply, BudgetSpent, ProviderError, Refused
+from memman.model.records import Reply, Request
+from memman.queue.trouble import KEY, Meta, Trouble
+
+# Invalid answers in a row after which the model is left alone.
+GARBLED = 3
+
+
+class StandIn:
+    """Asks `agent`, and `judge` where that fails; `instead` holds the uids of notes about which the judge decided.
+
+    What failed once is not tried again in this drain: `memory` keeps why, for status and for the next drains.
+    """
+
+    def __init__(
+        self,
+        agent: LLM,
+        judge: LLM,
+        memory: Meta,
+        tell: Callable[..., None] = lambda event, **fields: None,  # noqa: ARG005
+    ) -> None:
+        self.agent, self.judge, self.provider = agent, judge, agent.provider
+        self.instead: set[str] = set()
+        self._memory, self._tell, self._key = memory, tell, KEY + agent.provider
+        self._trouble = Trouble.load(memory.meta(self._key))
+        self._failed = False
+        self._garbled = 0
+
+    def model(self, role: str) -> str:
+        """Name the model that serves `role`."""
+        return self.agent.model(role)
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`, whoever can. Raises Refused."""
+        if not (self._failed or self._trouble.waiting):
+            try:
+                reply = await self.agent.complete(request)
+            except Refused:
+                raise
+            except ProviderError as error:
+                self._met(error)
+            else:
+                self._well()
+                return reply
+        if request.note:
+            self.instead.add(request.note.uid)
+        return await self.judge.complete(request)
+
+    async def close(self) -> None:
+        """Let go of both."""
+        await self.agent.close()
+
+    def _met(self, error: ProviderError) -> None:
+        if isinstance(error, BadReply):
+            self._garbled += 1
+            if self._garbled < GARBLED:
+                return
+        if self._failed:
+            return
+        self._failed = True
+        if isinstance(error, BudgetSpent):  # status shows that by itself, and tomorrow it is over
+            return
+        self._trouble = self._trouble.again(str(error), limited=isinstance(error, LimitReached))
+        self._memory.set_meta(self._key, self._trouble.save())
+        self._tell("model left alone", why=str(error))
+
+    def _well(self) -> None:
+        self._garbled = 0
+        if self._trouble.why:
+            self._trouble = Trouble()
+            self._memory.set_meta(self._key, "")
+            self._tell("model answers again")

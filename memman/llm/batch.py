@@ -1,0 +1,177 @@
+"""Questions of one kind that come together, asked as one."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memman.llm import LLM
+from memman.model.errors import BadReply
+from memman.model.records import Reply, Request, Usage
+
+# Questions asked as one, and characters of them: about 6,000 tokens, which a small model still reads with care.
+MOST, LONGEST = 16, 24_000
+# Seconds in which others may still come after the last one did: a drain's notes arrive one by one, as the judge reads.
+SETTLED = 1.0
+_SEVERAL = """
+
+There are several such questions, independent of each other. Each stands between <question> and </question>, which \
+carry its number. Answer each by itself, as if there were no other: nothing in one is about another, or may change how \
+another is answered. Give one object in "answers" for every question, in their order, with its number in "question"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    request: Request
+    reply: "asyncio.Future[Reply]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Batched:
+    """A model that is asked about several notes at once, those of equal trust and the same agent.
+
+    One that answers garbage to several is asked again about half of them at a time, and about none a third time.
+    """
+
+    def __init__(self, inner: LLM, most: int = MOST) -> None:
+        self.inner, self.provider, self._most = inner, inner.provider, most
+        self._waiting: list[_Asked] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def model(self, role: str) -> str:
+        """Name the model that serves `role`."""
+        return self.inner.model(role)
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`, with what else comes meanwhile; raises what the model does."""
+        asked = _Asked(request)
+        self._waiting.append(asked)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._rounds())
+        return await asked.reply
+
+    async def close(self) -> None:
+        """Ask nothing more, and release connections."""
+        if self._task:
+            self._task.cancel()
+        await self.inner.close()
+
+    async def _rounds(self) -> None:
+        try:
+            while self._waiting:
+                await self._gathered()
+                if several := self._next():
+                    await self._answered(several)
+        finally:
+            for asked in self._waiting:
+                asked.reply.cancel()
+
+    async def _gathered(self) -> None:
+        """Wait until nobody has come for a while, or as many wait as are asked about at once."""
+        seen = 0
+        while seen < len(self._waiting) < self._most:
+            seen = len(self._waiting)
+            await asyncio.sleep(SETTLED)
+
+    def _next(self) -> list[_Asked]:
+        """Take the oldest question, and those of its kind that are asked along with it."""
+        self._waiting = [asked for asked in self._waiting if not asked.reply.done()]
+        taken: list[_Asked] = []
+        room = LONGEST
+        for asked in self._waiting:
+            room -= len(asked.request.user) if not taken or _kind(asked) == _kind(taken[0]) else 0
+            if taken and (_kind(asked) != _kind(taken[0]) or room < 0 or len(taken) == self._most):
+                continue
+            taken.append(asked)
+        self._waiting = [asked for asked in self._waiting if asked not in taken]
+        return taken
+
+    async def _answered(self, several: Sequence[_Asked], *, again: bool = True) -> None:
+        try:
+            left = await self._asked(several)
+        except BadReply as error:
+            if len(several) == 1 or not again:
+                _fail(several, error)
+                return
+            half = len(several) // 2
+            await self._answered(several[:half], again=False)
+            await self._answered(several[half:], again=False)
+        except asyncio.CancelledError:
+            for asked in several:
+                asked.reply.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 - raised for each of those whose question it was
+            # What waits would fare no better.
+            self._waiting, waiting = [], self._waiting
+            _fail([*several, *waiting], error)
+        else:
+            if left and again:
+                await self._answered(left, again=False)
+            else:
+                _fail(left, BadReply(f"{self.provider} left questions unanswered"))
+
+    async def _asked(self, several: Sequence[_Asked]) -> list[_Asked]:
+        """Ask, and return what got no answer."""
+        if len(several) == 1:
+            (asked,) = several
+            _settle(asked, await self.inner.complete(asked.request))
+            return []
+        reply = await self.inner.complete(_joined([asked.request for asked in several]))
+        found = _numbered(reply.data)
+        for n, asked in enumerate(several, 1):
+            if n in found:
+                _settle(asked, replace(reply, data=found[n], usage=Usage()))
+        return [asked for n, asked in enumerate(several, 1) if n not in found]
+
+
+def _kind(asked: _Asked) -> tuple[str, ...]:
+    """Return what questions have in common that are asked together: a web page's words never stand beside a user's."""
+    request, note = asked.request, asked.request.note
+    return (
+        (request.task, request.role, note.provenance.source, note.provenance.agent) if note else (request.task, "", "")
+    )
+
+
+def _joined(requests: Sequence[Request]) -> Request:
+    first = requests[0]
+    item = dict(first.schema)
+    item["properties"] = {"question": {"type": "integer"}, **first.schema["properties"]}
+    item["required"] = ["question", *first.schema["required"]]
+    schema = {
+        "type": "object",
+        "properties": {"answers": {"type": "array", "items": item}},
+        "required": ["answers"],
+        "additionalProperties": False,
+    }
+    parts = (f'<question n="{n}">\n{request.user}\n</question>' for n, request in enumerate(requests, 1))
+    return replace(
+        first,
+        system=first.system + _SEVERAL,
+        user="\n\n".join(parts),
+        schema=schema,
+        payload={},
+        max_tokens=sum(request.max_tokens for request in requests),
+    )
+
+
+def _numbered(data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    """Return the answers by their numbers; of a number that comes twice nobody knows which is meant."""
+    answers = data.get("answers")
+    found: dict[int, Mapping[str, Any]] = {}
+    twice = set()
+    for answer in answers if isinstance(answers, list) else ():
+        n = answer.get("question") if isinstance(answer, dict) else None
+        if isinstance(n, int):
+            twice |= {n} & found.keys()
+            found[n] = answer
+    return {n: answer for n, answer in found.items() if n not in twice}
+
+
+def _settle(asked: _Asked, reply: Reply) -> None:
+    if not asked.reply.done():
+        asked.reply.set_result(reply)
+
+
+def _fail(several: Iterable[_Asked], error: Exception) -> None:
+    for asked in several:
+        if not asked.reply.done():
+            asked.reply.set_exception(error)

@@ -1,0 +1,18 @@
+"""An object in what a program or a model wrote."""
+
+import json
+from typing import Any
+
+
+def outermost(text: str) -> dict[str, Any] | None:
+    """Parse the object between the first and the last brace, past any fence, prose or thinking; None for none.
+
+    An object inside a broken one is not looked for: it would pass for the whole.
+    """
+    if text.lstrip().startswith("<think>"):
+        text = text.partition("</think>")[2]
+    try:
+        found = json.loads(text[text.find("{") : text.rfind("}") + 1])
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,55 @@
+"""What keeps the user's agent from being asked, and until when it is left alone; it outlives a drain."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from memman.clock import now_ms
+
+KEY = "model_trouble:"  # and the agent's name
+# Waiting time after the n-th time in a row, in seconds; and once its own limit was reached.
+WAITS = (0, 60, 300, 900, 3600)
+LIMITED = 3600
+
+
+class Meta(Protocol):
+    """What remembers values between drains."""
+
+    def meta(self, key: str) -> str:
+        """Return a remembered value, '' when there is none."""
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Remember a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why the model was not asked, since when, how often in a row, and until when it is not (Unix milliseconds)."""
+
+    why: str = ""
+    since: int = 0
+    times: int = 0
+    until: int = 0
+
+    @classmethod
+    def load(cls, said: str) -> "Trouble":
+        """Read what `save` wrote; anything else is no trouble."""
+        try:
+            return cls(**json.loads(said or "{}"))
+        except (ValueError, TypeError):
+            return cls()
+
+    def save(self) -> str:
+        """Write it down; '' for none."""
+        return json.dumps(asdict(self)) if self.why else ""
+
+    def again(self, why: str, *, limited: bool) -> "Trouble":
+        """Return the trouble after one more time."""
+        now, times = now_ms(), self.times + 1
+        wait = LIMITED if limited else WAITS[min(times, len(WAITS)) - 1]
+        return Trouble(why, self.since or now, times, now + wait * 1000)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the model is to be left alone; a time further off than any we set means the clock was turned back."""
+        return now_ms() < self.until <= now_ms() + LIMITED * 1000
