@@ -4,10 +4,14 @@ import json
 import re
 import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
+from conftest import no
 from memman.config.env import Settings
+from memman.doctor import examine
+from memman.doctor.finding import Context
 from memman.model.errors import BudgetSpent, ProviderMisconfigured, ProviderUnavailable
 from memman.testing.providers import GARBAGE_CONTENT, OK, ScriptedProvider, status
 from memman.trial.grade import FAULTS, Landed, Outcome, faults
@@ -194,3 +198,119 @@ def test_an_outage_that_passes_costs_no_mark(box):
     """What failed is asked again."""
     trial, says = tried(box, [OK, status(503), status(503), OK, status(503)])
     assert (wrong(trial), says.level) == ({}, "ok")
+
+
+# --- the verbs ---
+
+
+def test_providers_are_listed(box):
+    """One line each for model, embedder and reranker, set up or not."""
+    done = box.memman("providers", "list")
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+        ["for", "provider"],
+        ["llm", "builtin"],
+        ["embed", "builtin"],
+        ["rerank", "none"],
+    ]
+    box.configure(LLM_PROVIDER="anthropic", LLM_MODEL_SLOW="opus", RERANK_PROVIDER="voyage", LLM_API_KEY="sesame")
+    done = box.memman("providers", "list", "--json")
+    llm, _, rerank = json.loads(done.stdout)
+    assert llm == {
+        "for": "llm",
+        "provider": "anthropic",
+        "model": "claude-haiku-4-5, opus",
+        "at": "https://api.anthropic.com",
+    }
+    assert rerank["model"]
+    (box.data / "env.second").touch(mode=0o600)
+    (box.data / "env.second").write_text("MEMMAN_EMBED_PROVIDER=voyage\n")
+    assert "voyage-3.5-lite" in box.memman("providers", "list", "--store", "second").stdout
+    assert "sesame" not in done.stdout
+
+
+def test_providers_are_compared(box):
+    """After a question that says what it takes, each provider has a line of figures and a verdict."""
+    with ScriptedProvider(respond=Scripted(retires=lambda _: True)) as provider:
+        box.use(provider, LLM_PRICE="1,5")
+        done = box.person("providers", "compare")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert re.search(r"Have openai work on 40 notes: about \d+ calls and [\d,]+ tokens\?", done.asked)
+        head, scripted, builtin, *verdicts = done.stdout.splitlines()
+        assert head.split()[:3] == ["provider", "model", "right"]
+        assert scripted.split()[0] == "openai"
+        assert " USD" in scripted
+        assert builtin.split()[0] == "builtin"
+        assert [line.split(":")[:2] for line in verdicts] == [
+            ["openai", " fit for notes, not for changes"],
+            ["builtin", " fit"],
+        ]
+        asked = provider.calls.total()
+        (record,) = json.loads(box.memman("providers", "compare", "--only", "builtin", "--json").stdout)
+        assert len(record["wrong"]) == record["notes"] - record["right"]
+        assert box.person("providers", "compare", answer=no).returncode == 77
+        assert provider.calls.total() == asked
+    assert box.queue("SELECT sum(calls) FROM ledger") == [asked]
+    assert not (box.data / "data").exists()
+
+
+def test_a_provider_that_is_down_does_not_keep_the_other_from_its_line(box):
+    """Its error stands in its place, and the exit code is that of the error."""
+    with ScriptedProvider(script=lambda _: status(401)) as provider:
+        box.use(provider)
+        done = box.person("providers", "compare")
+    assert done.returncode == 24
+    assert "Traceback" not in done.stderr
+    assert re.search(r"^openai: not tried to the end: .*401", done.stdout, re.MULTILINE)
+    assert re.search(r"^builtin: fit: ", done.stdout, re.MULTILINE)
+
+
+def test_a_provider_that_is_not_set_up_is_refused_by_name(box):
+    """The line says which there are."""
+    done = box.memman("providers", "compare", "--only", "codex")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "memman: 'codex' is not set up as the model's provider: try builtin\n"
+
+
+# --- doctor ---
+
+
+def fitness(box, **options):
+    """Return the one finding of the check."""
+    ((_, finding),) = examine(Context(str(box.data), **options), ["fitness"])
+    return finding
+
+
+def test_doctor_judges_the_model_with_leave_alone(box):
+    """Without --billable nothing is asked; with it a fit model is well, and one that is not names the way out."""
+    with ScriptedProvider(respond=Scripted()) as provider:
+        box.use(provider)
+        assert fitness(box).status == "skipped"
+        assert provider.calls.total() == 0
+        found = fitness(box, billable=True)
+        assert (found.status, found.mend) == ("ok", "")
+        assert found.says.endswith("is fit: 40 of 40 notes are right")
+    with ScriptedProvider(respond=Scripted(retires=lambda _: True)) as provider:
+        box.use(provider)
+        found = fitness(box, billable=True)
+        assert found.status == "warn"
+        assert "MEMMAN_LLM_MODEL_SLOW" in found.hint
+        assert "MODEL_FAST" not in found.hint
+    with ScriptedProvider(respond=Scripted(reword=lambda _: "")) as provider:
+        box.use(provider)
+        found = fitness(box, billable=True)
+        assert found.status == "fail"
+        assert "unfit: it gives no usable answer to" in found.says
+        assert box.person(*found.mend.split()[1:]).returncode == 0
+        assert fitness(box, billable=True).status == "ok"
+    with ScriptedProvider(script=lambda _: status(401)) as provider:
+        box.use(provider)
+        found = fitness(box, billable=True)
+        assert found.status == "warn"
+        assert "401" in found.says
+
+
+def test_the_page_says_what_is_measured():
+    """The docs name every kind of fault, and the limits that are in force."""
+    page = (Path(__file__).parents[2] / "docs/providers.md").read_text()
+    assert [fault for fault in FAULTS if f"| {fault.replace('_', ' ')} |" not in page] == []
+    assert [limit.fault for limit in LIMITS if limit.most and f"{limit.most:.0%}".replace("%", " %") not in page] == []
