@@ -39,10 +39,10 @@ def check(context: Context) -> Iterator[Finding]:
         yield ok(told)
         return
     names = " and ".join(_KEYS[role] for role in says.roles)
-    yield Finding(says.level, told, _mend(context.settings, says.roles), f"set {names} to a better model; {_COMPARE}")
+    yield Finding(says.level, told, mended(context.settings, says.roles), f"set {names} to a better model; {_COMPARE}")
 
 
-def _mend(settings: Settings, roles: tuple[str, ...]) -> str:
+def mended(settings: Settings, roles: tuple[str, ...]) -> str:
     """Return the command that sets another model: the provider's default, or where that is in use the built-in one."""
     usual = compose.in_force(settings.replaced(dict.fromkeys(_KEYS.values())))["llm"]
     chosen = compose.in_force(settings)["llm"]

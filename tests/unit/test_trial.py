@@ -11,6 +11,7 @@ import pytest
 from conftest import no
 from memman.config.env import Settings
 from memman.doctor import examine
+from memman.doctor import fitness as fitness_of
 from memman.doctor.finding import Context
 from memman.model.errors import BudgetSpent, ProviderMisconfigured, ProviderUnavailable
 from memman.testing.providers import GARBAGE_CONTENT, OK, ScriptedProvider, status
@@ -307,6 +308,22 @@ def test_doctor_judges_the_model_with_leave_alone(box):
         found = fitness(box, billable=True)
         assert found.status == "warn"
         assert "401" in found.says
+
+
+@pytest.mark.parametrize(
+    ("chosen", "mend"),
+    [
+        ({"MODEL_SLOW": "tiny"}, "memman config set MEMMAN_LLM_MODEL_SLOW claude-sonnet-4-5"),
+        ({"MODEL_FAST": "tiny"}, "memman config set MEMMAN_LLM_PROVIDER builtin"),
+        ({"MODEL_SLOW": "tiny", "ENDPOINT": "http://localhost:1"}, "memman config set MEMMAN_LLM_PROVIDER builtin"),
+    ],
+)
+def test_doctor_names_the_usual_model_where_another_was_at_fault(chosen, mend):
+    """The slow model failed: the provider's own takes its place, unless that is in use, or nobody knows of one."""
+    settings = Settings(
+        {"MEMMAN_LLM_PROVIDER": "anthropic"} | {f"MEMMAN_LLM_{name}": said for name, said in chosen.items()}
+    )
+    assert fitness_of.mended(settings, ("slow",)) == mend
 
 
 def test_the_page_says_what_is_measured():
