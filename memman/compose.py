@@ -65,6 +65,11 @@ def llm_provider(settings: Settings) -> str:
     return settings["MEMMAN_LLM_PROVIDER"] or ("openai" if reachable else "builtin")
 
 
+def llm_candidates(settings: Settings) -> tuple[str, ...]:
+    """Return the model providers that can be compared under these settings, the one in force first."""
+    return tuple(dict.fromkeys((llm_provider(settings), "builtin")))
+
+
 def capture(settings: Settings) -> str:
     """Return what the settings keep of an agent's turns."""
     by_default = "corrections" if llm_provider(settings) == "builtin" or by_agent(settings) else "turns"

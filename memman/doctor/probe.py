@@ -73,7 +73,7 @@ def _rejected(family: str, said: str, rejected: Rejected, *, billable: bool) -> 
         return fail(
             f"{said}: {rejected}",
             shell("memman", "config", "set", name, "-"),
-            "the command reads the new key from standard input from standard input",
+            "the command reads the new key from standard input",
         )
     if billable:
         return fail(

@@ -39,6 +39,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "log worker": (),
     "pipeline": (),
     "prime": (),
+    "providers compare": ("--only", "builtin"),
+    "providers list": (),
     "purge": ("{spare}",),
     "recall": ("where is billing deployed",),
     "remember": ("The office plant is watered on Mondays.",),

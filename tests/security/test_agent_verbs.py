@@ -121,6 +121,11 @@ def _asking(box):
     lines = {verb: args for verb, args in calls(names).items() if verb in ASKED}
     lines["config set"] = ["config", "set", *OUTWARD[0]]
     lines["embed swap"] = ["embed", "swap", "--to", "ollama", "--endpoint", "http://localhost:1", "--model", "m"]
+    other = box.data.parent / "other"
+    other.mkdir(mode=0o700)
+    (other / "env").touch(mode=0o600)
+    (other / "env").write_text("MEMMAN_LLM_ENDPOINT=http://localhost:1\n")
+    lines["providers compare"] = ["providers", "compare", "--data-dir", str(other)]
     lines["scan"] = ["scan", "--fix"]
     lines["scheduler queue purge"] = ["scheduler", "queue", "purge", "--parked"]
     del lines["install"]
@@ -140,7 +145,7 @@ def test_what_asks_does_nothing_without_a_yes(box, asking):
 
 def test_what_asks_is_done_once_a_person_agrees(box, asking):
     """At a terminal each verb of the table does its work after the answer it asks for, whatever the streams are."""
-    for verb in sorted(asking.keys() - {"embed swap"}, key=LATER.__contains__):
+    for verb in sorted(asking.keys() - {"embed swap", "providers compare"}, key=LATER.__contains__):
         done = box.person(*asking[verb])
         assert (done.returncode, done.asked.count(" to go on: ")) == (0, 1), (verb, done)
         assert done.stdout

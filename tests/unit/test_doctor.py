@@ -377,6 +377,14 @@ def test_what_a_provider_answers_is_weighed(box, code, body, expected):
         assert [status_ for status_, _ in found(box, "embedder")] == [expected]
 
 
+def test_a_rejected_key_is_mended_from_standard_input(box):
+    """The hint says where the command takes the new key from, once."""
+    with answering(401) as (url, _):
+        box.configure(EMBED_PROVIDER="openai", EMBED_ENDPOINT=f"{url}/v1", EMBED_API_KEY="k")
+        ((_, finding),) = examine(Context(str(box.data)), ["embedder"])
+    assert finding.hint == "the command reads the new key from standard input"
+
+
 def test_a_question_is_asked_only_with_leave(box):
     """--billable asks the model and the embedder once each, and sees what a look cannot."""
     with ScriptedProvider(respond=lambda _: {"yes": True}) as provider:

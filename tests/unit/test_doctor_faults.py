@@ -708,6 +708,12 @@ def test_what_no_command_mends_has_a_reason():
 
 
 def test_there_are_faults_of_every_kind():
-    """Most checks have a fault of their own; the others look at what a test cannot spoil."""
+    """Most checks have a fault of their own; the others look at what a test cannot spoil, or only with --billable."""
     assert len(FAULTS) >= 20
-    assert set(CHECKS) - {fault.check for fault in FAULTS.values()} == {"disk", "sqlite", "sqlite-vec", "late"}
+    assert set(CHECKS) - {fault.check for fault in FAULTS.values()} == {
+        "disk",
+        "sqlite",
+        "sqlite-vec",
+        "fitness",
+        "late",
+    }

@@ -17,6 +17,7 @@ VERBS = {
     "draining": ("scheduler", "drain"),
     "relinking": ("graph", "rebuild"),
     "embedding": ("embed", "reembed"),
+    "comparing": ("providers", "compare", "--only", "builtin"),
     "backing up": ("backup", "create"),
     "verifying": ("backup", "verify", "latest"),
 }
