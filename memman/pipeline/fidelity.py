@@ -36,13 +36,13 @@ Parts = Sequence[tuple[Word, ...]]
 def faithful(text: str, source: str) -> bool:
     """Whether `source` bears out what `text` says, in whatever words and order."""
     said, told = parsed(text), parsed(source)
-    if {_bare(one) for one in said} <= {_bare(one) for one in told}:
+    if set(map(_begun, said)) <= set(map(_begun, told)):
         return True
     near = _near(said, told)
     if any(len(one.words) > LONGEST for one in (*said, *near)):
         return False
     claimed = _spoken(said)
-    if len(claimed & _spoken(near)) < SHARED * len(claimed) or _unnamed(said, told):
+    if len(claimed & _spoken(near)) < max(1, SHARED * len(claimed)) or _unnamed(said, told):
         return False
     return not any(differs(said, near) for differs in _DIFFERENCES)
 
@@ -63,10 +63,6 @@ def original(text: str, source: str) -> str:
         if n in kept and leans(told[n].text):
             kept.add(n - 1)
     return " ".join(told[n].text for n in sorted(kept))
-
-
-def _bare(sentence: Sentence) -> str:
-    return sentence.text.rstrip(_STOPS).casefold()
 
 
 def _spoken(sentences: Sentences) -> frozenset[str]:

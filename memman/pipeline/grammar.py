@@ -201,10 +201,10 @@ def _pieces(core: str) -> list[str]:
     if core.lower().endswith("n't"):
         return [core]
     elided = _ELIDED.match(core)
-    if elided:
-        return [elided[0][:-1], *_pieces(core[elided.end() :])]
+    before = [elided[0][:-1]] if elided else []
+    core = core[elided.end() :] if elided else core
     core = core.partition("'")[0] or core
-    return core.split("-") if _PLAIN.fullmatch(core) else [core]
+    return before + (core.split("-") if _PLAIN.fullmatch(core) else [core])
 
 
 def _words(piece: str, *, first: bool) -> list[Word]:

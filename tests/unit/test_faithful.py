@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memman.pipeline.fidelity import faithful, original
 from memman.testing.providers import ScriptedProvider, respond
 
 DATA = Path(__file__).parent.parent / "data"
@@ -120,6 +121,7 @@ def test_a_false_summary_is_not_stored_beside_a_faithful_fact(box):
         ("We need at least 3 replicas.", "At most 3 replicas are needed.", "We need at least 3 replicas."),
         ("Use two workers.", "Three workers are used.", "Use two workers."),
         ("We use HttpClient.", "HTTPClient is used.", "We use HttpClient."),
+        ("Unpack it with tar -C.", "Unpack it with tar -c.", "Unpack it with tar -C."),
     ],
 )
 def test_the_notes_own_sentence_takes_the_place_of_what_differs(box, note, fact, kept):
@@ -130,3 +132,13 @@ def test_the_notes_own_sentence_takes_the_place_of_what_differs(box, note, fact,
         box.remember(note)
         box.drain()
     assert box.store("SELECT text FROM memory") == [note if kept == "both" else kept]
+
+
+@pytest.mark.parametrize(
+    "text", ["l'" * 2_000, "a-" * 2_000, "\u4e0d" * 4_000, "A1. " * 1_000, "1," * 2_000, "`(" * 2_000]
+)
+def test_no_text_is_too_odd_to_be_compared(text):
+    """What a model makes up cannot end a drain."""
+    assert faithful(text, text)
+    assert not faithful(text, "The port is 8080.")
+    assert original(text, "The port is 8080.") == ""
