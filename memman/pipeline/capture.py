@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 from memman.llm.builtin.turn import worth
@@ -13,7 +11,9 @@ from memman.model.errors import BadReply, Refused
 from memman.model.records import Fact, Hints, Note, Request
 from memman.pipeline.about import about, together
 from memman.pipeline.echo import news
-from memman.pipeline.facts import FIELDS, PATIENCE, fact, grounded, listing
+from memman.pipeline.facts import FIELDS, PATIENCE, borne_out, fact, listing, summed_up
+from memman.pipeline.fidelity import faithful, original
+from memman.pipeline.grammar import parsed
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
@@ -28,18 +28,16 @@ MAX_FACTS = 8
 MAX_STATEMENTS = 64
 # Characters of either side that a model is shown, about 2,000 tokens: own words are seldom more.
 HEARD = 8_000
-# What a model says is worth keeping is dropped where the judge finds it worth less.
+# What was said of the moment is dropped: the judge finds it, and what a model made of it, worth less.
 WORTH = 0.05
 # A model is asked about a turn in which something is this likely worth keeping: of 450 turns by nine writers that hold
 # something 98 % are, of 450 others 13 % (docs/adr/0038).
 LIKELY = 0.3
-# A fact must share this part of its words with two neighbouring sentences of who is said to have said it:
-# a long prompt holds a third of the words of almost anything.
+# What a fact shares this part of its words with says it, too, or more.
 SAID = 0.5
 _NO_HINTS = Hints()
 _MARKS = ".,:;!?'\"`()[]{}<>*"
 _SIGNS = frozenset("_@/:+~.-=$%#0123456789")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 SCHEMA = listing(FIELDS | {"speaker": {"type": "string", "enum": ["user", "agent"]}})
 _SCHEMA_TEXT = json.dumps(SCHEMA)
@@ -66,6 +64,16 @@ class Heard:
             return cls(summary=prose(text)[:HEARD])
         said, summary = continued(text)
         return cls(own(said)[:HEARD], prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD])
+
+    @property
+    def stated(self) -> str:
+        """What the user said but asked, a sentence a paragraph."""
+        return "\n\n".join(one.text for one in parsed(self.user) if not _asks(one.text))
+
+    @property
+    def everything(self) -> str:
+        """What anybody said."""
+        return f"{self.user}\n\n{self.agent}\n\n{self.summary}"
 
     def request(self, note: Note) -> Request:
         """Put the question."""
@@ -97,7 +105,7 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     request = heard.request(note)
     asked_itself = tools.llm.provider == tools.builtin.provider
     judged = (await tools.builtin.complete(request)).data
-    found = _facts(judged, heard)
+    found = _facts(judged)
     statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
     # What the user says of a memory is kept in their words, whatever a model makes of it.
     statements = [one for one in statements if one.text]
@@ -108,7 +116,7 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     if asked_itself or not (ruled or await _likely(tools, heard)):
         return ruled
     try:
-        facts = _lasting(tools, _facts((await tools.llm.complete(request)).data, heard))
+        facts = _borne_out(tools, (await tools.llm.complete(request)).data, heard)
     except Refused:
         return ruled
     except BadReply:
@@ -138,66 +146,67 @@ def _cut(answers: tuple[Fact, ...], ruled: tuple[Fact, ...]) -> tuple[Fact, ...]
 def _beside(facts: tuple[Fact, ...], answers: tuple[Fact, ...]) -> tuple[Fact, ...]:
     """Put `answers` in place of those `facts` that say less, and beside the others."""
     said = [stems(one.text) for one in answers]
-    rest = (one for one in facts if not any(grounded(one.text, words, SAID) for words in said))
+    rest = (
+        one for one in facts if not any(len(stems(one.text) & words) >= SAID * len(stems(one.text)) for words in said)
+    )
     return (*answers, *rest)
 
 
-def _facts(data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:
-    found = (_attributed(item, heard) for item in listed(data, "facts", MAX_FACTS))
-    return tuple({one.text.casefold(): one for one in found if one and not _asks(one.text)}.values())
+def _facts(data: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """Return what the built-in model found: it quotes, and says whom."""
+    items = listed(data, "facts", MAX_FACTS)
+    return _distinct(
+        one if item["speaker"] == "user" else _told(one) for item in items if (one := fact(item, _NO_HINTS))
+    )
 
 
-def _lasting(tools: Tools, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Leave out what is of the moment: the task itself, and how far the work has come."""
-    if tools.judge is None:
-        return facts
-    return tuple(one for one in facts if tools.judge.lines([one.text])[0][0] >= WORTH)
+def _borne_out(tools: Tools, data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:
+    """Return what a model found, as it was said, each stamped with who said it, whatever the model claims."""
+    items = ((fact(item, _NO_HINTS), item.get("speaker")) for item in listed(data, "facts", MAX_FACTS))
+    lasting = ((one, speaker) for one, speaker in items if one.text and _lasting(tools, one.text, heard))
+    return _distinct(kept for one, speaker in lasting if (kept := _attributed(one, speaker, heard)))
+
+
+def _distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    return tuple({one.text.casefold(): one for one in facts if one.text and not _asks(one.text)}.values())
+
+
+def _lasting(tools: Tools, text: str, heard: Heard) -> bool:
+    """Whether a fact, or what it was made of, is worth keeping at all: not the task, nor how far the work has come."""
+    read = filter(None, (text, original(text, heard.everything)))
+    return tools.judge is None or any(tools.judge.lines([one])[0][0] >= WORTH for one in read)
 
 
 def _asks(text: str) -> bool:
     return text.rstrip().endswith(("?", "\uff1f"))
 
 
-def _attributed(item: Mapping[str, Any], heard: Heard) -> Fact | None:
-    """Stamp a fact with who said it, whatever the model claims; None where nobody did."""
-    one = fact(item, _NO_HINTS)
-    if not one.text:
-        return None
-    if item.get("speaker") == "user" and _stated(one.text, heard):
-        return one
-    if not _said(one.text, f"{heard.user}\n{heard.agent}\n{heard.summary}"):
-        return None
+def _attributed(one: Fact, speaker: object, heard: Heard) -> Fact | None:
+    """Return a fact as somebody said it; None where nobody did.
+
+    What the user stated is theirs. Where a model misquotes them their own sentence is kept, unless it names what only
+    the agent's words hold.
+    """
+    quoted = speaker == "user" and not _lent(one.text, heard)
+    kept = borne_out(one, heard.stated) if quoted or faithful(one.text, heard.stated) else None
+    kept = kept or borne_out(one, heard.everything)
+    kept = kept and summed_up(kept, heard.everything)
+    return kept if kept is None or faithful(kept.text, heard.stated) else _told(kept)
+
+
+def _told(one: Fact) -> Fact:
+    """Return a fact as the agent's word."""
     return replace(one, source="agent", category="fact" if one.category in OWN_CATEGORIES else one.category)
 
 
-def _stated(text: str, heard: Heard) -> bool:
-    """Whether the user said `text` rather than asked about it, and names it all that only the agent's words hold."""
+def _lent(text: str, heard: Heard) -> bool:
+    """Whether a text names what is in the agent's words alone."""
     theirs = heard.user.casefold()
     told = f"{heard.agent}\n{heard.summary}".casefold()
-    if any(name in told and name not in theirs for name in _names(text)):
-        return False
-    return any(grounded(text, said, SAID) for said in _windows(_sentences(heard.user, stated=True)))
+    return any(name in told and name not in theirs for name in _names(text))
 
 
 def _names(text: str) -> Iterable[str]:
     """Yield what names a thing to the letter: it has a digit, a sign or a capital within."""
     words = (word.strip(_MARKS) for word in text.split())
     return (word.casefold() for word in words if word[1:] != word[1:].lower() or not _SIGNS.isdisjoint(word))
-
-
-def _said(text: str, words: str) -> bool:
-    """Whether two neighbouring sentences of `words` bear `text` out."""
-    return any(grounded(text, said, SAID) for said in _windows(_sentences(words)))
-
-
-def _sentences(words: str, *, stated: bool = False) -> list[str]:
-    """Split `words`; of what is `stated`, questions are no part."""
-    parts = [part for part in _SENTENCE_END.split(words) if part.strip()]
-    return [part for part in parts if not _asks(part)] if stated else parts
-
-
-def _windows(sentences: list[str]) -> Iterable[frozenset[str]]:
-    heard = [stems(sentence) for sentence in sentences]
-    yield from heard[:1]
-    for first, second in pairwise(heard):
-        yield first | second

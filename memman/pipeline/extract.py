@@ -1,20 +1,20 @@
 """Note → facts, with category, importance, entities, keywords and summary in the same call."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Fact, Note, Request
+from memman.model.vocabulary import LOW_TRUST
 from memman.pipeline import steering
-from memman.pipeline.facts import FIELDS, MAX_TEXT, PATIENCE, fact, grounded, listing
+from memman.pipeline.facts import FIELDS, MAX_TEXT, PATIENCE, borne_out, fact, listing, summed_up
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, listed
 from memman.pipeline.trust import weighed
 from memman.pipeline.unmasked import plain
-from memman.pipeline.words import stems
 
 MAX_FACTS = 64
 
@@ -49,6 +49,8 @@ async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
     request = _request(note)
     try:
         facts = _facts((await tools.llm.complete(request)).data, note)
+        if tools.llm.provider != tools.builtin.provider:
+            facts = _borne_out(facts, note)
     except Refused:
         facts = ()
     except BadReply:
@@ -57,8 +59,8 @@ async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
         facts = ()
     if not facts:
         # Somebody asked for this to be remembered: a model that finds nothing in it does not decide that.
-        facts = _facts((await tools.builtin.complete(request)).data, note) or _pieces(note)
-    return facts
+        facts = _facts((await tools.builtin.complete(request)).data, note)
+    return facts if facts and all(len(one.text) < MAX_TEXT for one in facts) else _pieces(note)
 
 
 def _pieces(note: Note) -> tuple[Fact, ...]:
@@ -87,7 +89,15 @@ def _request(note: Note) -> Request:
 
 
 def _facts(data: Mapping[str, Any], note: Note) -> tuple[Fact, ...]:
-    said = stems(plain(note.text))
-    facts = (fact(item, note.hints) for item in listed(data, "facts", MAX_FACTS))
-    kept = {one.text.casefold(): one for one in facts if one.text and grounded(one.text, said)}
-    return tuple(kept.values())
+    return _distinct(fact(item, note.hints) for item in listed(data, "facts", MAX_FACTS))
+
+
+def _borne_out(facts: Iterable[Fact], note: Note) -> tuple[Fact, ...]:
+    """Return facts as the note has them; an attack that a page makes of a summary is left in, to give it away."""
+    text = plain(note.text)
+    kept = _distinct(one for found in facts if (one := borne_out(found, text)))
+    return kept if note.provenance.source in LOW_TRUST else tuple(summed_up(one, text) for one in kept)
+
+
+def _distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    return tuple({one.text.casefold(): one for one in facts if one.text}.values())

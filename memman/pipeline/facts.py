@@ -1,16 +1,15 @@
 """What extraction asks a model for, and how its answer becomes facts."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from memman.model.records import DEFAULT_IMPORTANCE, Fact, Hints
 from memman.model.vocabulary import CATEGORIES
+from memman.pipeline.fidelity import faithful, original
 from memman.pipeline.replies import clean, lines, names, number
-from memman.pipeline.words import stems
 
 MAX_TEXT = 4_000
-# A fact must share this part of its words with the text it is said to come from.
-GROUNDED = 0.34
 # After so many drains in which the model answered nonsense, the built-in model takes over for this note.
 PATIENCE = 5
 
@@ -49,10 +48,20 @@ def fact(item: Mapping[str, Any], hints: Hints) -> Fact:
     )
 
 
-def grounded(text: str, said: frozenset[str], share: float = GROUNDED) -> bool:
-    """Whether `share` of the words of `text` are among the stems `said`."""
-    claimed = stems(text)
-    return not claimed or len(claimed & said) / len(claimed) >= share
+def borne_out(one: Fact, source: str) -> Fact | None:
+    """Return a fact as `source` has it: in its own words where it is faithful, else in those of `source`.
+
+    None where `source` says nothing of the kind.
+    """
+    if faithful(one.text, source):
+        return one
+    text = original(one.text, source)
+    return replace(one, text=text, summary="", keywords=()) if 0 < len(text) <= MAX_TEXT else None
+
+
+def summed_up(one: Fact, source: str) -> Fact:
+    """Return a fact without its summary, where `source` does not bear that out."""
+    return one if faithful(one.summary, source) else replace(one, summary="")
 
 
 def _texts(value: Any) -> list[Any]:
