@@ -100,12 +100,12 @@ def _endpoint(value: str) -> str:
         return "takes a URL with a valid host and port"
     return (
         ""
-        if scheme == "https" or _near(host)
+        if scheme == "https" or near(host)
         else "takes an https:// URL; http:// is allowed only for the local network"
     )
 
 
-def _near(host: str) -> bool:
+def near(host: str) -> bool:
     """Whether a host is this machine, or has an address or a name that only the local network gives.
 
     A number is read in the usual way or not at all: others take 134744072 for 8.8.8.8.
