@@ -36,7 +36,7 @@ _MARKS = ".,:;!?'\"`()[]{}<>*"
 _SIGNS = frozenset("_@/:+~.-=$%#0123456789")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
-SCHEMA = listing(FIELDS | {"speaker": {"type": "string", "enum": ["user", "agent"]}})
+SCHEMA = listing(FIELDS | {"speaker": {"type": "string", "enum": ["user", "agent"]}}, MAX_FACTS)
 _SCHEMA_TEXT = json.dumps(SCHEMA)
 
 

@@ -18,7 +18,7 @@ from memman.pipeline.words import stems
 
 MAX_FACTS = 64
 
-SCHEMA = listing(FIELDS)
+SCHEMA = listing(FIELDS, MAX_FACTS)
 _SCHEMA_TEXT = json.dumps(SCHEMA)
 
 

@@ -21,6 +21,7 @@ MAX_DELETES = 1
 MAX_MAYBES = 3
 MAX_CAUSES = 16
 MAX_OFFERED = 24
+MAX_REASON = 200
 _DAY_MS = 86_400_000
 _LEAST_CONFIDENCE = 0.5
 _LONGEST_END = 4  # f63, m23
@@ -30,24 +31,25 @@ _VERDICT = {
     "fact": {"type": "integer"},
     "action": {"type": "string", "enum": ["UPDATE", "DELETE", "NONE"]},
     "memory": {"type": "integer"},
-    "reason": {"type": "string"},
+    "reason": {"type": "string", "maxLength": MAX_REASON},
 }
 _CAUSE = {
-    "cause": {"type": "string"},
-    "effect": {"type": "string"},
+    "cause": {"type": "string", "maxLength": _LONGEST_END},
+    "effect": {"type": "string", "maxLength": _LONGEST_END},
     "kind": {"type": "string", "enum": list(_CAUSE_KINDS)},
     "confidence": {"type": "number"},
 }
 
 
-def _objects(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _objects(fields: Mapping[str, Any], most: int) -> dict[str, Any]:
     item = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    return {"type": "array", "items": item}
+    return {"type": "array", "maxItems": most, "items": item}
 
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"verdicts": _objects(_VERDICT), "causes": _objects(_CAUSE)},
+    # Each memory that is offered is judged once.
+    "properties": {"verdicts": _objects(_VERDICT, MAX_OFFERED), "causes": _objects(_CAUSE, MAX_CAUSES)},
     "required": ["verdicts", "causes"],
     "additionalProperties": False,
 }
@@ -187,7 +189,7 @@ def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Map
             continue
         left[action] -= 1
         judged.add(uid)
-        kept.append(Verdict(fact, action, uid, clean(item.get("reason"), 200)))
+        kept.append(Verdict(fact, action, uid, clean(item.get("reason"), MAX_REASON)))
     retired = {verdict.memory for verdict in kept if verdict.action != "MAYBE"}
     return [*kept, *_known(facts, offered, retired)]
 
