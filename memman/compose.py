@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from memman.clock import now_ms
 from memman.config.env import Settings, env_path
 from memman.config.ground import claim
+from memman.config.keys import BUILTIN_LAST, host, near
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.config.stores import checked
@@ -20,6 +21,7 @@ from memman.model.vocabulary import LOCAL, MINILM
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from memman.drain.fitness import Fitness
     from memman.drain.loop import Drain, Limits
     from memman.drain.meter import Budget
     from memman.drain.report import Report
@@ -68,25 +70,57 @@ def capture(settings: Settings) -> str:
     return settings["MEMMAN_CAPTURE"] or by_default
 
 
+def llm_in_force(settings: Settings) -> dict[str, str]:
+    """Say which provider, models and endpoint the settings mean."""
+    provider = llm_provider(settings)
+    builtin = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
+    endpoint, fast, slow = _LLM_DEFAULTS.get(provider, ("", builtin, builtin))
+    return {
+        "provider": provider,
+        "fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast,
+        "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow,
+        "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or endpoint,
+    }
+
+
+def fallback_in_force(settings: Settings) -> dict[str, str]:
+    """Say the same of the provider that stands in for the first, if there is one."""
+    provider = settings["MEMMAN_LLM_FALLBACK"].removesuffix(BUILTIN_LAST)
+    if provider not in _LLM_DEFAULTS or llm_provider(settings) == "builtin":
+        return {}
+    endpoint, fast, slow = _LLM_DEFAULTS[provider]
+    named = settings["MEMMAN_LLM_FALLBACK_MODEL"]
+    return {
+        "provider": f"fallback {provider}",
+        "fast": named or fast,
+        "slow": named or slow,
+        "endpoint": settings["MEMMAN_LLM_FALLBACK_ENDPOINT"] or endpoint,
+    }
+
+
 def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
     """Build the configured model."""
-    provider = llm_provider(settings)
-    if provider == "builtin":
+    record, price = llm_in_force(settings), settings["MEMMAN_LLM_PRICE"]
+    if record["provider"] == "builtin":
         return builtin_llm(settings)
+    return _remote_llm(record, http, settings["MEMMAN_LLM_API_KEY"], price)
+
+
+def fallback_llm(settings: Settings, http: "Callable[[], Http]") -> "LLM | None":
+    """Build the model that stands in for the first, None where the settings name none but the built-in one."""
+    record = fallback_in_force(settings)
+    return _remote_llm(record, http, settings["MEMMAN_LLM_FALLBACK_API_KEY"]) if record else None
+
+
+def _remote_llm(record: dict[str, str], http: "Callable[[], Http]", key: str, price: str = "") -> "LLM":
     from memman.llm.anthropic import AnthropicMessages
     from memman.llm.openai import OpenAICompatible
     from memman.llm.remote import Price
 
-    endpoint, fast, slow = _LLM_DEFAULTS[provider]
-    prices = settings["MEMMAN_LLM_PRICE"]
-    kind = {"openai": OpenAICompatible, "anthropic": AnthropicMessages}[provider]
-    return kind(
-        http(),
-        settings["MEMMAN_LLM_ENDPOINT"] or endpoint,
-        settings["MEMMAN_LLM_API_KEY"],
-        {"fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast, "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow},
-        Price(*map(float, prices.split(","))) if prices else None,
-    )
+    kind = {"openai": OpenAICompatible, "anthropic": AnthropicMessages}[record["provider"].removeprefix("fallback ")]
+    models = {role: record[role] for role in ("fast", "slow")}
+    costs = Price(*map(float, price.split(","))) if price else None
+    return kind(http(), record["endpoint"], key, models, costs, provider=record["provider"])
 
 
 def builtin_llm(settings: Settings) -> "BuiltinLLM":
@@ -149,17 +183,11 @@ def in_force(settings: Settings) -> dict[str, dict[str, str]]:
     """Say which providers and models the settings mean; opens no connection."""
     from memman.embed.static import StaticTable
 
-    model, vectors = llm_provider(settings), settings["MEMMAN_EMBED_PROVIDER"]
-    builtin = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
-    at, fast, slow = _LLM_DEFAULTS.get(model, ("", builtin, builtin))
+    vectors = settings["MEMMAN_EMBED_PROVIDER"]
     embed_at, embed_model = _EMBED_DEFAULTS.get(vectors, ("", StaticTable().model))
     return {
-        "llm": {
-            "provider": model,
-            "fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast,
-            "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow,
-            "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or at,
-        },
+        "llm": llm_in_force(settings),
+        "fallback": fallback_in_force(settings),
         "embed": {
             "provider": vectors,
             "model": settings["MEMMAN_EMBED_MODEL"] or embed_model,
@@ -186,8 +214,10 @@ def stage_versions(settings: Settings, reader: "Reader") -> dict[str, str]:
 class Workshop:
     """Providers and stores of one drain, made when first needed and closed together."""
 
-    def __init__(self, data: str, settings: Settings, ledger: "Ledger | None" = None) -> None:
-        self.data, self.settings, self.ledger = data, settings, ledger
+    def __init__(
+        self, data: str, settings: Settings, ledger: "Ledger | None" = None, fitness: "Fitness | None" = None
+    ) -> None:
+        self.data, self.settings, self.ledger, self.fitness = data, settings, ledger, fitness
         self.stores: dict[str, SqliteStore] = {}
         self._http: Http | None = None
         self._providers: tuple[LLM, BuiltinLLM, LocalEmbedder, Embedder] | None = None
@@ -206,15 +236,28 @@ class Workshop:
     def providers(self) -> "tuple[LLM, BuiltinLLM, LocalEmbedder, Embedder]":
         """Return the model, the built-in model and embedder, and the configured embedder."""
         if self._providers is None:
-            from memman.drain.meter import MeteredLLM
             from memman.embed.builtin import BuiltinEmbedder
 
             local, builtin = BuiltinEmbedder(), builtin_llm(self.settings)
-            model = llm(self.settings, self.http) if llm_provider(self.settings) != "builtin" else builtin
-            if self.ledger is not None and model is not builtin:
-                model = MeteredLLM(model, self.ledger, self._budget())
+            model = self._relay(builtin) if llm_provider(self.settings) != "builtin" else builtin
             self._providers = model, builtin, local, self._embedder(self.settings, local)
         return self._providers
+
+    def _relay(self, builtin: "LLM") -> "LLM":
+        """Return the model; where calls are accounted for, metered and with those that stand in for it."""
+        first = llm(self.settings, self.http)
+        if self.ledger is None or self.fitness is None:
+            return first
+        from memman.drain.meter import Budget, MeteredLLM
+        from memman.drain.relay import Relay
+
+        models: list[LLM] = [MeteredLLM(first, self.ledger, self._budget())]
+        if second := fallback_llm(self.settings, self.http):
+            # What the local network answers costs nothing.
+            free = near(host(fallback_in_force(self.settings)["endpoint"]))
+            models.append(MeteredLLM(second, self.ledger, Budget() if free else self._budget()))
+        last = self.settings["MEMMAN_LLM_FALLBACK"].endswith("builtin")
+        return Relay(models, builtin, self.fitness, last=last)
 
     def _budget(self) -> "Budget":
         from memman.drain.meter import Budget
@@ -367,6 +410,7 @@ def _rounds(data: str, queue: "Queue", limits: "Limits", once: "Callable[[], Rep
 async def _drain(
     queue: "Queue", data: str, settings: Settings, limits: "Limits", watch: "Watch", log: "Worklog"
 ) -> "Report":
+    from memman.drain.fitness import Fitness
     from memman.drain.idle import UPGRADING
     from memman.drain.loop import Drain
     from memman.drain.maintenance import maintain
@@ -374,7 +418,7 @@ async def _drain(
     from memman.queue.ledger import Ledger
 
     ledger = Ledger(queue.db)
-    workshop = Workshop(data, settings, ledger)
+    workshop = Workshop(data, settings, ledger, Fitness(queue, log.write))
     work = Drain(queue, workshop.opened, limits, watch)
     loop = asyncio.get_running_loop()
     for number in _STOPPING:

@@ -72,6 +72,8 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "oldest queued": "" if queue["oldest_seconds"] is None else _span(queue["oldest_seconds"]),
         "hooks too late": _late(record["late"]),
         "model": _model(providers["llm"]),
+        "fallback": _model(providers["fallback"]) if providers["fallback"] else "",
+        "model unfit": misfits(record["unfit"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
         **scheduled(record["scheduler"]),
@@ -82,6 +84,14 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "schema": ", ".join(f"{name} {number}" for name, number in record["schema"].items()),
         "version": record["version"],
     }
+
+
+def misfits(unfit: list[dict[str, str]]) -> str:
+    """Say which models garble their answers, and what to do about it."""
+    if not unfit:
+        return ""
+    said = "; ".join(f"{one['model']} for {one['task']}: {one['why']}" for one in unfit)
+    return f"{said}; another answers in its place: run `memman doctor --billable`, or name another model"
 
 
 def _late(counts: dict[str, int]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from memman import __version__
 from memman.clock import now_ms
 from memman.config.env import Settings
+from memman.drain.fitness import UNFIT, unfit
 from memman.govern.stores import Chosen, answering, looking
 from memman.queue.late import counts
 from memman.queue.ledger import Ledger, today
@@ -37,6 +38,7 @@ def status(place: Chosen, settings: Settings, providers: Mapping[str, Any]) -> d
             "late": counts(place.data, WEEK),
             "providers": dict(providers),
             "breaker": queue.meta("breaker"),
+            "unfit": unfit(queue.meta(UNFIT), [*filter(None, (providers["llm"], providers["fallback"]))]),
             "last_drain": json.loads(queue.meta("last_drain") or "null"),
             "spend": _spend(queue),
             "budget": {unit: settings.number(f"MEMMAN_BUDGET_{unit.upper()}") for unit in ("usd", "tokens")},

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from memman.model.errors import BadReply, Refused
+from memman.model.errors import Refused
 from memman.model.records import Fact, Hints, Note, Request
 from memman.pipeline.about import about, together
 from memman.pipeline.echo import news
-from memman.pipeline.facts import FIELDS, PATIENCE, fact, grounded, listing
+from memman.pipeline.facts import FIELDS, fact, grounded, listing
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
@@ -84,10 +84,7 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
-    """Ask the model, for corrections only where the judge sees one.
-
-    What it refuses or keeps garbling, the built-in model answers.
-    """
+    """Ask the model, for corrections only where the judge sees one; what it refuses, the built-in model answers."""
     request = heard.request()
     asked_itself = tools.llm.provider == tools.builtin.provider
     judged = (await tools.builtin.complete(request)).data
@@ -105,10 +102,6 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     try:
         facts = found if asked_itself else _lasting(tools, _facts((await tools.llm.complete(request)).data, heard))
     except Refused:
-        return ruled
-    except BadReply:
-        if note.deferrals < PATIENCE:
-            raise
         return ruled
     # Asked for corrections alone, the model may phrase what the judge found, and add nothing else.
     facts = tuple(one for one in facts if not one.source) or ruled if sparing else facts

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from memman.model.errors import BadReply, Refused
+from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
 from memman.pipeline import steering
-from memman.pipeline.facts import FIELDS, MAX_TEXT, PATIENCE, fact, grounded, listing
+from memman.pipeline.facts import FIELDS, MAX_TEXT, fact, grounded, listing
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, listed
@@ -31,7 +31,7 @@ def version(tools: Tools) -> str:
 
 
 async def extract(tools: Tools, plan: Plan) -> Plan:
-    """Ask the model for the note's facts; what it refuses or keeps garbling, the built-in model extracts."""
+    """Ask the model for the note's facts; what it refuses, the built-in model extracts."""
     note = plan.note
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
     return replace(plan, facts=weighed(note, facts))
@@ -50,10 +50,6 @@ async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
     try:
         facts = _facts((await tools.llm.complete(request)).data, note)
     except Refused:
-        facts = ()
-    except BadReply:
-        if note.deferrals < PATIENCE:
-            raise
         facts = ()
     if not facts:
         # Somebody asked for this to be remembered: a model that finds nothing in it does not decide that.

@@ -11,9 +11,6 @@ from memman.pipeline.words import stems
 MAX_TEXT = 4_000
 # A fact must share this part of its words with the text it is said to come from.
 GROUNDED = 0.34
-# After so many drains in which the model answered nonsense, the built-in model takes over for this note.
-PATIENCE = 5
-
 # Names, keywords: how many of a fact, and characters of each; characters of a summary.
 ENTITIES, KEYWORDS, MAX_SUMMARY = (12, 80), (10, 40), 160
 # Characters of a fact that a schema asks for at most: llama.cpp rejects a bound of 2,000, and ignores a larger one.

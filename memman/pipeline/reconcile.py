@@ -6,10 +6,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from memman.model.errors import BadReply, Refused
+from memman.model.errors import Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
 from memman.pipeline.candidates import ABOUT, NEAR, SHARED, closest, find, in_flight
-from memman.pipeline.facts import PATIENCE
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, itemized, prompt
 from memman.pipeline.replies import clean, listed, number
@@ -88,13 +87,9 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     try:
         # Without memories there is only the question what caused what, which patterns answer.
         reply = await (tools.llm if offered else tools.builtin).complete(request)
-        return _settled(plan, offered, reply)
     except Refused:
-        pass
-    except BadReply:
-        if plan.note.deferrals < PATIENCE:
-            raise
-    return _settled(plan, offered, await tools.builtin.complete(request))
+        reply = await tools.builtin.complete(request)
+    return _settled(plan, offered, reply)
 
 
 def _open(facts: Sequence[Fact]) -> dict[int, Fact]:

@@ -350,7 +350,7 @@ class ScriptedProvider:
 
     def answer(self, path: str, headers: Mapping[str, str], raw: bytes) -> tuple[Act, bytes]:
         """Decide what to do with one request: the act, and the whole reply as bytes."""
-        body = json.loads(raw)
+        body = json.loads(raw or b"{}")
         chat = _find(_CHATS, path)
         question = chat[0](body) if chat else {"task": ""}
         received = Received(path, headers, body, question["task"])
