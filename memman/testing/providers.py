@@ -278,7 +278,7 @@ class ScriptedProvider:
     served one after another, as a model on a CPU does: the others wait, and
     one whose client left while it waited is passed over.
 
-    `calls` counts requests by path, `tasks` by task; `received` keeps the last
+    `calls` counts requests by path, `tasks` by task, those without a body apart; `received` keeps the last
     of them. `now` is how many are on their way, `most` how many were at once.
     """
 
@@ -350,7 +350,9 @@ class ScriptedProvider:
 
     def answer(self, path: str, headers: Mapping[str, str], raw: bytes) -> tuple[Act, bytes]:
         """Decide what to do with one request: the act, and the whole reply as bytes."""
-        body = json.loads(raw or b"{}")
+        if not raw:
+            return Act(404), _reply(Act(404), b'{"error": {"message": "there is nothing to look at"}}')
+        body = json.loads(raw)
         chat = _find(_CHATS, path)
         question = chat[0](body) if chat else {"task": ""}
         received = Received(path, headers, body, question["task"])
@@ -368,10 +370,13 @@ class ScriptedProvider:
             act, reply = Act(404), {"error": {"message": "no such path"}}
         return act, _reply(act, json.dumps(reply).encode())
 
-    async def serve(self, act: Act, write: Callable[[], None], gone: Callable[[], bool]) -> None:
+    def serve(self, act: Act, write: Callable[[], None], gone: Callable[[], bool]) -> asyncio.Task[None]:
         """Have the reply to `act` written when it is due, unless the client is `gone`."""
         self.now += 1
         self.most = max(self.most, self.now)
+        return asyncio.get_running_loop().create_task(self._serve_one(act, write, gone))
+
+    async def _serve_one(self, act: Act, write: Callable[[], None], gone: Callable[[], bool]) -> None:
         try:
             async with self._turn if self._serial else contextlib.nullcontext():
                 if not gone() and (wait := self._latency + act.delay):
@@ -443,8 +448,7 @@ class _Connection(asyncio.Protocol):
         del self._buffer[:stop]
         self._busy = True
         act, reply = self._provider.answer(first.split(" ")[1], headers, raw)
-        serving = self._provider.serve(act, partial(self._write, act, reply), self._transport.is_closing)
-        self._serving = asyncio.get_running_loop().create_task(serving)
+        self._serving = self._provider.serve(act, partial(self._write, act, reply), self._transport.is_closing)
 
     def _write(self, act: Act, reply: bytes) -> None:
         self._busy = False

@@ -130,7 +130,7 @@ def together(url, calls, policy=FAST):
 def test_a_server_on_this_machine_is_sent_one_call_first_and_more_as_it_answers():
     """Where calls are answered in good time, more of them go along, without end."""
     seen = []
-    with ScriptedProvider(script=lambda _: seen.append(provider.now) or OK, latency=0.02) as provider:
+    with ScriptedProvider(script=lambda _: seen.append(provider.now) or OK, latency=0.1) as provider:
         assert together(provider.url, 60) == 0
     assert seen[0] == 0
     assert max(seen[:4]) <= 3
@@ -139,12 +139,12 @@ def test_a_server_on_this_machine_is_sent_one_call_first_and_more_as_it_answers(
 
 def test_a_server_elsewhere_is_sent_all_calls_at_once_until_it_has_too_many():
     """A 429 halves the calls in flight, once for those that were in flight together."""
-    with ScriptedProvider(latency=0.05) as provider:
+    with ScriptedProvider(latency=0.5) as provider:
         assert together(elsewhere(provider), 16) == 0
         assert provider.most == 16
     seen = []
     acts = lambda _: seen.append(provider.now) or (status(429) if len(seen) <= 16 else OK)  # noqa: E731
-    with ScriptedProvider(script=acts, latency=0.05) as provider:
+    with ScriptedProvider(script=acts, latency=0.5) as provider:
         assert together(elsewhere(provider), 16) == 0
     assert (max(seen[:16]), max(seen[16:24])) == (15, 7)
 
