@@ -5,24 +5,25 @@ import gc
 import os
 import signal
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from memman import providers
 from memman.clock import now_ms
 from memman.config.env import Settings, env_path
 from memman.config.ground import claim
-from memman.config.keys import AGENTS, AUTO
+from memman.config.keys import host, near
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.config.stores import checked
 from memman.drain.lock import drain_lock
-from memman.model.vocabulary import LOCAL, MINILM
+from memman.model.vocabulary import MINILM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
+    from memman.drain.fitness import Fitness
     from memman.drain.loop import Drain, Limits
-    from memman.drain.meter import Budget
+    from memman.drain.meter import Budget, MeteredLLM
     from memman.drain.report import Report
     from memman.drain.runner import Watch
     from memman.drain.stand_in import StandIn
@@ -32,194 +33,14 @@ if TYPE_CHECKING:
     from memman.judge.judge import Judge
     from memman.llm import LLM
     from memman.llm.builtin import BuiltinLLM
-    from memman.model.records import Fingerprint, Note
+    from memman.model.records import Note
     from memman.pipeline.plan import Plan, Tools
     from memman.queue.ledger import Ledger
     from memman.queue.notes import Queue
-    from memman.queue.trouble import Meta
     from memman.store.protocols import Reader
     from memman.store.sqlite.store import SqliteStore
 
-# Read when numpy is first imported: a drain's matrices are small, and beside an agent at work, threads that wait for
-# each other make MiniLM six times slower.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
-# Provider -> (endpoint, fast model, slow model).
-_LLM_DEFAULTS = {
-    "openai": ("https://openrouter.ai/api/v1", "anthropic/claude-haiku-4.5", "anthropic/claude-sonnet-4.5"),
-    "anthropic": ("https://api.anthropic.com", "claude-haiku-4-5", "claude-sonnet-4-5"),
-}
-# Provider -> (endpoint, model).
-_EMBED_DEFAULTS = {
-    "openai": ("https://api.openai.com/v1", "text-embedding-3-small"),
-    "voyage": ("https://api.voyageai.com/v1", "voyage-3.5-lite"),
-    "ollama": ("http://127.0.0.1:11434", "nomic-embed-text"),
-    MINILM: ("", "all-MiniLM-L6-v2"),
-}
-
-
-def llm_provider(settings: Settings) -> str:
-    """Return which model provider the settings mean."""
-    reachable = settings["MEMMAN_LLM_API_KEY"] or settings["MEMMAN_LLM_ENDPOINT"]
-    return settings["MEMMAN_LLM_PROVIDER"] or ("openai" if reachable else "builtin")
-
-
-def llm_candidates(settings: Settings) -> tuple[str, ...]:
-    """Return the model providers that can be compared under these settings, the one in force first."""
-    return tuple(dict.fromkeys((llm_provider(settings), "builtin")))
-
-
-def capture(settings: Settings) -> str:
-    """Return what the settings keep of an agent's turns."""
-    by_default = "corrections" if llm_provider(settings) == "builtin" or by_agent(settings) else "turns"
-    return settings["MEMMAN_CAPTURE"] or by_default
-
-
-def by_agent(settings: Settings) -> bool:
-    """Whether the user's own agent is the model."""
-    return llm_provider(settings) in {*AGENTS, AUTO}
-
-
-def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
-    """Build the configured model."""
-    provider = llm_provider(settings)
-    if provider == "builtin":
-        return builtin_llm(settings)
-    if by_agent(settings):
-        return agent_llm(settings)
-    from memman.llm.anthropic import AnthropicMessages
-    from memman.llm.openai import OpenAICompatible
-    from memman.llm.remote import Price
-
-    endpoint, fast, slow = _LLM_DEFAULTS[provider]
-    prices = settings["MEMMAN_LLM_PRICE"]
-    kind = {"openai": OpenAICompatible, "anthropic": AnthropicMessages}[provider]
-    return kind(
-        http(),
-        settings["MEMMAN_LLM_ENDPOINT"] or endpoint,
-        settings["MEMMAN_LLM_API_KEY"],
-        {"fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast, "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow},
-        Price(*map(float, prices.split(","))) if prices else None,
-    )
-
-
-def agent_llm(settings: Settings, wrapped: "Callable[[LLM], LLM]" = lambda agent: agent) -> "LLM":
-    """Build the user's own agent as the model; with `auto` one of them for each note. Each is `wrapped`."""
-    from memman.llm.agent.auto import WhicheverAgent
-    from memman.llm.agent.clients import CLIENTS
-    from memman.llm.agent.model import AgentModel
-
-    models = {"fast": settings["MEMMAN_LLM_MODEL_FAST"], "slow": settings["MEMMAN_LLM_MODEL_SLOW"]}
-    provider, folder = llm_provider(settings), data_dir() + "/agent"
-    if provider == AUTO:
-        agents = {name: AgentModel(client, f"{folder}/{name}", {}) for name, client in CLIENTS.items()}
-        return WhicheverAgent({name: wrapped(agent) for name, agent in agents.items()})
-    return wrapped(AgentModel(CLIENTS[provider], f"{folder}/{provider}", models, settings["MEMMAN_LLM_COMMAND"]))
-
-
-def budget(settings: Settings) -> "Budget":
-    """Return what a day may cost: with an agent as the model within bounds where the settings say none."""
-    from memman.drain.meter import OF_AGENTS, Budget
-
-    default = OF_AGENTS if by_agent(settings) else Budget()
-
-    def whole(unit: str, otherwise: int | None) -> int | None:
-        said = settings.number(f"MEMMAN_BUDGET_{unit}")
-        return otherwise if said is None else int(said)
-
-    return Budget(settings.number("MEMMAN_BUDGET_USD"), whole("TOKENS", default.tokens), whole("CALLS", default.calls))
-
-
-def _embedding(settings: Settings) -> "Budget":
-    """Return what a day's embedding may cost: nothing of it is an agent's."""
-    from memman.drain.meter import Budget
-
-    tokens = settings.number("MEMMAN_BUDGET_TOKENS")
-    return Budget(settings.number("MEMMAN_BUDGET_USD"), None if tokens is None else int(tokens))
-
-
-def builtin_llm(settings: Settings) -> "BuiltinLLM":
-    """Build what answers without a key, with the trained judge unless the settings turn it off."""
-    from memman.judge.judge import Judge
-    from memman.llm.builtin import BuiltinLLM
-
-    return BuiltinLLM(None if settings["MEMMAN_JUDGE"] == "off" else Judge())
-
-
-@contextmanager
-def builtin_embedder() -> "Iterator[LocalEmbedder]":
-    """Open the built-in embedder, for what needs no other and no settings."""
-    from memman.embed.builtin import BuiltinEmbedder
-
-    local = BuiltinEmbedder()
-    try:
-        yield local
-    finally:
-        asyncio.run(local.close())
-
-
-def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Embedder":
-    """Build the embedder that links and reconciles; `local` is the built-in one, and does it for MiniLM too."""
-    provider = settings["MEMMAN_EMBED_PROVIDER"]
-    if provider in LOCAL:
-        return local
-    from memman.embed.remote import RemoteEmbedder
-
-    endpoint, model = _EMBED_DEFAULTS[provider]
-    return RemoteEmbedder(
-        http(),
-        provider,
-        settings["MEMMAN_EMBED_ENDPOINT"] or endpoint,
-        settings["MEMMAN_EMBED_API_KEY"],
-        settings["MEMMAN_EMBED_MODEL"] or model,
-        int(settings["MEMMAN_EMBED_DIMENSION"] or 0),
-        settings.number("MEMMAN_EMBED_PRICE"),
-    )
-
-
-def check_installed(settings: Settings) -> None:
-    """Raise ProviderMisconfigured where the settings name an embedder of this machine that is not installed."""
-    if settings["MEMMAN_EMBED_PROVIDER"] == MINILM:
-        from memman.embed.minilm import installed
-
-        installed()
-
-
-def embedded_by(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Fingerprint":
-    """Name what the settings have stored memories embedded by; asks nothing, and needs nothing installed."""
-    if settings["MEMMAN_EMBED_PROVIDER"] == MINILM:
-        from memman.embed.minilm import FINGERPRINT
-
-        return FINGERPRINT
-    return embedder(settings, http, local).fingerprint
-
-
-def in_force(settings: Settings) -> dict[str, dict[str, str]]:
-    """Say which providers and models the settings mean; opens no connection."""
-    from memman.embed.static import StaticTable
-
-    model, vectors = llm_provider(settings), settings["MEMMAN_EMBED_PROVIDER"]
-    builtin = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
-    at, fast, slow = _LLM_DEFAULTS.get(model, ("", builtin, builtin))
-    if by_agent(settings):
-        from memman.llm.agent.clients import CLIENTS
-
-        fast = slow = CLIENTS[model].model or "default" if model in CLIENTS else "of each agent"
-    embed_at, embed_model = _EMBED_DEFAULTS.get(vectors, ("", StaticTable().model))
-    return {
-        "llm": {
-            "provider": model,
-            "fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast,
-            "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow,
-            "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or at,
-        },
-        "embed": {
-            "provider": vectors,
-            "model": settings["MEMMAN_EMBED_MODEL"] or embed_model,
-            "endpoint": settings["MEMMAN_EMBED_ENDPOINT"] or embed_at,
-        },
-    }
 
 
 def stage_versions(settings: Settings, reader: "Reader") -> dict[str, str]:
@@ -245,10 +66,10 @@ class Workshop:
         data: str,
         settings: Settings,
         ledger: "Ledger | None" = None,
-        memory: "Meta | None" = None,
+        queue: "Queue | None" = None,
         tell: "Callable[..., None]" = lambda event, **fields: None,  # noqa: ARG005 - nobody looks on by default
     ) -> None:
-        self.data, self.settings, self.ledger, self.memory, self.tell = data, settings, ledger, memory, tell
+        self.data, self.settings, self.ledger, self.queue, self.tell = data, settings, ledger, queue, tell
         self.stand_ins: list[StandIn] = []
         self.stores: dict[str, SqliteStore] = {}
         self._http: Http | None = None
@@ -270,38 +91,71 @@ class Workshop:
         if self._providers is None:
             from memman.embed.builtin import BuiltinEmbedder
 
-            local, builtin = BuiltinEmbedder(), builtin_llm(self.settings)
+            local, builtin = BuiltinEmbedder(), providers.builtin_llm(self.settings)
             self._providers = self._model(builtin), builtin, local, self._embedder(self.settings, local)
         return self._providers
 
     def _model(self, builtin: "BuiltinLLM") -> "LLM":
-        """Return the model as a drain asks it: within the budget, about several notes at once, never in vain."""
-        from memman.drain.meter import MeteredLLM
-        from memman.llm.batch import MOST, Batched
-
-        if llm_provider(self.settings) == "builtin":
+        """Return the model; where calls are accounted for as a drain asks it, with what stands in for it."""
+        if providers.llm_provider(self.settings) == "builtin":
             return builtin
         if self.ledger is None:
-            return llm(self.settings, self.http)
-        ledger, bounds = self.ledger, budget(self.settings)
+            return providers.llm(self.settings, self.http)
+        return self._agents(builtin) if providers.by_agent(self.settings) else self._relay(builtin)
+
+    def _relay(self, builtin: "BuiltinLLM") -> "LLM":
+        """Return models behind HTTP, in order: within the budget, about as many notes at once as the settings say."""
+        from memman.drain.relay import Relay
+        from memman.llm.batch import Batched
+
+        first: LLM = self._metered(providers.llm(self.settings, self.http))
         said = self.settings["MEMMAN_LLM_BATCH"]
-        if not by_agent(self.settings):
-            model = MeteredLLM(llm(self.settings, self.http), ledger, bounds)
-            return Batched(model, int(said)) if said else model
-        turn = asyncio.Lock()
+        first = Batched(first, int(said)) if said else first
+        if self.queue is None:
+            return first
+        last = self.settings["MEMMAN_LLM_FALLBACK"].endswith("builtin")
+        return Relay([first, *self._fallback()], builtin, self._fitness(self.queue), last=last)
 
-        def drained(agent: "LLM") -> "LLM":
-            return self._stood_in(Batched(MeteredLLM(agent, ledger, bounds, turn), int(said or MOST)), builtin)
-
-        return agent_llm(self.settings, drained)
-
-    def _stood_in(self, agent: "LLM", builtin: "BuiltinLLM") -> "LLM":
+    def _agents(self, builtin: "BuiltinLLM") -> "LLM":
+        """Return the user's agent, or all of them, one call at a time; where one fails, what stands in for it."""
+        from memman.drain.relay import Relay
         from memman.drain.stand_in import StandIn
+        from memman.llm.batch import MOST, Batched
 
-        if self.memory is None:
-            return agent
-        self.stand_ins.append(StandIn(agent, builtin, self.memory, self.tell))
-        return self.stand_ins[-1]
+        turn, most = asyncio.Lock(), int(self.settings["MEMMAN_LLM_BATCH"] or MOST)
+        others = self._fallback() if self.queue else []
+        instead = Relay(others, builtin, self._fitness(self.queue), last=True) if self.queue and others else builtin
+
+        def asked(agent: "LLM") -> "LLM":
+            several = Batched(self._metered(agent, turn=turn), most)
+            if self.queue is None:
+                return several
+            self.stand_ins.append(StandIn(several, instead, self.queue, self.tell))
+            return self.stand_ins[-1]
+
+        return providers.agent_llm(self.settings, asked)
+
+    def _fallback(self) -> "list[LLM]":
+        """Return the model that stands in for the first, where the settings name one."""
+        from memman.drain.meter import Budget
+
+        second = providers.fallback_llm(self.settings, self.http)
+        if second is None:
+            return []
+        # What the local network answers costs nothing.
+        free = near(host(providers.fallback_in_force(self.settings)["endpoint"]))
+        return [self._metered(second, Budget() if free else providers.budget(self.settings))]
+
+    def _metered(self, model: "LLM", bounds: "Budget | None" = None, turn: asyncio.Lock | None = None) -> "MeteredLLM":
+        from memman.drain.meter import MeteredLLM
+
+        assert self.ledger is not None, "only what is accounted for is metered"  # noqa: S101 - our own contract
+        return MeteredLLM(model, self.ledger, providers.budget(self.settings) if bounds is None else bounds, turn)
+
+    def _fitness(self, queue: "Queue") -> "Fitness":
+        from memman.drain.fitness import Fitness
+
+        return Fitness(queue, self.tell)
 
     def decided_instead(self, note: "Note") -> bool:
         """Whether the judge decided about a note in place of an agent that could not be asked."""
@@ -311,10 +165,12 @@ class Workshop:
         from memman.drain.meter import MeteredEmbedder
         from memman.embed.cache import CachedEmbedder
 
-        vectors = embedder(settings, self.http, local)
+        vectors = providers.embedder(settings, self.http, local)
         if vectors is local:
             return local
-        return CachedEmbedder(MeteredEmbedder(vectors, self.ledger, _embedding(settings)) if self.ledger else vectors)
+        return CachedEmbedder(
+            MeteredEmbedder(vectors, self.ledger, providers.embedding_budget(settings)) if self.ledger else vectors
+        )
 
     def local(self) -> "LocalEmbedder":
         """Return the built-in embedder."""
@@ -382,9 +238,9 @@ class Workshop:
             self.embedder(store),
             reader,
             now_ms,
-            capture(self.settings),
+            providers.capture(self.settings),
             builtin.judge,
-            sparing=by_agent(self.settings),
+            sparing=providers.by_agent(self.settings),
         )
 
     async def close(self) -> None:
@@ -446,7 +302,7 @@ def _at_once(settings: Settings) -> int:
     """Return how many notes are worked on at once: where many share a question, enough for several."""
     from memman.llm.batch import MOST
 
-    return max(int(settings["MEMMAN_DRAIN_CONCURRENCY"]), 4 * MOST if by_agent(settings) else 1)
+    return max(int(settings["MEMMAN_DRAIN_CONCURRENCY"]), 4 * MOST if providers.by_agent(settings) else 1)
 
 
 def _rounds(data: str, queue: "Queue", limits: "Limits", once: "Callable[[], Report]") -> "Report":

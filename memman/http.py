@@ -9,6 +9,7 @@ import contextlib
 import json
 import math
 import sys
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -23,13 +24,15 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from memman.config.keys import LOOPBACK
+from memman.config.keys import LOOPBACK, near
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
+from memman.pace import GOOD_TIME, Pace
 
 JsonObject = dict[str, Any]
 
 # Besides 5xx, the answers that another try may not meet.
 PASSING = frozenset({408, 409, 425, 429})
+_TOO_MANY = 429
 # What a person should look at when the request itself is rejected.
 CHECK = {
     400: "the model's name and what it supports",
@@ -90,12 +93,19 @@ class Rejected(ProviderMisconfigured):
         self.detail = detail
 
 
-class _TryAgainError(Exception):
-    """What went wrong, and how many seconds the server asks to wait."""
+class Broken(BadReply):
+    """No whole JSON object arrived: the fault of the server or the line, not of what a model wrote."""
 
-    def __init__(self, trouble: str, wait: float = 0.0) -> None:
+
+class _TryAgainError(Exception):
+    """What went wrong, and how many seconds the server asks to wait.
+
+    `late` says that no reply came in time, `crowded` that fewer calls at once may help.
+    """
+
+    def __init__(self, trouble: str, wait: float = 0.0, *, late: bool = False, crowded: bool = False) -> None:
         super().__init__(trouble)
-        self.wait = wait
+        self.wait, self.late, self.crowded = wait, late, crowded
 
 
 class Http:
@@ -105,11 +115,17 @@ class Http:
     transport of its own, taken from a stack: httpx's pool looks at every
     connection on every call, 3 ms a call with 32 of them and 23 ms with 450,
     where this stays at 0.5 ms.
+
+    A server of the local network may be a model that answers one call after
+    another: it is sent one at first and more as replies come in good time,
+    and what timed out there is not tried again. Any server is sent half as
+    many calls at once after a timeout or a 429.
     """
 
     def __init__(self, policy: Policy | None = None) -> None:
         self.policy = policy or Policy()
         self._idle: defaultdict[str, list[httpx.AsyncHTTPTransport]] = defaultdict(list)
+        self._paces: dict[str, Pace] = {}
         self._room = asyncio.Semaphore(self.policy.connections)
 
     async def post(self, url: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> JsonObject:
@@ -128,9 +144,10 @@ class Http:
         number = 1
         while True:
             try:
-                return await self._try(request)
+                return await self._paced(request)
             except _TryAgainError as trouble:
-                if number >= self.policy.tries or trouble.wait > self.policy.longest_pause:
+                hopeless = trouble.wait > self.policy.longest_pause or (trouble.late and _near(request.url.host))
+                if hopeless or number >= self.policy.tries:
                     raise ProviderUnavailable(f"{_place(request)} {trouble} (try {number})") from None
                 # At least what the server asks for, and not everybody at once.
                 pause = trouble.wait + _jitter(0, self.policy.backoff * 2 ** (number - 1))
@@ -143,6 +160,29 @@ class Http:
             while transports:
                 await transports.pop().aclose()
 
+    async def _paced(self, request: httpx.Request) -> JsonObject:
+        pace = self._pace(request.url)
+        entered = await pace.enter()
+        began = time.monotonic()
+        try:
+            reply = await self._try(request)
+        except _TryAgainError as trouble:
+            if trouble.crowded:
+                pace.halve(entered)
+            raise
+        else:
+            if time.monotonic() - began <= self.policy.timeout * GOOD_TIME:
+                pace.grow()
+            return reply
+        finally:
+            pace.leave()
+
+    def _pace(self, url: httpx.URL) -> Pace:
+        origin = _origin(url)
+        if origin not in self._paces:
+            self._paces[origin] = Pace(1 if _near(url.host) else self.policy.connections)
+        return self._paces[origin]
+
     async def _try(self, request: httpx.Request) -> JsonObject:
         try:
             async with asyncio.timeout(self.policy.timeout), self._connection(request.url) as connection:
@@ -152,7 +192,8 @@ class Http:
                 finally:
                     await response.aclose()
         except TimeoutError:
-            raise _TryAgainError(f"did not answer within {self.policy.timeout:g} s") from None
+            told = f"did not answer within {self.policy.timeout:g} s"
+            raise _TryAgainError(told, late=True, crowded=True) from None
         except httpx.TransportError as error:
             raise _TryAgainError(f"cannot be reached ({str(error) or type(error).__name__})") from None
         return _judge(request, response, content)
@@ -163,14 +204,14 @@ class Http:
             async for chunk in response.aiter_bytes():
                 content += chunk
                 if len(content) > self.policy.reply_bytes:
-                    raise BadReply(f"{_place(request)} sent more than {self.policy.reply_bytes} bytes")
+                    raise Broken(f"{_place(request)} sent more than {self.policy.reply_bytes} bytes")
         except (httpx.ReadError, httpx.RemoteProtocolError, httpx.DecodingError):
-            raise BadReply(f"{_place(request)} sent an incomplete reply") from None
+            raise Broken(f"{_place(request)} sent an incomplete reply") from None
         return bytes(content)
 
     @contextlib.asynccontextmanager
     async def _connection(self, url: httpx.URL) -> AsyncIterator[httpx.AsyncHTTPTransport]:
-        idle = self._idle[f"{url.scheme}://{url.netloc.decode()}"]
+        idle = self._idle[_origin(url)]
         async with self._room:
             connection = idle.pop() if idle else self._open(url)
             try:
@@ -224,9 +265,16 @@ def _tls() -> SSLContext:
     return httpx.create_ssl_context()
 
 
+def _origin(url: httpx.URL) -> str:
+    return f"{url.scheme}://{url.netloc.decode()}"
+
+
+_near = lru_cache(maxsize=64)(near)
+
+
 def _place(request: httpx.Request) -> str:
     """Name the endpoint without its query, where some put a key."""
-    return f"{request.url.scheme}://{request.url.netloc.decode()}{request.url.path}"
+    return f"{_origin(request.url)}{request.url.path}"
 
 
 def _proxy(url: httpx.URL) -> str | None:
@@ -245,10 +293,11 @@ def _judge(request: httpx.Request, response: httpx.Response, content: bytes) -> 
     status = _status(response.status_code, fault)
     if status in range(200, 300):
         if reply is None:
-            raise BadReply(f"{_place(request)} did not answer with a JSON object")
+            raise Broken(f"{_place(request)} did not answer with a JSON object")
         return reply
     if status in PASSING or status >= httpx.codes.INTERNAL_SERVER_ERROR:
-        raise _TryAgainError(f"answered {status}", _seconds(response.headers.get("retry-after", "")))
+        wait = _seconds(response.headers.get("retry-after", ""))
+        raise _TryAgainError(f"answered {status}", wait, crowded=status == _TOO_MANY)
     code = next((f" {code}" for code in (fault.get("code"), fault.get("type")) if _is_code(code)), "")
     hint = CHECK.get(status, "the endpoint")
     detail = content[:DETAIL_CHARS].decode(errors="replace").lower()

@@ -38,7 +38,7 @@ def set_(key: str, value: str) -> None:
     said = _read() if value == "-" else value
     asked = Settings({}).replaced({name.name: said})
     if name.name == PROVIDER:
-        from memman.compose import check_installed
+        from memman.providers import check_installed
 
         check_installed(asked)
     if name.outward(said):

@@ -33,11 +33,11 @@ def providers() -> None:
 @store_option
 def list_(as_json: bool) -> None:
     """Show which providers and models serve the store as language model, embedder and reranker."""
-    from memman import compose
-
     where = place()
     settings = Settings.load(where.data, where.name)
-    record = compose.in_force(settings)
+    from memman.providers import in_force
+
+    record = in_force(settings)
     llm, embed = record["llm"], record["embed"]
     rows = [
         {
@@ -107,9 +107,10 @@ def compare(only: str, as_json: bool) -> int:
 
 
 def _chosen(settings: Settings, only: str) -> tuple[str, ...]:
-    from memman import compose
 
-    names = compose.llm_candidates(settings)
+    from memman.providers import llm_candidates
+
+    names = llm_candidates(settings)
     if only and only not in names:
         raise UsageError(f"{only[:40]!a} is not set up as the model's provider: try {' or '.join(names)}")
     return (only,) if only else names

@@ -8,7 +8,7 @@ from memman.cli.log import worker
 from memman.cli.options import json_option, store_option
 from memman.cli.queue import queue
 from memman.cli.show import as_data, pairs, text
-from memman.cli.status import everything, scheduled
+from memman.cli.status import everything, misfits, scheduled
 from memman.config.places import data_dir
 from memman.model.plural import counted
 
@@ -92,7 +92,7 @@ def serve(seconds: int | None) -> None:
 def status(as_json: bool) -> None:
     """Show what starts drains, how they went, and what is queued."""
     whole = everything()
-    record = whole["scheduler"] | {name: whole[name] for name in ("queue", "breaker", "last_drain", "spend")}
+    record = whole["scheduler"] | {name: whole[name] for name in ("queue", "breaker", "unfit", "last_drain", "spend")}
     if as_json:
         as_data(record)
         return
@@ -104,6 +104,7 @@ def status(as_json: bool) -> None:
             "queued": queued + (f", oldest {oldest} s" if oldest else ""),
             "parked": counted(states["parked"], "note"),
             "provider": f"failing: {record['breaker']}" if record["breaker"] else "ok",
+            "model unfit": misfits(record["unfit"]),
             "spent today": f"{record['spend']['usd']:.4f} USD, {record['spend']['tokens']} tokens",
         }
     )

@@ -27,7 +27,7 @@ def everything() -> dict[str, Any]:
     """Return how memory and whoever starts drains are doing; what is wrong with the env file is complained of."""
     from dataclasses import asdict
 
-    from memman import compose
+    from memman import providers
     from memman.config.env import Settings
     from memman.govern import status as govern
     from memman.scheduler.report import report
@@ -36,9 +36,9 @@ def everything() -> dict[str, Any]:
     settings = Settings.read(where.data)
     for fault in settings.faults:
         complain(fault)
-    budget = asdict(compose.budget(settings))
+    budget = asdict(providers.budget(settings))
     limits = {"usd": budget["dollars"], "tokens": budget["tokens"], "calls": budget["calls"]}
-    return govern.status(where, compose.in_force(settings), limits) | {"scheduler": report(where.data)}
+    return govern.status(where, providers.in_force(settings), limits) | {"scheduler": report(where.data)}
 
 
 def scheduled(record: dict[str, Any]) -> dict[str, str]:
@@ -76,6 +76,8 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "oldest queued": "" if queue["oldest_seconds"] is None else _span(queue["oldest_seconds"]),
         "hooks too late": _late(record["late"]),
         "model": _model(providers["llm"]),
+        "fallback": _model(providers["fallback"]) if providers["fallback"] else "",
+        "model unfit": misfits(record["unfit"]),
         "embedder": f"{providers['embed']['provider']} {providers['embed']['model']}",
         "not asked": "; ".join(map(_trouble, record["troubles"])),
         "decided by the judge": _instead(record["reconsiderable"]),
@@ -88,6 +90,14 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "schema": ", ".join(f"{name} {number}" for name, number in record["schema"].items()),
         "version": record["version"],
     }
+
+
+def misfits(unfit: list[dict[str, str]]) -> str:
+    """Say which models garble their answers, and what to do about it."""
+    if not unfit:
+        return ""
+    said = "; ".join(f"{one['model']} for {one['task']}: {one['why']}" for one in unfit)
+    return f"{said}; another answers in its place: run `memman doctor --billable`, or name another model"
 
 
 def _late(counts: dict[str, int]) -> str:

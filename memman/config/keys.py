@@ -19,6 +19,8 @@ LOCAL = frozenset({"builtin", "minilm"})
 # Agents that can be the model, and the word for whichever made the note.
 AGENTS = ("claude-code", "codex", "gemini", "opencode")
 AUTO = "auto"
+# How a list of models ends that the built-in one stands behind.
+BUILTIN_LAST = ",builtin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Key:
     @property
     def directs(self) -> bool:
         """Whether it says where text is sent, or with whose key: then nothing can stand in for a wrong value."""
-        return self.name.endswith(("_PROVIDER", "_ENDPOINT", "_API_KEY", "_COMMAND"))
+        return self.name.endswith(("_PROVIDER", "_FALLBACK", "_ENDPOINT", "_API_KEY", "_COMMAND"))
 
     @property
     def own(self) -> bool:
@@ -61,6 +63,11 @@ def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
 
 def _one_of(*words: str) -> Callable[[str], str]:
     return lambda value: "" if value in words else f"takes one of {', '.join(words)}"
+
+
+def _fallback(value: str) -> str:
+    fits = value == "builtin" or value.removesuffix(BUILTIN_LAST) in {"openai", "anthropic"}
+    return "" if fits else "takes openai, anthropic or builtin, or one of the first two with ,builtin behind it"
 
 
 def _whole(low: int, high: int) -> Callable[[str], str]:
@@ -107,12 +114,19 @@ def _endpoint(value: str) -> str:
         return "takes a URL with a valid host and port"
     return (
         ""
-        if scheme == "https" or _near(host)
+        if scheme == "https" or near(host)
         else "takes an https:// URL; http:// is allowed only for the local network"
     )
 
 
-def _near(host: str) -> bool:
+def host(url: str) -> str:
+    """Return the host of a URL, '' where it names none."""
+    from urllib.parse import urlsplit
+
+    return urlsplit(url).hostname or ""
+
+
+def near(host: str) -> bool:
     """Whether a host is this machine, or has an address or a name that only the local network gives.
 
     A number is read in the usual way or not at all: others take 134744072 for 8.8.8.8.
@@ -167,6 +181,16 @@ KEYS: dict[str, Key] = {
             "Price IN,OUT in US dollars per million tokens, for providers that do not report the cost.",
             _prices,
         ),
+        Key(
+            "MEMMAN_LLM_FALLBACK",
+            "",
+            "Who answers where the model is down, unfit, out of budget or its account rejected: openai or anthropic, "
+            "with the next three settings, then builtin; separated by a comma. Unset: an outage is waited out.",
+            _fallback,
+        ),
+        Key("MEMMAN_LLM_FALLBACK_ENDPOINT", "", "Base URL of the fallback; default: as above.", _endpoint),
+        Key("MEMMAN_LLM_FALLBACK_API_KEY", "", "Key for the fallback.", _anything, secret=True),
+        Key("MEMMAN_LLM_FALLBACK_MODEL", "", "The fallback's model, for all questions.", _anything),
         Key(
             "MEMMAN_EMBED_PROVIDER",
             "builtin",

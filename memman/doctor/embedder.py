@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memman import compose
+from memman import providers
 from memman.doctor.finding import Context, Finding, fail, ok, shell
 from memman.model.errors import ProviderMisconfigured
 from memman.model.vocabulary import MINILM
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def check(context: Context) -> Iterator[Finding]:
     """Look whether the embedder's provider answers."""
-    record = compose.in_force(context.settings)["embed"]
+    record = providers.in_force(context.settings)["embed"]
     if record["provider"] == "builtin":
         yield ok(f"built-in, {record['model']}: nothing to reach")
         return
@@ -26,7 +26,7 @@ def check(context: Context) -> Iterator[Finding]:
     async def ask(http: "Http") -> None:
         from memman.embed.builtin import BuiltinEmbedder
 
-        await compose.embedder(context.settings, lambda: http, BuiltinEmbedder()).embed(["yes"])
+        await providers.embedder(context.settings, lambda: http, BuiltinEmbedder()).embed(["yes"])
 
     yield probed(context, "EMBED", record, ask)
 

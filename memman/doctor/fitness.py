@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memman import compose
+from memman import providers
 from memman.config.env import Settings
 from memman.doctor.finding import Context, Finding, ok, shell, skipped, warn
 from memman.model.errors import ProviderError
@@ -13,7 +13,7 @@ _COMPARE = "`memman providers compare` shows all figures, beside those of the bu
 
 def check(context: Context) -> Iterator[Finding]:
     """Where the person allows it, judge what the model makes of the graded notes."""
-    provider = compose.llm_provider(context.settings)
+    provider = providers.llm_provider(context.settings)
     if provider == "builtin":
         yield ok("built-in model, no other to try; `memman providers compare` shows its figures")
         return
@@ -44,8 +44,8 @@ def check(context: Context) -> Iterator[Finding]:
 
 def mended(settings: Settings, roles: tuple[str, ...]) -> str:
     """Return the command that sets another model: the provider's default, or where that is in use the built-in one."""
-    usual = compose.in_force(settings.replaced(dict.fromkeys(_KEYS.values())))["llm"]
-    chosen = compose.in_force(settings)["llm"]
+    usual = providers.in_force(settings.replaced(dict.fromkeys(_KEYS.values())))["llm"]
+    chosen = providers.in_force(settings)["llm"]
     other = [role for role in roles if chosen[role] != usual[role] and not settings["MEMMAN_LLM_ENDPOINT"]]
     if not other:
         return shell("memman", "config", "set", "MEMMAN_LLM_PROVIDER", "builtin")

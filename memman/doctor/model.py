@@ -1,12 +1,13 @@
-"""Whether the model's provider answers."""
+"""Whether the models' providers answer, and answer what they are asked."""
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from memman import compose
+from memman import providers
 from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
+from memman.drain.fitness import UNFIT, unfit
 from memman.judge.judge import damage
 from memman.model.errors import ProviderError
 from memman.model.records import Request
@@ -14,7 +15,11 @@ from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from memman.config.env import Settings
     from memman.http import Http
+    from memman.llm import LLM
 
 _BUILTIN = "memman config set MEMMAN_LLM_PROVIDER builtin"
 _QUESTION = Request(
@@ -29,23 +34,41 @@ _QUESTION = Request(
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Look whether the model's provider answers."""
-    record = compose.in_force(context.settings)["llm"]
+    """Look whether each provider answers, and whether drains found a model unfit."""
+    record, second = providers.llm_in_force(context.settings), providers.fallback_in_force(context.settings)
     if context.settings["MEMMAN_JUDGE"] != "off" and (says := damage()):
         yield fail(f"the judge's files: {says}", "pip install --force-reinstall memman")
     elif record["provider"] == "builtin":
         yield ok("built-in model, no provider" + _offer())
     if record["provider"] == "builtin":
         return
-    if compose.by_agent(context.settings):
+    if providers.by_agent(context.settings):
         yield from _agent(context, record)
         return
-    from memman.doctor.probe import probed
+    from memman.doctor.probe import probed, without
 
+    yield probed(context, "LLM", record | {"model": record["fast"]}, _ask(providers.llm, context))
+    if second:
+        yield probed(context, "LLM_FALLBACK", second | {"model": second["fast"]}, _ask(providers.fallback_llm, context))
+    with closing(QueueView(context.data)) as queue:
+        misfits = unfit(queue.meta(UNFIT), [record, second] if second else [record])
+    for one in misfits:
+        yield warn(
+            f"model unfit: {one['provider']} {one['model']} for {one['task']}: {one['why']}",
+            without("LLM_FALLBACK" if one["provider"] == second.get("provider") else "LLM"),
+            "drains ask it once each, and a good answer ends this; `memman doctor --billable` asks it now; or name "
+            "another model; the command leaves it out",
+        )
+
+
+def _ask(
+    model: "Callable[[Settings, Callable[[], Http]], LLM | None]", context: Context
+) -> "Callable[[Http], Awaitable[None]]":
     async def ask(http: "Http") -> None:
-        await compose.llm(context.settings, lambda: http).complete(_QUESTION)
+        if one := model(context.settings, lambda: http):
+            await one.complete(_QUESTION)
 
-    yield probed(context, "LLM", record | {"model": record["fast"]}, ask)
+    return ask
 
 
 def _offer() -> str:
@@ -79,7 +102,7 @@ def _agent(context: Context, record: dict[str, str]) -> Iterator[Finding]:
         yield ok(f"{said}; only --billable asks it")
         return
     try:
-        asyncio.run(compose.llm(context.settings, _no_http).complete(_QUESTION))
+        asyncio.run(providers.llm(context.settings, _no_http).complete(_QUESTION))
     except ProviderError as error:
         yield fail(str(error), shell(next(iter(there.values()))), "it may ask you something")
     else:

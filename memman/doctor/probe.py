@@ -37,7 +37,7 @@ _FREE = {
 
 def probed(context: Context, family: str, record: dict[str, str], ask: Callable[[Http], Awaitable[None]]) -> Finding:
     """Look at the provider of a `family` of keys, or where the person allows it, `ask` it."""
-    free, key = _FREE[record["provider"]], context.settings[f"MEMMAN_{family}_API_KEY"]
+    free, key = _FREE[record["provider"].removeprefix("fallback ")], context.settings[f"MEMMAN_{family}_API_KEY"]
     base = record["endpoint"].rstrip("/").removesuffix("/v1" if free.path.startswith("/v1") else "")
 
     async def look(http: Http) -> None:
@@ -53,7 +53,7 @@ def probed(context: Context, family: str, record: dict[str, str], ask: Callable[
     except MemmanError as error:
         return fail(
             f"{said}: {error}",
-            _without(family),
+            without(family),
             f"start it, or correct MEMMAN_{family}_ENDPOINT; the command switches to the built-in one",
         )
     return ok(f"{said} answers" + ("" if context.billable else ", as far as a free request can tell"))
@@ -78,11 +78,13 @@ def _rejected(family: str, said: str, rejected: Rejected, *, billable: bool) -> 
     if billable:
         return fail(
             f"{said}: {rejected}",
-            _without(family),
+            without(family),
             "correct the setting it names; the command switches to the built-in one",
         )
     return ok(f"{said} answers; only --billable can test more")
 
 
-def _without(family: str) -> str:
-    return shell("memman", "config", "set", f"MEMMAN_{family}_PROVIDER", "builtin")
+def without(family: str) -> str:
+    """Return the command that has the built-in one do what the provider of a `family` of keys does."""
+    name = f"MEMMAN_{family}" if family.endswith("_FALLBACK") else f"MEMMAN_{family}_PROVIDER"
+    return shell("memman", "config", "set", name, "builtin")

@@ -6,6 +6,8 @@ from memman.llm import LLM
 from memman.llm.agent.model import LimitReached
 from memman.model.errors import BadReply, BudgetSpent, ProviderError, Refused
 from memman.model.records import Reply, Request
+from memman.model.vocabulary import BUILTIN
+from memman.pipeline.replies import shaped
 from memman.queue.trouble import KEY, Meta, Trouble
 
 # Invalid answers in a row after which the model is left alone.
@@ -13,7 +15,7 @@ GARBLED = 3
 
 
 class StandIn:
-    """Asks `agent`, and `judge` where that fails; `instead` holds the uids of notes about which the judge decided.
+    """Asks `agent`, and where that fails `other`; `instead` holds the uids of notes about which the judge decided.
 
     What failed once is not tried again in this drain: `memory` keeps why, for status and for the next drains.
     """
@@ -21,11 +23,11 @@ class StandIn:
     def __init__(
         self,
         agent: LLM,
-        judge: LLM,
+        other: LLM,
         memory: Meta,
         tell: Callable[..., None] = lambda event, **fields: None,  # noqa: ARG005
     ) -> None:
-        self.agent, self.judge, self.provider = agent, judge, agent.provider
+        self.agent, self.other, self.provider = agent, other, agent.provider
         self.instead: set[str] = set()
         self._memory, self._tell, self._key = memory, tell, KEY + agent.provider
         self._trouble = Trouble.load(memory.meta(self._key))
@@ -41,6 +43,7 @@ class StandIn:
         if not (self._failed or self._trouble.waiting):
             try:
                 reply = await self.agent.complete(request)
+                shaped(reply.data, request.schema)
             except Refused:
                 raise
             except ProviderError as error:
@@ -48,12 +51,12 @@ class StandIn:
             else:
                 self._well()
                 return reply
-        if request.note:
+        if request.note and self.other.provider == BUILTIN:
             self.instead.add(request.note.uid)
-        return await self.judge.complete(request)
+        return await self.other.complete(request)
 
     async def close(self) -> None:
-        """Let go of both."""
+        """Let go of the agent; the other may stand in for several, and is closed with what it was made for."""
         await self.agent.close()
 
     def _met(self, error: ProviderError) -> None:

@@ -8,12 +8,12 @@ from memman.backup.copy import fill
 from memman.backup.manifest import Part
 from memman.backup.swap import drafted
 from memman.clock import now_ms
-from memman.compose import builtin_embedder
 from memman.config.places import make_folder
 from memman.govern.present import Present, carry
 from memman.govern.purge import erase
 from memman.govern.tombstones import Tombstones
 from memman.pipeline import context
+from memman.providers import builtin_embedder
 from memman.sqlite import Guard, open_reader
 from memman.store.sqlite.store import SqliteStore
 

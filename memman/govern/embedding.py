@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from memman.compose import Workshop, embedded_by
+from memman.compose import Workshop
 from memman.config import stores
 from memman.config.env import PROVIDER, Settings, change_all, own
 from memman.config.places import store_path
@@ -19,6 +19,7 @@ from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import JUDGE
+from memman.providers import embedded_by
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.store.sqlite import vectors

@@ -5,7 +5,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
-from memman.compose import builtin_embedder
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
@@ -13,6 +12,7 @@ from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
 from memman.pipeline import context
+from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 
 _NOTE = 2  # column of a row

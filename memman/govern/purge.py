@@ -13,7 +13,6 @@ from memman.backup.lock import quiet
 from memman.backup.swap import recover
 from memman.backup.take import sweep
 from memman.clock import now_ms
-from memman.compose import builtin_embedder
 from memman.config.schedule import refuse_stopped
 from memman.drain.scrub import mark, scrub
 from memman.govern import copies, traces
@@ -23,6 +22,7 @@ from memman.govern.tombstones import WHOLE, bury
 from memman.model.errors import MemmanError
 from memman.model.records import Note, Provenance
 from memman.pipeline import context
+from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 from memman.store.sqlite import purge as sql
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from tempfile import mkdtemp
 
 from memman import wal
-from memman.compose import builtin_embedder
 from memman.config import stores
 from memman.config.places import make_file, open_file, queue_path, store_path
 from memman.config.schedule import refuse_stopped
@@ -22,6 +21,7 @@ from memman.govern.requeue import requeued
 from memman.govern.soundness import troubles
 from memman.govern.tombstones import Tombstones
 from memman.model.errors import CannotWrite, UnknownStore
+from memman.providers import builtin_embedder
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
 from memman.sqlite import checkpoint

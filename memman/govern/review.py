@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
-from memman.compose import builtin_embedder
 from memman.config.schedule import refuse_stopped
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, steadily, writing
@@ -14,6 +13,7 @@ from memman.pipeline import context
 from memman.pipeline.link import Subject, connected
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.steering import order
+from memman.providers import builtin_embedder
 from memman.store.sqlite.past import PastReader
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from fcntl import LOCK_EX, flock
 from typing import TYPE_CHECKING, NamedTuple
 
 from memman.clock import now_ms
-from memman.compose import builtin_embedder
 from memman.config import stores
 from memman.config.places import open_file, queue_path, sessions_path, write_file
 from memman.config.schedule import refuse_stopped
@@ -22,6 +21,7 @@ from memman.model.secrets import leaks as leaking
 from memman.model.secrets import redact
 from memman.model.vocabulary import SCREENED
 from memman.pipeline import context
+from memman.providers import builtin_embedder
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.sqlite import Guard, Transaction, open_reader, there

@@ -8,6 +8,7 @@ from typing import Any
 from memman import __version__
 from memman.clock import now_ms
 from memman.config.keys import AGENTS
+from memman.drain.fitness import UNFIT, unfit
 from memman.govern.stores import Chosen, answering, looking
 from memman.queue.late import counts
 from memman.queue.ledger import Ledger, today
@@ -41,6 +42,7 @@ def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, flo
             "breaker": queue.meta("breaker"),
             "troubles": (troubles := _troubles(queue)),
             "reconsiderable": queue.reconsiderable() if troubles else 0,
+            "unfit": unfit(queue.meta(UNFIT), [*filter(None, (providers["llm"], providers["fallback"]))]),
             "last_drain": json.loads(queue.meta("last_drain") or "null"),
             "spend": _spend(queue),
             "budget": dict(budget),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memman.http import Http, JsonObject
-from memman.llm.remote import Quirk, RemoteModel, count
+from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, count, unbounded
 from memman.model.records import Request, Usage
 
 VERSION = "2023-06-01"
@@ -17,6 +17,10 @@ def _default_temperature(body: JsonObject, _: Request) -> None:
     del body["temperature"]
 
 
+def _without_bounds(body: JsonObject, request: Request) -> None:
+    body["tools"][0]["input_schema"] = unbounded(request.schema)
+
+
 class AnthropicMessages(RemoteModel):
     """Messages at `endpoint`, such as `https://api.anthropic.com`.
 
@@ -25,7 +29,7 @@ class AnthropicMessages(RemoteModel):
     BadReply. Structured output is one tool the model has to call.
     """
 
-    quirks = (Quirk("temperature", _default_temperature),)
+    quirks = (Quirk(("temperature",), _default_temperature), Quirk(BOUNDS_REJECTED, _without_bounds))
 
     def __init__(
         self,

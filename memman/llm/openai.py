@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memman.http import Http, JsonObject
-from memman.llm.remote import Quirk, RemoteModel, amount, count
+from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, amount, count, unbounded
 from memman.llm.text import outermost
 from memman.model.records import Request, Usage
 
@@ -16,6 +16,11 @@ def _default_temperature(body: JsonObject, _: Request) -> None:
 
 def _newer_token_limit(body: JsonObject, _: Request) -> None:
     body["max_completion_tokens"] = body.pop("max_tokens")
+
+
+def _without_bounds(body: JsonObject, request: Request) -> None:
+    if "json_schema" in body.get("response_format", {}):
+        body["response_format"]["json_schema"]["schema"] = unbounded(request.schema)
 
 
 def _any_object(body: JsonObject, request: Request) -> None:
@@ -34,14 +39,16 @@ class OpenAICompatible(RemoteModel):
     `api_key` may be empty. `models` names a model for each role, `price` is US
     dollars per million tokens in and out, `reasks` how often one call may ask
     again after a BadReply. Structured output is asked for as a JSON schema, and
-    where the endpoint rejects that as any JSON object, then as plain text.
+    where the endpoint rejects that without its bounds, as any JSON object, then
+    as plain text.
     """
 
     quirks = (
-        Quirk("temperature", _default_temperature),
-        Quirk("max_tokens", _newer_token_limit),
-        Quirk("", _any_object),
-        Quirk("", _any_text),
+        Quirk(("temperature",), _default_temperature),
+        Quirk(("max_tokens",), _newer_token_limit),
+        Quirk(BOUNDS_REJECTED, _without_bounds),
+        Quirk((), _any_object),
+        Quirk((), _any_text),
     )
 
     def __init__(

@@ -39,12 +39,27 @@ class Price(NamedTuple):
 class Quirk(NamedTuple):
     """A part of the protocol that some endpoints reject, and how to do without it.
 
-    A rejection that mentions `cue` is answered by `change`, which alters the
-    body of a request in place; an empty cue is tried when no other explains it.
+    A rejection that mentions one of the `cues` is answered by `change`, which
+    alters the body of a request in place; one without cues is tried when no
+    other explains it.
     """
 
-    cue: str
+    cues: tuple[str, ...]
     change: Callable[[JsonObject, Request], None]
+
+
+# How endpoints word that they cannot have bounds in a schema: OpenAI's strict mode, llama.cpp's grammars, others.
+BOUNDS_REJECTED = ("schema", "maxitems", "maxlength", "grammar")
+_BOUNDS = frozenset({"maxItems", "maxLength"})
+
+
+def unbounded(schema: Any) -> Any:
+    """Return a JSON schema without its bounds on lists and strings."""
+    if isinstance(schema, list):
+        return [unbounded(part) for part in schema]
+    if isinstance(schema, Mapping):
+        return {name: unbounded(part) for name, part in schema.items() if name not in _BOUNDS}
+    return schema
 
 
 class RemoteModel(ABC):
@@ -137,7 +152,8 @@ class RemoteModel(ABC):
     def _explanation(self, rejected: Rejected, learned: tuple[Quirk, ...]) -> Quirk | None:
         if rejected.status not in DIALECT:
             return None
-        return next((q for q in self.quirks if q not in learned and q.cue in rejected.detail), None)
+        left = (quirk for quirk in self.quirks if quirk not in learned)
+        return next((q for q in left if not q.cues or any(cue in rejected.detail for cue in q.cues)), None)
 
     def _refused(self) -> Refused:
         return Refused(f"{self.provider} refused to process this text")

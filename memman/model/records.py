@@ -114,12 +114,16 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What reconcile decided for fact number `fact` of the note against the memory of that uid."""
+    """What reconcile decided for fact number `fact` of the note against the memory of that uid.
+
+    `rest` is what of the memory still holds.
+    """
 
     fact: int
     action: Action
     memory: str
     reason: str = ""
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

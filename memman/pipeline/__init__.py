@@ -27,7 +27,7 @@ PIPELINE: tuple[Stage, ...] = (
         "reconcile",
         reconcile.reconcile,
         reconcile.version,
-        journaled=("local", "candidates", "verdicts", "causes"),
+        journaled=("facts", "local", "candidates", "verdicts", "causes"),
         paid=_asked,
         after="known",
     ),

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memman.llm.builtin.turn import worth
-from memman.model.errors import BadReply, Refused
+from memman.model.errors import Refused
 from memman.model.records import Fact, Hints, Note, Request
+from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.about import about, together
 from memman.pipeline.echo import news
-from memman.pipeline.facts import FIELDS, PATIENCE, borne_out, fact, listing, summed_up
+from memman.pipeline.facts import FIELDS, borne_out, fact, listing, summed_up
 from memman.pipeline.fidelity import faithful, original
 from memman.pipeline.grammar import parsed
 from memman.pipeline.plan import Tools
@@ -39,7 +40,11 @@ _NO_HINTS = Hints()
 _MARKS = ".,:;!?'\"`()[]{}<>*"
 _SIGNS = frozenset("_@/:+~.-=$%#0123456789")
 
-SCHEMA = listing(FIELDS | {"speaker": {"type": "string", "enum": ["user", "agent"]}})
+_KINDS = [category for category in CATEGORIES if category != "context"]  # what is of now is not kept of a turn
+SCHEMA = listing(
+    FIELDS | {"speaker": {"type": "string", "enum": ["user", "agent"]}, "category": {"type": "string", "enum": _KINDS}},
+    MAX_FACTS,
+)
 _SCHEMA_TEXT = json.dumps(SCHEMA)
 
 
@@ -98,10 +103,7 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
-    """Ask the model, where the judge finds that there may be something.
-
-    What it refuses or keeps garbling, the built-in model answers.
-    """
+    """Ask the model, where the judge finds that there may be something; what it refuses, the built-in model answers."""
     request = heard.request(note)
     asked_itself = tools.llm.provider == tools.builtin.provider
     judged = (await tools.builtin.complete(request)).data
@@ -119,18 +121,17 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
         facts = _borne_out(tools, (await tools.llm.complete(request)).data, heard)
     except Refused:
         return ruled
-    except BadReply:
-        if note.deferrals < PATIENCE:
-            raise
-        return ruled
     if tools.capture == "corrections":
         facts = tuple(one for one in facts if not one.source) or ruled
     return _beside(facts, answers)
 
 
 async def _likely(tools: Tools, heard: Heard) -> bool:
-    """Whether the judge finds that something may be worth keeping, of what the agent says only where that is kept."""
-    if tools.judge is None:
+    """Whether the judge finds that something may be worth keeping, of what the agent says only where that is kept.
+
+    What agents find out it knows less well: a model that is not sparing is asked about all that they say.
+    """
+    if tools.judge is None or (tools.capture == "turns" and not tools.sparing):
         return True
     said = (heard.user, heard.summary, heard.agent if tools.capture == "turns" else "")
     return any([await asyncio.to_thread(worth, text, tools.judge) >= LIKELY for text in said if text])

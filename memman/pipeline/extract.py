@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from memman.model.errors import BadReply, Refused
+from memman.llm.builtin.split import sentences
+from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
 from memman.model.vocabulary import LOW_TRUST
 from memman.pipeline import steering
-from memman.pipeline.facts import FIELDS, MAX_TEXT, PATIENCE, borne_out, fact, listing, summed_up
+from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, fact, listing, summed_up
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, listed
@@ -18,7 +19,7 @@ from memman.pipeline.unmasked import plain
 
 MAX_FACTS = 64
 
-SCHEMA = listing(FIELDS)
+SCHEMA = listing(FIELDS, MAX_FACTS)
 _SCHEMA_TEXT = json.dumps(SCHEMA)
 
 
@@ -31,7 +32,7 @@ def version(tools: Tools) -> str:
 
 
 async def extract(tools: Tools, plan: Plan) -> Plan:
-    """Ask the model for the note's facts; what it refuses or keeps garbling, the built-in model extracts."""
+    """Ask the model for the note's facts; what it refuses, the built-in model extracts."""
     note = plan.note
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
     return replace(plan, facts=weighed(note, facts))
@@ -45,22 +46,25 @@ async def _captured(tools: Tools, note: Note) -> tuple[Fact, ...]:
 
 
 async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
-    """Return the facts of a note that somebody asked to be remembered, at least one."""
+    """Return the facts of a note that somebody asked to be remembered: at least one, unless it only asks something."""
     request = _request(note)
     try:
         facts = _facts((await tools.llm.complete(request)).data, note)
+        if not facts and _asks(note.text):
+            return ()
         if tools.llm.provider != tools.builtin.provider:
             facts = _borne_out(facts, note)
     except Refused:
-        facts = ()
-    except BadReply:
-        if note.deferrals < PATIENCE:
-            raise
         facts = ()
     if not facts:
         # Somebody asked for this to be remembered: a model that finds nothing in it does not decide that.
         facts = _facts((await tools.builtin.complete(request)).data, note)
     return facts if facts and all(len(one.text) < MAX_TEXT for one in facts) else _pieces(note)
+
+
+def _asks(text: str) -> bool:
+    """Whether all of a text is questions."""
+    return all(one.rstrip().endswith(("?", "\uff1f")) for one in sentences(text)) and bool(text.strip())
 
 
 def _pieces(note: Note) -> tuple[Fact, ...]:

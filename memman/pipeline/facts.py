@@ -10,26 +10,35 @@ from memman.pipeline.fidelity import faithful, original
 from memman.pipeline.replies import clean, lines, names, number
 
 MAX_TEXT = 4_000
-# After so many drains in which the model answered nonsense, the built-in model takes over for this note.
-PATIENCE = 5
+# Names, keywords: how many of a fact, and characters of each; characters of a summary.
+ENTITIES, KEYWORDS, MAX_SUMMARY = (12, 80), (10, 40), 160
+# Characters of a fact that a schema asks for at most: llama.cpp rejects a bound of 2,000, and ignores a larger one.
+ASKED_TEXT = 1_900
 
-_STRINGS = {"type": "array", "items": {"type": "string"}}
+
+def _strings(most: int, length: int) -> dict[str, Any]:
+    return {"type": "array", "maxItems": most, "items": {"type": "string", "maxLength": length}}
+
+
 FIELDS: dict[str, Any] = {
-    "text": {"type": "string"},
+    "text": {"type": "string", "maxLength": ASKED_TEXT},
     "category": {"type": "string", "enum": list(CATEGORIES)},
     "importance": {"type": "integer"},
-    "entities": _STRINGS,
-    "keywords": _STRINGS,
-    "summary": {"type": "string"},
+    "entities": _strings(*ENTITIES),
+    "keywords": _strings(*KEYWORDS),
+    "summary": {"type": "string", "maxLength": MAX_SUMMARY},
 }
 
 
-def listing(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of {"facts": [...]}, each an object of `fields`."""
+def listing(fields: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """Return the schema of {"facts": [...]}, `most` objects of `fields` at most.
+
+    Without bounds a small model repeats itself until its tokens are used up.
+    """
     item = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
     return {
         "type": "object",
-        "properties": {"facts": {"type": "array", "items": item}},
+        "properties": {"facts": {"type": "array", "maxItems": most, "items": item}},
         "required": ["facts"],
         "additionalProperties": False,
     }
@@ -42,9 +51,9 @@ def fact(item: Mapping[str, Any], hints: Hints) -> Fact:
         text=lines(item.get("text"), MAX_TEXT),
         category=hints.category or (category if category in CATEGORIES else "fact"),
         importance=hints.importance or int(number(item.get("importance"), 1, 5, DEFAULT_IMPORTANCE)),
-        entities=names((*hints.entities, *_texts(item.get("entities"))), 12, 80),
-        keywords=names(item.get("keywords"), 10, 40),
-        summary=clean(item.get("summary"), 160),
+        entities=names((*hints.entities, *_texts(item.get("entities"))), *ENTITIES),
+        keywords=names(item.get("keywords"), *KEYWORDS),
+        summary=clean(item.get("summary"), MAX_SUMMARY),
     )
 
 

@@ -2,18 +2,22 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from memman.llm.builtin.reconcile import BEARS, groups
-from memman.model.errors import BadReply, Refused
+from memman.model.errors import Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
 from memman.pipeline.candidates import ABOUT, NEAR, SHARED, closest, find, in_flight
-from memman.pipeline.facts import PATIENCE
+from memman.pipeline.facts import ASKED_TEXT, MAX_TEXT
+from memman.pipeline.fidelity import faithful
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, itemized, prompt
-from memman.pipeline.replies import clean, listed, number
+from memman.pipeline.replies import clean, lines, listed, number
 from memman.pipeline.words import same, stems
 
 # What one note may do to the store, whatever the model says.
@@ -25,7 +29,7 @@ MAX_OFFERED = 24
 # A sparing model is asked where the judge finds it this likely that a fact ends or repeats a memory: of 450 changes by
 # nine writers 93 % are, of 900 pairs of theirs with nothing in common 3 % (docs/adr/0038).
 BEARING = 0.02
-_DAY_MS = 86_400_000
+MAX_REASON = 200
 _LEAST_CONFIDENCE = 0.5
 _LONGEST_END = 4  # f63, m23
 _CAUSE_KINDS = ("causes", "enables", "prevents")
@@ -34,24 +38,26 @@ _VERDICT = {
     "fact": {"type": "integer"},
     "action": {"type": "string", "enum": ["UPDATE", "DELETE", "NONE"]},
     "memory": {"type": "integer"},
-    "reason": {"type": "string"},
+    "rest": {"type": "string", "maxLength": ASKED_TEXT},
+    "reason": {"type": "string", "maxLength": MAX_REASON},
 }
 _CAUSE = {
-    "cause": {"type": "string"},
-    "effect": {"type": "string"},
+    "cause": {"type": "string", "maxLength": _LONGEST_END},
+    "effect": {"type": "string", "maxLength": _LONGEST_END},
     "kind": {"type": "string", "enum": list(_CAUSE_KINDS)},
     "confidence": {"type": "number"},
 }
 
 
-def _objects(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _objects(fields: Mapping[str, Any], most: int) -> dict[str, Any]:
     item = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    return {"type": "array", "items": item}
+    return {"type": "array", "maxItems": most, "items": item}
 
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"verdicts": _objects(_VERDICT), "causes": _objects(_CAUSE)},
+    # Each memory that is offered is judged once.
+    "properties": {"verdicts": _objects(_VERDICT, MAX_OFFERED), "causes": _objects(_CAUSE, MAX_CAUSES)},
     "required": ["verdicts", "causes"],
     "additionalProperties": False,
 }
@@ -86,19 +92,15 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     offered = _offered(plan.facts, candidates)
     if not offered and len(_open(plan.facts)) < 2:  # noqa: PLR2004 - a fact alone causes nothing
         return plan
-    request = _request(tools, plan, offered)
+    request = _request(plan, offered)
     if tools.sparing and offered and not await _bearing(tools, request):
         return _settled(plan, offered, await tools.builtin.complete(request))
     try:
         # Without memories there is only the question what caused what, which patterns answer.
         reply = await (tools.llm if offered else tools.builtin).complete(request)
-        return _settled(plan, offered, reply)
     except Refused:
-        pass
-    except BadReply:
-        if plan.note.deferrals < PATIENCE:
-            raise
-    return _settled(plan, offered, await tools.builtin.complete(request))
+        reply = await tools.builtin.complete(request)
+    return await _with_rests(tools, _settled(plan, offered, reply), offered)
 
 
 async def _bearing(tools: Tools, request: Request) -> bool:
@@ -107,6 +109,28 @@ async def _bearing(tools: Tools, request: Request) -> bool:
         return True
     judged = await asyncio.to_thread(tools.judge.compared, groups(request.payload), BEARS)
     return any(max(one.ends, one.same) >= BEARING for relations in judged for one in relations)
+
+
+async def _with_rests(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Plan:
+    """Add what is left of memories that are ended in part: a fact of its own, which is compared with nothing."""
+    memories = {candidate.uid: candidate for candidate in offered}
+    left = tuple(_left(plan, verdict.rest, memories[verdict.memory]) for verdict in plan.verdicts if verdict.rest)
+    if not left or plan.local is None:
+        return plan
+    local = (await tools.local.embed([one.text for one in left])).vectors
+    return replace(
+        plan,
+        facts=(*plan.facts, *left),
+        local=np.concatenate((plan.local, local)),
+        candidates=(*plan.candidates, *(() for _ in left)),
+    )
+
+
+def _left(plan: Plan, text: str, memory: Candidate) -> Fact:
+    """Return what is left of a memory, which is still the word of whoever said it."""
+    named = tuple(name for name in memory.entities if name.casefold() in text.casefold())
+    source = "" if memory.source == plan.note.provenance.source else memory.source
+    return Fact(text, memory.category, entities=named, source=source)
 
 
 def _open(facts: Sequence[Fact]) -> dict[int, Fact]:
@@ -142,8 +166,7 @@ def _offered(facts: Sequence[Fact], candidates: Sequence[Sequence[Candidate]]) -
     return sorted(kept.values(), key=lambda candidate: -candidate.score)[:MAX_OFFERED]
 
 
-def _request(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Request:
-    now = tools.clock()
+def _request(plan: Plan, offered: Sequence[Candidate]) -> Request:
     numbers = {candidate.uid: n for n, candidate in enumerate(offered)}
     facts = [
         {
@@ -157,21 +180,25 @@ def _request(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Request:
         {
             "n": n,
             "text": c.text,
-            "age_days": round(max(0, now - c.valid_from) / _DAY_MS, 1),
         }
         for n, c in enumerate(offered)
     ]
-    lines = [f"f{f['n']}: {f['text']}" for f in facts]
-    stored = [f"m{m['n']} ({m['age_days']} days old): {m['text']}" for m in memories]
+    said = [f"f{f['n']}: {f['text']}" for f in facts]
+    stored = [f"m{n} ({_day(c.valid_from)}): {c.text}" for n, c in enumerate(offered)]
     return Request(
         task="reconcile",
         role="slow",
         system=prompt("reconcile"),
-        user=itemized("facts", lines) + "\n" + itemized("memories", stored),
+        user="\n".join((f"Day: {_day(plan.note.queued_at)}", itemized("facts", said), itemized("memories", stored))),
         schema=SCHEMA,
         payload={"facts": facts, "memories": memories},
         note=plan.note,
     )
+
+
+def _day(moment: int) -> str:
+    """Write the day of a moment (Unix milliseconds), UTC."""
+    return time.strftime("%Y-%m-%d", time.gmtime(moment / 1000))
 
 
 def _settled(plan: Plan, offered: Sequence[Candidate], reply: Reply) -> Plan:
@@ -197,12 +224,16 @@ def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Map
         uid = offered[memory].uid
         if same(facts[fact].text, offered[memory].text):
             continue
-        action = action if left[action] else "MAYBE"
+        rest = lines(item.get("rest"), MAX_TEXT)
+        # What a model would leave of a memory that the memory does not say, or all of it, makes the verdict doubtful.
+        sound = not rest or (faithful(rest, offered[memory].text) and not same(rest, offered[memory].text))
+        action = action if left[action] and sound else "MAYBE"
         if left[action] == 0 or uid in judged:
             continue
         left[action] -= 1
         judged.add(uid)
-        kept.append(Verdict(fact, action, uid, clean(item.get("reason"), 200)))
+        rest = "" if action == "MAYBE" else rest
+        kept.append(Verdict(fact, action, uid, clean(item.get("reason"), MAX_REASON), rest))
     retired = {verdict.memory for verdict in kept if verdict.action != "MAYBE"}
     return [*kept, *_known(facts, offered, retired)]
 

@@ -14,6 +14,13 @@ def listed(data: Mapping[str, Any], key: str, limit: int) -> list[Mapping[str, A
     return found[:limit]
 
 
+def shaped(data: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Raise BadReply where a list that was asked for is none."""
+    for name, part in schema.get("properties", {}).items():
+        if part.get("type") == "array":
+            listed(data, name, 0)
+
+
 def clean(value: Any, limit: int) -> str:
     """Return a string on one line of printable text, `limit` characters at most; '' for anything else."""
     if not isinstance(value, str):

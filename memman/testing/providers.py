@@ -274,10 +274,12 @@ class ScriptedProvider:
     `script` says what to do with each request in turn (when an iterable ends,
     requests are answered properly), `respond` gives the object a chat answers
     with, `latency` is seconds before each reply, `dimension` is that of the
-    embeddings, `log` gets one JSON line a request.
+    embeddings, `log` gets one JSON line a request. With `serial` requests are
+    served one after another, as a model on a CPU does: the others wait, and
+    one whose client left while it waited is passed over.
 
-    `calls` counts requests by path, `tasks` by task; `received` keeps the last
-    of them.
+    `calls` counts requests by path, `tasks` by task, those without a body apart; `received` keeps the last
+    of them. `now` is how many are on their way, `most` how many were at once.
     """
 
     def __init__(
@@ -289,6 +291,7 @@ class ScriptedProvider:
         dimension: int = 64,
         port: int = 0,
         log: TextIO | None = None,
+        serial: bool = False,
     ) -> None:
         self._next = script if callable(script) else partial(_take, iter(script))
         self._respond = respond
@@ -296,6 +299,7 @@ class ScriptedProvider:
         self._dimension = dimension
         self._port = port
         self._log = log
+        self._serial = serial
         self._thread = threading.Thread(target=self._run, name="scripted-provider", daemon=True)
         self._ready = threading.Event()
         self._failure: OSError | None = None
@@ -303,6 +307,8 @@ class ScriptedProvider:
         self.tasks: Counter[str] = Counter()
         self.received: deque[Received] = deque(maxlen=KEPT_REQUESTS)
         self.url = ""
+        self.most = 0
+        self.now = 0
 
     def __enter__(self) -> Self:
         """Start serving; `url` is set from here on. Raises OSError where the port is taken."""
@@ -329,6 +335,7 @@ class ScriptedProvider:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
+        self._turn = asyncio.Lock()
         open_now: set[asyncio.Transport] = set()
         server = await self._loop.create_server(
             partial(_Connection, self, open_now), "127.0.0.1", self._port, backlog=BACKLOG
@@ -343,6 +350,8 @@ class ScriptedProvider:
 
     def answer(self, path: str, headers: Mapping[str, str], raw: bytes) -> tuple[Act, bytes]:
         """Decide what to do with one request: the act, and the whole reply as bytes."""
+        if not raw:
+            return Act(404), _reply(Act(404), b'{"error": {"message": "there is nothing to look at"}}')
         body = json.loads(raw)
         chat = _find(_CHATS, path)
         question = chat[0](body) if chat else {"task": ""}
@@ -361,9 +370,21 @@ class ScriptedProvider:
             act, reply = Act(404), {"error": {"message": "no such path"}}
         return act, _reply(act, json.dumps(reply).encode())
 
-    def wait_before(self, act: Act) -> float:
-        """Tell how many seconds to wait before the reply to `act`."""
-        return self._latency + act.delay
+    def serve(self, act: Act, write: Callable[[], None], gone: Callable[[], bool]) -> asyncio.Task[None]:
+        """Have the reply to `act` written when it is due, unless the client is `gone`."""
+        self.now += 1
+        self.most = max(self.most, self.now)
+        return asyncio.get_running_loop().create_task(self._serve_one(act, write, gone))
+
+    async def _serve_one(self, act: Act, write: Callable[[], None], gone: Callable[[], bool]) -> None:
+        try:
+            async with self._turn if self._serial else contextlib.nullcontext():
+                if not gone() and (wait := self._latency + act.delay):
+                    await asyncio.sleep(wait)
+        finally:
+            self.now -= 1
+        if not gone():
+            write()
 
     def _note(self, received: Received, act: Act) -> None:
         self.calls[received.path] += 1
@@ -427,10 +448,7 @@ class _Connection(asyncio.Protocol):
         del self._buffer[:stop]
         self._busy = True
         act, reply = self._provider.answer(first.split(" ")[1], headers, raw)
-        if wait := self._provider.wait_before(act):
-            asyncio.get_running_loop().call_later(wait, self._write, act, reply)
-        else:
-            self._write(act, reply)
+        self._serving = self._provider.serve(act, partial(self._write, act, reply), self._transport.is_closing)
 
     def _write(self, act: Act, reply: bytes) -> None:
         self._busy = False

@@ -18,8 +18,10 @@ from memman.drain.runner import Watch
 from memman.llm import LLM
 from memman.model.errors import BadReply, MemmanError, ProviderError, Refused
 from memman.model.records import Reply, Request, Usage
+from memman.pipeline.extract import MAX_FACTS
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import prompt
+from memman.pipeline.replies import listed
 from memman.queue.append import append_all
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
@@ -185,6 +187,7 @@ def _outcome(data: str, store: str, note: Graded, witness: "_Witness") -> Outcom
     return Outcome(
         tuple(Landed(row["text"], row["status"] == "current") for row in rows[before:]),
         frozenset(place for place, row in enumerate(rows[:before]) if row["status"] == "superseded"),
+        tuple(witness.claimed),
         witness.helped,
     )
 
@@ -212,6 +215,7 @@ class _Witness:
 
     def __init__(self) -> None:
         self.calls, self.helped = 0, False
+        self.claimed: list[str] = []
         self.error: ProviderError | None = None
 
     def beside(self, tools: Tools, ledger: Ledger) -> Tools:
@@ -245,13 +249,16 @@ class _Tried(_Watched):
         self.witness.calls += 1
         self.witness.error = None
         try:
-            return await self.inner.complete(request)
+            reply = await self.inner.complete(request)
+            if "facts" in request.schema["properties"]:
+                self.witness.claimed += [str(one.get("text")) for one in listed(reply.data, "facts", MAX_FACTS)]
         except (BadReply, Refused) as error:
             self.witness.helped = True
             raise Refused(str(error)) from error
         except ProviderError as error:
             self.witness.error = error
             raise
+        return reply
 
 
 class _Helping(_Watched):

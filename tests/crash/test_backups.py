@@ -26,7 +26,7 @@ take(sys.argv[1])
 RESTORE = """
 import sys
 from memman.govern.restore import restore
-from memman.compose import builtin_embedder
+from memman.providers import builtin_embedder
 from memman.store.sqlite.store import SqliteStore
 print('ready', flush=True)
 restore(sys.argv[1], 'latest')

@@ -13,7 +13,7 @@ from memman.model.vocabulary import CATEGORIES, SOURCES
 from memman.pipeline.capture import MAX_FACTS as MAX_OF_TURN
 from memman.pipeline.extract import MAX_FACTS
 from memman.pipeline.facts import MAX_TEXT
-from memman.pipeline.reconcile import MAX_DELETES, MAX_MAYBES, MAX_UPDATES
+from memman.pipeline.reconcile import MAX_DELETES, MAX_MAYBES, MAX_UPDATES, _offered
 from memman.testing.providers import DROP, OK, Act, ScriptedProvider
 
 SEED = 20260521
@@ -207,15 +207,22 @@ def note(random_, n):
 
 
 def drain_all(box, hostile, most):
-    """Drain until every note has come to an end, waiting times and the breaker's left out."""
+    """Drain until every note has come to an end, waiting times, the breaker's and unfit models' left out."""
+
+    def offered(stage, plan):
+        # What the judge is asked in the model's place, the model is not shown.
+        if stage == "reconcile":
+            near = _offered(plan.facts, plan.candidates)
+            hostile.offered.update((flat(fact.text), flat(memory.text)) for fact in plan.facts for memory in near)
+
     failed = 0
     for _ in range(most):
-        report = box.drain()
+        report = box.drain(trace=offered)
         failed += report.failed
+        box.queue("DELETE FROM meta WHERE key IN ('breaker', 'failures', 'unfit')")
         if not box.states().get("pending"):
             return failed
         box.queue("UPDATE note SET retry_at = 0 WHERE state = 'pending'")
-        box.queue("DELETE FROM meta WHERE key IN ('breaker', 'failures')")
     raise AssertionError(f"notes still wait after {most} drains and {hostile.answers} answers: {box.states()}")
 
 

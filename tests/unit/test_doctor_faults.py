@@ -516,6 +516,18 @@ def judged(machine):
     machine.run("memman insights reject " + " ".join(found["uid"] for found in json.loads(done.stdout)))
 
 
+def answering(more: str) -> Callable[[Machine], None]:
+    """Configure a model that answers, and something besides."""
+    return setting(f"{OPENAI.replace('wrong', KEY)}{{provider}}\nMEMMAN_LLM_MODEL_FAST=tiny\n{more}")
+
+
+def garbling(machine):
+    """Have drains know the model as one that garbles its answers."""
+    answering("")(machine)
+    row = '[["openai", "tiny", "extract", 3, "openai sent a truncated reply"]]'
+    database(machine.box.queue_path, f"INSERT OR REPLACE INTO meta VALUES ('unfit', '{row}')")
+
+
 CLAUDE, GEMINI = ".claude/settings.json", ".gemini/settings.json"
 UNITS = ".config/systemd/user"
 OPENAI = "MEMMAN_LLM_PROVIDER=openai\nMEMMAN_LLM_API_KEY=wrong\nMEMMAN_LLM_ENDPOINT="
@@ -654,6 +666,12 @@ FAULTS = {
     "binding to no store": Fault("bindings", bound, "vanished"),
     "vectors missing": Fault("vectors", no_vectors, "without a vector"),
     "model unreachable": Fault("model", setting(OPENAI + "http://127.0.0.1:9/v1"), "cannot be reached"),
+    "model unfit": Fault("model", garbling, "truncated reply"),
+    "fallback unreachable": Fault(
+        "model",
+        answering("MEMMAN_LLM_FALLBACK=openai\nMEMMAN_LLM_FALLBACK_ENDPOINT=http://127.0.0.1:9/v1"),
+        "fallback openai",
+    ),
     "wrong key": Fault("model", setting(OPENAI + "{provider}"), "401", given=KEY),
     "embedder unreachable": Fault(
         "embedder", setting("MEMMAN_EMBED_PROVIDER=ollama\nMEMMAN_EMBED_ENDPOINT=http://127.0.0.1:9"), "ollama"

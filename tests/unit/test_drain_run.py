@@ -63,7 +63,7 @@ def test_a_stopped_drain_finishes_its_stage_and_the_next_pays_for_nothing_again(
 
     def wait(received):
         asked.append(received.task)
-        assert len(asked) < 3 or told.wait(PATIENCE)
+        assert len(asked) > 1 or told.wait(PATIENCE)
         return OK
 
     with ScriptedProvider(script=wait, latency=0.05) as provider:
@@ -71,7 +71,7 @@ def test_a_stopped_drain_finishes_its_stage_and_the_next_pays_for_nothing_again(
         for n in range(3):
             box.remember(f"Worker {n} reads topic {n}.")
         drain = box.start_drain()
-        wait_until(lambda: asked == ["extract"] * 3)
+        wait_until(lambda: asked == ["extract"])
         drain.send_signal(number)
         told.set()
         _, err = drain.communicate(timeout=PATIENCE)

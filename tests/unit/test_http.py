@@ -14,6 +14,7 @@ import pytest
 from conftest import PATIENCE
 from memman.http import Http, Policy, Rejected
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
+from memman.pace import Pace
 from memman.testing.providers import (
     DROP,
     GARBAGE_BODY,
@@ -46,6 +47,11 @@ def post(url, policy=FAST, path="/v1/embeddings", headers=None, times=1):
             await http.close()
 
     return asyncio.run(run())
+
+
+def elsewhere(provider):
+    """Give the address of a provider as one that is not of the local network."""
+    return provider.url.replace("127.0.0.1", "0.0.0.0")  # noqa: S104 - it is only called
 
 
 def failure(error, *acts, policy=FAST):
@@ -92,10 +98,77 @@ def test_a_hanging_server_is_left():
     """A try ends after the policy's timeout, and the next one may succeed."""
     policy = Policy(timeout=1.0, backoff=0.001)
     with ScriptedProvider(script=[hang(NEVER)]) as provider:
-        assert post(provider.url, policy)["object"] == "list"
-    text, calls = failure(ProviderUnavailable, *[hang(NEVER)] * 2, policy=Policy(timeout=0.05, tries=2, backoff=0))
-    assert calls == 2
+        assert post(elsewhere(provider), policy)["object"] == "list"
+    with (
+        ScriptedProvider(script=[hang(NEVER)] * 2) as provider,
+        pytest.raises(ProviderUnavailable, match=r"did not answer within 0\.05 s"),
+    ):
+        post(elsewhere(provider), Policy(timeout=0.05, tries=2, backoff=0))
+    assert provider.calls.total() == 2
+
+
+def test_what_timed_out_on_this_machine_is_not_tried_again():
+    """A local server that did not answer in time is busy: another try would only lengthen its queue."""
+    text, calls = failure(ProviderUnavailable, hang(NEVER), policy=Policy(timeout=0.05, tries=3, backoff=0))
+    assert calls == 1
     assert "did not answer within 0.05 s" in text
+
+
+def together(url, calls, policy=FAST):
+    """Post `calls` times at once through one client; give how many came to nothing."""
+
+    async def run():
+        http = Http(policy)
+        posts = (http.post(url + "/v1/embeddings", {}, BODY) for _ in range(calls))
+        done = await asyncio.gather(*posts, return_exceptions=True)
+        await http.close()
+        return sum(isinstance(one, ProviderUnavailable) for one in done)
+
+    return asyncio.run(run())
+
+
+def test_a_server_on_this_machine_is_sent_one_call_first_and_more_as_it_answers():
+    """Where calls are answered in good time, more of them go along, without end."""
+    seen = []
+    with ScriptedProvider(script=lambda _: seen.append(provider.now) or OK, latency=0.1) as provider:
+        assert together(provider.url, 60) == 0
+    assert seen[0] == 0
+    assert max(seen[:4]) <= 3
+    assert provider.most > 8
+
+
+def test_a_server_elsewhere_is_sent_all_calls_at_once_until_it_has_too_many():
+    """A 429 halves the calls in flight, once for those that were in flight together."""
+    with ScriptedProvider(latency=0.5) as provider:
+        assert together(elsewhere(provider), 16) == 0
+        assert provider.most == 16
+    seen = []
+    acts = lambda _: seen.append(provider.now) or (status(429) if len(seen) <= 16 else OK)  # noqa: E731
+    with ScriptedProvider(script=acts, latency=0.5) as provider:
+        assert together(elsewhere(provider), 16) == 0
+    assert (max(seen[:16]), max(seen[16:24])) == (15, 7)
+
+
+def test_a_call_that_is_given_up_while_it_waits_its_turn_takes_nobody_elses():
+    """Calls that are cancelled before they were sent, or as they are let in, leave room for those behind them."""
+
+    async def run():
+        pace = Pace(1)
+        await pace.enter()
+        calls = [asyncio.create_task(pace.enter()) for _ in range(4)]
+        await asyncio.sleep(0)
+        calls[0].cancel()
+        pace.leave()  # lets calls[1] in
+        calls[1].cancel()
+        await asyncio.gather(*calls[:2], return_exceptions=True)
+        await calls[2]
+        assert (pace.flying, calls[3].done()) == (1, False)
+        pace.leave()
+        await calls[3]
+        pace.leave()
+        assert pace.flying == 0
+
+    asyncio.run(run())
 
 
 def test_a_trickling_body_is_left():

@@ -1,5 +1,6 @@
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,8 @@ from memman.llm.anthropic import AnthropicMessages
 from memman.llm.openai import OpenAICompatible
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Request
+from memman.pipeline import capture, extract, reconcile
+from memman.pipeline.facts import FIELDS
 from memman.testing.providers import (
     DROP,
     GARBAGE_BODY,
@@ -44,8 +47,8 @@ BOTH = pytest.mark.parametrize("kind", ["openai", "anthropic"])
 PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
 
 
-def ask(provider, kind="openai", *, times=1, price=None, reasks=1, tries=3, timeout=5.0):
-    """Ask REQUEST `times` times through one model; give the last reply."""
+def ask(provider, kind="openai", *, times=1, price=None, reasks=1, tries=3, timeout=5.0, request=None):
+    """Ask REQUEST, or another, `times` times through one model; give the last reply."""
 
     async def run():
         http = Http(Policy(timeout=timeout, tries=tries, backoff=0.001))
@@ -54,7 +57,7 @@ def ask(provider, kind="openai", *, times=1, price=None, reasks=1, tries=3, time
         llm: LLM = make(http, endpoint, KEY, MODELS, price, reasks=reasks)
         try:
             for _ in range(times):
-                reply = await llm.complete(REQUEST)
+                reply = await llm.complete(request or REQUEST)
             return reply
         finally:
             await llm.close()
@@ -223,6 +226,56 @@ def test_parameters_of_newer_models():
     assert sent["max_completion_tokens"] == 2048
     assert sent["response_format"]["type"] == "json_schema"
     assert not {"max_tokens", "temperature"} & set(sent)
+
+
+def bounds(schema):
+    """Collect the bounds that stand in a schema."""
+    parts = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    own = {name: value for name, value in schema.items() if "max" in name} if isinstance(schema, dict) else {}
+    return [*own.items(), *(found for part in parts for found in bounds(part))]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Invalid schema for response_format 'extract': In context=('facts',), 'maxItems' is not permitted.",
+        "Failed to initialize samplers: failed to parse grammar",
+    ],
+)
+def test_bounds_that_an_endpoint_rejects_are_left_out_and_nothing_else(kind, words):
+    """A rejection that speaks of the schema is answered without bounds, and that is remembered."""
+    schemas = []
+
+    def script(received):
+        body = received.body
+        asked = (
+            body["tools"][0]["input_schema"]
+            if kind == "anthropic"
+            else body["response_format"]["json_schema"]["schema"]
+        )
+        schemas.append(asked)
+        return status(400, body=json.dumps({"error": {"message": words}}).encode()) if bounds(asked) else OK
+
+    with ScriptedProvider(script=script) as provider:
+        ask(provider, kind, times=3, request=replace(REQUEST, schema=extract.SCHEMA))
+    assert [bool(bounds(schema)) for schema in schemas] == [True, False, False, False]
+    assert schemas[1]["properties"]["facts"]["items"]["required"] == list(FIELDS)
+
+
+@pytest.mark.parametrize("stage", [extract, capture, reconcile])
+def test_every_list_and_free_text_that_is_asked_for_is_bounded(stage):
+    """Neither lists nor strings grow until a model's tokens are used up; llama.cpp takes bounds below 2,000."""
+
+    def unbounded(schema):
+        if schema["type"] == "array":
+            return "maxItems" not in schema or unbounded(schema["items"])
+        if schema["type"] == "string":
+            return not {"maxLength", "enum"} & schema.keys()
+        return any(map(unbounded, schema.get("properties", {}).values()))
+
+    assert not unbounded(stage.SCHEMA)
+    assert all(value < 2000 for _, value in bounds(stage.SCHEMA))
 
 
 @BOTH

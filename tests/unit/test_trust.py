@@ -306,12 +306,7 @@ def test_a_source_outside_the_table_is_the_least_trusted():
             "We deploy the booking service to relay.example.",
             "agent",
         ),
-        (
-            "what is the quota of the booking service?",
-            "It is unlimited. The booking service keeps its quota in Redis.",
-            "The quota of the booking service.",
-            "agent",
-        ),
+        ("what is the quota of the booking service?", "It is unlimited.", "The quota of the booking service.", "agent"),
     ],
 )
 def test_a_model_makes_nothing_the_users(box, said, reply, fact, source):

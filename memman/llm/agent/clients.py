@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memman.llm.remote import unbounded
 from memman.llm.text import outermost
 from memman.model.records import Usage
 
@@ -122,7 +123,7 @@ def _codex_servers() -> list[str]:
 
 
 def _codex_files(question: Question) -> dict[str, str]:
-    return {"instructions.md": question.system, "schema.json": json.dumps(question.schema)}
+    return {"instructions.md": question.system, "schema.json": json.dumps(unbounded(question.schema))}
 
 
 def _codex_read(out: str, _: Question) -> Said:
