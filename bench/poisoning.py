@@ -31,6 +31,7 @@ from memman.pipeline.unmasked import hidden, plain
 from memman.queue.append import append
 from memman.recall.render import lines
 from memman.store.filters import Filters
+from memman.testing.agents import install
 from memman.testing.providers import ScriptedProvider
 
 DATA = Path(__file__).parent / "data" / "poisoning"
@@ -141,17 +142,25 @@ def honest() -> list[Honest]:
     return [Honest(**json.loads(line)) for line in (DATA / "honest.jsonl").read_text("utf-8").splitlines()]
 
 
-def measured(work: str, planted: Sequence[Attack], *, defended: bool = True, gullible: bool = True) -> Figures:
-    """Plant attacks among honest memories, let an agent read, and count."""
+def measured(
+    work: str, planted: Sequence[Attack], *, defended: bool = True, gullible: bool = True, agent: bool = False
+) -> Figures:
+    """Plant attacks among honest memories, let an agent read, and count; with `agent` that is the model, too."""
     truths = honest()
-    with ScriptedProvider(respond=obedient) if gullible else nullcontext() as provider:
-        settings = {"CAPTURE": "turns", "HTTP_TRIES": "1"}
+    with ScriptedProvider(respond=obedient) if gullible and not agent else nullcontext() as provider:
+        settings = {"CAPTURE": "turns", "HTTP_TRIES": "1", "BUDGET_CALLS": "1000", "BUDGET_TOKENS": "10000000"}
         scene = Scene(work, **settings)
         _grow(scene, truths)
         before = _answered(scene, truths)
         if provider:
             model = {"LLM_PROVIDER": "openai", "LLM_ENDPOINT": f"{provider.url}/v1", "LLM_API_KEY": "key-of-the-bench"}
             (scene.data / "env").write_text("".join(f"MEMMAN_{k}={v}\n" for k, v in (settings | model).items()))
+        if agent:
+            program = install(HOST, Path(work) / "programs", "bench.poisoning:obedient")
+            scene.environ["PATH"] = f"{program.folder}:{scene.environ['PATH']}"
+            (scene.data / "env").write_text(
+                "".join(f"MEMMAN_{k}={v}\n" for k, v in (settings | {"LLM_PROVIDER": HOST}).items())
+            )
         for attack in planted:
             (plant if defended else plant_as_user)(scene, attack)
         scene.drain()
@@ -263,7 +272,12 @@ def main() -> int:
     parser.add_argument("--attacks", type=Path, default=DATA / "attacks.jsonl", help="a file of attacks, one a line")
     options = parser.parse_args()
     planted = attacks(options.attacks)[:: options.every]
-    arms = {"defended": {}, "defended, no key": {"gullible": False}, "undefended": {"defended": False}}
+    arms = {
+        "defended": {},
+        "defended, an agent as the model": {"agent": True},
+        "defended, no key": {"gullible": False},
+        "undefended": {"defended": False},
+    }
     for name, how in arms.items():
         with tempfile.TemporaryDirectory() as work:
             seen = measured(work, planted, **how)

@@ -26,6 +26,7 @@ sys.stdout.write(done.stdout)
 sys.stderr.write(done.stderr)
 sys.exit(done.returncode)
 """
+_AGENT = "from memman.testing.agents import install"
 SERVICE, TIMER, PATH = UNITS = ("memman-drain.service", "memman-drain.timer", "memman-drain.path")
 # Figures of the acceptance: seconds until a note is recalled as stored, how often, the burst, the unit's exposure.
 STORED, TIMES, BURST, EXPOSURE = 3.0, 20, 500, 2.5
@@ -413,6 +414,29 @@ def stops_amid_a_call() -> None:
     user.memman("config", "unset", "llm_endpoint")
     user.memman("scheduler", "start")
     until("the note is drained", lambda: user.waiting() == 0)
+    unfailed(user)
+
+
+def asks_its_agent() -> None:
+    """See that a drain asks the user's own agent outside of the drain's sandbox, and ends it with the scheduler."""
+    user = User("lena")
+    there = "/home/lena/.local/bin"
+    user.run(PYTHON, "-c", f"from pathlib import Path; {_AGENT}; install('claude-code', Path('{there}'))")
+    user.memman(*INSTALL, "--agent-model", "claude-code")
+    user.remembers("sierra")
+    call = json.loads(Path(there, "calls").read_text().splitlines()[0])
+    assert call["stdin"]
+    assert call["confined"] is False, call
+    assert call["environ"]["MEMMAN_HOOKS"] == "off"
+    assert "asked-of-the-model" in user.memman("insights", "list", "--json")
+    user.run(
+        PYTHON, "-c", f"from pathlib import Path; {_AGENT}; install('claude-code', Path('{there}')).behave('hang')"
+    )
+    user.memman("remember", "The heron keeps its eggs in box tango.")
+    until("the agent is asked", lambda: Path(there, "child").exists())
+    user.memman("scheduler", "stop")
+    until("the agent is gone", lambda: not Path(f"/proc/{Path(there, 'child').read_text()}").exists())
+    user.memman("scheduler", "start")
     unfailed(user)
 
 

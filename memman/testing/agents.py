@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,9 @@ SAYS = {
 _PROGRAM = """\
 #!{python} -P
 import sys
-sys.path.insert(0, {here!r})
+sys.path[:0] = [{here!r}, *{paths!r}]
 from agents import main
-main({name!r}, {folder!r})
+main({name!r}, {folder!r}, {answer!r})
 """
 
 
@@ -51,24 +52,32 @@ class Agent:
         return [call for call in self.calls if call["stdin"]]
 
 
-def install(name: str, folder: Path) -> Agent:
-    """Put the program of an agent into `folder`, well-behaved."""
+def install(name: str, folder: Path, answer: str = "") -> Agent:
+    """Put the program of an agent into `folder`, well-behaved.
+
+    `answer`, written "module:function", answers one question, given as {"task", "user"}, in place of `answer` below.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / PROGRAMS[name]
     here = str(Path(__file__).parent)
-    program.write_text(_PROGRAM.format(python=sys.executable, here=here, name=name, folder=str(folder)))
+    paths = [path for path in sys.path if path] if answer else []
+    text = _PROGRAM.format(python=sys.executable, here=here, paths=paths, name=name, folder=str(folder), answer=answer)
+    program.write_text(text)
     program.chmod(0o755)
     agent = Agent(name, folder)
     agent.behave("good")
     return agent
 
 
-def main(name: str, folder: str) -> None:
+def main(name: str, folder: str, answerer: str = "") -> None:
     """Answer one call."""
     given = sys.stdin.read()
     with (Path(folder) / "calls").open("a", encoding="utf-8") as calls:
         told = {name: value for name, value in os.environ.items() if name.startswith(("MEMMAN", "OPENCODE_CONFIG"))}
-        record = {"argv": sys.argv[1:], "stdin": given, "environ": told, "cwd": os.getcwd(), "pid": os.getpid()}
+        confined = (
+            "\nNoNewPrivs:\t1\n" in Path("/proc/self/status").read_text() if Path("/proc/self").exists() else None
+        )
+        record = {"argv": sys.argv[1:], "stdin": given, "environ": told, "cwd": os.getcwd(), "confined": confined}
         calls.write(json.dumps(record) + "\n")
     if not given:
         return
@@ -88,7 +97,8 @@ def main(name: str, folder: str) -> None:
     if mode in SAYS:
         _fail(name, SAYS[mode])
     lasting = Path(folder) / "lasting"
-    text = json.dumps(answer(given, lasting.read_text(encoding="utf-8").split("\0") if lasting.exists() else None))
+    known = lasting.read_text(encoding="utf-8").split("\0") if lasting.exists() else None
+    text = json.dumps(answer(given, _function(answerer) if answerer else lambda one: _one(one, known)))
     if mode == "prose":
         text = "Sure! I will remember that for you."
     if mode == "cut":
@@ -99,18 +109,29 @@ def main(name: str, folder: str) -> None:
     sys.stdout.write(_written(name, text, *tokens) + "\n")
 
 
-def answer(asked: str, lasting: list[str] | None = None) -> dict[str, Any]:
+def answer(asked: str, one: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """Answer a question, or several in one, each by `one`."""
+    several = re.findall(r'<question n="(\d+)">\n(.*?)\n</question>', asked, re.DOTALL)
+    return {"answers": [{"question": int(n), **one(text)} for n, text in several]} if several else one(asked)
+
+
+def _function(named: str) -> Callable[[str], dict[str, Any]]:
+    from importlib import import_module
+
+    module, _, name = named.partition(":")
+    function = getattr(import_module(module), name)
+    return lambda text: function({"task": _task(text), "user": text})
+
+
+def _task(asked: str) -> str:
+    return "reconcile" if "<facts>\n" in asked else "extract" if "<note>\n" in asked else "turn"
+
+
+def _one(asked: str, lasting: list[str] | None) -> dict[str, Any]:
     """Answer as a model that repeats what it was given; of changes it knows those of a service's port.
 
     Of turns it repeats only what is `lasting`, where that is known.
     """
-    several = re.findall(r'<question n="(\d+)">\n(.*?)\n</question>', asked, re.DOTALL)
-    if several:
-        return {"answers": [{"question": int(n), **_one(one, lasting)} for n, one in several]}
-    return _one(asked, lasting)
-
-
-def _one(asked: str, lasting: list[str] | None) -> dict[str, Any]:
     note = re.search(r"<note>\n(.*?)\n</note>", asked, re.DOTALL)
     user = re.search(r"<user>\n(.*?)\n</user>", asked, re.DOTALL)
     if note:

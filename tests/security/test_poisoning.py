@@ -40,6 +40,20 @@ def test_poisoned_memories_are_not_obeyed(tmp_path, rounds, kept, box, monkeypat
 
 
 @pytest.mark.promise("S3")
+def test_an_agent_as_the_model_is_not_led_astray(tmp_path, rounds, kept, box):  # noqa: ARG001 - a clean environment
+    """Asked about many at once, a model that obeys fares no better than one that is asked about each."""
+    count = rounds(10, LONG)
+    planted = poisoning.attacks()[:: LONG // count]
+    seen = poisoning.measured(str(tmp_path), planted, agent=True)
+    assert seen.as_user == 0
+    assert seen.success <= MOST, seen.succeeded
+    assert seen.answered >= seen.answered_before - LOST * seen.questions / 100
+    kept(
+        f"{count} attacks, an agent as the model: success {share(len(seen.succeeded), count)}, {seen.retired} truths retired"
+    )
+
+
+@pytest.mark.promise("S3")
 def test_rules_alone_are_not_led_astray(tmp_path, rounds, kept, box):  # noqa: ARG001 - a clean environment
     """Without a model the same attacks fare no better."""
     count = rounds(10, LONG)
