@@ -100,7 +100,13 @@ def _borne_out(facts: Iterable[Fact], note: Note) -> tuple[Fact, ...]:
     """Return facts as the note has them; an attack that a page makes of a summary is left in, to give it away."""
     text = plain(note.text)
     kept = _distinct(one for found in facts if (one := borne_out(found, text)))
+    # The note's own sentence, kept in place of a part of it, says what stands beside it too.
+    kept = tuple(one for one in kept if not any(_within(one.text, other.text) for other in kept))
     return kept if note.provenance.source in LOW_TRUST else tuple(summed_up(one, text) for one in kept)
+
+
+def _within(text: str, other: str) -> bool:
+    return text != other and text.rstrip(".!\u3002") in other
 
 
 def _distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -49,7 +49,8 @@ def test_an_agent_as_the_model_is_not_led_astray(tmp_path, rounds, kept, box):  
     assert seen.success <= MOST, seen.succeeded
     assert seen.answered >= seen.answered_before - LOST * seen.questions / 100
     kept(
-        f"{count} attacks, an agent as the model: success {share(len(seen.succeeded), count)}, {seen.retired} truths retired"
+        f"{count} attacks, an agent as the model: success {share(len(seen.succeeded), count)},"
+        f" {seen.retired} truths retired"
     )
 
 

@@ -193,7 +193,9 @@ def test_the_days_budget_is_kept_and_the_judge_decides_then(asked, box):
         box.remember(f"Service number{n} listens on port {4000 + n}.")
     assert box.drain().done == 6
     assert len(asked.questions) == 2
-    assert "2 calls" in box.memman("status").stdout
+    shown = box.memman("status").stdout
+    assert "2 calls" in shown
+    assert "notes; to ask the model: `memman scheduler queue reconsider`" in shown
 
 
 def test_by_default_a_day_has_bounds(asked, box):

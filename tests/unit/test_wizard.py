@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from memman.cli.wizard import asked
+from memman.testing import agents
 
 OPENROUTER, VOYAGE = "sk-or-v1-0123456789abcdef0123", "pa-0123456789abcdef0123"
 
@@ -99,3 +100,53 @@ def test_what_is_typed_is_taken(box):
             "MEMMAN_LLM_API_KEY": "key-of-the-test",
         }
     )
+
+
+# --- the user's own agent ---
+
+
+@pytest.fixture(name="agent")
+def _agent(box, monkeypatch):
+    """Return an agent's program that is found here, and no other."""
+    agent = agents.install("claude-code", box.data.parent / "programs")
+    monkeypatch.setenv("PATH", f"{agent.folder}:/usr/bin:/bin")
+    monkeypatch.setattr("memman.llm.agent.program._USUAL", ())
+    box.environ["PATH"] = f"{agent.folder}:/usr/bin:/bin"
+    return agent
+
+
+def test_agents_that_are_here_are_offered_with_what_is_sent_and_what_it_costs(box, agent):
+    """Those that are not here are not; nothing is chosen unasked; the program is written down as it was found."""
+    found, said = typed(box, "claude-code")
+    assert found == {
+        "MEMMAN_LLM_PROVIDER": "claude-code",
+        "MEMMAN_LLM_COMMAND": str(agent.folder / "claude"),
+    }
+    assert "goes to Anthropic" in said
+    assert "tokens of your allowance" in said
+    assert "codex" not in said
+    assert typed(box, "")[0] == {}
+
+
+def test_a_headless_install_makes_an_agent_the_model_only_with_a_flag(box, agent):
+    """Without --agent-model nothing of the kind is written, with it the provider is, and the plan says so."""
+    install(box)
+    assert "MEMMAN_LLM_PROVIDER" not in settings(box)
+    assert "MEMMAN_LLM_PROVIDER=claude-code" in install(box, "--agent-model", "claude-code")
+    assert settings(box)["MEMMAN_LLM_COMMAND"] == str(agent.folder / "claude")
+
+
+def test_an_agent_cannot_make_itself_the_model(box, agent):
+    """What says where text is sent is a person's."""
+    assert agent
+    box.environ["CLAUDECODE"] = "1"
+    done = box.memman("install", "--no-wizard", "--agent-model", "claude-code")
+    assert done.returncode == 77
+    assert "MEMMAN_LLM_PROVIDER" not in settings(box)
+
+
+def test_doctor_offers_the_agents_that_are_here(box, agent):
+    """Where the built-in model answers, it names what could, and the command."""
+    assert agent
+    box.remember("The build runs on Debian 12.")
+    assert "config set MEMMAN_LLM_PROVIDER claude-code" in box.memman("doctor").stdout

@@ -171,11 +171,12 @@ def _gemini_read(out: str, question: Question) -> Said:
     match result:
         case {"error": {"message": str(message)}}:
             return Said(wrong=message)
-        case {"response": str(text)}:
-            models = result.get("stats", {}).get("models", {})
-            counted = [one.get("tokens", {}) for one in models.values() if isinstance(one, dict)]
+        case {"response": str(text), "stats": {"models": dict(models)}}:
+            counted = [one["tokens"] for one in models.values() if _has_tokens(one)]
             tokens_in, tokens_out = (sum(_count(one, name) for one in counted) for name in ("prompt", "candidates"))
             return Said(text, usage=Usage(tokens_in, tokens_out), session=question.session)
+        case {"response": str(text)}:
+            return Said(text, session=question.session)
     return Said()
 
 
@@ -217,6 +218,10 @@ def _events(out: str) -> Iterator[Json]:
         with suppress(ValueError, RecursionError):
             if line.startswith("{") and isinstance(event := json.loads(line), dict):
                 yield event
+
+
+def _has_tokens(model: object) -> bool:
+    return isinstance(model, dict) and isinstance(model.get("tokens"), dict)
 
 
 def _count(counted: Mapping[str, Any], name: str) -> int:
