@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import apsw
+
 from memman import compose
 from memman.queue.append import append
 from memman.testing.agents import Agent, install
@@ -37,8 +39,8 @@ class Day:
     tokens: int
 
 
-def days(count: int, work: Path, *, judge: str, lasting: float, seed: int = 0) -> Iterator[Day]:
-    """Live through days, one after the other, in a data folder below `work`."""
+def days(count: int, work: Path, *, judge: str, lasting: float, bounded: bool, seed: int = 0) -> Iterator[Day]:
+    """Live through days, one after the other, in a data folder below `work`; `bounded` by the default budget."""
     chance = random.Random(seed)
     agent = install("claude-code", work / "programs")
     os.environ |= {
@@ -48,7 +50,7 @@ def days(count: int, work: Path, *, judge: str, lasting: float, seed: int = 0) -
     }
     (work / "data").mkdir(mode=0o700)
     settings = work / "data/env"
-    limits = "MEMMAN_BUDGET_CALLS=100000\nMEMMAN_BUDGET_TOKENS=1000000000\n"
+    limits = "" if bounded else "MEMMAN_BUDGET_CALLS=100000\nMEMMAN_BUDGET_TOKENS=1000000000\n"
     settings.write_text(f"MEMMAN_LLM_PROVIDER=claude-code\nMEMMAN_JUDGE={judge}\n{limits}")
     settings.chmod(0o600)
     kept, others = _turns()
@@ -62,7 +64,15 @@ def days(count: int, work: Path, *, judge: str, lasting: float, seed: int = 0) -
                 _NOTE | {"store": store, "text": text, "channel": "turn", "reply": "Done.", "shown": ""},
             )
             compose.drain()
+        _midnight(work / "data/queue.db")
         yield _spent(agent)
+
+
+def _midnight(queue: Path) -> None:
+    """Begin a new day: what was spent counts no more."""
+    db = apsw.Connection(str(queue))
+    db.execute("DELETE FROM ledger")
+    db.close()
 
 
 def _spent(agent: Agent) -> Day:
@@ -101,10 +111,11 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--judge", choices=("on", "off"), default="on")
     parser.add_argument("--lasting", type=float, default=0.1, help="Share of turns that say something that lasts.")
+    parser.add_argument("--bounded", action="store_true", help="Within the default budget.")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         lived = []
-        for day in days(given.days, Path(work), judge=given.judge, lasting=given.lasting):
+        for day in days(given.days, Path(work), judge=given.judge, lasting=given.lasting, bounded=given.bounded):
             lived.append(day)
             print(f"  day {len(lived)}: {day}", flush=True)
     _told("the judge in front" if given.judge == "on" else "without the judge", lived)

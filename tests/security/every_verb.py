@@ -55,6 +55,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "scheduler queue failed": (),
     "scheduler queue list": (),
     "scheduler queue purge": ("--done",),
+    "scheduler queue reconsider": (),
     "scheduler queue retry": ("--all",),
     "scheduler queue show": ("{note}",),
     "scheduler serve": (),

@@ -24,6 +24,8 @@ LATER = ("backup remove", "purge", "uninstall")
 OUTWARD = (
     ("MEMMAN_LLM_ENDPOINT", "https://elsewhere.example/v1"),
     ("MEMMAN_LLM_API_KEY", "sk-of-somebody-else-0123456789"),
+    ("MEMMAN_LLM_PROVIDER", "claude-code"),
+    ("MEMMAN_LLM_COMMAND", "/opt/anything"),
     ("MEMMAN_LLM_FALLBACK", "openai,builtin"),
     ("MEMMAN_LLM_FALLBACK_ENDPOINT", "https://elsewhere.example/v1"),
     ("MEMMAN_EMBED_PROVIDER", "voyage"),
@@ -188,10 +190,15 @@ def test_a_secret_is_not_shown_to_an_agent(box):
 
 
 def test_every_key_of_a_provider_says_where_text_goes():
-    """Provider, endpoint and key of each family are a person's to set, and no other key is."""
+    """Provider, endpoint, key and program of each family are a person's to set, and no other key is."""
     parts = ("PROVIDER", "ENDPOINT", "API_KEY")
     wanted = [f"MEMMAN_{family}_{part}" for family in ("LLM", "EMBED", "RERANK") for part in parts]
-    wanted[3:3] = ["MEMMAN_LLM_FALLBACK", "MEMMAN_LLM_FALLBACK_ENDPOINT", "MEMMAN_LLM_FALLBACK_API_KEY"]
+    wanted[3:3] = [
+        "MEMMAN_LLM_COMMAND",
+        "MEMMAN_LLM_FALLBACK",
+        "MEMMAN_LLM_FALLBACK_ENDPOINT",
+        "MEMMAN_LLM_FALLBACK_API_KEY",
+    ]
     assert [key.name for key in KEYS.values() if key.outward("x")] == wanted
 
 
