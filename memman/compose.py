@@ -130,7 +130,7 @@ class Workshop:
             several = Batched(self._metered(agent, turn=turn), most)
             if self.queue is None:
                 return several
-            self.stand_ins.append(StandIn(several, instead, self.queue, self.tell))
+            self.stand_ins.append(StandIn(several, instead, builtin.model("fast"), self.queue, self.tell))
             return self.stand_ins[-1]
 
         return providers.agent_llm(self.settings, asked)

@@ -56,13 +56,17 @@ class MeteredLLM:
         """Answer, or raise BudgetSpent before anything is spent."""
         async with self.turn or nullcontext():
             self.budget.check(self.ledger)
+            usage, model = Usage(), self.model(request.role)
+            counts = self.turn is not None
             try:
                 reply = await self.inner.complete(request)
-            except ProviderError:
-                if self.turn:
-                    self.ledger.enter(request.task, self.provider, self.model(request.role), Usage())
+                usage, model, counts = reply.usage, reply.model, True
+            except ProviderError as error:
+                usage = error.usage if isinstance(error.usage, Usage) else usage
                 raise
-            self.ledger.enter(request.task, self.provider, reply.model, reply.usage)
+            finally:
+                if counts:
+                    self.ledger.enter(request.task, self.provider, model, usage)
         return reply
 
     async def close(self) -> None:

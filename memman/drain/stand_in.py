@@ -1,12 +1,12 @@
 """The user's agent as the model, and the judge in its place wherever it cannot be asked: no note waits for it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from memman.llm import LLM
 from memman.llm.agent.model import LimitReached
 from memman.model.errors import BadReply, BudgetSpent, ProviderError, Refused
 from memman.model.records import Reply, Request
-from memman.model.vocabulary import BUILTIN
 from memman.pipeline.replies import shaped
 from memman.queue.trouble import KEY, Meta, Trouble
 
@@ -15,7 +15,7 @@ GARBLED = 3
 
 
 class StandIn:
-    """Asks `agent`, and where that fails `other`; `instead` holds the uids of notes about which the judge decided.
+    """Asks `agent`, and where that fails `other`; `instead` holds the uids of notes about which `judge` decided.
 
     What failed once is not tried again in this drain: `memory` keeps why, for status and for the next drains.
     """
@@ -24,15 +24,15 @@ class StandIn:
         self,
         agent: LLM,
         other: LLM,
+        judge: str,
         memory: Meta,
         tell: Callable[..., None] = lambda event, **fields: None,  # noqa: ARG005
     ) -> None:
         self.agent, self.other, self.provider = agent, other, agent.provider
         self.instead: set[str] = set()
-        self._memory, self._tell, self._key = memory, tell, KEY + agent.provider
+        self._judge, self._memory, self._tell, self._key = judge, memory, tell, KEY + agent.provider
         self._trouble = Trouble.load(memory.meta(self._key))
         self._failed = False
-        self._garbled = 0
 
     def model(self, role: str) -> str:
         """Name the model that serves `role`."""
@@ -51,31 +51,35 @@ class StandIn:
             else:
                 self._well()
                 return reply
-        if request.note and self.other.provider == BUILTIN:
+        reply = await self.other.complete(request)
+        if request.note and reply.model == self._judge:
             self.instead.add(request.note.uid)
-        return await self.other.complete(request)
+        return reply
 
     async def close(self) -> None:
         """Let go of the agent; the other may stand in for several, and is closed with what it was made for."""
         await self.agent.close()
 
     def _met(self, error: ProviderError) -> None:
-        if isinstance(error, BadReply):
-            self._garbled += 1
-            if self._garbled < GARBLED:
-                return
         if self._failed:
+            return
+        if isinstance(error, BadReply) and self._trouble.garbled + 1 < GARBLED:
+            self._keep(replace(self._trouble, garbled=self._trouble.garbled + 1))
             return
         self._failed = True
         if isinstance(error, BudgetSpent):  # status shows that by itself, and tomorrow it is over
             return
-        self._trouble = self._trouble.again(str(error), limited=isinstance(error, LimitReached))
-        self._memory.set_meta(self._key, self._trouble.save())
+        self._keep(self._trouble.again(str(error), limited=isinstance(error, LimitReached)))
         self._tell("model left alone", why=str(error))
 
     def _well(self) -> None:
-        self._garbled = 0
-        if self._trouble.why:
-            self._trouble = Trouble()
-            self._memory.set_meta(self._key, "")
+        if self._failed or self._trouble == Trouble():
+            return
+        told = self._trouble.why
+        self._keep(Trouble())
+        if told:
             self._tell("model answers again")
+
+    def _keep(self, trouble: Trouble) -> None:
+        self._trouble = trouble
+        self._memory.set_meta(self._key, trouble.save())

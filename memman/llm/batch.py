@@ -1,18 +1,28 @@
 """Questions of one kind that come together, asked as one."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memman.llm import LLM
-from memman.model.errors import BadReply
+from memman.model.errors import BadReply, Refused
 from memman.model.records import Reply, Request, Usage
 
 # Questions asked as one, and characters of them: about 6,000 tokens, which a small model still reads with care.
 MOST, LONGEST = 16, 24_000
 # Seconds in which others may still come after the last one did: a drain's notes arrive one by one, as the judge reads.
 SETTLED = 1.0
+# Tokens of an answer to several.
+_ROOM = 8_192
+# The task whose questions number facts and memories, a line each; how they are written, how many numbers each
+# question has, and where answers refer to them.
+_COMPARING = "reconcile"
+_NUMBERED = re.compile(r"^([fm])(\d{1,2})(?=[: ])", re.MULTILINE)
+_EACH = 100
+_REFERRING = frozenset({"fact", "memory", "cause", "effect"})
+_END = re.compile(r"([fm])(\d{1,6})")
 _SEVERAL = """
 
 There are several such questions, independent of each other. Each stands between <question> and </question>, which \
@@ -29,7 +39,8 @@ class _Asked:
 class Batched:
     """A model that is asked about several notes at once, those of equal trust and the same agent.
 
-    One that answers garbage to several is asked again about half of them at a time, and about none a third time.
+    One that answers garbage to several is asked again about half of them at a time, and about none a third time; one
+    that refuses several, until it is known which text it refuses.
     """
 
     def __init__(self, inner: LLM, most: int = MOST) -> None:
@@ -53,6 +64,7 @@ class Batched:
         """Ask nothing more, and release connections."""
         if self._task:
             self._task.cancel()
+            await asyncio.wait([self._task])
         await self.inner.close()
 
     async def _rounds(self) -> None:
@@ -92,9 +104,12 @@ class Batched:
             if len(several) == 1 or not again:
                 _fail(several, error)
                 return
-            half = len(several) // 2
-            await self._answered(several[:half], again=False)
-            await self._answered(several[half:], again=False)
+            await self._halved(several, again=False)
+        except Refused as error:
+            if len(several) == 1:
+                _fail(several, error)
+            else:
+                await self._halved(several, again=again)
         except asyncio.CancelledError:
             for asked in several:
                 asked.reply.cancel()
@@ -109,6 +124,11 @@ class Batched:
             else:
                 _fail(left, BadReply(f"{self.provider} left questions unanswered"))
 
+    async def _halved(self, several: Sequence[_Asked], *, again: bool) -> None:
+        half = len(several) // 2
+        await self._answered(several[:half], again=again)
+        await self._answered(several[half:], again=again)
+
     async def _asked(self, several: Sequence[_Asked]) -> list[_Asked]:
         """Ask, and return what got no answer."""
         if len(several) == 1:
@@ -119,7 +139,8 @@ class Batched:
         found = _numbered(reply.data)
         for n, asked in enumerate(several, 1):
             if n in found:
-                _settle(asked, replace(reply, data=found[n], usage=Usage()))
+                data = _own(found[n], n) if asked.request.task == _COMPARING else found[n]
+                _settle(asked, replace(reply, data=data, usage=Usage()))
         return [asked for n, asked in enumerate(several, 1) if n not in found]
 
 
@@ -142,15 +163,44 @@ def _joined(requests: Sequence[Request]) -> Request:
         "required": ["answers"],
         "additionalProperties": False,
     }
-    parts = (f'<question n="{n}">\n{request.user}\n</question>' for n, request in enumerate(requests, 1))
+    parts = (f'<question n="{n}">\n{_apart(request, n)}\n</question>' for n, request in enumerate(requests, 1))
     return replace(
         first,
         system=first.system + _SEVERAL,
         user="\n\n".join(parts),
         schema=schema,
         payload={},
-        max_tokens=sum(request.max_tokens for request in requests),
+        max_tokens=max(_ROOM, *(request.max_tokens for request in requests)),
     )
+
+
+def _apart(request: Request, n: int) -> str:
+    """Return what question `n` asks, its facts and memories numbered as no other's are: mixed up, answers name none."""
+    if request.task != _COMPARING:
+        return request.user
+    return _NUMBERED.sub(lambda item: f"{item[1]}{n * _EACH + int(item[2])}", request.user)
+
+
+def _own(answer: Mapping[str, Any], n: int) -> Mapping[str, Any]:
+    """Take that back in what question `n` was answered; numbers of other questions become none of its own."""
+    less = n * _EACH
+
+    def back(value: Any) -> Any:
+        match value:
+            case list():
+                return [back(one) for one in value]
+            case dict():
+                return {key: _less(one, less) if key in _REFERRING else back(one) for key, one in value.items()}
+        return value
+
+    return {key: back(value) for key, value in answer.items()}
+
+
+def _less(value: Any, less: int) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value - less
+    end = _END.fullmatch(value) if isinstance(value, str) else None
+    return f"{end[1]}{int(end[2]) - less}" if end else value
 
 
 def _numbered(data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:

@@ -94,6 +94,8 @@ class ProviderError(MemmanError):
     """A model or embedding provider failed."""
 
     exit_code = 20
+    # What the call cost all the same, a memman.model.records.Usage; None where that is not known.
+    usage: object = None
 
 
 class ProviderUnavailable(ProviderError):

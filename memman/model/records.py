@@ -71,7 +71,8 @@ class Note:
 class Fact:
     """One self-contained statement extracted from a note.
 
-    `source` is who said it where that is not the note's own, `held` why it waits for a person's approval, if it does.
+    `source` is who said it where that is not the note's own, `held` why it waits for a person's approval, if it does,
+    and `left_of` the uid of the memory that it is the rest of, if it is.
     """
 
     text: str
@@ -82,6 +83,7 @@ class Fact:
     summary: str = ""
     source: str = ""
     held: str = ""
+    left_of: str = ""
 
 
 # 80 bits: a collision within one store needs about 10^12 memories.

@@ -1,7 +1,7 @@
 """All of a note or nothing: receipt first, then memories, verdicts, edges and log, in one transaction."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
@@ -18,7 +18,9 @@ from memman.pipeline.spread import Spread, key
 from memman.pipeline.trust import bounded, may_touch
 from memman.store.protocols import Reader, Store, Unit
 
-_SOURCE = 9  # column of a row
+_CATEGORY, _SOURCE = 4, 9  # columns of a row
+# The columns from _CATEGORY on.
+_SAID = ("category", "importance", "entities", "keywords", "summary", "source", "origin", "valid_from")
 
 
 async def commit(tools: Tools, plan: Plan) -> Plan:
@@ -36,14 +38,16 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
     known = _known(tools.reader, plan, at)
-    fresh = [n for n in range(len(plan.facts)) if n not in known]
+    admitted = list(_admitted(tools.reader, plan, at))
+    ended = {verdict.memory for verdict, _, gives_way in admitted if verdict.action != "MAYBE" and not gives_way}
+    fresh = [n for n, fact in enumerate(plan.facts) if n not in known and (not fact.left_of or fact.left_of in ended)]
     if not unit.receipt(plan.note, now, "stored" if fresh else "known" if known else "nothing", len(fresh)):
         return Outcome(repeated=True)
     rows: dict[int, int] = dict(known)
     uids = []
     packed = _packed(tools, store, unit, plan)
     for n in fresh:
-        draft = _draft(plan, n, packed[n])
+        draft = _draft(tools.reader, plan, n, packed[n])
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         if not draft.fact.held and (alike := aliases(draft.fact.text)):
             unit.put_aliases(rows[n], alike)
@@ -55,7 +59,7 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     if tools.judge:
         put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
-    judged = list(_judged(tools.reader, plan, rows, at))
+    judged = list(_judged(admitted, rows))
     retired = _retire(unit, plan, judged, now) + _replace_late(tools, unit, plan, rows, at, now)
     _doubt(unit, judged, now)
     unit.link(_edges(plan, rows, set(known)))
@@ -99,8 +103,8 @@ def _source(reader: Reader, memory: int) -> str:
     return str(reader.rows([memory])[memory][_SOURCE])
 
 
-def _judged(reader: Reader, plan: Plan, rows: dict[int, int], at: dict[str, int]) -> Iterator[tuple[Verdict, int, int]]:
-    """Yield (verdict, older, newer) of what gives way. Where the memory is the newer of the two, that is the fact.
+def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[tuple[Verdict, int, bool]]:
+    """Yield (verdict, memory, whether the fact gives way to it, being the older) of what may be done.
 
     Nothing touches what a more trusted source said but an agent that was asked to remember; and nothing but a
     replacement that somebody asked for touches what is protected.
@@ -108,16 +112,24 @@ def _judged(reader: Reader, plan: Plan, rows: dict[int, int], at: dict[str, int]
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     newer = newer if plan.note.overtaken else set()  # in order, a later time only says that the clock was turned back
     for verdict in plan.verdicts:
-        n, old = verdict.fact, at.get(verdict.memory)
-        if old is None or (verdict.action == "NONE" and not _vouched(reader, plan, n, old)):
+        n, memory = verdict.fact, at.get(verdict.memory)
+        if memory is None or (verdict.action == "NONE" and not _vouched(reader, plan, n, memory)):
             continue
-        new, fact = rows[n], plan.facts[n]
-        mine, other = _whose(plan, n), _source(reader, old)
-        if verdict.memory in newer:
-            old, new, mine, other, fact = new, old, other, mine, Fact("")
+        fact, mine, other = plan.facts[n], _whose(plan, n), _source(reader, memory)
+        gives_way = verdict.memory in newer
+        if gives_way:
+            mine, other, fact = other, mine, Fact("")
         elif reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces:
             continue
-        if old != new and may_touch(fact, mine, other):
+        if may_touch(fact, mine, other):
+            yield verdict, memory, gives_way
+
+
+def _judged(admitted: Iterable[tuple[Verdict, int, bool]], rows: dict[int, int]) -> Iterator[tuple[Verdict, int, int]]:
+    """Yield (verdict, older, newer) of what gives way. Where the memory is the newer of the two, that is the fact."""
+    for verdict, memory, gives_way in admitted:
+        old, new = (rows[verdict.fact], memory) if gives_way else (memory, rows[verdict.fact])
+        if old != new:
             yield verdict, old, new
 
 
@@ -157,8 +169,10 @@ def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at
     return retired
 
 
-def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...]) -> Draft:
+def _draft(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...]) -> Draft:
     note, source = plan.note, _whose(plan, n)
+    if plan.facts[n].left_of:
+        return _rest(reader, plan, n, vectors)
     return Draft(
         uid=memory_uid(note.uid, n),
         note=note.uid,
@@ -168,6 +182,23 @@ def _draft(plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...])
         valid_from=note.queued_at,
         vectors=vectors,
     )
+
+
+def _rest(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...]) -> Draft:
+    """Return what is left of a memory as it was said: by the same, on the same day, of the same weight."""
+    fact = plan.facts[n]
+    (memory,) = reader.located([fact.left_of])
+    row = dict(zip(_SAID, reader.rows([memory])[memory][_CATEGORY:], strict=False))
+    names = [*fact.entities, *json.loads(row["entities"])]
+    fact = replace(
+        fact,
+        category=row["category"],
+        importance=row["importance"],
+        entities=tuple(dict.fromkeys(name for name in names if name.casefold() in fact.text.casefold())),
+        keywords=tuple(json.loads(row["keywords"])),
+    )
+    uid = memory_uid(plan.note.uid, n)
+    return Draft(uid, plan.note.uid, fact, row["source"], row["origin"], row["valid_from"], vectors)
 
 
 def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, int], ...]]:
@@ -184,7 +215,7 @@ def _edges(plan: Plan, rows: dict[int, int], known: set[int]) -> list[Edge]:
     for edge in plan.edges:
         facts = {-1 - place for place in (edge.src, edge.dst) if place < 0}
         held = any(plan.facts[n].held for n in facts)
-        if held or (edge.kind != "causal" and facts & known):
+        if held or not facts <= rows.keys() or (edge.kind != "causal" and facts & known):
             continue
         src, dst = (rows[-1 - place] if place < 0 else place for place in (edge.src, edge.dst))
         if src != dst:

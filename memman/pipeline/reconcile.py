@@ -31,7 +31,7 @@ MAX_OFFERED = 24
 BEARING = 0.02
 MAX_REASON = 200
 _LEAST_CONFIDENCE = 0.5
-_LONGEST_END = 4  # f63, m23
+_LONGEST_END = 6  # f63, m23, and in a batch m1623
 _CAUSE_KINDS = ("causes", "enables", "prevents")
 
 _VERDICT = {
@@ -100,7 +100,7 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
         reply = await (tools.llm if offered else tools.builtin).complete(request)
     except Refused:
         reply = await tools.builtin.complete(request)
-    return await _with_rests(tools, _settled(plan, offered, reply), offered)
+    return await _with_rests(tools, _settled(plan, offered, reply))
 
 
 async def _bearing(tools: Tools, request: Request) -> bool:
@@ -111,10 +111,9 @@ async def _bearing(tools: Tools, request: Request) -> bool:
     return any(max(one.ends, one.same) >= BEARING for relations in judged for one in relations)
 
 
-async def _with_rests(tools: Tools, plan: Plan, offered: Sequence[Candidate]) -> Plan:
-    """Add what is left of memories that are ended in part: a fact of its own, which is compared with nothing."""
-    memories = {candidate.uid: candidate for candidate in offered}
-    left = tuple(_left(plan, verdict.rest, memories[verdict.memory]) for verdict in plan.verdicts if verdict.rest)
+async def _with_rests(tools: Tools, plan: Plan) -> Plan:
+    """Add what is left of memories that are ended in part: each is compared with nothing, and stored if they are ended."""
+    left = tuple(Fact(verdict.rest, left_of=verdict.memory) for verdict in plan.verdicts if verdict.rest)
     if not left or plan.local is None:
         return plan
     local = (await tools.local.embed([one.text for one in left])).vectors
@@ -124,13 +123,6 @@ async def _with_rests(tools: Tools, plan: Plan, offered: Sequence[Candidate]) ->
         local=np.concatenate((plan.local, local)),
         candidates=(*plan.candidates, *(() for _ in left)),
     )
-
-
-def _left(plan: Plan, text: str, memory: Candidate) -> Fact:
-    """Return what is left of a memory, which is still the word of whoever said it."""
-    named = tuple(name for name in memory.entities if name.casefold() in text.casefold())
-    source = "" if memory.source == plan.note.provenance.source else memory.source
-    return Fact(text, memory.category, entities=named, source=source)
 
 
 def _open(facts: Sequence[Fact]) -> dict[int, Fact]:

@@ -24,12 +24,16 @@ class Meta(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why the model was not asked, since when, how often in a row, and until when it is not (Unix milliseconds)."""
+    """Why the model was not asked, since when, how often in a row, and until when it is not (Unix milliseconds).
+
+    `garbled` counts the invalid answers since the last good one.
+    """
 
     why: str = ""
     since: int = 0
     times: int = 0
     until: int = 0
+    garbled: int = 0
 
     @classmethod
     def load(cls, said: str) -> "Trouble":
@@ -41,13 +45,13 @@ class Trouble:
 
     def save(self) -> str:
         """Write it down; '' for none."""
-        return json.dumps(asdict(self)) if self.why else ""
+        return "" if self == Trouble() else json.dumps(asdict(self))
 
     def again(self, why: str, *, limited: bool) -> "Trouble":
         """Return the trouble after one more time."""
         now, times = now_ms(), self.times + 1
         wait = LIMITED if limited else WAITS[min(times, len(WAITS)) - 1]
-        return Trouble(why, self.since or now, times, now + wait * 1000)
+        return Trouble(why, self.since or now, times, now + wait * 1000, self.garbled)
 
     @property
     def waiting(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from memman.llm.batch import LONGEST, Batched
-from memman.model.errors import BadReply, ProviderUnavailable
+from memman.model.errors import BadReply, ProviderUnavailable, Refused
 from memman.model.records import Note, Provenance, Reply, Request, Usage
 
 SCHEMA = {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}
@@ -174,3 +174,58 @@ def test_closing_ends_what_waits():
         return task.cancelled()
 
     assert asyncio.run(go())
+
+
+def compared(name):
+    """Return a question about one fact and one memory."""
+    note = Note(name, "default", name, 0)
+    user = f"Day: 2026-11-22\n<facts>\nf0: {name} now\n</facts>\n<memories>\nm0 (2026-11-21): {name} then\n</memories>"
+    return Request("reconcile", "slow", "System.", user, {"properties": {}, "required": []}, {}, note=note)
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_verdicts_of_another_question_name_nothing(mixed):
+    """Numbers are each question's own: where a model mixes answers up, they refer to nothing that was offered."""
+
+    class Comparing(Model):
+        async def complete(self, request):
+            said = []
+            for n, text in QUESTION.findall(request.user):
+                fact, memory = re.search(r"f(\d+):", text)[1], re.search(r"m(\d+) ", text)[1]
+                verdict = {"fact": int(fact), "memory": int(memory), "action": "UPDATE"}
+                said.append(
+                    {
+                        "question": int(n),
+                        "verdicts": [verdict],
+                        "causes": [{"cause": f"f{fact}", "effect": f"m{memory}"}],
+                    }
+                )
+            if mixed:
+                said = [one | {"question": two["question"]} for one, two in zip(said, said[::-1], strict=True)]
+            return Reply({"answers": said}, Usage(), "m")
+
+    async def go():
+        batched = Batched(Comparing())
+        replies = await asyncio.gather(*(batched.complete(compared(name)) for name in ("mailer", "billing")))
+        await batched.close()
+        return [reply.data for reply in replies]
+
+    for data in asyncio.run(go()):
+        assert (data["verdicts"][0]["fact"] == 0) is not mixed
+        assert (data["causes"][0]["effect"] == "m0") is not mixed
+        assert abs(data["verdicts"][0]["memory"]) % 100 == 0
+
+
+def test_one_refused_text_is_found_among_many():
+    """The others are answered."""
+
+    class Refusing(Model):
+        async def complete(self, request):
+            if "text 3" in request.user:
+                raise Refused("no")
+            return await super().complete(request)
+
+    told = answered(Refusing(), *map(question, TEXTS))
+    assert [isinstance(one, Refused) or one for one in told] == [
+        True if n == 3 else text for n, text in enumerate(TEXTS)
+    ]

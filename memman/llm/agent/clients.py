@@ -49,7 +49,8 @@ class Said:
 class Client:
     """One agent: its `program`, the small `model` of its family, to whom texts go, and how it is called.
 
-    `files` are written into its folder before a call; `forget` returns the words that remove a session.
+    `files` are written into its folder before a call; `forget` returns the words that remove a session, `kept` says
+    that it keeps one under the id that it was given, and `tokens` is what a call takes besides the question, about.
     """
 
     name: str
@@ -61,6 +62,8 @@ class Client:
     environ: Callable[[Question], dict[str, str]] = lambda _: {}
     files: Callable[[Question], dict[str, str]] = lambda _: {}
     forget: Callable[[str], list[str]] | None = None
+    kept: bool = False
+    tokens: int = 500
 
 
 def _claude_argv(question: Question) -> list[str]:
@@ -166,7 +169,7 @@ def _gemini_files(question: Question) -> dict[str, str]:
     return {".gemini/settings.json": json.dumps(_GEMINI_SETTINGS), "system.md": _with_schema(question)}
 
 
-def _gemini_read(out: str, question: Question) -> Said:
+def _gemini_read(out: str, _: Question) -> Said:
     result = outermost(out) or {}
     match result:
         case {"error": {"message": str(message)}}:
@@ -174,9 +177,9 @@ def _gemini_read(out: str, question: Question) -> Said:
         case {"response": str(text), "stats": {"models": dict(models)}}:
             counted = [one["tokens"] for one in models.values() if _has_tokens(one)]
             tokens_in, tokens_out = (sum(_count(one, name) for one in counted) for name in ("prompt", "candidates"))
-            return Said(text, usage=Usage(tokens_in, tokens_out), session=question.session)
+            return Said(text, usage=Usage(tokens_in, tokens_out))
         case {"response": str(text)}:
-            return Said(text, session=question.session)
+            return Said(text)
     return Said()
 
 
@@ -201,8 +204,10 @@ def _opencode_read(out: str, _: Question) -> Said:
             case {"type": "step_finish", "part": {"tokens": dict(counted)}}:
                 tokens_in += _count(counted, "input")
                 tokens_out += _count(counted, "output")
-            case {"type": "error", "error": dict(error)}:
-                wrong = str(error.get("data", {}).get("message") or error.get("name") or "an error")
+            case {"type": "error", "error": {"data": {"message": str(message)}}}:
+                wrong = message
+            case {"type": "error"}:
+                wrong = "an error"
     return Said("".join(texts), usage=Usage(tokens_in, tokens_out), wrong="" if texts else wrong, session=session)
 
 
@@ -240,8 +245,9 @@ CLIENTS = {
             _claude_argv,
             _claude_read,
             environ=lambda _: {"CLAUDE_CODE_DISABLE_CLAUDE_MDS": "1", "DISABLE_AUTOUPDATER": "1"},
+            tokens=600,
         ),
-        Client("codex", "codex", "gpt-6-luna", "OpenAI", _codex_argv, _codex_read, files=_codex_files),
+        Client("codex", "codex", "gpt-6-luna", "OpenAI", _codex_argv, _codex_read, files=_codex_files, tokens=5_600),
         Client(
             "gemini",
             "gemini",
@@ -252,6 +258,8 @@ CLIENTS = {
             environ=lambda question: {"GEMINI_SYSTEM_MD": question.folder + "/system.md"},
             files=_gemini_files,
             forget=lambda session: ["--skip-trust", "--delete-session", session],
+            kept=True,
+            tokens=450,
         ),
         Client(
             "opencode",
@@ -261,6 +269,7 @@ CLIENTS = {
             _opencode_argv,
             _opencode_read,
             environ=_opencode_environ,
+            tokens=130,
             forget=lambda session: ["session", "delete", session],
         ),
     )

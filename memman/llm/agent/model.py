@@ -1,12 +1,13 @@
 """A coding agent behind the LLM protocol."""
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from uuid import uuid4
 
 from memman.config.places import make_folder, write_file
 from memman.llm.agent.clients import Client, Question, Said
-from memman.llm.agent.process import Ran, run
+from memman.llm.agent.process import Ran, TimedOut, run
 from memman.llm.agent.program import find, search_path
 from memman.llm.text import outermost
 from memman.model.errors import BadReply, ProviderError, ProviderMisconfigured, ProviderUnavailable
@@ -17,6 +18,8 @@ from memman.model.secret_words import screened
 LIMIT, _FORGETTING = 90.0, 20.0
 # Characters of what an agent says is wrong that are repeated.
 _SAID = 160
+# Characters in a row that are a quote.
+_RUN = 16
 # What an agent says where nothing but a person helps, in its words, and what that is.
 _MENDS = (
     (("log in", "login", "logged", "auth", "api key", "credential", "unauthorized", "401", "403"), "log in"),
@@ -49,7 +52,9 @@ class AgentModel:
 
     def __init__(self, client: Client, folder: str, models: Mapping[str, str], named: str = "") -> None:
         self.client, self.provider = client, client.name
-        self._folder, self._models, self._named = folder, models, named
+        self._folder, self._models = folder, models
+        # A path that was written down for another agent is none for this one.
+        self._named = named if client.program in os.path.basename(named) else ""
 
     def model(self, role: str) -> str:
         """Name the model that serves `role`."""
@@ -58,20 +63,26 @@ class AgentModel:
     async def complete(self, request: Request) -> Reply:
         """Answer `request`.
 
-        Raises LimitReached, ProviderUnavailable, BadReply, or ProviderMisconfigured where a person has to see to it.
+        Raises LimitReached, ProviderUnavailable, BadReply, or ProviderMisconfigured where a person has to see to it, each
+        with what it cost as `usage`.
         """
         program = find(self.client.program, self._named)
         if not program:
             raise ProviderMisconfigured(
-                f"{self.client.name}: no program {self._named or self.client.program}; install it, or name it with"
+                f"{self.client.name}: no program {self.client.program}; install it, or name it with"
                 " `memman config set MEMMAN_LLM_COMMAND PATH`"
             )
         model = self._models.get(request.role) or self.client.model
         question = Question(request.system, request.schema, model, self._folder, str(uuid4()))
-        said = await self._asked(program, question, screened(request.user))
+        try:
+            said = await self._asked(program, question, screened(request.user))
+        except ProviderError:
+            raise
+        except Exception as error:  # whatever a program does, no note pays for it
+            raise ProviderUnavailable(f"{self.client.name} could not be asked: {type(error).__name__}") from error
         found = said.found or outermost(said.text)
         if found is None:
-            raise BadReply(f"{self.client.name} answered no JSON object")
+            raise _spent(BadReply(f"{self.client.name} answered no JSON object"), said)
         return Reply(found, said.usage, self.model(request.role))
 
     async def close(self) -> None:
@@ -81,14 +92,23 @@ class AgentModel:
         make_folder(self._folder)
         for name, text in self.client.files(question).items():
             write_file(f"{self._folder}/{name}", text)
-        ran = await self._run(program, self.client.argv(question), user, question, LIMIT)
+        try:
+            ran = await self._run(program, self.client.argv(question), user, question, LIMIT)
+        except TimedOut as late:
+            await self._forgotten(program, question, self.client.read(late.out, question))
+            raise
         said = self.client.read(ran.out, question)
-        if said.session and self.client.forget:
-            with suppress(ProviderError):
-                await self._run(program, self.client.forget(said.session), "", question, _FORGETTING)
+        await self._forgotten(program, question, said)
         if said.wrong or ran.code:
-            raise self._trouble(ran, said)
+            raise _spent(self._trouble(ran, said, user), said)
         return said
+
+    async def _forgotten(self, program: str, question: Question, said: Said) -> None:
+        """Have the agent remove the session that it has kept."""
+        session = question.session if self.client.kept else said.session
+        if session and self.client.forget:
+            with suppress(ProviderError):
+                await self._run(program, self.client.forget(session), "", question, _FORGETTING)
 
     async def _run(self, program: str, words: list[str], user: str, question: Question, limit: float) -> Ran:
         environ = {"PATH": search_path(program), "TERM": "dumb", "NO_COLOR": "1"} | self.client.environ(question)
@@ -96,14 +116,26 @@ class AgentModel:
             [program, *words], user, folder=self._folder, environ=environ, limit=limit, name=self.client.name
         )
 
-    def _trouble(self, ran: Ran, said: Said) -> ProviderError:
-        """Say what went wrong as an error of the kind that decides what follows."""
+    def _trouble(self, ran: Ran, said: Said, user: str) -> ProviderError:
+        """Say what went wrong as an error of the kind that decides what follows, in no words of the question."""
         told = said.wrong or next((line for line in reversed(ran.err.splitlines()) if line.strip()), "")
         words = " ".join(screened(told).split())[:_SAID] or f"it ended with {ran.code}"
         low = words.lower()
+        words = "an error that repeats the question" if _quotes(words, user) else words
         if any(sign in low for sign in _LIMITS):
             return LimitReached(f"{self.client.name}: {words}")
         mend = next((mend for signs, mend in _MENDS if any(sign in low for sign in signs)), "")
         if mend:
             return ProviderMisconfigured(f"{self.client.name}: {words}; start `{self.client.program}` and {mend}")
         return ProviderUnavailable(f"{self.client.name}: {words}")
+
+
+def _quotes(words: str, user: str) -> bool:
+    """Whether a run of `words` stands in what the user's texts say."""
+    said = " ".join(user.split())
+    return any(words[at : at + _RUN] in said for at in range(max(1, len(words) - _RUN + 1)) if len(words) >= _RUN)
+
+
+def _spent(error: ProviderError, said: Said) -> ProviderError:
+    error.usage = said.usage
+    return error

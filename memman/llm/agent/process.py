@@ -13,10 +13,12 @@ from memman.model.errors import ProviderUnavailable
 
 # Bytes of either stream that are kept: an answer is far shorter.
 _KEPT = 1 << 20
-# Seconds that a program has between being asked and being made to end.
-_NOTICE = 2.0
+# Seconds that a program has between being asked and being made to end, and its streams after it has ended.
+_NOTICE, _LATE = 2.0, 1.0
 # What drains and hooks are told apart by; none of it is the program's.
 _OURS = "MEMMAN_"
+# How memman's unit stands in the name of its control group.
+_UNIT = "memman-drain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,19 @@ class Ran:
     err: str
 
 
+class TimedOut(ProviderUnavailable):
+    """The program did not end in time; `out` is what it had written."""
+
+    out = ""
+
+
 async def run(
     argv: Sequence[str], given: str, *, folder: str, environ: Mapping[str, str], limit: float, name: str
 ) -> Ran:
     """Run `argv` in `folder` with `given` on standard input for at most `limit` seconds.
 
-    Raises ProviderUnavailable where it cannot be started or does not end in time. However this ends, so does every
-    process that it started in its group.
+    Raises TimedOut, and ProviderUnavailable where it cannot be started. However this ends, so does every process that
+    it started in its group.
     """
     apart = _apart(argv, folder, environ, limit)
     try:
@@ -49,15 +57,24 @@ async def run(
         )
     except OSError as error:
         raise ProviderUnavailable(f"{name} could not be started: {error.strerror}") from error
+    out, err = bytearray(), bytearray()
+    streams = [
+        asyncio.create_task(work)
+        for work in (_read(process.stdout, out), _read(process.stderr, err), _give(process.stdin, given.encode()))
+    ]
     try:
         async with asyncio.timeout(limit):
-            out, err, _ = await asyncio.gather(
-                _read(process.stdout), _read(process.stderr), _give(process.stdin, given.encode())
-            )
-            return Ran(await process.wait(), out, err)
+            code = await process.wait()
+        # What it has left running may hold its streams open.
+        await asyncio.wait(streams, timeout=_LATE)
+        return Ran(code, _text(out), _text(err))
     except TimeoutError:
-        raise ProviderUnavailable(f"{name} did not answer within {limit:.0f} s") from None
+        late = TimedOut(f"{name} did not answer within {limit:.0f} s")
+        late.out = _text(out)
+        raise late from None
     finally:
+        for stream in streams:
+            stream.cancel()
         await _end(process)
 
 
@@ -67,14 +84,12 @@ def _own() -> dict[str, str]:
 
 
 def _apart(argv: Sequence[str], folder: str, environ: Mapping[str, str], limit: float) -> list[str]:
-    """Return a command that has systemd run `argv` outside of the drain's sandbox; none where there is no sandbox.
+    """Return a command that has systemd run `argv` outside of the drain's sandbox; none outside of memman's unit.
 
     What compiles as it runs cannot do so within, nor write what it keeps of its login.
     """
-    if not _confined():
-        return []
     systemd = shutil.which("systemd-run")
-    if not systemd:
+    if not (systemd and _confined()):
         return []
     told = {**environ, "MEMMAN_HOOKS": "off"}
     return [
@@ -88,16 +103,19 @@ def _apart(argv: Sequence[str], folder: str, environ: Mapping[str, str], limit: 
 
 
 def _confined() -> bool:
-    """Whether this process may gain no privileges, as memman's units have it."""
+    """Whether this process runs in memman's unit and may gain no privileges."""
     with suppress(OSError):
-        return "\nNoNewPrivs:\t1\n" in Path("/proc/self/status").read_text(encoding="ascii")
+        held = "\nNoNewPrivs:\t1\n" in Path("/proc/self/status").read_text(encoding="ascii")
+        return held and _UNIT in Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace")
     return False
 
 
-async def _read(stream: asyncio.StreamReader | None) -> str:
-    kept = bytearray()
+async def _read(stream: asyncio.StreamReader | None, kept: bytearray) -> None:
     while stream and (piece := await stream.read(1 << 16)):
         kept += piece[: _KEPT - len(kept)]
+
+
+def _text(kept: bytearray) -> str:
     return kept.decode("utf-8", "replace")
 
 
@@ -111,11 +129,11 @@ async def _give(stream: asyncio.StreamWriter | None, given: bytes) -> None:
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """End the group, asked first, then made to."""
-    for number, patience in ((signal.SIGTERM, _NOTICE), (signal.SIGKILL, _NOTICE)):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         if process.returncode is None or number == signal.SIGKILL:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, number)
         if process.returncode is None:
             with suppress(TimeoutError):
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(_NOTICE):
                     await process.wait()
