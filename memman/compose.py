@@ -144,7 +144,7 @@ class Workshop:
             return []
         # What the local network answers costs nothing.
         free = near(host(providers.fallback_in_force(self.settings)["endpoint"]))
-        return [self._metered(second, Budget() if free else providers.budget(self.settings))]
+        return [self._metered(second, Budget() if free else providers.said_budget(self.settings))]
 
     def _metered(self, model: "LLM", bounds: "Budget | None" = None, turn: asyncio.Lock | None = None) -> "MeteredLLM":
         from memman.drain.meter import MeteredLLM
@@ -169,7 +169,7 @@ class Workshop:
         if vectors is local:
             return local
         return CachedEmbedder(
-            MeteredEmbedder(vectors, self.ledger, providers.embedding_budget(settings)) if self.ledger else vectors
+            MeteredEmbedder(vectors, self.ledger, providers.said_budget(settings)) if self.ledger else vectors
         )
 
     def local(self) -> "LocalEmbedder":

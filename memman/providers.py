@@ -149,8 +149,8 @@ def budget(settings: Settings) -> "Budget":
     return Budget(settings.number("MEMMAN_BUDGET_USD"), whole("TOKENS", default.tokens), whole("CALLS", default.calls))
 
 
-def embedding_budget(settings: Settings) -> "Budget":
-    """Return what a day's embedding may cost: nothing of it is an agent's."""
+def said_budget(settings: Settings) -> "Budget":
+    """Return what a day may cost of what is no agent's: only what the settings say."""
     from memman.drain.meter import Budget
 
     tokens = settings.number("MEMMAN_BUDGET_TOKENS")

@@ -24,6 +24,9 @@ from memman.integrations.reach import lay as lay_command
 from memman.integrations.state import strangers
 from memman.integrations.target import File, Target, Wiring
 from memman.integrations.targets import ALL, TARGETS, chosen
+from memman.llm.agent.clients import CLIENTS
+from memman.llm.agent.offer import here, sentence
+from memman.llm.agent.program import find
 from memman.model.errors import MemmanError
 from memman.scheduler import setup
 
@@ -98,6 +101,8 @@ def install(
     reached = reach(data)
     wiring = Wiring(data, conversation_access=access, checkout=checkout, command=reached.command, sandbox=sandbox)
     work = _Work(data)
+    if model:
+        _say_model(model)
     for name, does in found.items():
         text(f"settings: {name} of this shell is " + (f"taken: {does}" if name in taken else "not used"))
     planned = work.plan(targets, wiring, settings)
@@ -117,6 +122,15 @@ def _chosen(model: str | None) -> dict[str, str]:
     if model and who:
         raise refusal(who)
     return by_agent(model) if model else {}
+
+
+def _say_model(name: str) -> None:
+    """Say what it means that an agent is the model, and warn where it is not there."""
+    agents = [CLIENTS[name]] if name in CLIENTS else here()
+    for client in agents:
+        text(f"model: {sentence(client)}")
+    if not any(find(client.program) for client in agents):
+        complain(f"{name}: no program was found; until there is one the judge decides")
 
 
 def _agrees(variable: str, does: str) -> bool:

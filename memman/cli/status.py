@@ -117,7 +117,9 @@ def _model(llm: dict[str, str]) -> str:
 
 def _trouble(trouble: dict[str, Any]) -> str:
     since, until = when(trouble["since"]), when(trouble["until"])
-    return f"{trouble['why']}; since {since} the judge decides instead, next try {until}"
+    return (
+        f"{trouble['why']}; since {since} another decides instead, next try {until}; `memman doctor` says what mends it"
+    )
 
 
 def _instead(count: int) -> str:

@@ -257,7 +257,7 @@ KEYS: dict[str, Key] = {
             "MEMMAN_CAPTURE",
             "",
             "What hooks save from an agent's turns: off, corrections (what the user corrects, prefers or decides) or "
-            "turns (whatever the model finds worth keeping). Unset: turns if a model is configured, else corrections.",
+            "turns (whatever the model finds worth keeping). Unset: turns with a key, else corrections.",
             _one_of("off", "corrections", "turns"),
             amiss="off",
         ),

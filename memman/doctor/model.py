@@ -72,11 +72,11 @@ def _ask(
 
 
 def _offer() -> str:
-    """Name the agents on this machine that could be the model."""
-    from memman.llm.agent.offer import here
+    """Say which agents on this machine could be the model, and what that would mean."""
+    from memman.llm.agent.offer import here, sentence
 
-    found = [client.name for client in here()]
-    return f"; {', '.join(found)} could be it: `memman config set MEMMAN_LLM_PROVIDER {found[0]}`" if found else ""
+    said = [f"{sentence(one)}: `memman config set MEMMAN_LLM_PROVIDER {one.name}`" for one in here()]
+    return f"; it could be {'; or '.join(said)}" if said else ""
 
 
 def _agent(context: Context, record: dict[str, str]) -> Iterator[Finding]:

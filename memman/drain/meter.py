@@ -33,8 +33,8 @@ class Budget:
             )
 
 
-# A day's bounds where an agent is the model and the settings say nothing else: what 150 turns and 30 notes ask takes
-# half of it (docs/adr/0038-agent-as-model.md).
+# A day's bounds where an agent is the model and the settings say nothing else: twice what 150 turns take of the
+# costliest (docs/adr/0038-agent-as-model.md).
 OF_AGENTS = Budget(tokens=500_000, calls=100)
 
 

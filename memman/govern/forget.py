@@ -15,8 +15,6 @@ from memman.pipeline import context
 from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 
-_NOTE = 2  # column of a row
-
 if TYPE_CHECKING:
     from memman.embed import LocalEmbedder
     from memman.store.sqlite.store import SqliteStore
@@ -32,11 +30,11 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         waiting = {one.note: queue.show(one.note) for one in found if one.note}
     with writing(place) as store, builtin_embedder() as local:
         rows = _retire(store, local, found, waiting)
-        memories, done = store.reader.rows(rows), _records(place, store, rows)
+        done = _records(place, store, rows)
     with looking(place) as (catalogue, _):
         for row, record in zip(rows, done, strict=True):
             record["replaced"] = [{"id": one["uid"], "text": one["text"]} for one in catalogue.predecessors(row)[-1:]]
-    _drop(place.data, list(waiting), [str(memories[row][_NOTE]) for row in rows])
+    _drop(place, list(waiting))
     return done + [_turn(row) for row in waiting.values() if row["channel"] != "note"]
 
 
@@ -101,9 +99,9 @@ def _turn(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": row["uid"], "kind": "note", "text": row["text"], "changed": True}
 
 
-def _drop(data: str, waiting: Sequence[str], done: Sequence[str]) -> None:
-    """Take notes that wait out of the queue, and what is left of the text of those that are done."""
-    with closing(Queue(data)) as queue:
-        queue.let_go(done)
+def _drop(place: Chosen, waiting: Sequence[str]) -> None:
+    """Take notes that wait out of the queue, and what is kept of those that are done."""
+    with closing(Queue(place.data)) as queue:
+        queue.let_go(place.name)
         for uid in waiting:
             queue.drop(uid)

@@ -87,7 +87,7 @@ def purge(place: Chosen, parts: Sequence[str]) -> Receipt:
         with _deleting(done := []), closing(Queue(place.data)) as queue:
             mark(queue, place.name)
             traces.erase(place.data, {memory["uid"] for memory in target.memories})
-            queue.let_go([memory["note"] for memory in target.memories])
+            queue.let_go(place.name)
             for note in target.notes:
                 queue.drop(note)
             with writing(place) as store:

@@ -7,7 +7,7 @@ from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
-from memman.config.keys import AGENTS
+from memman.config.keys import AGENTS, AUTO
 from memman.drain.fitness import UNFIT, unfit
 from memman.govern.stores import Chosen, answering, looking
 from memman.queue.late import counts
@@ -40,7 +40,7 @@ def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, flo
             "late": counts(place.data, WEEK),
             "providers": dict(providers),
             "breaker": queue.meta("breaker"),
-            "troubles": _troubles(queue),
+            "troubles": _troubles(queue, providers["llm"]["provider"]),
             "reconsiderable": queue.reconsiderable(),
             "unfit": unfit(queue.meta(UNFIT), [*filter(None, (providers["llm"], providers["fallback"]))]),
             "last_drain": json.loads(queue.meta("last_drain") or "null"),
@@ -68,9 +68,10 @@ def _queue(queue: QueueView, store: str) -> dict[str, Any]:
     return {"states": counts, "waiting_here": len(queue.of(store)), "oldest_seconds": age}
 
 
-def _troubles(queue: QueueView) -> list[dict[str, Any]]:
-    """Return what keeps agents from being asked as the model."""
-    found = {name: Trouble.load(queue.meta(KEY + name)) for name in AGENTS}
+def _troubles(queue: QueueView, provider: str) -> list[dict[str, Any]]:
+    """Return what keeps agents from being asked as the model, of those that are it."""
+    names = AGENTS if provider == AUTO else (provider,)
+    found = {name: Trouble.load(queue.meta(KEY + name)) for name in names}
     return [{"agent": name, **asdict(trouble)} for name, trouble in found.items() if trouble.why]
 
 

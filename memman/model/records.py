@@ -51,7 +51,7 @@ class Note:
     In a `channel` of 'turn', `text` is the user's words and `reply` the agent's last message, in one of
     'compact' `text` is the agent's own summary of a session. `shown` holds the uids of
     memories that the session had been shown: what repeats them is no news. `overtaken` says that
-    a later note of its store went through before it.
+    a later note of its store went through before it, `again` which note it was when the judge decided about it.
     """
 
     uid: str
@@ -65,6 +65,7 @@ class Note:
     reply: str = ""
     shown: tuple[str, ...] = ()
     overtaken: bool = False
+    again: str = ""
 
 
 @dataclass(frozen=True, slots=True)

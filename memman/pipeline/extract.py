@@ -10,6 +10,7 @@ from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
 from memman.model.vocabulary import LOW_TRUST
 from memman.pipeline import steering
+from memman.pipeline.candidates import EVERYTHING
 from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, fact, listing, summed_up
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
@@ -34,8 +35,16 @@ def version(tools: Tools) -> str:
 async def extract(tools: Tools, plan: Plan) -> Plan:
     """Ask the model for the note's facts; what it refuses, the built-in model extracts."""
     note = plan.note
+    if note.again and _touched(tools, note.again):
+        return replace(plan, facts=())
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
     return replace(plan, facts=weighed(note, facts))
+
+
+def _touched(tools: Tools, note: str) -> bool:
+    """Whether what a note became is no longer in force: then it is not asked about again."""
+    rows = [row for row, _ in tools.reader.found(note)]
+    return len(tools.reader.filtered(rows, EVERYTHING)) < len(rows)
 
 
 async def _captured(tools: Tools, note: Note) -> tuple[Fact, ...]:

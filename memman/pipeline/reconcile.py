@@ -91,16 +91,16 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
         return replace(plan, verdicts=_replaced(tools, plan))
     offered = _offered(plan.facts, candidates)
     if not offered and len(_open(plan.facts)) < 2:  # noqa: PLR2004 - a fact alone causes nothing
-        return plan
+        return _asked_again(tools, plan)
     request = _request(plan, offered)
     if tools.sparing and offered and not await _bearing(tools, request):
-        return _settled(plan, offered, await tools.builtin.complete(request))
+        return _asked_again(tools, _settled(plan, offered, await tools.builtin.complete(request)))
     try:
         # Without memories there is only the question what caused what, which patterns answer.
         reply = await (tools.llm if offered else tools.builtin).complete(request)
     except Refused:
         reply = await tools.builtin.complete(request)
-    return await _with_rests(tools, _settled(plan, offered, reply))
+    return await _with_rests(tools, _asked_again(tools, _settled(plan, offered, reply)))
 
 
 async def _bearing(tools: Tools, request: Request) -> bool:
@@ -111,8 +111,19 @@ async def _bearing(tools: Tools, request: Request) -> bool:
     return any(max(one.ends, one.same) >= BEARING for relations in judged for one in relations)
 
 
+def _asked_again(tools: Tools, plan: Plan) -> Plan:
+    """Put what the model found in a note in the place of what the judge had, but for what both say."""
+    facts = _open(plan.facts)
+    if not (plan.note.again and facts):
+        return plan
+    judged = {verdict.memory for verdict in plan.verdicts}
+    old = [uid for _, uid in tools.reader.found(plan.note.again) if uid not in judged]
+    replaced = (Verdict(min(facts), "UPDATE", uid, "the model was asked again") for uid in old)
+    return replace(plan, verdicts=(*plan.verdicts, *replaced))
+
+
 async def _with_rests(tools: Tools, plan: Plan) -> Plan:
-    """Add what is left of memories that are ended in part: each is compared with nothing, and stored if they are ended."""
+    """Add what is left of memories that are ended in part: compared with nothing, and stored if they are ended."""
     left = tuple(Fact(verdict.rest, left_of=verdict.memory) for verdict in plan.verdicts if verdict.rest)
     if not left or plan.local is None:
         return plan

@@ -1,6 +1,5 @@
 """The drain's and the person's side of queue.db: claim, acknowledge, give back, park, retry, purge."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from memman.clock import now_ms
@@ -22,10 +21,11 @@ _LONGEST_MS = 2 * BACKOFF[-1] * 1000
 _DONE_KEPT_MS = 7 * 86_400_000
 
 _NOTE = """uid, store, text, queued_at, category, importance, entities, replaces,
-source, agent, session, cwd, repository, revision, host, user, deferrals, channel, reply, shown"""
+source, agent, session, cwd, repository, revision, host, user, deferrals, channel, reply, shown, again"""
 # Whether one that came after it is stored: the drain goes by the order of ids, and looks at times for such alone.
 _OVERTAKEN = """EXISTS (SELECT 1 FROM note AS later
 WHERE later.store = note.store AND later.id > note.id AND later.state = 'done')"""
+_LATE = f"(again <> '' OR {_OVERTAKEN})"
 _NEXT = """
 (SELECT id FROM note WHERE state = 'pending' AND {which}
  AND (:store IS NULL OR store = :store) AND store NOT IN (SELECT value FROM json_each(:shut))
@@ -38,7 +38,7 @@ _PROBE = _NEXT.format(which="1", order="retry_at, id")
 _STILL = "+state = 'pending'"
 _CLAIM = f"""
 UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now WHERE id = {{}} AND {_STILL}
-RETURNING {_NOTE}, {_OVERTAKEN}, id
+RETURNING {_NOTE}, {_LATE}, id
 """
 _PARK = f"UPDATE note SET changed_at = :now, {PARKED} WHERE id = {{}} AND {_STILL} AND digest <> {DIGEST}"
 _EMPTIED = "text = '', reply = '', shown = '', digest = NULL"
@@ -47,9 +47,10 @@ _TWIN = """state = 'parked' AND EXISTS (SELECT 1 FROM note AS other WHERE other.
 _INSTEAD = "state = 'done' AND instead = 1"
 _COPIED = """store, text, category, importance, entities, replaces, source, agent, session, cwd, repository, revision,
 host, user, queued_at, channel, reply, shown"""
+_RESEALED = digest(":new" if name == "uid" else name for name in SEALED)
 _AGAIN = f"""
-INSERT INTO note(uid, changed_at, digest, {_COPIED})
-SELECT :new, :now, {digest(":new" if name == "uid" else name for name in SEALED)}, {_COPIED} FROM note WHERE uid = :uid
+INSERT INTO note(uid, again, changed_at, digest, {_COPIED})
+SELECT :new, :uid, :now, {_RESEALED}, {_COPIED} FROM note WHERE uid = :uid
 """
 LISTED = (
     *("uid", "store", "channel", "state", "attempts", "deferrals", "queued_at", "changed_at", "retry_at", "error"),
@@ -72,12 +73,24 @@ def _note(row: tuple[Any, ...]) -> Note:
         channel,
         reply,
         shown,
+        again,
         overtaken,
     ) = row
     hints = Hints(category, importance, tuple(entities.split("\n")) if entities else (), replaces)
     origin = Provenance(*provenance)
     return Note(
-        uid, store, text, queued_at, hints, origin, deferrals, channel, reply, tuple(shown.split()), bool(overtaken)
+        uid,
+        store,
+        text,
+        queued_at,
+        hints,
+        origin,
+        deferrals,
+        channel,
+        reply,
+        tuple(shown.split()),
+        bool(overtaken),
+        again,
     )
 
 
@@ -260,7 +273,7 @@ class Queue:
             uids = [uid for (uid,) in self.db.execute(f"SELECT uid FROM note WHERE {_INSTEAD} ORDER BY id")]
             for uid in uids:
                 self.db.execute(_AGAIN, {"uid": uid, "new": new_uid(now_ms()), "now": now_ms()})
-            self.let_go(uids)
+                self.db.execute(f"UPDATE note SET {_EMPTIED}, instead = 0 WHERE uid = ?", (uid,))
             return len(uids)
 
     def reconsiderable(self) -> int:
@@ -273,10 +286,10 @@ class Queue:
                 return 0
             return int(self.db.execute(f"SELECT count(*) FROM note WHERE {_INSTEAD}").get)
 
-    def let_go(self, uids: Iterable[str]) -> None:
-        """Empty notes that are done."""
-        for uid in uids:
-            self._run(f"UPDATE note SET {_EMPTIED}, instead = 0 WHERE uid = ? AND {_INSTEAD}", (uid,))
+    def let_go(self, store: str) -> None:
+        """Drop what is kept of a store's notes to be asked about again: some of it may say what was just forgotten."""
+        self._run(f"UPDATE note SET {_EMPTIED}, instead = 0 WHERE {_INSTEAD} AND store = ?", (store,))
+        self._run("DELETE FROM note WHERE again <> '' AND state IN ('pending', 'parked') AND store = ?", (store,))
 
     def purge(self, state: str, older_ms: int = 0) -> int:
         """Delete notes that are done or parked, and were so `older_ms` ago."""

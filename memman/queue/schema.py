@@ -78,9 +78,11 @@ ALTER TABLE note ADD COLUMN digest INTEGER;
 ALTER TABLE journal ADD COLUMN digest INTEGER;
 """
 
-# Whether the judge decided about a note in place of a model that could not be asked.
+# Whether the judge decided about a note in place of a model that could not be asked; and of a note that is asked about
+# again the uid that it had then.
 _V5 = """
 ALTER TABLE note ADD COLUMN instead INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE note ADD COLUMN again TEXT NOT NULL DEFAULT '';
 """
 
 # Released steps are never edited; each changes a table.

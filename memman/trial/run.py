@@ -23,7 +23,7 @@ from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import prompt
 from memman.pipeline.replies import listed
 from memman.queue.append import append_all
-from memman.queue.ledger import Ledger
+from memman.queue.ledger import SUMMED, Ledger
 from memman.queue.notes import Queue
 from memman.store.protocols import Store
 from memman.store.sqlite.catalogue import Catalogue
@@ -108,21 +108,24 @@ async def _measure(data: str, settings: Settings, ledger: Ledger, notes: Sequenc
             append_all(data, before)
             await _drained(queue, plain, settings, lambda: None, witnesses)
             append_all(data, [_note(store, note) for store, note in zip(stores, notes, strict=True)])
-            began = time.monotonic()
+            began, before_it = time.monotonic(), _spent(ledger)
             await _drained(queue, watched, settings, _counting(progress, len(notes)), witnesses)
             seconds, model = time.monotonic() - began, shop.providers()[0]
+            calls, tokens_in, tokens_out, cost = (
+                now - then for now, then in zip(_spent(ledger), before_it, strict=True)
+            )
         finally:
             await shop.close()
-        spent = own.days(100)
+        priced = not any(row["unpriced"] for row in own.days(100))
     outcomes = [_outcome(data, store, note, witnesses[store]) for store, note in zip(stores, notes, strict=True)]
     return Trial(
         model.provider,
         tuple(dict.fromkeys(map(model.model, ("fast", "slow")))),
         tuple(faults(note, outcome) for note, outcome in zip(notes, outcomes, strict=True)),
-        sum(witness.calls for witness in witnesses.values()),
-        sum(row["tokens_in"] for row in spent),
-        sum(row["tokens_out"] for row in spent),
-        None if any(row["unpriced"] for row in spent) else sum(row["cost"] for row in spent),
+        int(calls),
+        int(tokens_in),
+        int(tokens_out),
+        cost if priced else None,
         seconds,
     )
 
@@ -142,6 +145,12 @@ async def _drained(
         queue.hurry()
         queue.rewind()
     raise error or MemmanError("; ".join(report.errors))
+
+
+def _spent(ledger: Ledger) -> tuple[float, ...]:
+    """Return calls, tokens in and out, and dollars, of all that is in the ledger: several notes may share a call."""
+    stages = ledger.totals().values()
+    return tuple(sum(stage[name] for stage in stages) for name in SUMMED)
 
 
 def _counting(progress: Progress, total: int) -> Callable[[], None]:
@@ -214,7 +223,7 @@ class _Witness:
     """Who watches the models at work on one note: how often the one on trial was asked, and whether it was of use."""
 
     def __init__(self) -> None:
-        self.calls, self.helped = 0, False
+        self.helped = False
         self.claimed: list[str] = []
         self.error: ProviderError | None = None
 
@@ -246,7 +255,6 @@ class _Tried(_Watched):
 
     async def complete(self, request: Request) -> Reply:
         """Answer."""
-        self.witness.calls += 1
         self.witness.error = None
         try:
             reply = await self.inner.complete(request)

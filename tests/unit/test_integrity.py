@@ -200,7 +200,12 @@ def test_a_note_from_before_there_were_digests_is_taken_at_its_word(box):
     box.remember("Redis caches the sessions of billing.")
     settle(box.queue_path)
     db = apsw.Connection(str(box.queue_path))
-    dropped = ("note DROP COLUMN digest", "note DROP COLUMN instead", "journal DROP COLUMN digest")
+    dropped = (
+        "note DROP COLUMN digest",
+        "note DROP COLUMN instead",
+        "note DROP COLUMN again",
+        "journal DROP COLUMN digest",
+    )
     db.execute("; ".join(f"ALTER TABLE {one}" for one in dropped) + "; PRAGMA user_version = 3")
     db.close()
     assert box.recall("what does Redis cache") == [FACTS[0]]

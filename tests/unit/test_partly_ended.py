@@ -46,7 +46,7 @@ REST = "The gateway needs Redis 7."
     ],
 )
 def test_what_is_left_is_still_the_word_of_whoever_said_it(box, before, after, ends):
-    """Of the same source, importance and day; and where the verdict is refused, nothing is left, for nothing was ended."""
+    """Of the same source, importance and day; where the verdict is refused, nothing was ended and nothing is left."""
     with ScriptedProvider(respond=ending(REST)) as provider:
         box.use(provider)
         box.remember(OLD, source=before, importance=5)

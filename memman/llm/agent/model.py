@@ -63,8 +63,7 @@ class AgentModel:
     async def complete(self, request: Request) -> Reply:
         """Answer `request`.
 
-        Raises LimitReached, ProviderUnavailable, BadReply, or ProviderMisconfigured where a person has to see to it, each
-        with what it cost as `usage`.
+        Raises LimitReached, ProviderUnavailable, BadReply, or ProviderMisconfigured where a person has to see to it.
         """
         program = find(self.client.program, self._named)
         if not program:

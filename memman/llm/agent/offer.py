@@ -3,8 +3,8 @@
 from memman.llm.agent.clients import CLIENTS, Client
 from memman.llm.agent.program import find
 
-# Calls, and tokens in thousands, that a day of 150 turns and 20 notes takes (docs/adr/0038-agent-as-model.md).
-CALLS, TOKENS = 40, 150
+# Calls that a day of 150 turns takes, and tokens of its questions and answers (docs/adr/0038-agent-as-model.md).
+CALLS, TOKENS = 40, 28_000
 
 
 def here() -> list[Client]:
@@ -14,7 +14,8 @@ def here() -> list[Client]:
 
 def sentence(client: Client) -> str:
     """Say it for one agent."""
+    tokens = round((TOKENS + CALLS * client.tokens) / 10_000) * 10_000
     return (
         f"your own {client.program}, under its login: what the judge finds worth asking about in notes and turns goes"
-        f" to {client.vendor}; a day of 150 turns takes about {CALLS} calls and {TOKENS},000 tokens of your allowance"
+        f" to {client.vendor}; a day of 150 turns takes about {CALLS} calls and {tokens:,} tokens of your allowance"
     )
