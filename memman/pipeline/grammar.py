@@ -39,8 +39,8 @@ EXCEPTIONS = dict.fromkeys(_class("without statt anstatt ohne sans sin sem"), ""
 RESTRICTIONS = tuple(
     _class(words)
     for words in (
-        "only solely exclusively alone nur allein ausschließlich seulement uniquement solo solamente sólo só somente"
-        " apenas 只 仅",
+        """only solely exclusively alone nur allein ausschließlich seulement uniquement solo solamente sólo só somente
+        apenas 只 仅""",
         "except unless besides excluding außer ausgenommen sauf excepté excepto salvo exceto 除",
         "without ohne sans sin sem",
         "least minimum min mindestens mínimo",
