@@ -52,6 +52,8 @@ class ModelServer(ThreadingHTTPServer):
     def __init__(self, port: int = 0, say: Callable[[dict[str, Any]], str] = lambda _: SAY) -> None:
         super().__init__(("127.0.0.1", port), Handler)
         self.say = say
+        # What every question is answered with instead, where it is no 200.
+        self.status = 200
         self.requests: list[Request] = []
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
@@ -213,6 +215,11 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(raw) if raw.startswith(b"{") else {}
         path = self.path.partition("?")[0]
         self.server.requests.append(Request(path, body))
+        if self.server.status != 200:
+            said = {
+                "error": {"type": "authentication_error", "message": "invalid x-api-key", "code": self.server.status}
+            }
+            return self.answer(json.dumps(said).encode(), "application/json", self.server.status)
         api = next((api for end, api in APIS if path.endswith(end)), None)
         if api is None:
             return self.answer(json.dumps(USAGE).encode(), "application/json")
@@ -221,9 +228,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(b"".join(map(framed, events)) + done(path), "text/event-stream")
         return self.answer(json.dumps(plain[1]).encode(), "application/json")
 
-    def answer(self, body: bytes, kind: str) -> None:
+    def answer(self, body: bytes, kind: str, status: int = 200) -> None:
         """Send one whole reply."""
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         self.end_headers()

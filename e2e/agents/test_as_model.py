@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 import pytest
-from clients import CLAUDE_CODE, CODEX, GEMINI, OPENCODE, Client, Desk, left
+from clients import CLAUDE_CODE, CODEX, GEMINI, KEY, OPENCODE, Client, Desk, left
 from model_server import SAY, ModelServer
 
 from conftest import installed
@@ -65,10 +65,11 @@ class Home:
     desk: Desk
     program: Path
 
-    def memman(self, *args: str, given: str = "") -> str:
-        """Run memman as this user does, in whose shell the client is found."""
+    def memman(self, *args: str, given: str = "", keyless: bool = False) -> str:
+        """Run memman as this user does, in whose shell the client is found, and its key unless `keyless`."""
         environ = {"HOME": str(self.desk.home), "PATH": self.desk.path, "MEMMAN_DRAIN": "off"}
-        environ |= self.desk.client.environ(self.desk.model.url)
+        told = self.desk.client.environ(self.desk.model.url)
+        environ |= {name: value for name, value in told.items() if not (keyless and value == KEY)}
         done = subprocess.run(
             [self.program, *args], env=environ, input=given, capture_output=True, text=True, timeout=600, check=False
         )
@@ -133,13 +134,12 @@ def test_thirty_notes_and_thirty_turns(home: Home) -> None:
     assert status["queue"]["states"]["pending"] == 0
 
 
-@pytest.mark.parametrize("home", [CLAUDE_CODE, GEMINI], ids=lambda client: client.name, indirect=True)
-def test_one_that_nobody_answers_is_left_alone(home: Home) -> None:
-    """Its model gone, the notes are stored all the same, and status says so; others try again until they are ended."""
-    home.desk.model.shutdown()
-    home.desk.model.server_close()
+def test_one_whose_login_is_refused_is_left_alone(home: Home) -> None:
+    """Without its key, or with one that is refused: the notes are stored, and status says why it is not asked."""
+    home.desk.model.status = 401
     home.remember("Service alpha listens on port 4000.")
-    home.memman("scheduler", "drain")
+    home.memman("scheduler", "drain", keyless=True)
     status = json.loads(home.memman("status", "--json"))
     assert status["queue"]["states"]["done"] == 1
-    assert status["troubles"][0]["agent"] == home.desk.client.name
+    assert [one["agent"] for one in status["troubles"]] == [home.desk.client.name]
+    assert home.memories() == {"Service alpha listens on port 4000."}

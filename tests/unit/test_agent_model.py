@@ -49,21 +49,21 @@ def by_model(box):
 
 
 def test_notes_and_turns_are_asked_about_in_batches(asked, box):
-    """Thirty notes and thirty turns, ten of which say nothing: at most 0.3 calls a turn, and each answer its note's."""
-    for n in range(30):
+    """Twelve notes and twelve turns, four of which say nothing: in few calls, and each answer is its note's."""
+    for n in range(12):
         box.remember(f"Service number{n} listens on port {4000 + n}.")
-    for n in range(20):
+    for n in range(8):
         turn(box, f"from now on never call tool{n} in the build, always call other{n}")
-    for n in range(10):
+    for n in range(4):
         turn(box, f"rename the variable in file{n}.py and run the tests")
     report = box.drain()
-    assert (report.done, report.deferred, report.parked) == (60, 0, 0)
-    assert len(asked.questions) <= 18
+    assert (report.done, report.deferred, report.parked) == (24, 0, 0)
+    assert len(asked.questions) <= 8
     stored = set(box.store("SELECT text FROM memory"))
-    assert {f"Service number{n} listens on port {4000 + n}." for n in range(30)} <= stored
-    assert {f"from now on never call tool{n} in the build, always call other{n}" for n in range(20)} <= stored
-    assert len(stored) == 50
-    assert len(by_model(box)) > 40  # what is said of a memory stays in the user's words
+    assert {f"Service number{n} listens on port {4000 + n}." for n in range(12)} <= stored
+    assert {f"from now on never call tool{n} in the build, always call other{n}" for n in range(8)} <= stored
+    assert len(stored) == 20
+    assert len(by_model(box)) > 15  # what is said of a memory stays in the user's words
 
 
 def test_it_is_asked_headless_with_no_hooks_and_in_a_folder_of_its_own(asked, box):
