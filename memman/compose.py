@@ -109,8 +109,8 @@ class Workshop:
         from memman.llm.batch import Batched
 
         first: LLM = self._metered(providers.llm(self.settings, self.http))
-        said = self.settings["MEMMAN_LLM_BATCH"]
-        first = Batched(first, int(said)) if said else first
+        most = int(self.settings["MEMMAN_LLM_BATCH"] or 1)
+        first = Batched(first, most) if most > 1 else first
         if self.queue is None:
             return first
         last = self.settings["MEMMAN_LLM_FALLBACK"].endswith("builtin")
@@ -300,9 +300,12 @@ def drain(
 
 def _at_once(settings: Settings) -> int:
     """Return how many notes are worked on at once: where many share a question, enough for several."""
+    said = int(settings["MEMMAN_DRAIN_CONCURRENCY"])
+    if not providers.by_agent(settings):
+        return said
     from memman.llm.batch import MOST
 
-    return max(int(settings["MEMMAN_DRAIN_CONCURRENCY"]), 4 * MOST if providers.by_agent(settings) else 1)
+    return max(said, 4 * MOST)
 
 
 def _rounds(data: str, queue: "Queue", limits: "Limits", once: "Callable[[], Report]") -> "Report":

@@ -8,7 +8,7 @@ from typing import Any
 
 from memman.llm import LLM
 from memman.model.errors import BadReply, Refused
-from memman.model.records import Reply, Request, Usage
+from memman.model.records import Provenance, Reply, Request, Usage
 
 # Questions asked as one, and characters of them: about 6,000 tokens, which a small model still reads with care.
 MOST, LONGEST = 16, 24_000
@@ -146,10 +146,8 @@ class Batched:
 
 def _kind(asked: _Asked) -> tuple[str, ...]:
     """Return what questions have in common that are asked together: a web page's words never stand beside a user's."""
-    request, note = asked.request, asked.request.note
-    return (
-        (request.task, request.role, note.provenance.source, note.provenance.agent) if note else (request.task, "", "")
-    )
+    whose = asked.request.note.provenance if asked.request.note else Provenance()
+    return (asked.request.task, asked.request.role, whose.source, whose.agent)
 
 
 def _joined(requests: Sequence[Request]) -> Request:

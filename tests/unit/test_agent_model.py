@@ -2,11 +2,11 @@
 
 import asyncio
 import os
-import time
 from pathlib import Path
 
 import pytest
 
+from conftest import wait_until
 from memman.llm.agent import model as agent_model
 from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.model import AgentModel
@@ -122,12 +122,8 @@ def test_one_that_hangs_is_ended_with_all_it_started(asked, box, monkeypatch):
     assert box.drain().done == 2
     assert "did not answer within" in trouble(box).why
     child = int((asked.folder / "child").read_text())
-    for _ in range(100):
-        if not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split(")")[1][:3]:
-            break
-        time.sleep(0.05)
-    else:
-        pytest.fail("what it had started still runs")
+    stat = Path(f"/proc/{child}/stat")
+    wait_until(lambda: not stat.exists() or ") Z" in stat.read_text())
 
 
 def test_one_that_is_not_there_is_named(box, monkeypatch):

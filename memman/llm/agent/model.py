@@ -1,6 +1,5 @@
 """A coding agent behind the LLM protocol."""
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from uuid import uuid4
@@ -52,9 +51,7 @@ class AgentModel:
 
     def __init__(self, client: Client, folder: str, models: Mapping[str, str], named: str = "") -> None:
         self.client, self.provider = client, client.name
-        self._folder, self._models = folder, models
-        # A path that was written down for another agent is none for this one.
-        self._named = named if client.program in os.path.basename(named) else ""
+        self._folder, self._models, self._named = folder, models, named
 
     def model(self, role: str) -> str:
         """Name the model that serves `role`."""

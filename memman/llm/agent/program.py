@@ -24,8 +24,11 @@ _USUAL = (
 
 
 def find(name: str, named: str = "") -> str:
-    """Return the path of the one `named` in the settings, or where that is gone of the program `name`; '' for none."""
-    if named and _runs(named):
+    """Return the path of the program `name`: the one `named` in the settings, or where that is gone any; '' for none.
+
+    A path that was written down for another agent's program counts for nothing.
+    """
+    if name in os.path.basename(named) and _runs(named):
         return named
     return next((path for folder in folders() if _runs(path := os.path.join(folder, name))), "")
 
