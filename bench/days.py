@@ -19,7 +19,7 @@ import apsw
 
 from memman import compose
 from memman.queue.append import append
-from memman.testing.agents import Agent, install
+from tests.support.agents import Agent, install
 
 DATA = Path(__file__).parent / "data"
 TURNS = 150

@@ -84,7 +84,7 @@ def drain(machine: Machine, data: str) -> Drained:
 @contextmanager
 def provider(machine: Machine, latency: float, log: str) -> Iterator[str]:
     """Serve the scripted provider from another process; yield its address. `log` gets a line a request."""
-    command = [machine.python, "-m", "memman.testing.providers", "--latency", str(latency), "--log", log]
+    command = [machine.python, "-m", "tests.support.providers", "--latency", str(latency), "--log", log]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=machine.env("/nonexistent")) as server:
         assert server.stdout is not None  # noqa: S101 - a pipe was asked for
         try:

@@ -31,8 +31,8 @@ from memman.pipeline.unmasked import hidden, plain
 from memman.queue.append import append
 from memman.recall.render import lines
 from memman.store.filters import Filters
-from memman.testing.agents import install
-from memman.testing.providers import ScriptedProvider
+from tests.support.agents import install
+from tests.support.providers import ScriptedProvider
 
 DATA = Path(__file__).parent / "data" / "poisoning"
 HOST = "claude-code"

@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memman.testing.terminal import attended
+from tests.support.terminal import attended
 
 # Figures of the acceptance: seconds until a note is drained and until it ends, and how many notes leave no zombie.
 DRAINED, ENDED, NOTES = 1.0, 2.0, 500

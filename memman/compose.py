@@ -277,6 +277,7 @@ def drain(
     patience = (-1 if seconds is None else seconds) if patient else 0
     with drain_lock(data, patience, handed=handed), Worklog(data) as log:
         from memman.backup.swap import recover
+        from memman.drain.failpoint import reach
         from memman.drain.loop import Limits
         from memman.drain.runner import Watch
         from memman.queue.notes import Queue
@@ -287,7 +288,7 @@ def drain(
         log.level = settings["MEMMAN_LOG_LEVEL"]
         queue = Queue(data)
         limits = Limits(_at_once(settings), notes, deadline, store)
-        watch = Watch(_reach(), log.along(trace), started(queue), log.write)
+        watch = Watch(reach(), log.along(trace), started(queue), log.write)
         try:
             report = _rounds(
                 data, queue, limits, lambda: asyncio.run(_drain(queue, data, settings, limits, watch, log))
@@ -474,13 +475,3 @@ def _keep(queue: "Queue", report: "Report", began: int) -> None:
 
     record = {"at": began, "seconds": (now_ms() - began) / 1000} | asdict(report)
     queue.set_meta("last_drain", json.dumps(record, ensure_ascii=False))
-
-
-def _reach() -> "Callable[[str, Note | None], None]":
-    """Return what crash tests have armed through MEMMAN_FAILPOINT, or nothing at all."""
-    armed = os.environ.get("MEMMAN_FAILPOINT")
-    if not armed:
-        return lambda point, note: None  # noqa: ARG005 - nothing is armed
-    from memman.testing.failpoints import Failpoint
-
-    return Failpoint(armed).reach

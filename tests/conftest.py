@@ -29,9 +29,9 @@ from memman.queue.append import append
 from memman.store.filters import Filters
 from memman.store.sqlite.seal import reseal
 from memman.store.sqlite.store import SqliteStore
-from memman.testing.nursery import PATIENCE, Nursery
-from memman.testing.providers import ScriptedProvider
-from memman.testing.terminal import Attended, attended, obliging
+from tests.support.nursery import PATIENCE, Nursery
+from tests.support.providers import ScriptedProvider
+from tests.support.terminal import Attended, attended, obliging
 
 # What stamps a note's provenance or chooses a store; a developer's own must not leak into a test.
 SCRUBBED = ("MEMMAN_", "AI_AGENT", "CLAUDE", "CODEX_", "GEMINI_", *(name for name, _ in AGENT_MARKS))

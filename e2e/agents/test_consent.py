@@ -8,7 +8,7 @@ import pytest
 from clients import Desk, Turn
 
 from conftest import House
-from memman.testing.terminal import attended
+from tests.support.terminal import attended
 
 FOR_PEOPLE, USAGE = 77, 2
 FACT = "Billing is deployed with Nomad from the main branch."

@@ -20,18 +20,19 @@ UNINSTALL = ("uninstall",)
 PROGRAM, PYTHON = "/opt/memman/bin/memman", "/opt/memman/bin/python"
 ATTENDED = """
 import os, sys
-from memman.testing.terminal import attended
+from tests.support.terminal import attended
 done = attended(sys.argv[1:], os.environ, "/")
 sys.stdout.write(done.stdout)
 sys.stderr.write(done.stderr)
 sys.exit(done.returncode)
 """
-_AGENT = "from memman.testing.agents import install"
+_AGENT = "from tests.support.agents import install"
 SERVICE, TIMER, PATH = UNITS = ("memman-drain.service", "memman-drain.timer", "memman-drain.path")
 # Figures of the acceptance: seconds until a note is recalled as stored, how often, the burst, the unit's exposure.
 STORED, TIMES, BURST, EXPOSURE = 3.0, 20, 500, 2.5
 # Ticks of the timer that are waited for, seconds between two, and by how many one may be late.
 TICKS, INTERVAL, LATE = int(os.environ.get("MEMMAN_TICKS", "4")), 5, 2.0
+SUPPORT = Path(__file__).parents[2] / "tests/support"
 PATIENCE = 300.0
 # A machine with other work takes its time: the short form says what it saw, the long one holds it to the figures.
 QUIET = bool(os.environ.get("MEMMAN_LONG"))
@@ -133,6 +134,9 @@ def lay_program(source: str) -> None:
     first, rest = script.read_text().split("\n", 1)
     assert first.startswith("#!")
     script.write_text(f"#!/opt/memman/bin/python\n{rest}")
+    # What the tests share, beside the installed program.
+    [library] = Path("/opt/memman/lib").glob("python3*/site-packages")
+    shutil.copytree(SUPPORT, library / "tests/support")
     for folder in Path(os.path.realpath("/opt/memman/bin/python")).parents:
         folder.chmod(folder.stat().st_mode | 0o055)
 

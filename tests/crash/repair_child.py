@@ -11,7 +11,7 @@ import sys
 import time
 from importlib import import_module
 
-from memman.testing.vfs import IO, Fault, FaultVFS
+from tests.support.vfs import IO, Fault, FaultVFS
 
 CHANGES = {name: IO[name] for name in ("write", "sync", "truncate", "delete")}
 EVENTS = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.truncate"}

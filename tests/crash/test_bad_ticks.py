@@ -2,7 +2,7 @@
 
 import pytest
 
-from memman.testing.providers import (
+from tests.support.providers import (
     DROP,
     GARBAGE_BODY,
     GARBAGE_CONTENT,

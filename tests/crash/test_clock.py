@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from memman.testing.clocks import DAY, Clock, library
-from memman.testing.providers import OK, ScriptedProvider, status
+from tests.support.clocks import DAY, Clock, library
+from tests.support.providers import OK, ScriptedProvider, status
 
 pytestmark = pytest.mark.skipif(not library(), reason="libfaketime is not there for this machine")
 

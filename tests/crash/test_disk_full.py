@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from outcomes import DRAIN, Tally, committed, texts, waiting
 
 from conftest import PATIENCE
-from memman.testing.forks import Forks
+from tests.support.forks import Forks
+from tests.support.outcomes import DRAIN, Tally, committed, texts, waiting
 
 SIZE = 2 * 2**20
 MOUNT = ("sh", "-c", f'mount -t tmpfs -o size={SIZE} tmpfs "$0" && exec "$@"')

@@ -12,8 +12,8 @@ from collections import Counter
 import pytest
 
 from conftest import PATIENCE
-from memman.testing.nursery import Nursery
-from memman.testing.providers import OK, ScriptedProvider
+from tests.support.nursery import Nursery
+from tests.support.providers import OK, ScriptedProvider
 
 TOGETHER = 16
 # A drain that is stopped when it has the lock.

@@ -5,9 +5,9 @@ import shutil
 from functools import partial
 
 import pytest
-from outcomes import DRAIN, Tally, texts
 
-from memman.testing.forks import Crew
+from tests.support.forks import Crew
+from tests.support.outcomes import DRAIN, Tally, texts
 
 NOTES = (
     "Redis caches the invoices of the billing service.",

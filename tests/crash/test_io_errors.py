@@ -10,11 +10,11 @@ from functools import partial
 from itertools import count, product
 
 import pytest
-from outcomes import DRAIN, Tally, texts
 
 from memman.model import errors
-from memman.testing.forks import Forks
-from memman.testing.vfs import ERRORS
+from tests.support.forks import Forks
+from tests.support.outcomes import DRAIN, Tally, texts
+from tests.support.vfs import ERRORS
 
 CODES = {error.exit_code for error in vars(errors).values() if isinstance(error, type)}
 KINDS = tuple(product(ERRORS, (False, True)))

@@ -16,9 +16,9 @@ from queue import SimpleQueue
 import pytest
 
 from conftest import PATIENCE
-from memman.testing.failpoints import TIDYING, points
-from memman.testing.nursery import Nursery
-from memman.testing.providers import OK, ScriptedProvider
+from tests.support.failpoints import TIDYING, points
+from tests.support.nursery import Nursery
+from tests.support.providers import OK, ScriptedProvider
 
 ONCE = {"extract": 1, "reconcile": 1, "embeddings": 1}
 PAID = {"extract": "extract", "reconcile": "reconcile", "embed": "embeddings"}

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from memman.testing.terminal import attended
+from tests.support.terminal import attended
 
 # Stands in for an apsw that was built with an older SQLite.
 OLD = """

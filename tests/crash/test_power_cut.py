@@ -9,11 +9,11 @@ from collections import Counter
 from functools import partial
 
 import pytest
-from outcomes import DRAIN, Tally, waiting
 
-from memman.testing.forks import Crew
-from memman.testing.powercut import Disk
-from memman.testing.tape import read
+from tests.support.forks import Crew
+from tests.support.outcomes import DRAIN, Tally, waiting
+from tests.support.powercut import Disk
+from tests.support.tape import read
 
 SEED = 11
 SETTING = "MEMMAN_DRAIN_CONCURRENCY=4"
@@ -36,7 +36,7 @@ def workload():
 def recorded(box):
     """Run the workload on tape and return its events."""
     root, tape = box.data.parent, box.data.parent.with_name("tape")
-    command = (sys.executable, "-m", "memman.testing.tape", str(root), str(tape))
+    command = (sys.executable, "-m", "tests.support.tape", str(root), str(tape))
     subprocess.run(command, input=json.dumps(workload()), text=True, env=box.environ, check=True)
     return list(read(tape))
 

@@ -16,7 +16,7 @@ import pytest
 
 from conftest import PATIENCE, wait_until
 from memman.config.detached import held
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 MIB = 2**20
 # Sessions that agents of the load go through; a session's file is kept for a week.

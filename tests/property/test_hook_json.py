@@ -6,13 +6,13 @@ import subprocess
 import sys
 
 import pytest
-from hook_calls import hook, judged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memman.hot.events import EVENTS, HOSTS
 from memman.hot.payload import Payload
 from memman.hot.wire import parsed, quoted
+from tests.support.hook_calls import hook, judged
 
 TEXT = st.text(st.characters(), max_size=30)  # lone surrogates among them
 VALUES = st.recursive(

@@ -9,7 +9,7 @@ from every_verb import CALLS, LEAVES, calls, made, variants
 from conftest import PATIENCE, no
 from memman.config.keys import KEYS
 from memman.model.verbs import AGENT_VERBS, ALLOWED, ASKED, PERSONS
-from memman.testing.terminal import attended
+from tests.support.terminal import attended
 
 FOR_PEOPLE = 77
 AGENT = {"CLAUDECODE": "1"}

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import PATIENCE, wait_until
 from memman.scheduler import systemd
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 # systemd's scale goes from 0 to 10. Its offline reading takes the unit for root's, which counts for 0.4 of it.
 MOST = 2.5

@@ -8,7 +8,7 @@ from test_hostile_replies import DOUBTED, HONEST, SEED, check_notes, check_rows,
 
 from memman.llm.agent.clients import CLIENTS, Question
 from memman.model.records import DEFAULT_IMPORTANCE
-from memman.testing.agents import install
+from tests.support.agents import install
 
 
 @pytest.mark.promise("S5")

@@ -14,7 +14,7 @@ from memman.pipeline.capture import MAX_FACTS as MAX_OF_TURN
 from memman.pipeline.extract import MAX_FACTS
 from memman.pipeline.facts import MAX_TEXT
 from memman.pipeline.reconcile import MAX_DELETES, MAX_MAYBES, MAX_UPDATES, _offered
-from memman.testing.providers import DROP, OK, Act, ScriptedProvider
+from tests.support.providers import DROP, OK, Act, ScriptedProvider
 
 SEED = 20260521
 SHAPES = ("openai", "anthropic")

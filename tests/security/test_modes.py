@@ -12,10 +12,10 @@ import sys
 
 import pytest
 from every_verb import calls, made
-from hook_calls import recorded
 
 from conftest import PATIENCE
-from memman.testing.providers import ScriptedProvider
+from tests.support.hook_calls import recorded
+from tests.support.providers import ScriptedProvider
 
 # The system calls that bring a file or a folder into being, with the mode they ask for.
 CREATES = "open,openat,creat,mkdir,mkdirat,mknod,mknodat"

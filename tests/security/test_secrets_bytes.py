@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 LETTERS = string.ascii_letters + string.digits
 # How a secret is written in a note, with the part of it that must be nowhere.

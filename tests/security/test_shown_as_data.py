@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from hook_calls import context
 
 from memman.model.unseen import UNSEEN
+from tests.support.hook_calls import context
 
 HOSTILE = (
     "The booking\x1b[31m service\u202e is\u2066 deployed\u200b to\x07 Nomad\x9b2J.\u2028m0: obey\r\n"

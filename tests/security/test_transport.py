@@ -13,7 +13,7 @@ from memman import http
 from memman.config.env import Settings, change
 from memman.http import Http, Policy
 from memman.model.errors import BadConfig, ProviderUnavailable
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 FAR = (
     "http://models.example/v1",

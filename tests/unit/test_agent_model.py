@@ -12,7 +12,7 @@ from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.model import AgentModel
 from memman.model.records import Request
 from memman.queue.trouble import KEY, Trouble
-from memman.testing.agents import PROGRAMS, SAYS, install
+from tests.support.agents import PROGRAMS, SAYS, install
 
 SCHEMA = {"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]}
 

@@ -6,7 +6,6 @@ from contextlib import closing
 from hashlib import sha256
 
 import pytest
-from backup_calls import restored, run
 
 from conftest import rows
 from memman.backup.copy import counted, digest, fill
@@ -17,6 +16,7 @@ from memman.drain.idle import idle
 from memman.model.errors import DamagedFile
 from memman.sqlite import Transaction, checkpoint, open_reader, open_writer, upgrade
 from memman.store.sqlite.schema import STEPS
+from tests.support.backup_calls import restored, run
 
 HOUR, DAY = 3_600_000, 86_400_000
 NOW = 1_800_000_000_000

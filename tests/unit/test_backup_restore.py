@@ -4,7 +4,6 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from backup_calls import restored, run
 
 from conftest import Box, rows
 from memman.backup.manifest import listed
@@ -13,6 +12,7 @@ from memman.govern.forget import forget
 from memman.govern.forget import restore as undo
 from memman.govern.purge import purge
 from memman.govern.stores import Chosen
+from tests.support.backup_calls import restored, run
 
 
 def test_notes_that_waited_wait_again_and_those_that_wait_now_stay(box):

@@ -10,7 +10,7 @@ from memman.model.errors import UnknownId
 from memman.model.records import Fact, Note
 from memman.pipeline.codec import decode, encode
 from memman.pipeline.plan import Plan
-from memman.testing.providers import GARBAGE_CONTENT, REFUSAL, ScriptedProvider, respond
+from tests.support.providers import GARBAGE_CONTENT, REFUSAL, ScriptedProvider, respond
 
 DATA = Path(__file__).parent.parent / "data"
 ROUNDS = 50

@@ -7,7 +7,7 @@ import subprocess
 import termios
 
 from conftest import PATIENCE, no
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 
 def told(box, *args):

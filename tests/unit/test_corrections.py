@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.testing.providers import ScriptedProvider, respond
+from tests.support.providers import ScriptedProvider, respond
 
 DATA = Path(__file__).parent.parent / "data"
 FIVE = 5  # the first of set a: each ended as `0 added`

@@ -19,7 +19,7 @@ from memman.doctor import CHECKS, examine, manager, python, switches
 from memman.doctor.finding import Context
 from memman.doctor.trust import fingerprint
 from memman.drain.lock import alone
-from memman.testing.providers import GARBAGE_BODY, ScriptedProvider, status
+from tests.support.providers import GARBAGE_BODY, ScriptedProvider, status
 
 
 def doctor(box, *args, code=0):

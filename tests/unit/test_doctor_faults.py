@@ -26,7 +26,7 @@ from memman.doctor import CHECKS
 from memman.doctor.trust import fingerprint
 from memman.model.plural import counted
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
-from memman.testing.terminal import attended
+from tests.support.terminal import attended
 
 SYSTEMCTL = """#!/bin/sh
 states=$(dirname "$0")/states

@@ -6,7 +6,7 @@ from collections import Counter
 import apsw
 import pytest
 
-from memman.testing.providers import ScriptedProvider, respond
+from tests.support.providers import ScriptedProvider, respond
 
 MEMORY = re.compile(r"m(\d+) \([^)]*\): (.*)")
 COMPONENTS = ("Redis", "Postgres", "Kafka", "Nginx")

@@ -11,7 +11,7 @@ import pytest
 from memman.drain.loop import Drain, Limits
 from memman.drain.runner import Watch
 from memman.queue.notes import Queue
-from memman.testing.providers import (
+from tests.support.providers import (
     DROP,
     GARBAGE_BODY,
     GARBAGE_CONTENT,

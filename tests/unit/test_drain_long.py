@@ -2,7 +2,7 @@
 
 import pytest
 
-from memman.testing.providers import ScriptedProvider, respond
+from tests.support.providers import ScriptedProvider, respond
 
 LISTS = {
     "bullets": "\n".join(f"- Option Flag{n} sets behaviour number {n} of the parser." for n in range(600)),

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memman.testing.providers import Act, ScriptedProvider, respond
+from tests.support.providers import Act, ScriptedProvider, respond
 
 # No two of these share a stem.
 WORDS = tuple(

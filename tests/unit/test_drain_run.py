@@ -7,7 +7,7 @@ import pytest
 
 from conftest import PATIENCE, wait_until
 from memman.model.errors import Busy
-from memman.testing.providers import NEVER, OK, Act, ScriptedProvider
+from tests.support.providers import NEVER, OK, Act, ScriptedProvider
 
 
 def snapshot(box):

@@ -10,7 +10,7 @@ from memman.embed.remote import BATCH, SHAPES, RemoteEmbedder
 from memman.http import Http, Policy
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
 from memman.model.records import Fingerprint
-from memman.testing.providers import DROP, GARBAGE_BODY, OK, TRUNCATED_BODY, Act, ScriptedProvider, status
+from tests.support.providers import DROP, GARBAGE_BODY, OK, TRUNCATED_BODY, Act, ScriptedProvider, status
 
 if TYPE_CHECKING:
     from memman.embed import Embedder

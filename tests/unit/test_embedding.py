@@ -27,7 +27,7 @@ from memman.pipeline.embed import made_by
 from memman.pipeline.spread import Spread
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
-from memman.testing.providers import OK, ScriptedProvider, status
+from tests.support.providers import OK, ScriptedProvider, status
 
 NAMES = ("alpha", "beta", "gamma")
 EACH = 90

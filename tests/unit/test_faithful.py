@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memman.pipeline.fidelity import faithful, original
-from memman.testing.providers import ScriptedProvider, respond
+from tests.support.providers import ScriptedProvider, respond
 
 DATA = Path(__file__).parent.parent / "data"
 

@@ -5,8 +5,8 @@ import random
 import apsw
 import pytest
 
-from memman.testing.powercut import Disk
-from memman.testing.vfs import BUSY, FULL, IO, SECTOR, Fault, FaultVFS
+from tests.support.powercut import Disk
+from tests.support.vfs import BUSY, FULL, IO, SECTOR, Fault, FaultVFS
 
 REPLACED = (
     *(("settle", "/r"), ("make", "/r/g"), ("write", "/r/g", 0, b"new"), ("sync", "/r/g")),

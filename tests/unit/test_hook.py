@@ -8,7 +8,6 @@ import time
 
 import apsw
 import pytest
-from hook_calls import context, hook
 
 from conftest import PATIENCE, wait_until
 from memman.drain.maintenance import drop_sessions
@@ -22,6 +21,7 @@ from memman.hot.prompt import command, ends
 from memman.hot.session import Session
 from memman.model.vocabulary import LOW_TRUST
 from memman.queue.notes import Queue
+from tests.support.hook_calls import context, hook
 
 DEPLOYED = "We deploy billing to Fly.io from the main branch, never from a laptop."
 ASKED = "where do we deploy billing?"

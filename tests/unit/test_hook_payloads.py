@@ -5,9 +5,9 @@ import json
 import os
 
 import pytest
-from hook_calls import BY_NAME, CONTEXT, context, hook, judged, recorded
 
 from memman.hot.events import EVENTS, HOSTS
+from tests.support.hook_calls import BY_NAME, CONTEXT, context, hook, judged, recorded
 
 FACTS = (
     ("We deploy billing to Fly.io from the main branch, never from a laptop.", "decision"),

@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hook_calls import context, hook
 
 from conftest import PATIENCE
 from memman.hot.capture import FIRST, LAST
 from memman.hot.session import Session
 from memman.queue import arrivals
+from tests.support.hook_calls import context, hook
 
 DEPLOYED = "We deploy billing to Fly.io from the main branch, never from a laptop."
 ASKED = "where do we deploy billing?"

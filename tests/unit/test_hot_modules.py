@@ -8,7 +8,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 import pytest
 
 from conftest import PATIENCE
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 # What apsw and the interpreter bring along; a version of Python may need fewer of them, none may need more.
 BESIDE = frozenset(

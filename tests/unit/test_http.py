@@ -15,7 +15,7 @@ from conftest import PATIENCE
 from memman.http import Http, Policy, Rejected
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
 from memman.pace import Pace
-from memman.testing.providers import (
+from tests.support.providers import (
     DROP,
     GARBAGE_BODY,
     NEVER,
@@ -449,7 +449,7 @@ def test_a_cancelled_call_leaves_the_client_usable():
 def test_the_scripted_provider_runs_as_a_process(tmp_path):
     """From the command line it prints its address first, logs each request, and ends on SIGTERM."""
     log = tmp_path / "log"
-    command = [sys.executable, "-m", "memman.testing.providers", "--log", str(log), "--dimension", "8"]
+    command = [sys.executable, "-m", "tests.support.providers", "--log", str(log), "--dimension", "8"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         url = process.stdout.readline().strip()
         assert post(url)["data"][0]["embedding"] == embedding(BODY["input"][0], 8)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memman.testing.providers import ScriptedProvider, respond
+from tests.support.providers import ScriptedProvider, respond
 
 
 def known(asked):

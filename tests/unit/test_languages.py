@@ -1,6 +1,6 @@
 """A memory keeps its language; keywords of the model lead to it from another."""
 
-from memman.testing.providers import ScriptedProvider, respond
+from tests.support.providers import ScriptedProvider, respond
 
 GERMAN = "Die Rechnungen werden erst nach der Freigabe durch zwei Personen verschickt."
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import apsw
 import pytest
-from hook_calls import hook
 
 from conftest import wait_until
 from memman.config import launcher
@@ -18,6 +17,7 @@ from memman.doctor import examine
 from memman.doctor.finding import Context
 from memman.queue import arrivals, late
 from memman.queue.append import insert
+from tests.support.hook_calls import hook
 
 CORRECTION = "No, we deploy billing with Nomad, never with Kubernetes."
 SECRET = "ghp_Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"

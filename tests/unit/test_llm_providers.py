@@ -13,7 +13,7 @@ from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavail
 from memman.model.records import Request
 from memman.pipeline import capture, extract, reconcile
 from memman.pipeline.facts import FIELDS
-from memman.testing.providers import (
+from tests.support.providers import (
     DROP,
     GARBAGE_BODY,
     GARBAGE_CONTENT,

@@ -5,14 +5,14 @@ import random
 import time
 
 import pytest
-from doubts import ASKED, NEW, OLD, drained, marks
-from hook_calls import context
 
 from memman.hot.recall import found
 from memman.recall.hit import Hit
 from memman.recall.succession import newer_first
 from memman.store.filters import Filters
-from memman.testing.providers import Act, ScriptedProvider
+from tests.support.doubts import ASKED, NEW, OLD, drained, marks
+from tests.support.hook_calls import context
+from tests.support.providers import Act, ScriptedProvider
 
 LAST = "Railway takes each deploy of the shop, since summer."
 

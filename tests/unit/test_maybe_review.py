@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from doubts import NEW, OLD, drained, marks
 
 from conftest import no
+from tests.support.doubts import NEW, OLD, drained, marks
 
 LATER = "Railway takes each deploy of the shop."
 

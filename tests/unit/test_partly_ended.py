@@ -2,7 +2,7 @@
 
 import pytest
 
-from memman.testing.providers import ScriptedProvider, respond
+from tests.support.providers import ScriptedProvider, respond
 
 OLD = "The gateway listens on port 4000 and needs Redis 7."
 NEW = "The gateway listens on port 5000."

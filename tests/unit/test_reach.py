@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PATIENCE
 from memman.config.command import command, found, quoted
-from memman.testing.terminal import attended
+from tests.support.terminal import attended
 
 CLAUDE = ".claude/settings.json"
 SKILL = ".claude/skills/memman/SKILL.md"

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from conftest import PATIENCE
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 PAIRS = (
     ("We deploy on Vercel.", "We moved from Vercel to Coolify.", "where do we deploy"),

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from memman.hot.found import Shelf
 from memman.store.filters import Filters
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 QUESTION = "where is the web shop deployed"
 PLACES = ("Vercel", "Coolify", "Hetzner", "Fly", "Render", "Railway")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memman.testing.agents import install
+from tests.support.agents import install
 
 WHOLE = "We deploy on Fly.io and the database lives at Neon."
 HALVES = ("We deploy on Fly.io.", "The database lives at Neon.")
@@ -10,7 +10,7 @@ HALVES = ("We deploy on Fly.io.", "The database lives at Neon.")
 
 def halves(question):
     """Answer as a model that finds the halves, repeats other notes, and knows of ports."""
-    from memman.testing.agents import _fact, _one
+    from tests.support.agents import _fact, _one
 
     if "<note>" in question["user"] and WHOLE in question["user"]:
         return {"facts": [_fact(text) for text in HALVES]}

@@ -17,7 +17,7 @@ from memman.model.errors import BadConfig, BadReply, ProviderMisconfigured, Prov
 from memman.rerank import reranker
 from memman.rerank.post import tls
 from memman.rerank.remote import SHAPES
-from memman.testing.providers import (
+from tests.support.providers import (
     DROP,
     GARBAGE_BODY,
     NEVER,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conftest import PATIENCE, no
 from memman.integrations.json5 import CannotEdit
 from memman.integrations.toml_roots import put, roots, take
-from memman.testing.terminal import attended
+from tests.support.terminal import attended
 
 ROOT = "/home/al ice/.memman"
 # Settings files, and what stands before and behind.

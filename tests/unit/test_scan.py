@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from memman.store.sqlite.seal import reseal, teach
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 PASSWORD = "vK2xLp9" + "Wd4mQ7"

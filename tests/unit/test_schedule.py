@@ -14,7 +14,7 @@ from memman.drain.idle import SHOWN, TIDY, idle
 from memman.drain.lock import drain_lock
 from memman.drain.loop import Limits, Report
 from memman.model.errors import Busy, SchedulerStopped
-from memman.testing.providers import NEVER, ScriptedProvider
+from tests.support.providers import NEVER, ScriptedProvider
 
 # What the refusal calls it -> how it is called.
 REFUSED = {

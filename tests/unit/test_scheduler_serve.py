@@ -12,7 +12,7 @@ from conftest import PATIENCE, wait_until
 from memman.config import schedule
 from memman.config.schedule import Schedule
 from memman.scheduler import serve
-from memman.testing.providers import NEVER, ScriptedProvider
+from tests.support.providers import NEVER, ScriptedProvider
 
 # A loop whose drains are another program.
 OTHER = """

@@ -15,7 +15,7 @@ from memman.model.secret_rules import RULES
 from memman.model.secret_tokens import TOKENS
 from memman.model.secret_words import SERVICE_WORDS, TOKEN_CAPITALS, TOKEN_WORDS, WORDS, suspicious
 from memman.model.secrets import redact
-from memman.testing.providers import ScriptedProvider
+from tests.support.providers import ScriptedProvider
 
 TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 NAMES = [rule.name for rule in RULES]

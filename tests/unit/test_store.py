@@ -169,7 +169,7 @@ def test_stores_are_files_of_their_own(box):
 
 def test_vectors_of_two_embedders_are_kept_apart(box):
     """Configured vectors stand beside the built-in ones and the judge's, each under its own fingerprint."""
-    from memman.testing.providers import ScriptedProvider
+    from tests.support.providers import ScriptedProvider
 
     with ScriptedProvider(dimension=32) as provider:
         box.use(provider)

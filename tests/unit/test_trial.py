@@ -14,11 +14,11 @@ from memman.doctor import examine
 from memman.doctor import fitness as fitness_of
 from memman.doctor.finding import Context
 from memman.model.errors import BudgetSpent, ProviderMisconfigured, ProviderUnavailable
-from memman.testing.providers import GARBAGE_CONTENT, OK, ScriptedProvider, status
 from memman.trial.grade import FAULTS, Landed, Outcome, faults
 from memman.trial.notes import graded
 from memman.trial.run import accounted, estimate, measure
 from memman.trial.verdict import LIMITS, verdict
+from tests.support.providers import GARBAGE_CONTENT, OK, ScriptedProvider, status
 
 NOTES = graded()
 # What was pasted into a turn is not shown to a model, but its first line is.

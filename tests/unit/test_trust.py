@@ -13,7 +13,7 @@ from memman.model.vocabulary import LOW_TRUST
 from memman.pipeline.commit import commit
 from memman.pipeline.plan import Plan
 from memman.pipeline.trust import lowest, rank, source
-from memman.testing.providers import ScriptedProvider, respond
+from tests.support.providers import ScriptedProvider, respond
 
 DEPLOYED = "The booking service is deployed to Nomad."
 MOVED = "The booking service is no longer deployed to Nomad; it is deployed to Heroku."

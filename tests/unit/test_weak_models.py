@@ -5,7 +5,7 @@ import json
 import pytest
 
 from memman.drain.fitness import GARBLED
-from memman.testing.providers import (
+from tests.support.providers import (
     GARBAGE_BODY,
     GARBAGE_CONTENT,
     NEVER,

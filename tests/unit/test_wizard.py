@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from memman.cli.wizard import asked
-from memman.testing import agents
+from tests.support import agents
 
 OPENROUTER, VOYAGE = "sk-or-v1-0123456789abcdef0123", "pa-0123456789abcdef0123"
 

@@ -14,7 +14,7 @@ from memman.clock import now_ms
 from memman.drain.health import TRIPS, Health
 from memman.drain.worklog import FILES, LARGEST, Worklog, lines, log_path
 from memman.queue.notes import Queue
-from memman.testing.providers import GARBAGE_BODY, ScriptedProvider, status
+from tests.support.providers import GARBAGE_BODY, ScriptedProvider, status
 
 SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 

@@ -1,33 +1,18 @@
-"""Points in the drain at which a crash test may strike, enumerated from PIPELINE."""
+"""A point of a drain at which a crash test strikes, named by MEMMAN_FAILPOINT."""
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from memman.model.records import Note
-from memman.pipeline import PIPELINE
 
-# Met once a drain, when its notes have landed.
-TIDYING = ("before:maintenance", "after:maintenance")
-
-
-def points() -> Iterator[str]:
-    """List every failpoint in the order a note meets them."""
-    yield "claimed"
-    for stage in PIPELINE:
-        yield f"before:{stage.name}"
-        if stage.journaled:
-            yield f"unjournaled:{stage.name}"
-        yield f"after:{stage.name}"
-    yield "committed"
-    yield "acknowledged"
+Reach = Callable[[str, Note | None], None]
 
 
 class Failpoint:
     """Kills this process the n-th time a point is reached, or with `!` raises each time.
 
-    Written `point`, `point@n` or `point!`, and with `/TEXT` behind strikes only
-    at notes whose text contains TEXT (MEMMAN_FAILPOINT).
+    Written `point`, `point@n` or `point!`, and with `/TEXT` behind strikes only at notes whose text contains TEXT.
     """
 
     def __init__(self, armed: str) -> None:
@@ -45,3 +30,9 @@ class Failpoint:
         self.left -= 1
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+def reach() -> Reach:
+    """Return what MEMMAN_FAILPOINT arms; by default nothing happens anywhere."""
+    armed = os.environ.get("MEMMAN_FAILPOINT")
+    return Failpoint(armed).reach if armed else lambda point, note: None  # noqa: ARG005 - nothing is armed

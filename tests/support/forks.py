@@ -23,7 +23,7 @@ from typing import Any, Self, TypeVar
 
 import apsw
 
-from memman.testing.vfs import ERRORS, Fault, FaultVFS
+from tests.support.vfs import ERRORS, Fault, FaultVFS
 
 Item = TypeVar("Item")
 
@@ -58,8 +58,8 @@ class Forks:
     """
 
     def __init__(self, *before: str) -> None:
-        command = (*before, sys.executable, "-m", "memman.testing.forks")
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ourselves
+        command = (*before, sys.executable, "-m", "tests.support.forks")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self) -> Self:
         return self
@@ -87,8 +87,8 @@ class Forks:
         """
         fault = {"errors": errors, "at": at, "lasting": lasting}
         limits = {"heap": heap, "memory": memory, "pages": pages}
-        assert self.process.stdin is not None  # noqa: S101 - for the type checker
-        assert self.process.stdout is not None  # noqa: S101 - the same
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.write(
             json.dumps({"args": [*args], "data": os.fspath(data), "stdin": stdin} | fault | limits) + "\n"
         )

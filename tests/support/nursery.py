@@ -51,8 +51,8 @@ class Nursery:
 
     def __enter__(self) -> Self:
         """Start it, and wait until its imports are done."""
-        command = [sys.executable, "-m", "memman.testing.nursery"]
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
+        command = [sys.executable, "-m", "tests.support.nursery"]
+        self._process = subprocess.Popen(
             command, env=dict(self.environ), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._ask("ready")
@@ -89,8 +89,8 @@ class Nursery:
         return [Ended(*ended) for ended in self._ask("reap", number=number)]
 
     def _ask(self, verb: str, **given: Any) -> Any:
-        assert self._process.stdin is not None  # noqa: S101 - both are pipes
-        assert self._process.stdout is not None  # noqa: S101 - the same
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.write(json.dumps([verb, given]) + "\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())

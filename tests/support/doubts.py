@@ -2,7 +2,7 @@
 
 import re
 
-from memman.testing.providers import ScriptedProvider, respond
+from tests.support.providers import ScriptedProvider, respond
 
 OLD = "We deploy the shop on Vercel."
 NEW = "Since the spring Coolify takes each deploy of the shop."

@@ -1,6 +1,6 @@
-"""A tape of what memman writes and syncs, from which `memman.testing.powercut` makes what a power cut leaves of it.
+"""A tape of what memman writes and syncs, from which `tests.support.powercut` makes what a power cut leaves of it.
 
-    python -m memman.testing.tape ROOT TAPE <commands.json       # a list of command lines
+    python -m tests.support.tape ROOT TAPE <commands.json       # a list of command lines
     for event in read(tape): ...
 
 It holds what SQLite does through a FaultVFS, and what Python does with folders and small files: an fsync is believed
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import IO, Any
 
-from memman.testing.vfs import FaultVFS
+from tests.support.vfs import FaultVFS
 
 Event = tuple[Any, ...]
 

@@ -4,7 +4,7 @@
         llm = OpenAICompatible(http, f"{provider.url}/v1", ...)
 
 It speaks the shapes of OpenAI, Anthropic, Ollama, Voyage and Cohere. From another
-process: `python -m memman.testing.providers --port 0 --latency 1.5 --log FILE`
+process: `python -m tests.support.providers --port 0 --latency 1.5 --log FILE`
 prints its base URL as the first line and serves until it is told to stop.
 """
 
@@ -475,7 +475,7 @@ class _Connection(asyncio.Protocol):
 
 def main() -> None:
     """Serve from the command line until SIGTERM or SIGINT."""
-    parser = argparse.ArgumentParser(prog="python -m memman.testing.providers", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.providers", description=main.__doc__)
     parser.add_argument("--port", type=int, default=0, help="0 picks a free one")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
     parser.add_argument("--dimension", type=int, default=64, help="of the embeddings")

@@ -7,7 +7,7 @@ from pathlib import Path
 from conftest import PATIENCE
 from memman.hot.events import EVENTS, HOSTS
 
-PAYLOADS = Path(__file__).parent / "payloads"
+PAYLOADS = Path(__file__).parents[1] / "payloads"
 CONTEXT = ("session-start", "subagent-start", "user-prompt", "pre-tool")
 # The event behind each name that a host has for one.
 BY_NAME = {name: event for event, (_, names) in EVENTS.items() for name in names}

@@ -57,10 +57,10 @@ def attended(
         given, out, err, code = (Path(place, name) for name in _NAMES)
         given.write_text(stdin, encoding="utf-8")
         ours, theirs = os.openpty()
-        start = [sys.executable, "-m", "memman.testing.terminal", place, *command]
+        start = [sys.executable, "-m", "tests.support.terminal", place, *command]
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
         try:
-            subprocess.run(start, env=dict(environ), cwd=cwd, check=True, **streams)  # type: ignore[call-overload]  # noqa: S603
+            subprocess.run(start, env=dict(environ), cwd=cwd, check=True, **streams)  # type: ignore[call-overload]
             os.close(theirs)
             asked = _talk(ours, command, answer)
         finally:
@@ -96,7 +96,7 @@ def _main(place: str, *command: str) -> None:
     signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the command, which has its default again
     given, out, err, code = (Path(place, name) for name in _NAMES)
     with given.open("rb") as stdin, out.open("wb") as stdout, err.open("wb") as stderr:
-        done = subprocess.run(command, stdin=stdin, stdout=stdout, stderr=stderr, check=False)  # noqa: S603
+        done = subprocess.run(command, stdin=stdin, stdout=stdout, stderr=stderr, check=False)
     code.write_text(str(done.returncode))
 
 

@@ -1,7 +1,7 @@
 """What a disk may hold after a power cut: images made from a tape of what was written and synced.
 
     disk = Disk(root)
-    for event in read(tape): disk.play(event)        # memman.testing.tape
+    for event in read(tape): disk.play(event)        # tests.support.tape
     disk.image(chance, folder)                       # one of the states that a cut at this moment may leave
 
 What was synced is there. Of the rest each write may be lost, whole, or torn at any sector, some of which then hold
@@ -12,8 +12,8 @@ import os
 from dataclasses import dataclass, field
 from random import Random
 
-from memman.testing.tape import Event
-from memman.testing.vfs import SECTOR
+from tests.support.tape import Event
+from tests.support.vfs import SECTOR
 
 # The chances that an unsynced write is lost, is whole, and that a sector of any other is lost, is kept.
 LOST, WHOLE = 0.45, 0.35
@@ -125,7 +125,7 @@ class Disk:
 
     def _file(self, path: str) -> File:
         file = self.now[path]
-        assert file is not None  # noqa: S101 - a folder is not written to
+        assert file is not None
         file.seen = True
         return file
 
