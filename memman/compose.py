@@ -21,19 +21,16 @@ from memman.model.vocabulary import MINILM
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memman.drain.fitness import Fitness
     from memman.drain.loop import Drain, Limits
     from memman.drain.meter import Budget, MeteredLLM
     from memman.drain.report import Report
     from memman.drain.runner import Watch
-    from memman.drain.stand_in import StandIn
     from memman.drain.worklog import Worklog
     from memman.embed import Embedder, LocalEmbedder
     from memman.http import Http
     from memman.judge.judge import Judge
     from memman.llm import LLM
     from memman.llm.builtin import BuiltinLLM
-    from memman.model.records import Note
     from memman.pipeline.plan import Plan, Tools
     from memman.queue.ledger import Ledger
     from memman.queue.notes import Queue
@@ -70,7 +67,6 @@ class Workshop:
         tell: "Callable[..., None]" = lambda event, **fields: None,  # noqa: ARG005 - nobody looks on by default
     ) -> None:
         self.data, self.settings, self.ledger, self.queue, self.tell = data, settings, ledger, queue, tell
-        self.stand_ins: list[StandIn] = []
         self.stores: dict[str, SqliteStore] = {}
         self._http: Http | None = None
         self._providers: tuple[LLM, BuiltinLLM, LocalEmbedder, Embedder] | None = None
@@ -105,61 +101,60 @@ class Workshop:
 
     def _relay(self, builtin: "BuiltinLLM") -> "LLM":
         """Return models behind HTTP, in order: within the budget, about as many notes at once as the settings say."""
-        from memman.drain.relay import Relay
         from memman.llm.batch import Batched
 
-        first: LLM = self._metered(providers.llm(self.settings, self.http))
+        first: LLM = self._metered(providers.llm(self.settings, self.http), providers.budget(self.settings))
         most = int(self.settings["MEMMAN_LLM_BATCH"] or 1)
         first = Batched(first, most) if most > 1 else first
         if self.queue is None:
             return first
         last = self.settings["MEMMAN_LLM_FALLBACK"].endswith("builtin")
-        return Relay([first, *self._fallback()], builtin, self._fitness(self.queue), last=last)
+        return self._first_of([first, *self._fallback()], builtin, self.queue, last=last)
 
     def _agents(self, builtin: "BuiltinLLM") -> "LLM":
-        """Return the user's agent, or all of them, one call at a time; where one fails, what stands in for it."""
-        from memman.drain.relay import Relay
-        from memman.drain.stand_in import StandIn
-        from memman.llm.batch import MOST, Batched
-
-        turn, most = asyncio.Lock(), int(self.settings["MEMMAN_LLM_BATCH"] or MOST)
-        others = self._fallback() if self.queue else []
-        instead = Relay(others, builtin, self._fitness(self.queue), last=True) if self.queue and others else builtin
+        """Return the user's agent, or all of them, one call at a time; where one fails, another answers."""
+        turn, others, queue = asyncio.Lock(), self._fallback() if self.queue else [], self.queue
 
         def asked(agent: "LLM") -> "LLM":
-            several = Batched(self._metered(agent, turn=turn), most)
-            if self.queue is None:
-                return several
-            self.stand_ins.append(StandIn(several, instead, builtin.model("fast"), self.queue, self.tell))
-            return self.stand_ins[-1]
+            first = self._agent(agent, turn)
+            return self._first_of([first, *others], builtin, queue, last=True) if queue else first
 
         return providers.agent_llm(self.settings, asked)
 
+    def _agent(self, agent: "LLM", turn: asyncio.Lock) -> "LLM":
+        """Return an agent asked about several notes at once, and in a drain left alone once it has failed."""
+        from memman.drain.breaker import CircuitBreaker
+        from memman.llm.batch import MOST, Batched
+
+        metered = self._metered(agent, *providers.agent_budgets(self.settings), turn=turn)
+        several = Batched(metered, int(self.settings["MEMMAN_LLM_BATCH"] or MOST))
+        return CircuitBreaker(several, self.queue, self.tell) if self.queue else several
+
+    def _first_of(self, models: "list[LLM]", builtin: "BuiltinLLM", queue: "Queue", *, last: bool) -> "LLM":
+        from memman.drain.fitness import Fitness
+        from memman.drain.relay import Relay
+
+        return Relay(models, builtin, Fitness(queue, self.tell), last=last, decided=queue.decided_instead)
+
     def _fallback(self) -> "list[LLM]":
-        """Return the model that stands in for the first, where the settings name one."""
+        """Return the model that answers in place of the first, where the settings name one."""
         from memman.drain.meter import Budget
 
         second = providers.fallback_llm(self.settings, self.http)
         if second is None:
             return []
+        record = providers.fallback_in_force(self.settings)
+        if not record["endpoint"]:
+            return [self._agent(second, asyncio.Lock())]
         # What the local network answers costs nothing.
-        free = near(host(providers.fallback_in_force(self.settings)["endpoint"]))
+        free = near(host(record["endpoint"]))
         return [self._metered(second, Budget() if free else providers.said_budget(self.settings))]
 
-    def _metered(self, model: "LLM", bounds: "Budget | None" = None, turn: asyncio.Lock | None = None) -> "MeteredLLM":
+    def _metered(self, model: "LLM", *bounds: "Budget", turn: asyncio.Lock | None = None) -> "MeteredLLM":
         from memman.drain.meter import MeteredLLM
 
         assert self.ledger is not None, "only what is accounted for is metered"  # noqa: S101 - our own contract
-        return MeteredLLM(model, self.ledger, providers.budget(self.settings) if bounds is None else bounds, turn)
-
-    def _fitness(self, queue: "Queue") -> "Fitness":
-        from memman.drain.fitness import Fitness
-
-        return Fitness(queue, self.tell)
-
-    def decided_instead(self, note: "Note") -> bool:
-        """Whether the judge decided about a note in place of an agent that could not be asked."""
-        return any(note.uid in one.instead for one in self.stand_ins)
+        return MeteredLLM(model, self.ledger, *bounds, turn=turn)
 
     def _embedder(self, settings: Settings, local: "LocalEmbedder") -> "Embedder":
         from memman.drain.meter import MeteredEmbedder
@@ -337,7 +332,7 @@ async def _drain(
 
     ledger = Ledger(queue.db)
     workshop = Workshop(data, settings, ledger, queue, log.write)
-    work = Drain(queue, workshop.opened, limits, watch, workshop.decided_instead)
+    work = Drain(queue, workshop.opened, limits, watch)
     loop = asyncio.get_running_loop()
     for number in _STOPPING:
         loop.add_signal_handler(number, work.interrupt, f"asked to stop by {number.name}")

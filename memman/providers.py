@@ -29,6 +29,7 @@ _LLM_DEFAULTS = {
     "openai": ("https://openrouter.ai/api/v1", "anthropic/claude-haiku-4.5", "anthropic/claude-sonnet-4.5"),
     "anthropic": ("https://api.anthropic.com", "claude-haiku-4-5", "claude-sonnet-4-5"),
 }
+_FALLBACK = "fallback "
 # Provider -> (endpoint, model).
 _EMBED_DEFAULTS = {
     "openai": ("https://api.openai.com/v1", "text-embedding-3-small"),
@@ -75,15 +76,25 @@ def _small(agent: str) -> str:
     return CLIENTS[agent].model or "default" if agent in CLIENTS else "of each agent"
 
 
+def _as_fallback(provider: str) -> str:
+    return _FALLBACK + provider
+
+
+def without_role(provider: str) -> str:
+    """Return a provider's name without what marks it as the fallback."""
+    return provider.removeprefix(_FALLBACK)
+
+
 def fallback_in_force(settings: Settings) -> dict[str, str]:
     """Say the same of the provider that stands in for the first, if there is one."""
     provider = settings["MEMMAN_LLM_FALLBACK"].removesuffix(BUILTIN_LAST)
-    if provider not in _LLM_DEFAULTS or llm_provider(settings) == "builtin":
+    first = llm_provider(settings)
+    if provider not in {*_LLM_DEFAULTS, *AGENTS} or first == "builtin" or (first == provider and first in AGENTS):
         return {}
-    endpoint, fast, slow = _LLM_DEFAULTS[provider]
+    endpoint, fast, slow = _LLM_DEFAULTS.get(provider) or ("", _small(provider), _small(provider))
     named = settings["MEMMAN_LLM_FALLBACK_MODEL"]
     return {
-        "provider": f"fallback {provider}",
+        "provider": _as_fallback(provider),
         "fast": named or fast,
         "slow": named or slow,
         "endpoint": settings["MEMMAN_LLM_FALLBACK_ENDPOINT"] or endpoint,
@@ -103,7 +114,12 @@ def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
 def fallback_llm(settings: Settings, http: "Callable[[], Http]") -> "LLM | None":
     """Build the model that stands in for the first, None where the settings name none but the built-in one."""
     record = fallback_in_force(settings)
-    return _remote_llm(record, http, settings["MEMMAN_LLM_FALLBACK_API_KEY"]) if record else None
+    if not record:
+        return None
+    if record["endpoint"]:
+        return _remote_llm(record, http, settings["MEMMAN_LLM_FALLBACK_API_KEY"])
+    named = settings["MEMMAN_LLM_FALLBACK_MODEL"]
+    return _agent(without_role(record["provider"]), {"fast": named, "slow": named}, provider=record["provider"])
 
 
 def _remote_llm(record: dict[str, str], http: "Callable[[], Http]", key: str, price: str = "") -> "LLM":
@@ -111,7 +127,7 @@ def _remote_llm(record: dict[str, str], http: "Callable[[], Http]", key: str, pr
     from memman.llm.openai import OpenAICompatible
     from memman.llm.remote import Price
 
-    kind = {"openai": OpenAICompatible, "anthropic": AnthropicMessages}[record["provider"].removeprefix("fallback ")]
+    kind = {"openai": OpenAICompatible, "anthropic": AnthropicMessages}[without_role(record["provider"])]
     models = {role: record[role] for role in ("fast", "slow")}
     costs = Price(*map(float, price.split(","))) if price else None
     return kind(http(), record["endpoint"], key, models, costs, provider=record["provider"])
@@ -120,15 +136,19 @@ def _remote_llm(record: dict[str, str], http: "Callable[[], Http]", key: str, pr
 def agent_llm(settings: Settings, wrapped: "Callable[[LLM], LLM]" = lambda agent: agent) -> "LLM":
     """Build the user's own agent as the model; with `auto` one of them for each note. Each is `wrapped`."""
     from memman.llm.agent.auto import WhicheverAgent
+
+    provider = llm_provider(settings)
+    if provider == AUTO:
+        return WhicheverAgent({name: wrapped(_agent(name, {})) for name in AGENTS})
+    models = {"fast": settings["MEMMAN_LLM_MODEL_FAST"], "slow": settings["MEMMAN_LLM_MODEL_SLOW"]}
+    return wrapped(_agent(provider, models, settings["MEMMAN_LLM_COMMAND"]))
+
+
+def _agent(name: str, models: dict[str, str], command: str = "", provider: str = "") -> "LLM":
     from memman.llm.agent.clients import CLIENTS
     from memman.llm.agent.model import AgentModel
 
-    models = {"fast": settings["MEMMAN_LLM_MODEL_FAST"], "slow": settings["MEMMAN_LLM_MODEL_SLOW"]}
-    provider, folder = llm_provider(settings), data_dir() + "/agent"
-    if provider == AUTO:
-        agents = {name: AgentModel(client, f"{folder}/{name}", {}) for name, client in CLIENTS.items()}
-        return WhicheverAgent({name: wrapped(agent) for name, agent in agents.items()})
-    return wrapped(AgentModel(CLIENTS[provider], f"{folder}/{provider}", models, settings["MEMMAN_LLM_COMMAND"]))
+    return AgentModel(CLIENTS[name], f"{data_dir()}/agent/{name}", models, command, provider=provider)
 
 
 def llm_candidates(settings: Settings) -> tuple[str, ...]:
@@ -137,24 +157,38 @@ def llm_candidates(settings: Settings) -> tuple[str, ...]:
 
 
 def budget(settings: Settings) -> "Budget":
-    """Return what a day may cost: with an agent as the model within bounds where the settings say none."""
+    """Return what a day of the model may cost: of an agent within bounds where the settings say none."""
     from memman.drain.meter import OF_AGENTS, Budget
 
     default = OF_AGENTS if by_agent(settings) else Budget()
+    tokens, calls = _whole(settings, "TOKENS"), _whole(settings, "CALLS")
+    return Budget(
+        settings.number("MEMMAN_BUDGET_USD"),
+        default.tokens if tokens is None else tokens,
+        default.calls if calls is None else calls,
+    )
 
-    def whole(unit: str, otherwise: int | None) -> int | None:
-        said = settings.number(f"MEMMAN_BUDGET_{unit}")
-        return otherwise if said is None else int(said)
 
-    return Budget(settings.number("MEMMAN_BUDGET_USD"), whole("TOKENS", default.tokens), whole("CALLS", default.calls))
+def agent_budgets(settings: Settings) -> "tuple[Budget, Budget]":
+    """Return what bounds an agent: what the settings say of all providers, and of what they do not, the defaults."""
+    from memman.drain.meter import OF_AGENTS, Budget
+
+    said = Budget(settings.number("MEMMAN_BUDGET_USD"), _whole(settings, "TOKENS"), _whole(settings, "CALLS"))
+    tokens = OF_AGENTS.tokens if said.tokens is None else None
+    calls = OF_AGENTS.calls if said.calls is None else None
+    return said, Budget(tokens=tokens, calls=calls, of=(*AGENTS, *map(_as_fallback, AGENTS)))
 
 
 def said_budget(settings: Settings) -> "Budget":
     """Return what a day may cost of what is no agent's: only what the settings say."""
     from memman.drain.meter import Budget
 
-    tokens = settings.number("MEMMAN_BUDGET_TOKENS")
-    return Budget(settings.number("MEMMAN_BUDGET_USD"), None if tokens is None else int(tokens))
+    return Budget(settings.number("MEMMAN_BUDGET_USD"), _whole(settings, "TOKENS"))
+
+
+def _whole(settings: Settings, unit: str) -> int | None:
+    said = settings.number(f"MEMMAN_BUDGET_{unit}")
+    return None if said is None else int(said)
 
 
 def builtin_llm(settings: Settings) -> "BuiltinLLM":

@@ -19,6 +19,7 @@ LOCAL = frozenset({"builtin", "minilm"})
 # Agents that can be the model, and the word for whichever made the note.
 AGENTS = ("claude-code", "codex", "gemini", "opencode")
 AUTO = "auto"
+FALLBACKS = ("openai", "anthropic", *AGENTS)
 # How a list of models ends that the built-in one stands behind.
 BUILTIN_LAST = ",builtin"
 
@@ -66,8 +67,8 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 
 def _fallback(value: str) -> str:
-    fits = value == "builtin" or value.removesuffix(BUILTIN_LAST) in {"openai", "anthropic"}
-    return "" if fits else "takes openai, anthropic or builtin, or one of the first two with ,builtin behind it"
+    fits = value == "builtin" or value.removesuffix(BUILTIN_LAST) in FALLBACKS
+    return "" if fits else f"takes {', '.join(FALLBACKS)}, each also with ,builtin behind it, or builtin"
 
 
 def _whole(low: int, high: int) -> Callable[[str], str]:
@@ -184,8 +185,9 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_LLM_FALLBACK",
             "",
-            "Who answers where the model is down, unfit, out of budget or its account rejected: openai or anthropic, "
-            "with the next three settings, then builtin; separated by a comma. Unset: an outage is waited out.",
+            "Who answers where the model is down, unfit, out of budget or its account rejected: openai or anthropic "
+            "with the next three settings, or claude-code, codex, gemini or opencode; with `,builtin` behind it the "
+            "built-in model after that. Unset: an outage is waited out.",
             _fallback,
         ),
         Key("MEMMAN_LLM_FALLBACK_ENDPOINT", "", "Base URL of the fallback; default: as above.", _endpoint),

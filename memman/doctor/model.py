@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from memman.http import Http
     from memman.llm import LLM
 
-_BUILTIN = "memman config set MEMMAN_LLM_PROVIDER builtin"
 _QUESTION = Request(
     task="answer",
     role="fast",
@@ -43,13 +42,13 @@ def check(context: Context) -> Iterator[Finding]:
     if record["provider"] == "builtin":
         return
     if providers.by_agent(context.settings):
-        yield from _agent(context, record)
+        yield from _agent(context, record["provider"], context.settings["MEMMAN_LLM_COMMAND"])
+        yield from _fallback(context, second)
         return
     from memman.doctor.probe import probed, without
 
     yield probed(context, "LLM", record | {"model": record["fast"]}, _ask(providers.llm, context))
-    if second:
-        yield probed(context, "LLM_FALLBACK", second | {"model": second["fast"]}, _ask(providers.fallback_llm, context))
+    yield from _fallback(context, second)
     with closing(QueueView(context.data)) as queue:
         misfits = unfit(queue.meta(UNFIT), [record, second] if second else [record])
     for one in misfits:
@@ -59,6 +58,16 @@ def check(context: Context) -> Iterator[Finding]:
             "drains ask it once each, and a good answer ends this; `memman doctor --billable` asks it now; or name "
             "another model; the command leaves it out",
         )
+
+
+def _fallback(context: Context, record: dict[str, str]) -> Iterator[Finding]:
+    """Look whether what answers in place of the model can."""
+    from memman.doctor.probe import probed
+
+    if record and not record["endpoint"]:
+        yield from _agent(context, record["provider"])
+    elif record:
+        yield probed(context, "LLM_FALLBACK", record | {"model": record["fast"]}, _ask(providers.fallback_llm, context))
 
 
 def _ask(
@@ -79,18 +88,27 @@ def _offer() -> str:
     return f"; it could be {'; or '.join(said)}" if said else ""
 
 
-def _agent(context: Context, record: dict[str, str]) -> Iterator[Finding]:
-    """Look whether the user's agent is there and was not left alone, or where the person allows it, ask it."""
+def _agent(context: Context, provider: str, named: str = "") -> Iterator[Finding]:
+    """Look whether the user's agent is there and was not left alone, or where the person allows it, ask it.
+
+    `provider` is an agent's name, also as a fallback, or `auto`; `named` its program where the settings name one.
+    """
+    from memman.doctor.probe import without
     from memman.llm.agent.clients import CLIENTS
     from memman.llm.agent.program import find
 
-    names = [record["provider"]] if record["provider"] in CLIENTS else list(CLIENTS)
-    named = context.settings["MEMMAN_LLM_COMMAND"]
-    there = {name: program for name in names if (program := find(CLIENTS[name].program, named))}
+    agent = CLIENTS.get(providers.without_role(provider))
+    known = {provider: agent} if agent else CLIENTS
+    there = {name: program for name, client in known.items() if (program := find(client.program, named))}
+    first = provider == context.settings["MEMMAN_LLM_PROVIDER"]
     if not there:
-        sought = named or ", ".join(CLIENTS[name].program for name in names)
-        says = f"{record['provider']}: no program {sought}; the judge decides instead"
-        yield fail(says, _BUILTIN, "install it, or name its place: `memman config set MEMMAN_LLM_COMMAND PATH`")
+        sought = named or ", ".join(client.program for client in known.values())
+        says = f"{provider}: no program {sought}; the judge decides instead"
+        yield fail(
+            says,
+            without("LLM" if first else "LLM_FALLBACK"),
+            "install it, or name its place: `memman config set MEMMAN_LLM_COMMAND PATH`",
+        )
         return
     troubles = {name: why for name in there if (why := _trouble(context, name))}
     if troubles and not context.billable:
@@ -102,7 +120,8 @@ def _agent(context: Context, record: dict[str, str]) -> Iterator[Finding]:
         yield ok(f"{said}; only --billable asks it")
         return
     try:
-        asyncio.run(providers.llm(context.settings, _no_http).complete(_QUESTION))
+        if model := (providers.llm if first else providers.fallback_llm)(context.settings, _no_http):
+            asyncio.run(model.complete(_QUESTION))
     except ProviderError as error:
         yield fail(str(error), shell(next(iter(there.values()))), "it may ask you something")
     else:

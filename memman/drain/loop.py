@@ -48,10 +48,8 @@ class Drain:
         opened: Callable[[str], tuple[Store, Tools]],
         limits: Limits,
         watch: Watch,
-        instead: Callable[[Note], bool] = lambda note: False,  # noqa: ARG005 - no model has a stand-in by default
     ) -> None:
-        self.queue, self.opened, self.limits = queue, opened, limits
-        self.watch, self.instead = watch, instead
+        self.queue, self.opened, self.limits, self.watch = queue, opened, limits, watch
         self.report = Report()
         self.health = Health(queue, watch.tell)
         self.journal = Journal(queue.db)
@@ -131,7 +129,7 @@ class Drain:
             store, tools = self.opened(note.store)
             plan = await fly(flight, lane, tools, store, self.journal, self.stopping, self.watch)
             self.watch.reach("committed", note)
-            self.queue.done(note.uid, instead=self.instead(note))
+            self.queue.done(note.uid)
             self.watch.reach("acknowledged", note)
             self.report.landed(outcome := plan.outcome or Outcome())
             self._say("note done", note, began, added=len(outcome.added), superseded=outcome.superseded)

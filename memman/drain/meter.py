@@ -14,18 +14,20 @@ from memman.queue.ledger import Ledger
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a day may cost; None is no limit."""
+    """What a day may cost; None is no limit. Of providers `of` alone, where it names some."""
 
     dollars: float | None = None
     tokens: int | None = None
     calls: int | None = None
+    of: tuple[str, ...] = ()
 
     def check(self, ledger: Ledger) -> None:
         """Raise BudgetSpent when today's account has reached a limit."""
-        if self == Budget():
+        bounds = (self.dollars, self.tokens, self.calls)
+        if bounds == (None, None, None):
             return
-        dollars, tokens, calls = ledger.spent_today()
-        limits = ((dollars, self.dollars), (tokens, self.tokens), (calls, self.calls))
+        dollars, tokens, calls = spent = ledger.spent_today(self.of)
+        limits = zip(spent, bounds, strict=True)
         if any(limit is not None and spent >= limit for spent, limit in limits):
             raise BudgetSpent(
                 f"today's budget is spent ({dollars:.4f} USD, {tokens} tokens, {calls} calls); notes stay queued until"
@@ -39,13 +41,13 @@ OF_AGENTS = Budget(tokens=500_000, calls=100)
 
 
 class MeteredLLM:
-    """A model whose calls are counted and bounded.
+    """A model whose calls are counted, and bounded by each of `budgets`.
 
     With a `turn` it is called one at a time with all that share it, and calls that came to nothing count too.
     """
 
-    def __init__(self, inner: LLM, ledger: Ledger, budget: Budget, turn: asyncio.Lock | None = None) -> None:
-        self.inner, self.ledger, self.budget, self.turn = inner, ledger, budget, turn
+    def __init__(self, inner: LLM, ledger: Ledger, *budgets: Budget, turn: asyncio.Lock | None = None) -> None:
+        self.inner, self.ledger, self.budgets, self.turn = inner, ledger, budgets, turn
         self.provider = inner.provider
 
     def model(self, role: str) -> str:
@@ -55,7 +57,8 @@ class MeteredLLM:
     async def complete(self, request: Request) -> Reply:
         """Answer, or raise BudgetSpent before anything is spent."""
         async with self.turn or nullcontext():
-            self.budget.check(self.ledger)
+            for budget in self.budgets:
+                budget.check(self.ledger)
             usage, model = Usage(), self.model(request.role)
             counts = self.turn is not None
             try:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from memman.drain.fitness import Asked, Fitness
 from memman.drain.health import TRIPS
@@ -26,10 +26,19 @@ class Relay:
     What the first garbles, and no other answers, the built-in model does. It answers whatever the others cannot
     where it is `last` in the order; else an outage of all is the first one's. A model that is unfit is tried once a
     drain, and one that was down three times in a row is left alone for the rest of it if there is another.
+    `decided` is told the uid of each note about which the built-in model decided in place of a model.
     """
 
-    def __init__(self, models: Sequence[LLM], builtin: LLM, fitness: Fitness, *, last: bool = False) -> None:
-        self.models, self.builtin, self.fitness, self.last = models, builtin, fitness, last
+    def __init__(
+        self,
+        models: Sequence[LLM],
+        builtin: LLM,
+        fitness: Fitness,
+        *,
+        last: bool = False,
+        decided: Callable[[str], None] = lambda note: None,  # noqa: ARG005 - nobody asks again by default
+    ) -> None:
+        self.models, self.builtin, self.fitness, self.last, self.decided = models, builtin, fitness, last, decided
         self.provider = models[0].provider
         self._tried: set[Asked] = set()
         self._trying: defaultdict[Asked, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -61,6 +70,8 @@ class Relay:
         if not (self.last or isinstance(trouble[0], _UnfitError)):
             raise trouble[0]
         self._tell(self.builtin.provider, trouble)
+        if request.note:
+            self.decided(request.note.uid)
         return await self.builtin.complete(request)
 
     async def close(self) -> None:

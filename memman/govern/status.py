@@ -1,7 +1,7 @@
 """How memory is doing, on one page."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -40,7 +40,7 @@ def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, flo
             "late": counts(place.data, WEEK),
             "providers": dict(providers),
             "breaker": queue.meta("breaker"),
-            "troubles": _troubles(queue, providers["llm"]["provider"]),
+            "troubles": _troubles(queue, [*filter(None, (providers["llm"], providers["fallback"]))]),
             "reconsiderable": queue.reconsiderable(),
             "unfit": unfit(queue.meta(UNFIT), [*filter(None, (providers["llm"], providers["fallback"]))]),
             "last_drain": json.loads(queue.meta("last_drain") or "null"),
@@ -68,9 +68,9 @@ def _queue(queue: QueueView, store: str) -> dict[str, Any]:
     return {"states": counts, "waiting_here": len(queue.of(store)), "oldest_seconds": age}
 
 
-def _troubles(queue: QueueView, provider: str) -> list[dict[str, Any]]:
+def _troubles(queue: QueueView, models: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
     """Return what keeps agents from being asked as the model, of those that are it."""
-    names = AGENTS if provider == AUTO else (provider,)
+    names = [name for one in models for name in (AGENTS if one["provider"] == AUTO else (one["provider"],))]
     found = {name: Trouble.load(queue.meta(KEY + name)) for name in names}
     return [{"agent": name, **asdict(trouble)} for name, trouble in found.items() if trouble.why]
 

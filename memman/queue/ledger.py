@@ -1,6 +1,7 @@
 """What the providers cost, by day and stage."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import apsw
@@ -38,14 +39,16 @@ class Ledger:
         with Guard(self.db.filename):
             self.db.execute(sql, row)
 
-    def spent_today(self) -> tuple[float, int, int]:
-        """Return today's dollars and tokens, and how often a model was called."""
+    def spent_today(self, of: Sequence[str] = ()) -> tuple[float, int, int]:
+        """Return today's dollars and tokens, and how often a model was called; of providers `of`, by default of all."""
         sql = (
             "SELECT coalesce(sum(cost), 0.0), coalesce(sum(tokens_in + tokens_out), 0),"
             " coalesce(sum(calls) FILTER (WHERE stage <> 'embed'), 0) FROM ledger WHERE day = ?"
         )
+        if of:
+            sql += f" AND provider IN ({', '.join('?' * len(of))})"
         with Guard(self.db.filename):
-            cost, tokens, calls = self.db.execute(sql, (today(),)).get
+            cost, tokens, calls = self.db.execute(sql, (today(), *of)).get
         return cost, tokens, calls
 
     def totals(self) -> dict[str, dict[str, Any]]:

@@ -157,18 +157,22 @@ class Queue:
         """Let notes that came up already come up again."""
         self._passed = 0
 
-    def done(self, uid: str, *, instead: bool = False) -> None:
+    def decided_instead(self, uid: str) -> None:
+        """Take note that the judge decided about a note in place of the model; journaled, its decision stands."""
+        self._run("UPDATE note SET instead = 1 WHERE uid = ? AND state = 'running'", (uid,))
+
+    def done(self, uid: str) -> None:
         """Acknowledge a note that its store holds a receipt for; its text and journal go.
 
-        Where the judge decided `instead` of the model, the text stays as long as the note, for `reconsider`.
+        Where the judge decided in place of the model, the text stays as long as the note, for `reconsider`.
         """
-        left = "instead = 1" if instead else _EMPTIED
         with Guard(self.path), Transaction(self.db):
             self.db.execute(
-                f"UPDATE note SET state = 'done', changed_at = ?, {left}, error = ''"
+                "UPDATE note SET state = 'done', changed_at = ?, error = ''"
                 " WHERE uid = ? AND state IN ('running', 'pending')",
                 (now_ms(), uid),
             )
+            self.db.execute(f"UPDATE note SET {_EMPTIED} WHERE uid = ? AND state = 'done' AND instead = 0", (uid,))
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
 
     def release(self, uid: str) -> None:

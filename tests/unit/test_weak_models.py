@@ -1,10 +1,14 @@
 """Models that garble, and servers that answer one call at a time: every note is stored, in few calls."""
 
 import json
+import os
 
 import pytest
 
+from conftest import PATIENCE
 from memman.drain.fitness import GARBLED
+from memman.drain.meter import Budget
+from tests.support.agents import install
 from tests.support.providers import (
     GARBAGE_BODY,
     GARBAGE_CONTENT,
@@ -295,7 +299,7 @@ def test_the_fallback_s_key_is_shown_nowhere_and_its_settings_are_checked(box):
             assert "fallback" in shown.stdout.lower()
         assert "fallback openai second at" in box.memman("status").stdout
         wrong = box.memman("config", "set", "LLM_FALLBACK", "builtin,openai")
-        assert (wrong.returncode, "takes openai, anthropic or builtin" in wrong.stderr) == (78, True)
+        assert (wrong.returncode, "takes openai, anthropic, claude-code" in wrong.stderr) == (78, True)
 
 
 @pytest.mark.parametrize("value", ["x", "{}", "7", "[1]", "[[]]", '[["a", "b", "c", "x", "y"]]', "null"])
@@ -310,3 +314,69 @@ def test_a_mark_that_a_damaged_queue_made_stops_nothing(box, value):
         assert box.drain().done == 1
         assert box.memman("status").returncode == 0
         assert "itself failed" not in box.memman("doctor", "--check", "model").stdout
+
+
+# --- an agent as the fallback ---
+
+
+@pytest.fixture(name="agent")
+def _agent(box, monkeypatch):
+    """Return a well-behaved agent on PATH."""
+    agent = install("claude-code", box.data.parent / "programs")
+    monkeypatch.setenv("PATH", f"{agent.folder}:/usr/bin:/bin")
+    box.environ["PATH"] = os.environ["PATH"]
+    monkeypatch.setattr("memman.llm.batch.SETTLED", 0.05)
+    return agent
+
+
+def test_the_user_s_agent_answers_where_the_model_is_down(box, agent):
+    """It is named in the ledger as the fallback, in status and in doctor."""
+    with ScriptedProvider(script=lambda _: status(503)) as first:
+        alone(box, first, LLM_FALLBACK="claude-code")
+        remember(box, 4)
+        assert (box.drain().done, box.states()) == (4, {"done": 4})
+    assert ledger(box) == {"fallback claude-code": len(agent.questions)}
+    assert "fallback claude-code" in box.memman("status").stdout
+    assert "fallback claude-code (" in box.memman("doctor", "--check", "model").stdout
+
+
+def test_an_agent_s_bounds_are_its_own_where_it_is_the_fallback(box, agent, monkeypatch):
+    """What the model before it was asked does not use up the default number of calls."""
+    monkeypatch.setattr("memman.drain.meter.OF_AGENTS", Budget(calls=2))
+    acts = [OK]
+    with ScriptedProvider(script=lambda _: acts[-1]) as first:
+        alone(box, first, LLM_FALLBACK="claude-code,builtin")
+        remember(box, 4)
+        box.drain()
+        acts.append(status(503))
+        for number in range(3):
+            box.remember(f"Gauge {number} measures pressure {number}.")
+            assert box.drain().done == 1
+    assert first.tasks["extract"] >= 4
+    assert len(agent.questions) == 2
+
+
+def test_what_the_judge_decided_for_an_http_model_can_be_asked_again(box):
+    """A note that two providers in a row could not answer waits for `reconsider`."""
+    with ScriptedProvider(script=lambda _: status(503)) as down:
+        alone(box, down, LLM_FALLBACK="builtin")
+        remember(box, 2)
+        assert box.drain().done == 2
+    with ScriptedProvider() as well:
+        alone(box, well)
+        assert "2 notes queued again" in box.memman("scheduler", "queue", "reconsider").stdout
+        box.drain()
+        assert well.tasks["extract"] == 2
+
+
+def test_a_note_that_was_resumed_from_its_journal_can_be_asked_about_again(box, agent):
+    """The judge answered, the drain died, the next one went on from there."""
+    agent.behave("killed", "good")
+    box.configure(LLM_PROVIDER="claude-code")
+    box.remember("Worker 1 reads topic 1.")
+    killed = box.start_drain(MEMMAN_FAILPOINT="after:extract")
+    killed.communicate(timeout=PATIENCE)
+    assert killed.returncode == -9
+    box.queue("DELETE FROM meta WHERE key LIKE 'model_trouble%'")
+    assert box.drain().done == 1
+    assert "1 note queued again" in box.memman("scheduler", "queue", "reconsider").stdout

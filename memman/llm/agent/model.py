@@ -46,11 +46,13 @@ class AgentModel:
     """One agent as the model.
 
     `folder` is its own, made when first needed; `models` names a model for each role where the settings do, `named`
-    the program.
+    the program, and `provider` says under which name it is accounted for.
     """
 
-    def __init__(self, client: Client, folder: str, models: Mapping[str, str], named: str = "") -> None:
-        self.client, self.provider = client, client.name
+    def __init__(
+        self, client: Client, folder: str, models: Mapping[str, str], named: str = "", provider: str = ""
+    ) -> None:
+        self.client, self.provider = client, provider or client.name
         self._folder, self._models, self._named = folder, models, named
 
     def model(self, role: str) -> str:
