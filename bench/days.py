@@ -17,7 +17,7 @@ from pathlib import Path
 
 import apsw
 
-from memman import compose
+from memman.drain import run
 from memman.queue.append import append
 from tests.support.agents import Agent, install
 
@@ -63,7 +63,7 @@ def days(count: int, work: Path, *, judge: str, lasting: float, bounded: bool, s
                 str(work / "data"),
                 _NOTE | {"store": store, "text": text, "channel": "turn", "reply": "Done.", "shown": ""},
             )
-            compose.drain()
+            run.drain()
         _midnight(work / "data/queue.db")
         yield _spent(agent)
 

@@ -3,21 +3,24 @@
 import json
 import os
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench import corpus
 from bench.machine import Machine
 from memman.config.places import write_file
 from memman.queue.append import append
 
+ROOT = Path(__file__).parents[1]
 # `steady` is seconds a note between the first note's end and the last one's: start-up and tidying-up left out.
 _DRAIN = """
 import json, os, time
-from memman.compose import drain
+from memman.drain.run import drain
 marks = []
 began, worked = time.perf_counter(), time.process_time()
 report = drain(started=lambda queue: lambda: marks.append(time.perf_counter()))
@@ -82,10 +85,10 @@ def drain(machine: Machine, data: str) -> Drained:
 
 
 @contextmanager
-def provider(machine: Machine, latency: float, log: str) -> Iterator[str]:
+def provider(latency: float, log: str) -> Iterator[str]:
     """Serve the scripted provider from another process; yield its address. `log` gets a line a request."""
-    command = [machine.python, "-m", "tests.support.providers", "--latency", str(latency), "--log", log]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=machine.env("/nonexistent")) as server:
+    command = [sys.executable, "-m", "tests.support.providers", "--latency", str(latency), "--log", log]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
         assert server.stdout is not None  # noqa: S101 - a pipe was asked for
         try:
             yield server.stdout.readline().strip()

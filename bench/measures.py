@@ -195,7 +195,7 @@ def throughput(bench: Bench) -> dict[str, Figure]:
     turns = [(kind, size) for kind in ("builtin", "zero") for size in sizes]
     folders = {turn: bench.data(f"{turn[0]}-{size_name(turn[1])}", turn[1]) for turn in turns}
     ran: dict[str, list[drains.Drained]] = {}
-    with drains.provider(bench.machines[""], 0.0, f"{bench.work}/throughput.log") as url:
+    with drains.provider(0.0, f"{bench.work}/throughput.log") as url:
         for size in sizes:
             drains.configure(folders["zero", size], url)
         for n in range(bench.drains[0]):
@@ -238,7 +238,7 @@ def slow(bench: Bench) -> dict[str, Figure]:
     """Drain a hundred notes with a provider that takes 1.5 s a call."""
     user, data = bench.machines[""], bench.data("slow")
     bench.say(f"draining {SLOW_NOTES} notes at {SLOW_SECONDS} s a call")
-    with drains.provider(user, SLOW_SECONDS, f"{bench.work}/slow.log") as url:
+    with drains.provider(SLOW_SECONDS, f"{bench.work}/slow.log") as url:
         drains.configure(data, url)
         drains.queue(data, 0, SLOW_NOTES)
         drained = drains.drain(user, data)
@@ -257,7 +257,7 @@ def calls(bench: Bench) -> dict[str, Figure]:
         )
         if os.path.exists(log):
             os.remove(log)
-        with drains.provider(user, 0.0, log) as url:
+        with drains.provider(0.0, log) as url:
             drains.configure(data, url, embeds=embeds)
             drains.queue(data, UNSEEN, 100)
             notes = drains.drain(user, data).notes

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from bench.dataset import ALL, Dataset, Doc, Key
 from bench.stores import BATCH, Joined
-from memman.drain.backfill import renew
 from memman.embed import LocalEmbedder
 from memman.embed.builtin import BuiltinEmbedder
 from memman.llm.builtin import BuiltinLLM
@@ -26,6 +25,7 @@ from memman.pipeline.plan import Plan, Tools
 from memman.queue.entry import new_uid
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.backfill import renew
 
 # A vector without its neighbours.
 ALONE = (1.0, 0.0, 0.0)

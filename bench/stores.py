@@ -14,7 +14,6 @@ from functools import cache
 from bench import corpus
 from bench.machine import ROOT
 from memman.config.places import store_path
-from memman.drain.screen import screen
 from memman.embed.builtin import BuiltinEmbedder
 from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note, Provenance
@@ -27,6 +26,7 @@ from memman.pipeline.plan import Plan, Tools
 from memman.queue.entry import new_uid
 from memman.store.protocols import Reader, Store, Unit
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.screen import screen
 
 # Notes a transaction, and between two rounds of the maintenance that every drain does.
 BATCH = 500

@@ -51,10 +51,10 @@ def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | N
     tread(data_dir())
     if wait and not limit and said_store() is None and _idle():
         return 0
-    from memman import compose
+    from memman.drain import run
 
     with bar("draining", _KEPT) as progress:
-        report = compose.drain(
+        report = run.drain(
             notes=limit,
             seconds=deadline,
             store=said_store(),
@@ -95,7 +95,7 @@ def _step_aside() -> float:
 def _idle() -> bool:
     """Whether there is nothing to do; the heart beats all the same."""
     from memman.backup.swap import unsettled
-    from memman.drain.idle import idle
+    from memman.upkeep.idle import idle
 
     if not idle(data_dir()) or unsettled(data_dir()):
         return False

@@ -12,9 +12,10 @@ from memman.cli.show import complain, text
 from memman.cli.wizard import admit, agreed, asked, by_agent, from_shell, shown, vendored, vendors
 from memman.config.env import change_all
 from memman.config.ground import check
-from memman.config.keys import AGENTS, AUTO, KEYS
+from memman.config.keys import KEYS
 from memman.config.launcher import lay
 from memman.config.places import data_dir
+from memman.config.providers import AGENTS, AUTO
 from memman.hot.provenance import agent
 from memman.integrations import codex, nanoclaw, openclaw
 from memman.integrations.installer import Step, locked, plan, wire

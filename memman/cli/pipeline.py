@@ -14,14 +14,14 @@ from memman.model.plural import counted
 @store_option
 def pipeline(as_json: bool) -> None:
     """Print the stages of the pipeline, their versions and what they last cost."""
-    from memman import compose
     from memman.config.env import Settings
+    from memman.drain.stores import stage_versions
     from memman.govern.stages import stages
     from memman.govern.stores import reading
 
     where = place()
     with reading(where) as catalogue:
-        versions = compose.stage_versions(Settings.load(where.data, where.name), catalogue.reader)
+        versions = stage_versions(Settings.load(where.data, where.name), catalogue.reader)
     rows = stages(where.data, versions)
     if as_json:
         as_data(rows)

@@ -56,16 +56,16 @@ def list_(as_json: bool) -> None:
 
 
 def _reranker(settings: Settings) -> dict[str, str]:
-    from memman.rerank.remote import SHAPES
+    from memman.config.providers import RERANKERS
 
     provider = settings["MEMMAN_RERANK_PROVIDER"]
     if not provider:
         return {"provider": "none", "model": "", "at": ""}
-    shape = SHAPES[provider]
+    row = RERANKERS[provider]
     return {
         "provider": provider,
-        "model": settings["MEMMAN_RERANK_MODEL"] or shape.model,
-        "at": settings["MEMMAN_RERANK_ENDPOINT"] or shape.endpoint,
+        "model": settings["MEMMAN_RERANK_MODEL"] or row.models[0],
+        "at": settings["MEMMAN_RERANK_ENDPOINT"] or row.endpoint,
     }
 
 

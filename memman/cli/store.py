@@ -78,8 +78,8 @@ def remove(name: str) -> None:
 
     Notes queued for it are taken out of the queue and kept with it.
     """
-    from memman.drain.lock import drain_lock
     from memman.govern import stores as govern
+    from memman.locks import drain_lock
 
     data = place().data
     refuse_stopped(data, "store remove")

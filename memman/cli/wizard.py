@@ -9,6 +9,7 @@ from memman.cli.config import masked
 from memman.cli.person import confirm
 from memman.config.env import Settings
 from memman.config.keys import KEYS
+from memman.config.providers import LLMS
 from memman.config.stores import names
 from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.offer import here, sentence
@@ -16,10 +17,9 @@ from memman.llm.agent.program import find
 from memman.model.errors import BadConfig
 
 _PROVIDERS = {
-    "none": ("", "no model: the built-in judge and vectors, nothing leaves this machine"),
+    "none": ("", LLMS["builtin"].help),
     "openrouter": ("openai", "OpenRouter"),
-    "openai": ("openai", "any endpoint compatible with OpenAI's"),
-    "anthropic": ("anthropic", "Anthropic"),
+    **{name: (name, row.help) for name, row in LLMS.items() if row.by_http},
 }
 # Keys that memman 0.15 took: variable -> (who is asked with it, what it is for, the provider as a setting). Each names
 # the one address that it goes to.

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from memman.config.providers import AUTO, EMBEDDERS, FALLBACKS, LLMS, RERANKERS
+from memman.model.vocabulary import LOCAL
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # Endings of names that no public name server gives out.
 _LOCAL_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
@@ -14,12 +17,6 @@ _LOCAL_NETS = """
 _METADATA = frozenset({"169.254.169.254", "fd00:ec2::254", "metadata.google.internal"})
 # What may be said of how often to back up but a number of hours, in hours.
 BACKUP_WORDS = {"off": 0, "daily": 24, "weekly": 168}
-# Providers that are parts of memman.
-LOCAL = frozenset({"builtin", "minilm"})
-# Agents that can be the model, and the word for whichever made the note.
-AGENTS = ("claude-code", "codex", "gemini", "opencode")
-AUTO = "auto"
-FALLBACKS = ("openai", "anthropic", *AGENTS)
 # How a list of models ends that the built-in one stands behind.
 BUILTIN_LAST = ",builtin"
 
@@ -153,7 +150,7 @@ KEYS: dict[str, Key] = {
             "Language model provider: builtin, openai (any compatible endpoint), anthropic, or your own coding agent "
             "under its login: claude-code, codex, gemini, opencode, or auto (the agent whose session made the note). "
             "Unset: openai if a key or an endpoint is set, else builtin.",
-            _one_of("builtin", "openai", "anthropic", *AGENTS, AUTO),
+            _one_of(*LLMS, AUTO),
         ),
         Key("MEMMAN_LLM_ENDPOINT", "", "Base URL; default: OpenRouter's, or Anthropic's.", _endpoint),
         Key("MEMMAN_LLM_API_KEY", "", "Key for the model provider.", _anything, secret=True),
@@ -198,7 +195,7 @@ KEYS: dict[str, Key] = {
             "builtin",
             "Embedding provider: builtin, openai (any compatible endpoint), voyage or ollama. "
             "minilm: as builtin, but recall searches MiniLM's vectors, which drains create.",
-            _one_of("builtin", "minilm", "openai", "voyage", "ollama"),
+            _one_of(*EMBEDDERS),
         ),
         Key("MEMMAN_EMBED_ENDPOINT", "", "Base URL; default: the provider's.", _endpoint),
         Key("MEMMAN_EMBED_API_KEY", "", "Key for the embedding provider.", _anything, secret=True),
@@ -220,7 +217,7 @@ KEYS: dict[str, Key] = {
             "MEMMAN_RERANK_PROVIDER",
             "",
             "Reranking provider: voyage, cohere, jina or openai (any compatible endpoint with /rerank).",
-            _one_of("voyage", "cohere", "jina", "openai"),
+            _one_of(*RERANKERS),
         ),
         Key(
             "MEMMAN_RERANK_ENDPOINT",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from memman import providers
 from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
-from memman.drain.fitness import UNFIT, unfit
 from memman.judge.judge import damage
 from memman.model.errors import ProviderError
 from memman.model.records import Request
+from memman.providers.fitness import UNFIT, unfit
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
 

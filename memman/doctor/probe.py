@@ -2,46 +2,36 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
+from memman.config.providers import EMBEDDERS, LLMS
 from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
 from memman.http import Http, Policy, Rejected
 from memman.llm.anthropic import VERSION
 from memman.model.errors import BadReply, MemmanError
+from memman.providers import without_role
 
 # Seconds for one look; a person waits for it.
 PATIENCE = 10.0
 _KEY_STATUS = frozenset({401, 403})
 
 
-@dataclass(frozen=True, slots=True)
-class Free:
-    """What can be looked at for nothing: a path below the endpoint, and how the key is shown."""
-
-    path: str
-    headers: Callable[[str], dict[str, str]]
-
-
-def _bearer(key: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {key}"} if key else {}
-
-
-_FREE = {
-    "openai": Free("/models", _bearer),
-    "anthropic": Free("/v1/models", lambda key: {"x-api-key": key, "anthropic-version": VERSION}),
-    "voyage": Free("/", lambda _: {}),
-    "ollama": Free("/api/tags", lambda _: {}),
+# How a key is shown.
+_HEADERS: dict[str, Callable[[str], dict[str, str]]] = {
+    "bearer": lambda key: {"authorization": f"Bearer {key}"} if key else {},
+    "x-api-key": lambda key: {"x-api-key": key, "anthropic-version": VERSION},
+    "": lambda _: {},
 }
 
 
 def probed(context: Context, family: str, record: dict[str, str], ask: Callable[[Http], Awaitable[None]]) -> Finding:
     """Look at the provider of a `family` of keys, or where the person allows it, `ask` it."""
-    free, key = _FREE[record["provider"].removeprefix("fallback ")], context.settings[f"MEMMAN_{family}_API_KEY"]
-    base = record["endpoint"].rstrip("/").removesuffix("/v1" if free.path.startswith("/v1") else "")
+    row = (EMBEDDERS if family == "EMBED" else LLMS)[without_role(record["provider"])]
+    base = record["endpoint"].rstrip("/").removesuffix("/v1" if row.free.startswith("/v1") else "")
+    headers = _HEADERS[row.key](context.settings[f"MEMMAN_{family}_API_KEY"])
 
     async def look(http: Http) -> None:
-        await http.get(base + free.path, free.headers(key))
+        await http.get(base + row.free, headers)
 
     said = f"{record['provider']} {record['model']} at {record['endpoint']}"
     try:

@@ -6,25 +6,26 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from memman.compose import Workshop
 from memman.config import stores
 from memman.config.env import PROVIDER, Settings, change_all, own
 from memman.config.places import store_path
-from memman.drain.backfill import discard, fill, known, lacking, resolved
-from memman.drain.lock import drain_lock
+from memman.drain.stores import Stores
 from memman.embed import Embedder, LocalEmbedder
 from memman.govern import target as targets
 from memman.govern.target import Target
+from memman.locks import drain_lock
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import JUDGE
 from memman.providers import embedded_by
+from memman.providers.pool import Providers
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.store.sqlite import vectors
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.backfill import discard, fill, known, lacking, resolved
 
 # Told (memories done, memories in all) after each batch.
 Progress = Callable[[int, int], None]
@@ -76,14 +77,14 @@ def abort(data: str) -> str:
 
 
 async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
-    target, shop = Target.load(data), Workshop(data, settings)
+    target, providers = Target.load(data), Providers(data, settings)
     with Catalogue.open(store_path(data, name)) as catalogue:
         db = catalogue.reader.db
-        local = shop.local().fingerprint
-        configured = resolved(db, embedded_by(settings, shop.http, shop.local()))
-        goal = resolved(db, _made_by(data, shop, target)) if target and name in _meant(data, target) else None
+        local = providers.local().fingerprint
+        configured = resolved(db, embedded_by(settings, providers.http, providers.local()))
+        goal = resolved(db, _made_by(data, providers, target)) if target and name in _meant(data, target) else None
         memories, counted = vectors.memories(db), vectors.tally(db)
-    await shop.close()
+    await providers.close()
 
     def held(made: Fingerprint) -> dict[str, Any]:
         count = counted.get(made, 0)
@@ -101,38 +102,40 @@ async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
 
 
 async def _reembed(data: str, name: str, progress: Progress) -> int:
-    async with _workshop(data, Settings.load(data, name)) as shop:
-        store = shop.store(name)
-        work = [(store, source) for source in dict.fromkeys((shop.local(), shop.source()))]
+    async with _opened(data, Settings.load(data, name)) as opened:
+        store, providers = opened.store(name), opened.providers
+        work = [(store, source) for source in dict.fromkeys((providers.local(), providers.source()))]
         done = await _filled(work, progress)
         store.maintain()
     return done
 
 
 async def _swap(data: str, target: Target, progress: Progress) -> str:
-    async with _workshop(data, _under(data, target)) as shop:
-        wanted = shop.source()
+    async with _opened(data, _under(data, target)) as opened:
+        wanted = opened.providers.source()
         made = await known(wanted)
         if not isinstance(wanted, LocalEmbedder):
             target = replace(target, model=made.model, dimension=str(made.dimension))
         target.save(data)
-        opened = [shop.store(name) for name in _meant(data, target)]
-        done = await _filled([(store, wanted) for store in opened], progress)
+        meant = [opened.store(name) for name in _meant(data, target)]
+        done = await _filled([(store, wanted) for store in meant], progress)
         change_all(data, target.keys, target.store)
-        for store in opened:
-            _keep_only(store, {shop.local().fingerprint, made})
+        for store in meant:
+            _keep_only(store, {opened.providers.local().fingerprint, made})
             store.maintain()
         targets.forget(data)
-    where = f"store {target.store!r}" if target.store else counted(len(opened), "store")
+    where = f"store {target.store!r}" if target.store else counted(len(meant), "store")
     return f"now using {made} in {where}: {counted(done, 'vector')} created"
 
 
 async def _abort(data: str, target: Target) -> str:
-    async with _workshop(data, Settings.load(data, target.store)) as shop:
-        for store in [shop.store(name) for name in _meant(data, target)]:
-            made = resolved(store.db, _made_by(data, shop, target))
-            now = embedded_by(shop.settings, shop.http, shop.local())
-            kept = {shop.local().fingerprint, resolved(store.db, now)}
+    async with _opened(data, Settings.load(data, target.store)) as opened:
+        providers = opened.providers
+        local = providers.local()
+        for store in [opened.store(name) for name in _meant(data, target)]:
+            made = resolved(store.db, _made_by(data, providers, target))
+            now = embedded_by(providers.settings, providers.http, local)
+            kept = {local.fingerprint, resolved(store.db, now)}
             _keep_only(store, vectors.embedders(store.db).keys() - ({made} - kept))
     targets.forget(data)
     return f"the swap to {target} was cancelled; nothing changed"
@@ -190,18 +193,18 @@ def _meant(data: str, target: Target) -> list[str]:
     return [name for name in stores.names(data) if PROVIDER not in own(data, name)]
 
 
-def _made_by(data: str, shop: Workshop, target: Target) -> Fingerprint:
+def _made_by(data: str, providers: Providers, target: Target) -> Fingerprint:
     """Name what `target` makes, without asking it anything."""
-    return embedded_by(_under(data, target), shop.http, shop.local())
+    return embedded_by(_under(data, target), providers.http, providers.local())
 
 
 @asynccontextmanager
-async def _workshop(data: str, settings: Settings) -> AsyncIterator[Workshop]:
+async def _opened(data: str, settings: Settings) -> AsyncIterator[Stores]:
     """Open stores and metered providers under `settings`."""
     queue = Queue(data)
-    shop = Workshop(data, settings, Ledger(queue.db))
+    opened = Stores(Providers(data, settings, Ledger(queue.db)))
     try:
-        yield shop
+        yield opened
     finally:
-        await shop.close()
+        await opened.close()
         queue.close()

@@ -14,7 +14,6 @@ from memman.backup.swap import recover
 from memman.backup.take import sweep
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
-from memman.drain.scrub import mark, scrub
 from memman.govern import copies, traces
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, writing
@@ -25,6 +24,7 @@ from memman.pipeline import context
 from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 from memman.store.sqlite import purge as sql
+from memman.upkeep.scrub import mark, scrub
 
 if TYPE_CHECKING:
     from memman.embed import LocalEmbedder

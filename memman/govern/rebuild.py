@@ -9,13 +9,12 @@ from itertools import groupby
 import numpy as np
 
 from memman import __version__
-from memman.compose import Workshop
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
-from memman.drain.backfill import learn, resolved
-from memman.drain.lock import drain_lock
+from memman.drain.stores import Stores
 from memman.embed import LocalEmbedder, Vectors
+from memman.locks import drain_lock
 from memman.model.errors import UnknownStore
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import HIDDEN
@@ -25,6 +24,7 @@ from memman.store.sqlite import vectors
 from memman.store.sqlite.past import PastReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
+from memman.upkeep.backfill import learn, resolved
 
 # Memories a transaction: a tenth of a second's work, and more than the facts of any note.
 BATCH = 128
@@ -61,15 +61,15 @@ def rebuild(data: str, store: str, progress: Callable[[int, int], None] = lambda
 
 
 async def _rebuild(data: str, name: str, progress: Callable[[int, int], None]) -> int:
-    shop = Workshop(data, Settings.load(data, name))
+    opened = Stores.of(data, Settings.load(data, name))
     try:
-        store = shop.store(name)
-        embedder = shop.providers()[3]
+        store = opened.store(name)
+        embedder = opened.providers.embedder()
         fingerprint = resolved(store.db, embedder.fingerprint)
         learn(store, fingerprint, embedder)
-        return relinked(store, fingerprint, shop.local(), progress)
+        return relinked(store, fingerprint, opened.providers.local(), progress)
     finally:
-        await shop.close()
+        await opened.close()
 
 
 def relinked(

@@ -12,14 +12,13 @@ from memman import wal
 from memman.config import stores
 from memman.config.places import make_file, open_file, queue_path, store_path
 from memman.config.schedule import refuse_stopped
-from memman.drain.backfill import fill
-from memman.drain.lock import drain_lock
 from memman.govern.copies import REPAIRING, leftovers
 from memman.govern.exchange import Exchange, exchange, rolled_back
 from memman.govern.rebuild import relinked
 from memman.govern.requeue import requeued
 from memman.govern.soundness import troubles
 from memman.govern.tombstones import Tombstones
+from memman.locks import drain_lock
 from memman.model.errors import CannotWrite, UnknownStore
 from memman.providers import builtin_embedder
 from memman.queue.schema import STEPS as QUEUE
@@ -28,6 +27,7 @@ from memman.sqlite import checkpoint
 from memman.store.sqlite import salvage
 from memman.store.sqlite.schema import STEPS as STORE
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.backfill import fill
 
 
 @dataclass(frozen=True, slots=True)

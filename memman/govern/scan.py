@@ -10,11 +10,10 @@ from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import open_file, queue_path, sessions_path, write_file
 from memman.config.schedule import refuse_stopped
-from memman.drain.lock import drain_lock
-from memman.drain.scrub import mark, scrub
 from memman.drain.worklog import FILES, log_path
 from memman.govern import copies, leaks
 from memman.govern.stores import Chosen, expected, writing
+from memman.locks import drain_lock
 from memman.model.errors import MemmanError
 from memman.model.secret_words import SCREEN
 from memman.model.secrets import leaks as leaking
@@ -26,6 +25,7 @@ from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.sqlite import Guard, Transaction, open_reader, there
 from memman.store.sqlite import screened
+from memman.upkeep.scrub import mark, scrub
 
 if TYPE_CHECKING:
     from memman.embed import LocalEmbedder

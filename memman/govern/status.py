@@ -7,9 +7,9 @@ from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
-from memman.config.keys import AGENTS, AUTO
-from memman.drain.fitness import UNFIT, unfit
+from memman.config.providers import AGENTS, AUTO
 from memman.govern.stores import Chosen, answering, looking
+from memman.providers.fitness import UNFIT, unfit
 from memman.queue.late import counts
 from memman.queue.ledger import Ledger, today
 from memman.queue.schema import VERSION as QUEUE_SCHEMA

@@ -4,7 +4,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from memman.config.launcher import launcher_path
-from memman.drain.lock import alone
 from memman.integrations import forms, rivals
 from memman.integrations.files import (
     check_writable,
@@ -19,6 +18,7 @@ from memman.integrations.files import (
 from memman.integrations.json5 import CannotEdit
 from memman.integrations.manifest import Entry, Manifest
 from memman.integrations.target import LAID, File, Target
+from memman.locks import alone
 from memman.model.errors import BadConfig, Busy
 
 TRIES = 5  # times a file is read again because another program wrote it meanwhile

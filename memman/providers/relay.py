@@ -4,14 +4,15 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from memman.drain.fitness import Asked, Fitness
-from memman.drain.health import TRIPS
 from memman.http import Broken, Rejected
 from memman.llm import LLM
 from memman.model.errors import BadReply, BudgetSpent, ProviderError, ProviderUnavailable, Refused
 from memman.model.records import Reply, Request
 from memman.pipeline.replies import shaped
+from memman.providers.fitness import Asked, Fitness
 
+# Failures of a model in a row after which it is left alone for the rest of the drain, if there is another.
+TRIPS = 3
 # The statuses by which a provider rejects the account, not the question: a key, its credit, what it may do.
 ACCOUNT = frozenset({401, 402, 403})
 

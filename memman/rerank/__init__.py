@@ -1,10 +1,11 @@
 """Rerankers behind one Protocol: models that say how well each of a few texts answers a query.
 
 Only `recall` asks them, and loading counts there: settings become a reranker
-here and not in `memman.compose`, and the call needs no httpx.
+here and not in `memman.providers`, and the call needs no httpx.
 """
 
 from memman.config.env import Settings
+from memman.config.providers import RERANKERS
 from memman.model.errors import BadConfig
 
 TYPE_CHECKING = False
@@ -14,19 +15,19 @@ if TYPE_CHECKING:
 
 def reranker(settings: Settings) -> "Reranker":
     """Build the configured reranker. Raises BadConfig where there is none."""
-    from memman.rerank.remote import SHAPES, RemoteReranker
+    from memman.rerank.remote import RemoteReranker
 
     provider = settings["MEMMAN_RERANK_PROVIDER"]
     if not provider:
-        raise BadConfig(f"`memman config set MEMMAN_RERANK_PROVIDER {'|'.join(SHAPES)}` first")
-    shape = SHAPES[provider]
-    endpoint = settings["MEMMAN_RERANK_ENDPOINT"] or shape.endpoint
+        raise BadConfig(f"`memman config set MEMMAN_RERANK_PROVIDER {'|'.join(RERANKERS)}` first")
+    row = RERANKERS[provider]
+    endpoint = settings["MEMMAN_RERANK_ENDPOINT"] or row.endpoint
     if not endpoint:
         raise BadConfig(f"the provider {provider} needs MEMMAN_RERANK_ENDPOINT, an address that ends before /rerank")
     return RemoteReranker(
-        shape,
+        provider,
         endpoint,
         settings["MEMMAN_RERANK_API_KEY"],
-        settings["MEMMAN_RERANK_MODEL"] or shape.model,
+        settings["MEMMAN_RERANK_MODEL"] or row.models[0],
         int(settings["MEMMAN_RERANK_BUDGET_MS"]) / 1000,
     )

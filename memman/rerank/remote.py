@@ -16,37 +16,27 @@ if TYPE_CHECKING:
 class Shape:
     """How one API is spoken to.
 
-    `endpoint` and `model` are what is meant where nothing is said, `most` its
-    word for how many results to give, `rows` where a reply may have them.
+    `most` is its word for how many results to give, `rows` says where a reply may have them.
     """
 
-    endpoint: str
-    model: str
     most: str
     rows: tuple[str, ...]
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
 SHAPES = {
-    "voyage": Shape("https://api.voyageai.com/v1", "rerank-2.5-lite", "top_k", ("data",)),
-    "cohere": Shape("https://api.cohere.com/v2", "rerank-v3.5", "top_n", ("results",)),
-    "jina": Shape(
-        "https://api.jina.ai/v1",
-        "jina-reranker-v2-base-multilingual",
-        "top_n",
-        ("results",),
-        {"return_documents": False},
-    ),
-    # Whatever else answers to /rerank: gateways, vLLM, llama.cpp.
-    "openai": Shape("", "", "top_n", ("results", "data")),
+    "voyage": Shape("top_k", ("data",)),
+    "cohere": Shape("top_n", ("results",)),
+    "jina": Shape("top_n", ("results",), {"return_documents": False}),
+    "openai": Shape("top_n", ("results", "data")),
 }
 
 
 class RemoteReranker:
-    """Asks at `endpoint` in a shape, once and for `seconds` at most; key and model may be empty."""
+    """Asks at `endpoint` in one of the SHAPES, once and for `seconds` at most; key and model may be empty."""
 
-    def __init__(self, shape: Shape, endpoint: str, api_key: str, model: str, seconds: float) -> None:
-        self._shape = shape
+    def __init__(self, shape: str, endpoint: str, api_key: str, model: str, seconds: float) -> None:
+        self._shape = SHAPES[shape]
         self._url = endpoint.rstrip("/") + "/rerank"
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._model = {"model": model} if model else {}

@@ -17,7 +17,7 @@ from memman.config.detached import SERVE_LOCK
 from memman.config.ground import claim
 from memman.config.launcher import program
 from memman.config.schedule import SERVE, Schedule, bell_path, silence
-from memman.drain.lock import alone
+from memman.locks import alone
 from memman.model.errors import Busy, MemmanError
 from memman.scheduler.state import changing
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memman.config.schedule import Schedule
-from memman.drain.lock import alone
+from memman.locks import alone
 
 _PATIENCE = 20.0  # seconds; a change is some orders to a service manager
 _BUSY = "another `memman scheduler` command is running; try again"

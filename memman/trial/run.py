@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 
-from memman.compose import Workshop
 from memman.config.env import Settings
 from memman.config.places import make_folder, store_path
 from memman.config.schedule import NOBODY, Schedule
 from memman.drain.loop import Drain, Limits
-from memman.drain.meter import Budget, MeteredLLM
 from memman.drain.retry import consequence
 from memman.drain.runner import Watch
+from memman.drain.stores import Stores
 from memman.llm import LLM
 from memman.model.errors import BadReply, MemmanError, ProviderError, Refused
 from memman.model.records import Reply, Request, Usage
@@ -22,6 +21,8 @@ from memman.pipeline.extract import MAX_FACTS
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import prompt
 from memman.pipeline.replies import listed
+from memman.providers.meter import Budget, MeteredLLM
+from memman.providers.pool import Providers
 from memman.queue.append import append_all
 from memman.queue.ledger import SUMMED, Ledger
 from memman.queue.notes import Queue
@@ -91,16 +92,16 @@ def measure(settings: Settings, ledger: Ledger, notes: Sequence[Graded], progres
 async def _measure(data: str, settings: Settings, ledger: Ledger, notes: Sequence[Graded], progress: Progress) -> Trial:
     stores = [f"note-{number}" for number in range(len(notes))]
     witnesses = {store: _Witness() for store in stores}
-    shop = Workshop(data, settings, ledger)
+    opened = Stores(Providers(data, settings, ledger))
     with _queue(data) as queue:
         own = Ledger(queue.db)
 
         def plain(store: str) -> tuple[Store, Tools]:
-            place, tools = shop.opened(store)
+            place, tools = opened.equipped(store)
             return place, replace(tools, llm=_Verbatim())
 
         def watched(store: str) -> tuple[Store, Tools]:
-            place, tools = shop.opened(store)
+            place, tools = opened.equipped(store)
             return place, witnesses[store].beside(tools, own)
 
         try:
@@ -110,12 +111,12 @@ async def _measure(data: str, settings: Settings, ledger: Ledger, notes: Sequenc
             append_all(data, [_note(store, note) for store, note in zip(stores, notes, strict=True)])
             began, before_it = time.monotonic(), _spent(ledger)
             await _drained(queue, watched, settings, _counting(progress, len(notes)), witnesses)
-            seconds, model = time.monotonic() - began, shop.providers()[0]
+            seconds, model = time.monotonic() - began, opened.providers.model()
             calls, tokens_in, tokens_out, cost = (
                 now - then for now, then in zip(_spent(ledger), before_it, strict=True)
             )
         finally:
-            await shop.close()
+            await opened.close()
         priced = not any(row["unpriced"] for row in own.days(100))
     outcomes = [_outcome(data, store, note, witnesses[store]) for store, note in zip(stores, notes, strict=True)]
     return Trial(

@@ -8,14 +8,14 @@ from contextlib import suppress
 
 from memman.config.places import open_file, sessions_path, shown_path
 from memman.config.stores import exists, valid_name
-from memman.drain.backfill import renew
-from memman.drain.scrub import scrub
 from memman.embed import LocalEmbedder
 from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.sqlite import Guard
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.backfill import renew
+from memman.upkeep.scrub import scrub
 
 SESSION_DAYS = 7
 

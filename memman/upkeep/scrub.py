@@ -7,11 +7,11 @@ from collections.abc import Callable
 import apsw
 
 from memman.config.stores import exists, names, valid_name
-from memman.drain.idle import SCRUBBING
 from memman.model.errors import MemmanError
 from memman.queue.notes import Queue
 from memman.sqlite import Guard
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.idle import SCRUBBING
 
 # Milliseconds that a reader who looks at an older state is waited for, before that is left to the next drain.
 _PATIENCE = 2_000

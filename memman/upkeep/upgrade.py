@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from memman.drain.backfill import renew
 from memman.embed import LocalEmbedder
 from memman.model.errors import StoreError
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.backfill import renew
 
 # Memories at the end of one drain: 5 to 10 seconds of MiniLM.
 AT_ONCE = 500

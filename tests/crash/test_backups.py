@@ -12,9 +12,9 @@ from contextlib import suppress
 import pytest
 
 from conftest import PATIENCE, Box, rows, wait_until
-from memman import compose
 from memman.backup.copy import faults
 from memman.backup.manifest import listed
+from memman.drain import run
 from memman.govern.restore import restore
 
 CREATE = """
@@ -88,7 +88,7 @@ def test_backups_under_load_restore_and_hold_every_note_acknowledged_before(box,
         shutil.copytree(box.data / "backups" / name, fresh / "backups" / name)
         restore(str(fresh), name)
         monkeypatch.setenv("MEMMAN_DATA_DIR", str(fresh))
-        report = compose.drain()
+        report = run.drain()
         assert (report.errors, report.failed, report.deferred) == ([], 0, 0)
         stored = set(Box(fresh, box.environ).store("SELECT note FROM memory"))
         missing += len(acknowledged - stored)

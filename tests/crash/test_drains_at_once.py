@@ -19,17 +19,17 @@ TOGETHER = 16
 # A drain that is stopped when it has the lock.
 STOPS = """
 import os, signal
-from memman import compose
+from memman.drain import run
 def started(queue):
     print("at work", flush=True)
     os.kill(os.getpid(), signal.SIGSTOP)
     return lambda: None
-compose.drain(started=started)
+run.drain(started=started)
 """
 # A holder whose child outlives it.
 LEAVES_A_CHILD = """
 import os, signal, subprocess, sys
-from memman.drain.lock import drain_lock
+from memman.locks import drain_lock
 with drain_lock(sys.argv[1]):
     child = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     print(child.pid, flush=True)

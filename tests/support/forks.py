@@ -31,7 +31,7 @@ Item = TypeVar("Item")
 PATIENCE = 300
 # What most runs import, sooner or later.
 _BEFOREHAND = (
-    *("cli.drain", "compose", "drain.loop", "drain.maintenance", "drain.upgrade", "drain.worklog", "embed.builtin"),
+    *("cli.drain", "drain.run", "drain.loop", "upkeep.maintenance", "upkeep.upgrade", "drain.worklog", "embed.builtin"),
     *("embed.cache", "govern.status", "hot.hook", "hot.recall", "hot.remember", "llm.builtin", "queue.ledger"),
     *("store.sqlite.store", "model.secrets", "config.env"),
 )

@@ -28,8 +28,8 @@ PATIENCE = 300
 # What a drain with any provider loads.
 _PRELOADED = (
     *("memman._entry", "memman.cli.root", "memman.cli.scheduler", "memman.cli.forget", "memman.cli.replace"),
-    *("memman.compose", "memman.http", "memman.hot.remember", "memman.govern.forget", "memman.govern.replace"),
-    *("memman.drain.loop", "memman.drain.maintenance", "memman.drain.worklog", "memman.queue.ledger"),
+    *("memman.drain.run", "memman.http", "memman.hot.remember", "memman.govern.forget", "memman.govern.replace"),
+    *("memman.drain.loop", "memman.upkeep.maintenance", "memman.drain.worklog", "memman.queue.ledger"),
     *("memman.llm.openai", "memman.llm.builtin", "memman.embed.remote", "memman.embed.builtin", "memman.embed.cache"),
 )
 

@@ -12,10 +12,10 @@ from memman.backup.copy import counted, digest, fill
 from memman.backup.manifest import Manifest, listed
 from memman.backup.schedule import Attempt, due
 from memman.backup.take import take
-from memman.drain.idle import idle
 from memman.model.errors import DamagedFile
 from memman.sqlite import Transaction, checkpoint, open_reader, open_writer, upgrade
 from memman.store.sqlite.schema import STEPS
+from memman.upkeep.idle import idle
 from tests.support.backup_calls import restored, run
 
 HOUR, DAY = 3_600_000, 86_400_000

@@ -344,7 +344,7 @@ def test_control_characters_never_reach_the_terminal(box):
 
 def test_two_drains_at_once_are_one(box):
     """While a drain holds the lock a second drain, and removing a store, leave at once."""
-    from memman.drain.lock import drain_lock
+    from memman.locks import drain_lock
 
     box.memman("store", "create", "other")
     with drain_lock(str(box.data)):

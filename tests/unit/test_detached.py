@@ -36,7 +36,7 @@ print(json.dumps({"writes": [ended[pid] for pid in ours], "drains": [ended[pid] 
 """
 HOLDER = """
 import sys
-from memman.drain.lock import drain_lock
+from memman.locks import drain_lock
 with drain_lock(sys.argv[1]):
     print(flush=True)
     sys.stdin.read()
@@ -118,9 +118,7 @@ def test_while_a_drain_is_at_work_no_write_starts_another(here):
 
 def test_whoever_held_the_lock_looks_at_the_bell_when_it_lets_go(here):
     """A note that came while a person's own drain was at its end is taken by one that follows."""
-    held = (
-        "import sys\nfrom memman.drain.lock import drain_lock\nwith drain_lock(sys.argv[1]):\n    print(flush=True)\n"
-    )
+    held = "import sys\nfrom memman.locks import drain_lock\nwith drain_lock(sys.argv[1]):\n    print(flush=True)\n"
     held += "    sys.stdin.read()\n"
     command = (sys.executable, "-c", held, str(here.data))
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=here.environ) as holder:

@@ -18,7 +18,7 @@ from memman.config.schedule import Schedule
 from memman.doctor import CHECKS, examine, manager, python, switches
 from memman.doctor.finding import Context
 from memman.doctor.trust import fingerprint
-from memman.drain.lock import alone
+from memman.locks import alone
 from tests.support.providers import GARBAGE_BODY, ScriptedProvider, status
 
 

@@ -11,22 +11,22 @@ from contextlib import closing, contextmanager
 import numpy as np
 import pytest
 
-from memman.compose import Workshop
 from memman.config import stores
 from memman.config.env import Settings, change, change_all, env_path
 from memman.config.places import read_file
-from memman.drain.backfill import fill, learn, renew
-from memman.drain.lock import drain_lock
 from memman.embed.builtin import BuiltinEmbedder
 from memman.govern import embedding
 from memman.govern.stores import remove, stakes
 from memman.hot.recall import found
+from memman.locks import drain_lock
 from memman.model.errors import BadConfig, BudgetSpent, Busy, ProviderUnavailable, UsageError
 from memman.model.records import Draft, Fact, Fingerprint
 from memman.pipeline.embed import made_by
 from memman.pipeline.spread import Spread
+from memman.providers.pool import Providers
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.backfill import fill, learn, renew
 from tests.support.providers import OK, ScriptedProvider, status
 
 NAMES = ("alpha", "beta", "gamma")
@@ -417,7 +417,7 @@ def test_an_upgrade_needs_no_command(tmp_path):
 
 def test_a_drain_renews_the_stores_it_touches(tmp_path, monkeypatch):
     """The maintenance at the end of a drain fills in the built-in vectors of what was there before."""
-    from memman.compose import drain
+    from memman.drain.run import drain
     from memman.queue.append import append
 
     data = str(tmp_path)
@@ -483,9 +483,9 @@ def test_several_keys_change_in_one_write(tmp_path):
     assert read_file(env_path(data)) == before
 
 
-def test_a_workshop_can_name_a_target_without_asking(data, provider):
+def test_providers_can_name_a_target_without_asking(data, provider):
     """Looking at a swap's target costs no call."""
-    shop = Workshop(data, Settings.load(data))
+    shop = Providers(data, Settings.load(data))
     assert str(shop.local().fingerprint) == str(TABLE)
     assert not provider.calls
     asyncio.run(shop.close())

@@ -10,7 +10,6 @@ import apsw
 import pytest
 
 from conftest import PATIENCE, wait_until
-from memman.drain.maintenance import drop_sessions
 from memman.hot.bearing import bearing
 from memman.hot.capture import FIRST, LAST
 from memman.hot.events import HOSTS
@@ -21,6 +20,7 @@ from memman.hot.prompt import command, ends
 from memman.hot.session import Session
 from memman.model.vocabulary import LOW_TRUST
 from memman.queue.notes import Queue
+from memman.upkeep.maintenance import drop_sessions
 from tests.support.hook_calls import context, hook
 
 DEPLOYED = "We deploy billing to Fly.io from the main branch, never from a laptop."

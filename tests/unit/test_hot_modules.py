@@ -149,7 +149,7 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
         assert not provider.calls
         _, modules = loaded(box, "recall", "--rerank", question)
         assert {"memman.hot.rerank", "memman.rerank.post"} <= modules
-        assert not modules & {"httpx", "asyncio", "numpy", "click", "memman.compose"}
+        assert not modules & {"httpx", "asyncio", "numpy", "click", "memman.drain.run"}
         assert provider.calls.total() == 1
 
 

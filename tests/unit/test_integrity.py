@@ -315,7 +315,7 @@ def test_another_program_that_writes_a_stores_pages_makes_no_memory_dark(stored)
 
 def test_repair_wants_the_drain_lock_and_a_store(stored):
     """While a drain is at work repair ends with 75; a store that is not there is named."""
-    from memman.drain.lock import drain_lock
+    from memman.locks import drain_lock
 
     with drain_lock(str(stored.data)):
         assert run(stored, "repair")[0] == 75

@@ -3,12 +3,12 @@
 import asyncio
 import sys
 
-from memman.drain.backfill import judge_all
 from memman.model.records import Candidate, Fingerprint
 from memman.model.vocabulary import JUDGE, MAYBE
 from memman.pipeline.candidates import closest
 from memman.store.sqlite import vectors
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.backfill import judge_all
 
 JUDGED = "SELECT v.memory FROM vector v JOIN embedder e ON e.id = v.embedder WHERE e.provider = 'judge' ORDER BY 1"
 OTHERS = (
@@ -71,8 +71,8 @@ def test_an_old_memory_that_shares_no_word_is_offered(box):
 
 def judged_again(store, judge, most, monkeypatch):
     """Have the judge read what it has not, up to `most` memories; return whether some are left."""
-    monkeypatch.setattr("memman.drain.backfill.BATCH", 1)
-    monkeypatch.setattr("memman.drain.backfill.JUDGED_AT_ONCE", most)
+    monkeypatch.setattr("memman.upkeep.backfill.BATCH", 1)
+    monkeypatch.setattr("memman.upkeep.backfill.JUDGED_AT_ONCE", most)
     return asyncio.run(judge_all(["default"], lambda _: store, judge, lambda: False))
 
 

@@ -9,8 +9,8 @@ import apsw
 import numpy as np
 import pytest
 
-from memman.compose import Workshop
 from memman.config.env import Settings
+from memman.drain.stores import Stores
 from memman.embed.base import Embedding
 from memman.model.records import Cause, Fact, Fingerprint, Note, Provenance, Usage, memory_uid
 from memman.model.vocabulary import ENOUGH
@@ -53,13 +53,13 @@ class Wide:
 @asynccontextmanager
 async def shop(folder, embedder=None):
     """Open a store and its tools; the disk is not waited for."""
-    workshop = Workshop(str(folder), Settings({}))
-    store, tools = workshop.opened("default")
+    stores = Stores.of(str(folder), Settings({}))
+    store, tools = stores.equipped("default")
     store.db.execute("PRAGMA synchronous=OFF")
     try:
         yield store, replace(tools, embedder=embedder or tools.embedder, judge=None)
     finally:
-        await workshop.close()
+        await stores.close()
 
 
 async def planned(tools, number, facts, at=0, **provenance):

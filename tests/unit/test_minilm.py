@@ -17,9 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import PATIENCE
-from memman.drain.backfill import behind, discard, renew
-from memman.drain.idle import UPGRADING, idle
-from memman.drain.upgrade import AT_ONCE, upgrade
 from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.minilm import FINGERPRINT, INSTALL, MiniLM
 from memman.embed.static import StaticTable, sign_code
@@ -34,6 +31,9 @@ from memman.store.filters import Filters
 from memman.store.sqlite import vectors
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.backfill import behind, discard, renew
+from memman.upkeep.idle import UPGRADING, idle
+from memman.upkeep.upgrade import AT_ONCE, upgrade
 
 LOCAL, TABLE = BuiltinEmbedder(), StaticTable()
 MODEL = f"{TABLE.model}-v{TABLE.version}"

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from memman.compose import Workshop
 from memman.config.env import Settings
-from memman.drain.lock import drain_lock
+from memman.drain.stores import Stores
 from memman.govern import rebuild as govern
 from memman.govern.rebuild import rebuild
 from memman.hot.recall import found
+from memman.locks import drain_lock
 from memman.model.errors import Busy, UnknownStore
 from memman.model.records import Cause, Edge, Fact, Note, Provenance, Verdict, memory_uid
 from memman.pipeline.commit import commit
@@ -37,8 +37,8 @@ def data(tmp_path):
 
 
 async def _fill(data):
-    workshop = Workshop(data, Settings({}))
-    store, tools = workshop.opened("default")
+    stores = Stores.of(data, Settings({}))
+    store, tools = stores.equipped("default")
     store.db.execute("PRAGMA synchronous=OFF")
     for n in range(NOTES):
         facts = [Fact(TOPICS[k % 4].format(n=n), entities=(f"host{n % 6}",)) for k in range(n, n + 2)]
@@ -52,7 +52,7 @@ async def _fill(data):
         await commit(given, await link(tools, plan))
     with store.unit() as unit:
         unit.forget(7, NOTES * MINUTE)
-    await workshop.close()
+    await stores.close()
 
 
 def edges(data):

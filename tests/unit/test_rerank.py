@@ -12,11 +12,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from memman.config.env import Settings, change
+from memman.config.providers import RERANKERS
 from memman.hot.rerank import CANDIDATES, LONGEST
 from memman.model.errors import BadConfig, BadReply, ProviderMisconfigured, ProviderUnavailable
 from memman.rerank import reranker
 from memman.rerank.post import tls
-from memman.rerank.remote import SHAPES
 from tests.support.providers import (
     DROP,
     GARBAGE_BODY,
@@ -33,7 +33,7 @@ from tests.support.providers import (
 KEY = "pa-secret-0123456789"
 QUERY = "where does the billing service keep sessions"
 TEXTS = ["tabs are preferred", "the billing service", "where does the billing service keep sessions"]
-EVERY = pytest.mark.parametrize("shape", list(SHAPES))
+EVERY = pytest.mark.parametrize("shape", list(RERANKERS))
 FACTS = (
     "The billing service keeps its sessions in Redis.",
     "Sessions of the billing service expire after ten minutes.",
@@ -102,7 +102,7 @@ def test_the_known_providers_need_a_key_alone():
     """Address and model have defaults, and those are encrypted; a compatible endpoint must be named."""
     for shape in ("voyage", "cohere", "jina"):
         about = reranker(settings("", shape, MODEL="")).about
-        assert about.startswith(SHAPES[shape].model)
+        assert about.startswith(RERANKERS[shape].models[0])
         assert " at https://api." in about
     with pytest.raises(BadConfig, match="needs MEMMAN_RERANK_ENDPOINT"):
         reranker(settings(""))

@@ -7,13 +7,13 @@ import time
 import pytest
 
 from conftest import PATIENCE, wait_until
-from memman import compose
 from memman.config import schedule
 from memman.config.schedule import Schedule
-from memman.drain.idle import SHOWN, TIDY, idle
-from memman.drain.lock import drain_lock
+from memman.drain import run
 from memman.drain.loop import Limits, Report
+from memman.locks import drain_lock
 from memman.model.errors import Busy, SchedulerStopped
+from memman.upkeep.idle import SHOWN, TIDY, idle
 from tests.support.providers import NEVER, ScriptedProvider
 
 # What the refusal calls it -> how it is called.
@@ -123,7 +123,7 @@ def test_rounds_go_on_while_the_bell_rings_and_are_added_up(box):
         reports.append(Report(done=2, added=1, errors=["the same"], stopped=""))
         return reports[-1]
 
-    report = compose._rounds(str(box.data), Queue(), Limits(), once)
+    report = run._rounds(str(box.data), Queue(), Limits(), once)
     assert (len(reports), report.done, report.added, report.errors) == (3, 6, 3, ["the same"])
 
 
@@ -163,7 +163,7 @@ def test_an_idle_tick_is_silent_and_loads_nothing_big(box):
     aged(beat, 500)
     code = "import sys; from memman.cli import run; run(['scheduler', 'drain', '--wait']); print(*sys.modules)"
     out, _ = box.start_drain(code).communicate(timeout=PATIENCE)
-    assert {"numpy", "httpx", "asyncio", "memman.compose", "memman.drain.loop"}.isdisjoint(out.split())
+    assert {"numpy", "httpx", "asyncio", "memman.drain.run", "memman.drain.loop"}.isdisjoint(out.split())
     assert "processed" not in out
     assert time.time() - os.stat(beat).st_mtime < 60
 

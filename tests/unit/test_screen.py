@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import memman.model
-from memman.drain import screen
 from memman.model.secret_words import SCREEN
+from memman.upkeep import screen
 
 TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 RULES = "memman.model.secret_rules"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from memman.compose import Workshop
 from memman.config.env import Settings
+from memman.drain.stores import Stores
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
 from memman.model.vocabulary import LOW_TRUST
 from memman.pipeline.commit import commit
@@ -187,8 +187,8 @@ def test_a_newer_page_does_not_retire_an_older_note(box, source, status):
 
 async def _late(data, text):
     """Commit a note from long ago, judged to contradict the store's first memory."""
-    shop = Workshop(data, Settings({}))
-    store, tools = shop.opened("default")
+    shop = Stores.of(data, Settings({}))
+    store, tools = shop.equipped("default")
     ((row, uid),) = store.db.execute("SELECT id, uid FROM memory")
     ((_, _, _, said, *_),) = store.reader.rows([row]).values()
     plan = Plan(

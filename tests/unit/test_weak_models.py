@@ -6,8 +6,8 @@ import os
 import pytest
 
 from conftest import PATIENCE
-from memman.drain.fitness import GARBLED
-from memman.drain.meter import Budget
+from memman.providers.fitness import GARBLED
+from memman.providers.meter import Budget
 from tests.support.agents import install
 from tests.support.providers import (
     GARBAGE_BODY,
@@ -342,7 +342,7 @@ def test_the_user_s_agent_answers_where_the_model_is_down(box, agent):
 
 def test_an_agent_s_bounds_are_its_own_where_it_is_the_fallback(box, agent, monkeypatch):
     """What the model before it was asked does not use up the default number of calls."""
-    monkeypatch.setattr("memman.drain.meter.OF_AGENTS", Budget(calls=2))
+    monkeypatch.setattr("memman.providers.meter.OF_AGENTS", Budget(calls=2))
     acts = [OK]
     with ScriptedProvider(script=lambda _: acts[-1]) as first:
         alone(box, first, LLM_FALLBACK="claude-code,builtin")

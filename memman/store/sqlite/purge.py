@@ -2,7 +2,7 @@
 
 What else holds their words is deleted with them; the receipt of a note stays,
 as `purged`, so that nothing brings it back. The bytes in the file go when it
-is written anew (memman.drain.scrub).
+is written anew (memman.upkeep.scrub).
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,76 @@
+"""Every provider there is, a row each: settings, wizard, doctor and what builds them read it here."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One provider of a model, of vectors or of a ranking.
+
+    `endpoint` is the base URL where the settings name none, '' for what is not asked by HTTP or has no usual one;
+    `models` are those of a model for extracting and for reconciling, else the one. `adapter` is the class that speaks
+    to it, as "module:name", `free` a path below the endpoint that can be looked at for nothing, `key` how a key is
+    sent: "bearer", "x-api-key" or not at all. `help` says what it is, in the wizard.
+    """
+
+    name: str
+    endpoint: str = ""
+    models: tuple[str, ...] = ()
+    adapter: str = ""
+    free: str = ""
+    key: str = ""
+    help: str = ""
+
+    @property
+    def by_http(self) -> bool:
+        """Whether it is asked by HTTP."""
+        return bool(self.adapter)
+
+
+def _rows(*rows: Provider) -> dict[str, Provider]:
+    return {row.name: row for row in rows}
+
+
+_EMBEDDER, _RERANKER = "memman.embed.remote:RemoteEmbedder", "memman.rerank.remote:RemoteReranker"
+LLMS = _rows(
+    Provider("builtin", help="no model: the built-in judge and vectors, nothing leaves this machine"),
+    Provider(
+        "openai",
+        "https://openrouter.ai/api/v1",
+        ("anthropic/claude-haiku-4.5", "anthropic/claude-sonnet-4.5"),
+        "memman.llm.openai:OpenAICompatible",
+        "/models",
+        "bearer",
+        "any endpoint compatible with OpenAI's",
+    ),
+    Provider(
+        "anthropic",
+        "https://api.anthropic.com",
+        ("claude-haiku-4-5", "claude-sonnet-4-5"),
+        "memman.llm.anthropic:AnthropicMessages",
+        "/v1/models",
+        "x-api-key",
+        "Anthropic",
+    ),
+    # Coding agents on this machine; how each is called is in memman.llm.agent.clients.
+    *map(Provider, ("claude-code", "codex", "gemini", "opencode")),
+)
+EMBEDDERS = _rows(
+    Provider("builtin"),
+    Provider("minilm", models=("all-MiniLM-L6-v2",)),
+    Provider("openai", "https://api.openai.com/v1", ("text-embedding-3-small",), _EMBEDDER, "/models", "bearer"),
+    Provider("voyage", "https://api.voyageai.com/v1", ("voyage-3.5-lite",), _EMBEDDER, "/"),
+    Provider("ollama", "http://127.0.0.1:11434", ("nomic-embed-text",), _EMBEDDER, "/api/tags"),
+)
+RERANKERS = _rows(
+    Provider("voyage", "https://api.voyageai.com/v1", ("rerank-2.5-lite",), _RERANKER, "", "bearer"),
+    Provider("cohere", "https://api.cohere.com/v2", ("rerank-v3.5",), _RERANKER, "", "bearer"),
+    Provider("jina", "https://api.jina.ai/v1", ("jina-reranker-v2-base-multilingual",), _RERANKER, "", "bearer"),
+    # Whatever else answers to /rerank: gateways, vLLM, llama.cpp.
+    Provider("openai", "", ("",), _RERANKER, "", "bearer"),
+)
+# Agents that can be the model, and the word for whichever made the note.
+AGENTS = tuple(name for name, row in LLMS.items() if name != "builtin" and not row.by_http)
+AUTO = "auto"
+# What can answer in place of a model that cannot.
+FALLBACKS = tuple(name for name in LLMS if name != "builtin")

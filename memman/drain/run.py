@@ -1,0 +1,147 @@
+"""One drain from its lock to its report: rounds over the queue until nobody rings, signals, the heartbeat."""
+
+import asyncio
+import gc
+import json
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memman.clock import now_ms
+from memman.config.env import Settings
+from memman.config.ground import claim
+from memman.config.places import data_dir
+from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
+from memman.drain.failpoint import reach
+from memman.drain.loop import Drain, Limits
+from memman.drain.report import Report
+from memman.drain.runner import Watch
+from memman.drain.stores import Stores
+from memman.drain.worklog import Worklog, spent
+from memman.locks import drain_lock
+from memman.providers import by_agent
+from memman.providers.pool import Providers
+from memman.queue.ledger import Ledger
+from memman.queue.notes import Queue
+
+if TYPE_CHECKING:
+    from memman.pipeline.plan import Plan
+
+_STOPPING = (signal.SIGTERM, signal.SIGINT)
+
+
+def drain(
+    *,
+    notes: int | None = None,
+    seconds: float | None = None,
+    store: str | None = None,
+    patient: bool = False,
+    handed: int | None = None,
+    started: Callable[[Queue], Callable[[], None]] = lambda queue: lambda: None,  # noqa: ARG005 - no progress shown
+    trace: "Callable[[str, Plan], None]" = lambda stage, plan: None,  # noqa: ARG005 - nobody looks on by default
+) -> Report:
+    """Run one drain. Raises SchedulerStopped, and Busy when another holds the lock (`patient`: up to the deadline).
+
+    `handed` is the drain's lock as a write took it for us. `started` is told the queue once the lock is held and
+    returns what to call after each note; `trace` hears what each stage made of it.
+    """
+    data = data_dir()
+    claim(data)
+    deadline = None if seconds is None else time.monotonic() + seconds
+    patience = (-1 if seconds is None else seconds) if patient else 0
+    with drain_lock(data, patience, handed=handed), Worklog(data) as log:
+        from memman.backup.swap import recover
+
+        refuse_stopped(data, "drain")
+        recover(data)
+        settings = Settings.load(data)
+        log.level = settings["MEMMAN_LOG_LEVEL"]
+        queue = Queue(data)
+        limits = Limits(_at_once(settings), notes, deadline, store)
+        watch = Watch(reach(), log.along(trace), started(queue), log.write)
+        try:
+            once = partial(_round, queue, data, settings, limits, watch, log)
+            report = _rounds(data, queue, limits, lambda: asyncio.run(once()))
+            beat(data)
+        finally:
+            queue.close()
+        return report
+
+
+def _at_once(settings: Settings) -> int:
+    """Return how many notes are worked on at once: where many share a question, enough for several."""
+    said = int(settings["MEMMAN_DRAIN_CONCURRENCY"])
+    if not by_agent(settings):
+        return said
+    from memman.llm.batch import MOST
+
+    return max(said, 4 * MOST)
+
+
+def _rounds(data: str, queue: Queue, limits: Limits, once: Callable[[], Report]) -> Report:
+    """Drain until nobody rings; one that takes some of the notes only leaves the bell to others."""
+    from memman.queue.arrivals import take_up
+
+    if limits.notes is not None or limits.store is not None:
+        take_up(data)
+        return once()
+    silence(data)
+    take_up(data)
+    report = once()
+    while not report.stopped and silence(data) and (take_up(data) or queue.waiting()):
+        report.add(once())
+    if limits.deadline is not None and time.monotonic() >= limits.deadline and queue.waiting():
+        ring(data)
+    return report
+
+
+async def _round(queue: Queue, data: str, settings: Settings, limits: Limits, watch: Watch, log: Worklog) -> Report:
+    """Work on the notes that wait, then on what no note asked for."""
+    from memman.drain.upkeep import Upkeep
+
+    ledger = Ledger(queue.db)
+    stores = Stores(Providers(data, settings, ledger, queue, log.write))
+    work = Drain(queue, stores.equipped, limits, watch)
+    loop = asyncio.get_running_loop()
+    for number in _STOPPING:
+        loop.add_signal_handler(number, work.interrupt, f"asked to stop by {number.name}")
+    began, before = now_ms(), ledger.totals()
+    try:
+        log.started(waiting := queue.waiting(limits.store))
+        if waiting:
+            # Loaded before the first note is claimed: a drain that dies over its imports has tried no note.
+            stores.providers.load()
+            gc.freeze()  # what is loaded stays: looking through it for garbage took a twentieth of a drain
+        beating = asyncio.create_task(_beat(data, work))
+        try:
+            report = await work.run()
+        finally:
+            beating.cancel()
+        _keep(queue, report, began)
+        for calls in spent(before, ledger.totals()):
+            log.write("provider calls", **calls)
+        await Upkeep(data, queue, stores, work.stopping, log).run(watch.reach, everywhere=not waiting)
+    finally:
+        await stores.close()
+        for number in _STOPPING:  # a loop that closes with handlers in place complains of a signal that comes meanwhile
+            loop.remove_signal_handler(number)
+    log.ended(report, (now_ms() - began) / 1000)
+    return report
+
+
+async def _beat(data: str, work: Drain) -> None:
+    """Let the heart beat while notes are worked on, however long that takes, and end where a person stops drains."""
+    while True:
+        beat(data)
+        if Schedule.load(data).stopped and not work.stop_reason:
+            work.interrupt("the scheduler was stopped")
+        await asyncio.sleep(1)
+
+
+def _keep(queue: Queue, report: Report, began: int) -> None:
+    """Remember what this drain did, for `memman status`."""
+    record = {"at": began, "seconds": (now_ms() - began) / 1000} | asdict(report)
+    queue.set_meta("last_drain", json.dumps(record, ensure_ascii=False))

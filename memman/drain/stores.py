@@ -1,0 +1,82 @@
+"""The stores of one drain or one command, opened on first use, and what the pipeline may use beside each."""
+
+import asyncio
+from typing import TYPE_CHECKING, Self
+
+from memman.clock import now_ms
+from memman.config.places import data_dir
+from memman.config.stores import checked
+from memman.providers import by_agent, capture
+from memman.providers.pool import Providers
+
+if TYPE_CHECKING:
+    from memman.config.env import Settings
+    from memman.pipeline.plan import Tools
+    from memman.store.protocols import Reader
+    from memman.store.sqlite.store import SqliteStore
+
+
+class Stores:
+    """Stores of a data folder, with the providers that work on them."""
+
+    def __init__(self, providers: Providers) -> None:
+        self.providers = providers
+        self.opened: dict[str, SqliteStore] = {}
+
+    @classmethod
+    def of(cls, data: str, settings: "Settings") -> Self:
+        """Return those of a data folder under these settings; calls are not accounted for."""
+        return cls(Providers(data, settings))
+
+    def store(self, name: str) -> "SqliteStore":
+        """Open a store for writing, made on first use."""
+        if name not in self.opened:
+            from memman.queue.emptied import refuse_emptied
+            from memman.store.sqlite.store import SqliteStore
+
+            refuse_emptied(self.providers.data, checked(name))
+            self.opened[name] = SqliteStore.open(self.providers.data, checked(name))
+        return self.opened[name]
+
+    def equipped(self, name: str) -> "tuple[SqliteStore, Tools]":
+        """Return a store and what the pipeline may use beside it."""
+        store = self.store(name)
+        return store, self.tools(store.reader, name)
+
+    def tools(self, reader: "Reader", store: str = "") -> "Tools":
+        """Return what the pipeline may use beside a store it reads from."""
+        from memman.pipeline.plan import Tools
+
+        providers = self.providers
+        return Tools(
+            providers.model(),
+            providers.builtin(),
+            providers.local(),
+            providers.embedder(store),
+            reader,
+            now_ms,
+            capture(providers.settings),
+            providers.judge(),
+            sparing=by_agent(providers.settings),
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.providers.close()
+        for store in self.opened.values():
+            store.close()
+
+
+def stage_versions(settings: "Settings", reader: "Reader") -> dict[str, str]:
+    """Return every stage's version under these settings; asks no provider anything."""
+    from memman.pipeline import PIPELINE
+
+    async def asked() -> dict[str, str]:
+        stores = Stores.of(data_dir(), settings)
+        try:
+            tools = stores.tools(reader)
+            return {stage.name: stage.version(tools) for stage in PIPELINE}
+        finally:
+            await stores.close()
+
+    return asyncio.run(asked())

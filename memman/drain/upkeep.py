@@ -1,0 +1,113 @@
+"""What a drain does once its notes have landed: tidying, then what an upgrade left, then a backup where one is due."""
+
+from collections.abc import Callable
+
+from memman.clock import now_ms
+from memman.config import stores as folder
+from memman.config.schedule import beat
+from memman.drain.failpoint import Reach
+from memman.drain.stores import Stores
+from memman.drain.worklog import Worklog, failure
+from memman.model.errors import BadConfig, MemmanError, ProviderError, ProviderMisconfigured
+from memman.model.secret_words import SCREEN
+from memman.model.vocabulary import JUDGED, SCREENED
+from memman.queue.ledger import Ledger
+from memman.queue.notes import Queue
+from memman.upkeep.idle import UPGRADING
+
+
+class Upkeep:
+    """The work of one round of a drain on queue and stores, each part bounded; the next drain goes on with it."""
+
+    def __init__(self, data: str, queue: Queue, stores: Stores, stopping: Callable[[], bool], log: Worklog) -> None:
+        self.data, self.queue, self.stores, self.stopping, self.log = data, queue, stores, stopping, log
+
+    async def run(self, reach: Reach, *, everywhere: bool) -> None:
+        """Do all of it; beyond tidying in all stores (`everywhere`), or in those that were opened."""
+        reach("before:maintenance", None)
+        await self._tidied()
+        reach("after:maintenance", None)
+        unseen = await self._screened(everywhere=everywhere)
+        left = not self.stopping() and await self._upgraded()
+        unjudged = not self.stopping() and await self._judged(everywhere=everywhere)
+        self.queue.set_meta(UPGRADING, "1" if left or unseen or unjudged else "")
+        if not self.stopping():
+            self._backed_up()
+
+    async def _tidied(self) -> None:
+        from memman.upkeep.maintenance import maintain
+
+        began, stores = now_ms(), self.stores
+        await maintain(
+            self.data, self.queue, Ledger(self.queue.db), stores.opened, stores.store, stores.providers.local
+        )
+        self.log.write("maintenance", "debug", ms=now_ms() - began, stores=sorted(stores.opened))
+
+    async def _screened(self, *, everywhere: bool) -> bool:
+        """Look through stores by today's rules for secrets; return whether some are left."""
+        from memman.upkeep.screen import screen
+
+        upgraded = self.queue.meta(SCREENED) != SCREEN
+        names = self._names(all_stores=upgraded or everywhere)
+        left = await screen(names, self.stores.store, self.stopping, self._tick)
+        if upgraded and not left:
+            self.queue.set_meta(SCREENED, SCREEN)
+        return left
+
+    async def _upgraded(self) -> bool:
+        """Have stored memories embedded better, where the settings say so; return whether some are left.
+
+        Recall goes on with the vectors it has where that fails.
+        """
+        from memman.upkeep.upgrade import upgrade
+
+        upgraded = self.stores.providers.upgrade
+        try:
+            sources = {name: source for name in folder.names(self.data) if (source := upgraded(name))}
+            if not sources:
+                return False
+            return await upgrade(sources, self.stores.store, next(iter(sources.values())), self._tick)
+        except (ProviderError, BadConfig) as error:
+            self.log.write("upgrade failed", **failure(error))
+            return False
+
+    async def _judged(self, *, everywhere: bool) -> bool:
+        """Have the judge read the memories it has not; return whether some are left.
+
+        Where its files are missing that is left undone: doctor tells of it, and so does every note that needs it.
+        """
+        from memman.upkeep.backfill import judge_all
+
+        judge = self.stores.providers.judge()
+        if judge is None:
+            self.queue.set_meta(JUDGED, "")
+            return False
+        try:
+            upgraded = self.queue.meta(JUDGED) != judge.name
+            names = self._names(all_stores=upgraded or everywhere)
+            left = await judge_all(names, self.stores.store, judge, self.stopping, self._tick)
+        except ProviderMisconfigured as error:
+            self.log.write("judging failed", **failure(error))
+            return False
+        if upgraded and not left:
+            self.queue.set_meta(JUDGED, judge.name)
+        return left
+
+    def _backed_up(self) -> None:
+        """Take a backup where one is due; one that fails is logged, and doctor sees it."""
+        from memman.backup.schedule import attempt
+
+        try:
+            made = attempt(self.data, self.queue, self.stores.providers.settings)
+        except (MemmanError, OSError) as error:
+            self.log.write("backup failed", **failure(error))
+        else:
+            if made:
+                self.log.write("backup taken", backup=made.id)
+                self._tick()
+
+    def _names(self, *, all_stores: bool) -> list[str]:
+        return folder.names(self.data) if all_stores else sorted(self.stores.opened)
+
+    def _tick(self) -> None:
+        beat(self.data)

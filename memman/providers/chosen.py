@@ -1,0 +1,138 @@
+"""What the settings choose: which model and embedder, what answers in their place, and what a day may cost."""
+
+from typing import TYPE_CHECKING
+
+from memman.config.env import Settings
+from memman.config.keys import BUILTIN_LAST
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS
+
+if TYPE_CHECKING:
+    from memman.providers.meter import Budget
+
+# What a provider's name begins with, in the ledger and for people, where it answers in place of another.
+_FALLBACK = "fallback "
+
+
+def llm_provider(settings: Settings) -> str:
+    """Return which model provider the settings mean."""
+    reachable = settings["MEMMAN_LLM_API_KEY"] or settings["MEMMAN_LLM_ENDPOINT"]
+    return settings["MEMMAN_LLM_PROVIDER"] or ("openai" if reachable else "builtin")
+
+
+def by_agent(settings: Settings) -> bool:
+    """Whether the user's own agent is the model."""
+    return llm_provider(settings) in {*AGENTS, AUTO}
+
+
+def capture(settings: Settings) -> str:
+    """Return what the settings keep of an agent's turns."""
+    by_default = "corrections" if llm_provider(settings) == "builtin" or by_agent(settings) else "turns"
+    return settings["MEMMAN_CAPTURE"] or by_default
+
+
+def llm_in_force(settings: Settings) -> dict[str, str]:
+    """Say which provider, models and endpoint the settings mean."""
+    provider = llm_provider(settings)
+    builtin = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
+    small = _small(provider) if by_agent(settings) else builtin
+    endpoint, fast, slow = _usual(provider) or ("", small, small)
+    return {
+        "provider": provider,
+        "fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast,
+        "slow": settings["MEMMAN_LLM_MODEL_SLOW"] or slow,
+        "endpoint": settings["MEMMAN_LLM_ENDPOINT"] or endpoint,
+    }
+
+
+def _usual(provider: str) -> tuple[str, str, str] | None:
+    """Return endpoint, small and large model of what is asked by HTTP, else None."""
+    row = LLMS.get(provider)
+    return (row.endpoint, *row.models[:2]) if row and row.by_http else None  # type: ignore[return-value]
+
+
+def _small(agent: str) -> str:
+    from memman.llm.agent.clients import CLIENTS
+
+    return CLIENTS[agent].model or "default" if agent in CLIENTS else "of each agent"
+
+
+def _as_fallback(provider: str) -> str:
+    return _FALLBACK + provider
+
+
+def without_role(provider: str) -> str:
+    """Return a provider's name without what marks it as the fallback."""
+    return provider.removeprefix(_FALLBACK)
+
+
+def fallback_in_force(settings: Settings) -> dict[str, str]:
+    """Say the same of the provider that stands in for the first, if there is one."""
+    provider = settings["MEMMAN_LLM_FALLBACK"].removesuffix(BUILTIN_LAST)
+    first = llm_provider(settings)
+    if provider not in FALLBACKS or first == "builtin" or (first == provider and first in AGENTS):
+        return {}
+    endpoint, fast, slow = _usual(provider) or ("", _small(provider), _small(provider))
+    named = settings["MEMMAN_LLM_FALLBACK_MODEL"]
+    return {
+        "provider": _as_fallback(provider),
+        "fast": named or fast,
+        "slow": named or slow,
+        "endpoint": settings["MEMMAN_LLM_FALLBACK_ENDPOINT"] or endpoint,
+    }
+
+
+def in_force(settings: Settings) -> dict[str, dict[str, str]]:
+    """Say which providers and models the settings mean; opens no connection."""
+    from memman.embed.static import StaticTable
+
+    vectors = settings["MEMMAN_EMBED_PROVIDER"]
+    row = EMBEDDERS[vectors]
+    return {
+        "llm": llm_in_force(settings),
+        "fallback": fallback_in_force(settings),
+        "embed": {
+            "provider": vectors,
+            "model": settings["MEMMAN_EMBED_MODEL"] or (row.models[0] if row.models else StaticTable().model),
+            "endpoint": settings["MEMMAN_EMBED_ENDPOINT"] or row.endpoint,
+        },
+    }
+
+
+def llm_candidates(settings: Settings) -> tuple[str, ...]:
+    """Return the model providers that can be compared under these settings, the one in force first."""
+    return tuple(dict.fromkeys((llm_provider(settings), "builtin")))
+
+
+def budget(settings: Settings) -> "Budget":
+    """Return what a day of the model may cost: of an agent within bounds where the settings say none."""
+    from memman.providers.meter import OF_AGENTS, Budget
+
+    default = OF_AGENTS if by_agent(settings) else Budget()
+    tokens, calls = _whole(settings, "TOKENS"), _whole(settings, "CALLS")
+    return Budget(
+        settings.number("MEMMAN_BUDGET_USD"),
+        default.tokens if tokens is None else tokens,
+        default.calls if calls is None else calls,
+    )
+
+
+def agent_budgets(settings: Settings) -> "tuple[Budget, Budget]":
+    """Return what bounds an agent: what the settings say of all providers, and of what they do not, the defaults."""
+    from memman.providers.meter import OF_AGENTS, Budget
+
+    said = Budget(settings.number("MEMMAN_BUDGET_USD"), _whole(settings, "TOKENS"), _whole(settings, "CALLS"))
+    tokens = OF_AGENTS.tokens if said.tokens is None else None
+    calls = OF_AGENTS.calls if said.calls is None else None
+    return said, Budget(tokens=tokens, calls=calls, of=(*AGENTS, *map(_as_fallback, AGENTS)))
+
+
+def said_budget(settings: Settings) -> "Budget":
+    """Return what a day may cost of what is no agent's: only what the settings say."""
+    from memman.providers.meter import Budget
+
+    return Budget(settings.number("MEMMAN_BUDGET_USD"), _whole(settings, "TOKENS"))
+
+
+def _whole(settings: Settings, unit: str) -> int | None:
+    said = settings.number(f"MEMMAN_BUDGET_{unit}")
+    return None if said is None else int(said)
