@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import wait_until
+from conftest import PATIENCE, wait_until
 from memman.llm.agent import model as agent_model
 from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.model import AgentModel
@@ -21,6 +21,15 @@ SCHEMA = {"type": "object", "properties": {"yes": {"type": "boolean"}}, "require
 def _asked(request, box, monkeypatch):
     """Return the agent that a box's drains ask."""
     return prepared(request.param, box, monkeypatch)
+
+
+def gone(child):
+    """Whether the process whose number a file holds has ended."""
+    stat = Path(f"/proc/{child.read_text()}/stat")
+    try:
+        return ") Z" in stat.read_text()
+    except OSError:
+        return True
 
 
 def prepared(name, box, monkeypatch, **settings):
@@ -121,9 +130,20 @@ def test_one_that_hangs_is_ended_with_all_it_started(asked, box, monkeypatch):
     box.remember("The demo runs on Fedora 40.")
     assert box.drain().done == 2
     assert "did not answer within" in trouble(box).why
-    child = int((asked.folder / "child").read_text())
-    stat = Path(f"/proc/{child}/stat")
-    wait_until(lambda: not stat.exists() or ") Z" in stat.read_text())
+    wait_until(lambda: gone(asked.folder / "child"))
+
+
+def test_one_that_hangs_ends_with_a_drain_that_is_killed(box, monkeypatch):
+    """Also where no service manager looks after the drain's processes."""
+    asked = prepared("claude-code", box, monkeypatch)
+    asked.behave("hang")
+    box.remember("Worker 1 reads topic 1.")
+    drain = box.start_drain()
+    child = asked.folder / "child"
+    wait_until(lambda: child.exists() and child.read_text())
+    drain.kill()
+    drain.communicate(timeout=PATIENCE)
+    wait_until(lambda: gone(child))
 
 
 def test_one_that_is_not_there_is_named(box, monkeypatch):

@@ -15,6 +15,8 @@ from memman.model.errors import ProviderUnavailable
 _KEPT = 1 << 20
 # Seconds that a program has between being asked and being made to end, and its streams after it has ended.
 _NOTICE, _LATE = 2.0, 1.0
+# Waits until its input ends, as it does when this process is killed, and ends the group then.
+_GUARD = 'read -r line; kill -s KILL -- "-$1"'
 # What drains and hooks are told apart by; none of it is the program's.
 _OURS = "MEMMAN_"
 # How memman's unit stands in the name of its control group.
@@ -42,7 +44,7 @@ async def run(
     """Run `argv` in `folder` with `given` on standard input for at most `limit` seconds.
 
     Raises TimedOut, and ProviderUnavailable where it cannot be started. However this ends, so does every process that
-    it started in its group.
+    it started in its group, even where this process is killed.
     """
     apart = _apart(argv, folder, environ, limit)
     try:
@@ -58,6 +60,7 @@ async def run(
     except OSError as error:
         raise ProviderUnavailable(f"{name} could not be started: {error.strerror}") from error
     out, err = bytearray(), bytearray()
+    guard = None if apart else await _guarded(process.pid)
     streams = [
         asyncio.create_task(work)
         for work in (_read(process.stdout, out), _read(process.stderr, err), _give(process.stdin, given.encode()))
@@ -76,6 +79,9 @@ async def run(
         for stream in streams:
             stream.cancel()
         await _end(process)
+        if guard:
+            guard.kill()
+            await guard.wait()
 
 
 def _own() -> dict[str, str]:
@@ -125,6 +131,13 @@ async def _give(stream: asyncio.StreamWriter | None, given: bytes) -> None:
             stream.write(given)
             await stream.drain()
         stream.close()
+
+
+async def _guarded(group: int) -> asyncio.subprocess.Process:
+    """Start what ends a process group if this process is killed."""
+    return await asyncio.create_subprocess_exec(
+        *("/bin/sh", "-c", _GUARD, "memman", str(group)), stdin=asyncio.subprocess.PIPE, start_new_session=True
+    )
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
