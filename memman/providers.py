@@ -31,7 +31,7 @@ _LLM_DEFAULTS = {
 }
 _FALLBACK = "fallback "
 # Provider -> (endpoint, model).
-_EMBED_DEFAULTS = {
+EMBED_DEFAULTS = {
     "openai": ("https://api.openai.com/v1", "text-embedding-3-small"),
     "voyage": ("https://api.voyageai.com/v1", "voyage-3.5-lite"),
     "ollama": ("http://127.0.0.1:11434", "nomic-embed-text"),
@@ -59,9 +59,10 @@ def capture(settings: Settings) -> str:
 def llm_in_force(settings: Settings) -> dict[str, str]:
     """Say which provider, models and endpoint the settings mean."""
     provider = llm_provider(settings)
-    builtin = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
-    small = _small(provider) if by_agent(settings) else builtin
-    endpoint, fast, slow = _LLM_DEFAULTS.get(provider, ("", small, small))
+    if provider == "builtin":
+        model = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
+        return {"provider": provider, "fast": model, "slow": model, "endpoint": ""}
+    endpoint, fast, slow = _LLM_DEFAULTS.get(provider) or ("", _small(provider), _small(provider))
     return {
         "provider": provider,
         "fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast,
@@ -218,7 +219,7 @@ def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") 
         return local
     from memman.embed.remote import RemoteEmbedder
 
-    endpoint, model = _EMBED_DEFAULTS[provider]
+    endpoint, model = EMBED_DEFAULTS[provider]
     return RemoteEmbedder(
         http(),
         provider,
@@ -252,13 +253,11 @@ def in_force(settings: Settings) -> dict[str, dict[str, str]]:
     from memman.embed.static import StaticTable
 
     vectors = settings["MEMMAN_EMBED_PROVIDER"]
-    embed_at, embed_model = _EMBED_DEFAULTS.get(vectors, ("", StaticTable().model))
+    endpoint, model = EMBED_DEFAULTS.get(vectors, ("", StaticTable().model))
+    if vectors not in LOCAL:
+        endpoint, model = settings["MEMMAN_EMBED_ENDPOINT"] or endpoint, settings["MEMMAN_EMBED_MODEL"] or model
     return {
         "llm": llm_in_force(settings),
         "fallback": fallback_in_force(settings),
-        "embed": {
-            "provider": vectors,
-            "model": settings["MEMMAN_EMBED_MODEL"] or embed_model,
-            "endpoint": settings["MEMMAN_EMBED_ENDPOINT"] or embed_at,
-        },
+        "embed": {"provider": vectors, "model": model, "endpoint": endpoint},
     }

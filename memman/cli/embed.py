@@ -9,12 +9,10 @@ from memman.cli.options import json_option, place, said_store, store_option
 from memman.cli.person import confirm
 from memman.cli.progress import bar
 from memman.cli.show import as_data, pairs, text
-from memman.config.keys import LOCAL
+from memman.config.keys import EMBEDDERS, LOCAL
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import UsageError
 from memman.model.plural import counted
-
-PROVIDERS = ("builtin", "minilm", "openai", "voyage", "ollama")
 
 
 @click.group(cls=Group)
@@ -54,7 +52,7 @@ def reembed() -> None:
 
 
 @embed.command()
-@click.option("--to", "provider", type=click.Choice(PROVIDERS), help="The new provider.")
+@click.option("--to", "provider", type=click.Choice(EMBEDDERS), help="The new provider.")
 @click.option("--model", default="", help="Its model.")
 @click.option("--endpoint", default="", help="Its base URL.")
 @click.option("--dimension", type=click.IntRange(8, 16_384), help="Dimension of its vectors.")

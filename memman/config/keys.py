@@ -19,6 +19,7 @@ LOCAL = frozenset({"builtin", "minilm"})
 # Agents that can be the model, and the word for whichever made the note.
 AGENTS = ("claude-code", "codex", "gemini", "opencode")
 AUTO = "auto"
+EMBEDDERS = ("builtin", "minilm", "openai", "voyage", "ollama")
 FALLBACKS = ("openai", "anthropic", *AGENTS)
 # How a list of models ends that the built-in one stands behind.
 BUILTIN_LAST = ",builtin"
@@ -198,7 +199,7 @@ KEYS: dict[str, Key] = {
             "builtin",
             "Embedding provider: builtin, openai (any compatible endpoint), voyage or ollama. "
             "minilm: as builtin, but recall searches MiniLM's vectors, which drains create.",
-            _one_of("builtin", "minilm", "openai", "voyage", "ollama"),
+            _one_of(*EMBEDDERS),
         ),
         Key("MEMMAN_EMBED_ENDPOINT", "", "Base URL; default: the provider's.", _endpoint),
         Key("MEMMAN_EMBED_API_KEY", "", "Key for the embedding provider.", _anything, secret=True),

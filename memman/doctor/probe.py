@@ -27,7 +27,7 @@ def _bearer(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
-_FREE = {
+FREE = {
     "openai": Free("/models", _bearer),
     "anthropic": Free("/v1/models", lambda key: {"x-api-key": key, "anthropic-version": VERSION}),
     "voyage": Free("/", lambda _: {}),
@@ -37,7 +37,7 @@ _FREE = {
 
 def probed(context: Context, family: str, record: dict[str, str], ask: Callable[[Http], Awaitable[None]]) -> Finding:
     """Look at the provider of a `family` of keys, or where the person allows it, `ask` it."""
-    free, key = _FREE[record["provider"].removeprefix("fallback ")], context.settings[f"MEMMAN_{family}_API_KEY"]
+    free, key = FREE[record["provider"].removeprefix("fallback ")], context.settings[f"MEMMAN_{family}_API_KEY"]
     base = record["endpoint"].rstrip("/").removesuffix("/v1" if free.path.startswith("/v1") else "")
 
     async def look(http: Http) -> None:

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from memman.config.keys import EMBEDDERS, LOCAL
+from memman.doctor.probe import FREE
 from memman.embed.cache import CachedEmbedder
 from memman.embed.remote import BATCH, SHAPES, RemoteEmbedder
 from memman.http import Http, Policy
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
 from memman.model.records import Fingerprint
+from memman.providers import EMBED_DEFAULTS
 from tests.support.providers import DROP, GARBAGE_BODY, OK, TRUNCATED_BODY, Act, ScriptedProvider, status
 
 if TYPE_CHECKING:
@@ -42,6 +45,14 @@ def vectors(*rows, **usage):
     """Answer with these vectors in the OpenAI shape."""
     data = [{"index": number, "embedding": row} for number, row in enumerate(rows)]
     return Act(body=json.dumps({"data": data, "usage": usage}).encode())
+
+
+def test_every_embedder_that_can_be_set_is_known_everywhere():
+    """Each has a shape to ask it in, an address and a model, and what doctor asks it for nothing."""
+    remote = set(EMBEDDERS) - LOCAL
+    assert set(SHAPES) == remote
+    assert remote <= EMBED_DEFAULTS.keys()
+    assert remote <= FREE.keys()
 
 
 @EVERY
