@@ -14,7 +14,7 @@ CORE := tests/security tests/packaging $(wildcard tests/unit/test_secret*.py tes
 VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises judge docs clean
+.PHONY: help dev demo test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises judge docs terminal clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -65,7 +65,7 @@ e2e: dev ## The installed wheel by subprocess: demo questions, scripted provider
 e2e-agents: dev ## The real clients from npm, wired by `memman install`, against a loopback model
 	$(BIN)/pytest e2e/agents
 
-bench: dev ## Figures into bench/out, with DATA=folder of data sets also into the README (QUICK=1: short, not into it)
+bench: dev ## Figures into bench/out, with DATA=folder of data sets also into docs/benchmarks.md (QUICK=1: short, not into it)
 	rm -f $(WORK)/*.json
 	$(BIN)/python -m bench.speed --work $(WORK) --json $(WORK)/speed.json $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.scale --work $(WORK) --json $(WORK)/scale.json --rows $(ROWS) $(if $(QUICK),--quick)
@@ -100,6 +100,9 @@ judge: dev ## Train the judge anew, into memman/judge; its digests are in memman
 
 docs: dev ## Write the generated parts of the docs
 	$(BIN)/python tools/generate_docs.py
+
+terminal: dev ## Record the terminal that the README shows
+	$(BIN)/python tools/record_terminal.py
 
 clean: ## Remove what was built
 	rm -rf .venv* dist build bench/out .mypy_cache .ruff_cache .pytest_cache .hypothesis

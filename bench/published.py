@@ -1,4 +1,4 @@
-"""The tables of the README, each from the JSON of one bench."""
+"""The tables of docs/benchmarks.md, each from the JSON of one bench."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

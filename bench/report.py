@@ -1,4 +1,4 @@
-"""The README's table of figures, written from the JSON of the benches."""
+"""The tables and plots of docs/benchmarks.md, written from the JSON of the benches."""
 
 import argparse
 import json
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.machine import ROOT
+from bench.plots import PLOTS
 from bench.published import PARTS
 
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
@@ -17,16 +18,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.report", description=__doc__)
     parser.add_argument("--from", dest="source", default=f"{ROOT}/bench/out", help="folder of the JSON files")
-    parser.add_argument("--readme", default=f"{ROOT}/README.md", help="file to refresh between its markers")
+    parser.add_argument("--page", default=f"{ROOT}/docs/benchmarks.md", help="file to refresh between its markers")
     asked = parser.parse_args(arguments)
     found = {name: _read(f"{asked.source}/{name}.json") for name in PARTS}
     written = "\n\n".join(PARTS[name](figures) for name, figures in found.items() if figures)
     if not written:
         sys.exit(f"there are no figures in {asked.source}: `make bench` makes them")
-    with open(asked.readme, encoding="utf-8") as before:
+    with open(asked.page, encoding="utf-8") as before:
         text = refreshed(before.read(), written)
-    with open(asked.readme, "w", encoding="utf-8") as out:
-        out.write(text)
+    _write(asked.page, text)
+    for name, (file, draw) in PLOTS.items():
+        if figures := found[name]:
+            _write(os.path.join(os.path.dirname(asked.page), file), draw(figures))
     return 0
 
 
@@ -36,6 +39,11 @@ def refreshed(text: str, written: str) -> str:
         raise ValueError(f"no place for the figures: {BEGIN} … {END} are missing")
     head, _, rest = text.partition(BEGIN)
     return f"{head}{BEGIN}\n{written}\n{END}{rest.partition(END)[2]}"
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
 
 
 def _read(path: str) -> dict[str, Any] | None:

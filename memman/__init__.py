@@ -1,3 +1,3 @@
 """memman: persistent memory for AI coding agents."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -78,7 +78,9 @@ def reach(data: str) -> Reach:
     launcher, link = quoted(launcher_path(data)), link_path()
     other = next((place for place in finds if place and not _ours(data, place)), "")
     if other:
-        return Reach(launcher, says=f"{other} is another memman and was not touched: agents will use {launcher}")
+        same = os.path.realpath(other) == os.path.realpath(program())
+        why = f"does not use {data} by itself" if same else "is another memman and was not touched"
+        return Reach(launcher, says=f"{other} {why}: agents will use {launcher}")
     if not all(os.path.dirname(link) in path.split(":") for path in paths):
         return Reach(launcher, says=f"the agents' shells do not find {NAME}: agents will use {launcher}")
     if os.path.lexists(link) and not _ours(data, link):

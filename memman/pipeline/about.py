@@ -17,7 +17,7 @@ from memman.pipeline.candidates import find
 from memman.pipeline.judged import alike
 from memman.pipeline.plan import Tools
 
-# Cosines (docs/adr/0033) from which on a statement is about a memory that was shown, and of its kind: a preference or a
+# Cosines (docs/adr/0036) from which on a statement is about a memory that was shown, and of its kind: a preference or a
 # decision too; and about one that was not, for an agent may have looked that up by itself.
 NEAR, KIN, CLOSE = 0.5, 0.65, 0.8
 # An order may be the task of this turn: it is kept where it seems to end what a memory says, or worth keeping at all.

@@ -33,9 +33,10 @@ def capture(settings: Settings) -> str:
 def llm_in_force(settings: Settings) -> dict[str, str]:
     """Say which provider, models and endpoint the settings mean."""
     provider = llm_provider(settings)
-    builtin = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
-    small = _small(provider) if by_agent(settings) else builtin
-    endpoint, fast, slow = _usual(provider) or ("", small, small)
+    if provider == "builtin":
+        model = "structure" if settings["MEMMAN_JUDGE"] == "off" else "judge"
+        return {"provider": provider, "fast": model, "slow": model, "endpoint": ""}
+    endpoint, fast, slow = _usual(provider) or ("", _small(provider), _small(provider))
     return {
         "provider": provider,
         "fast": settings["MEMMAN_LLM_MODEL_FAST"] or fast,
@@ -87,14 +88,13 @@ def in_force(settings: Settings) -> dict[str, dict[str, str]]:
 
     vectors = settings["MEMMAN_EMBED_PROVIDER"]
     row = EMBEDDERS[vectors]
+    model, endpoint = row.models[0] if row.models else StaticTable().model, row.endpoint
+    if row.by_http:
+        model, endpoint = settings["MEMMAN_EMBED_MODEL"] or model, settings["MEMMAN_EMBED_ENDPOINT"] or endpoint
     return {
         "llm": llm_in_force(settings),
         "fallback": fallback_in_force(settings),
-        "embed": {
-            "provider": vectors,
-            "model": settings["MEMMAN_EMBED_MODEL"] or (row.models[0] if row.models else StaticTable().model),
-            "endpoint": settings["MEMMAN_EMBED_ENDPOINT"] or row.endpoint,
-        },
+        "embed": {"provider": vectors, "model": model, "endpoint": endpoint},
     }
 
 

@@ -31,6 +31,23 @@ def test_links_between_pages_lead_somewhere() -> None:
     assert [(page.name, target) for page, target in links if not (page.parent / target).exists()] == []
 
 
+def shown(picture: Path) -> list[str]:
+    """Return the lines of a recorded terminal."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>", picture.read_text())
+
+
+def test_the_recorded_terminal_is_what_the_program_prints_today(tmp_path: Path) -> None:
+    """The picture of the README shows the commands and the lines of a recording made now, ids and ages apart."""
+    picture = tmp_path / "terminal.svg"
+    subprocess.run([sys.executable, ROOT / "tools/record_terminal.py", picture], check=True)
+
+    def lasting(path: Path) -> list[str]:
+        return [re.sub(r"^[0-9a-f]{8,}|\b\d+[smh]\b|\bnow\b", "", line) for line in shown(path)]
+
+    assert lasting(picture) == lasting(ROOT / "docs/terminal.svg")
+    assert sum(line.startswith("$ memman") for line in shown(picture)) > 5
+
+
 def test_every_promise_has_a_proof_and_every_proof_a_promise() -> None:
     """The ids in the table of promises are those that tests are marked with."""
     table = tomllib.loads((ROOT / "docs/promises.toml").read_text())

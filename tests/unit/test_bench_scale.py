@@ -1,9 +1,10 @@
 import asyncio
 import json
+from xml.etree import ElementTree as ET
 
 import pytest
 
-from bench import bulk, corpus, easy, published, report, scale, sizes, stores
+from bench import bulk, corpus, easy, plots, published, report, scale, sizes, stores
 from bench.recent import Recent
 from memman.embed.static import StaticTable
 from memman.recall import search
@@ -175,11 +176,12 @@ def printed():
     return {"R@5": 50.0, "R@10": 60.0, "precision": 0.3, "answerable lines": 3.0, "answerable tokens": 150.0}
 
 
-def test_the_readme_is_refreshed_between_its_markers(tmp_path):
-    """All that stands outside the markers stays; what was between them goes."""
+@pytest.fixture(name="out")
+def _out(tmp_path):
+    """Write the JSON of made-up benches, and return its folder."""
     out = tmp_path / "out"
     out.mkdir()
-    known = {"1000": {"memories": 1000, "bytes": 2_000_000}}
+    known = {size: {"memories": int(size), "bytes": 2_000_000} for size in ("1000", "10000")}
     (out / "scale.json").write_text(json.dumps(FIGURES | {"sizes": known, "processes": processes(known)}))
     found = {
         "name": "a set",
@@ -187,12 +189,24 @@ def test_the_readme_is_refreshed_between_its_markers(tmp_path):
         "shown": {"default": printed(), "--all": printed()},
         "confidence": {"elsewhere": {"auc": 0.91, "n": 7}},
     }
-    (out / "retrieval.json").write_text(json.dumps(FIGURES | {"sets": [found]}))
+    sets = [found, found | {"name": "a set, one store"}]
+    (out / "retrieval.json").write_text(json.dumps(FIGURES | {"sets": sets}))
     (out / "easy.json").write_text(json.dumps(FIGURES | {"facts": 10_000, "hit@1": {"memman": 99}, "orders": 1}))
-    readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
-    assert report.main(["--from", str(out), "--readme", str(readme)]) == 0
-    text = readme.read_text()
+    return out
+
+
+@pytest.fixture(name="page")
+def _page(tmp_path):
+    """Return a page that has a place for the figures."""
+    page = tmp_path / "benchmarks.md"
+    page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+    return page
+
+
+def test_the_page_is_refreshed_between_its_markers(out, page):
+    """All that stands outside the markers stays; what was between them goes."""
+    assert report.main(["--from", str(out), "--page", str(page)]) == 0
+    text = page.read_text()
     assert text.startswith(f"before\n{report.BEGIN}\n")
     assert text.endswith(f"\n{report.END}\nafter\n")
     assert "old" not in text
@@ -200,16 +214,37 @@ def test_the_readme_is_refreshed_between_its_markers(tmp_path):
         assert said in text
 
 
-def test_a_readme_without_markers_is_left_alone():
+def texts(path):
+    """Return what an SVG file says, in order."""
+    return [one.text for one in ET.parse(path).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314 - our own file
+
+
+def test_the_plot_of_time_has_a_place_for_each_size(out, page):
+    """Sizes, the axis up to the slowest recall, both kinds of question and the bare interpreter are in the picture."""
+    report.main(["--from", str(out), "--page", str(page)])
+    said = texts(page.parent / "recall-time.svg")
+    for label in ("1,000", "10,000", "0 ms", "20 ms", "selective question", "common question"):
+        assert label in said
+    assert "a bare python -c pass: 20.0 ms" in said
+
+
+def test_the_plot_of_quality_sets_memman_beside_bm25(out, page):
+    """Each data set has a bar of each ranker with its figure, and is not drawn again as one store."""
+    report.main(["--from", str(out), "--page", str(page)])
+    said = texts(page.parent / "recall-quality.svg")
+    assert said.count("a set") == 1
+    assert said.count("50.0") == len(plots.RANKERS)
+    assert {"memman", "BM25", "dense"} <= set(said)
+
+
+def test_a_page_without_markers_is_left_alone():
     """Figures are put nowhere that did not ask for them."""
     with pytest.raises(ValueError, match="missing"):
-        report.refreshed("# a readme", "figures")
+        report.refreshed("# a page", "figures")
 
 
-def test_no_figures_are_no_table(tmp_path):
-    """Without any JSON the README stays and the command says what makes it."""
-    readme = tmp_path / "README.md"
-    readme.write_text(f"{report.BEGIN}\nold\n{report.END}\n")
+def test_no_figures_are_no_table(tmp_path, page):
+    """Without any JSON the page stays and the command says what makes it."""
     with pytest.raises(SystemExit, match="make bench"):
-        report.main(["--from", str(tmp_path), "--readme", str(readme)])
-    assert "old" in readme.read_text()
+        report.main(["--from", str(tmp_path), "--page", str(page)])
+    assert "old" in page.read_text()

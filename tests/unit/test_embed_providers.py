@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from memman.config.providers import EMBEDDERS
 from memman.embed.cache import CachedEmbedder
 from memman.embed.remote import BATCH, SHAPES, RemoteEmbedder
 from memman.http import Http, Policy
@@ -42,6 +43,13 @@ def vectors(*rows, **usage):
     """Answer with these vectors in the OpenAI shape."""
     data = [{"index": number, "embedding": row} for number, row in enumerate(rows)]
     return Act(body=json.dumps({"data": data, "usage": usage}).encode())
+
+
+def test_every_embedder_that_can_be_set_is_known_everywhere():
+    """Each has a shape to ask it in, an address and a model, and what doctor asks it for nothing."""
+    remote = [row for row in EMBEDDERS.values() if row.by_http]
+    assert set(SHAPES) == {row.name for row in remote}
+    assert all(row.endpoint and row.models and row.free for row in remote)
 
 
 @EVERY

@@ -145,6 +145,16 @@ def test_the_link_of_another_data_folder_is_left(house):
     assert house.link.readlink() == house.data / "bin/memman"
 
 
+def test_the_program_itself_is_not_called_another_one(house):
+    """With a data folder elsewhere agents are told the launcher: the name alone would use the usual folder."""
+    house.settle()
+    house.link.symlink_to(house.script)
+    moved = {"MEMMAN_DATA_DIR": str(house.home / "second")}
+    done = house.run(house.script, "install", "--target", "claude-code", "--no-wizard", **moved)
+    assert f"{house.link} does not use {house.home}/second by itself: agents will use" in done.stdout
+    assert "another memman" not in done.stdout
+
+
 @pytest.mark.parametrize("fault", ["link gone", "path gone", "another first"])
 def test_doctor_says_when_they_do_not_find_it_any_more(house, fault):
     """One warning, whose command mends it."""

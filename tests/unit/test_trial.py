@@ -229,6 +229,14 @@ def test_providers_are_listed(box):
     assert "sesame" not in done.stdout
 
 
+def test_the_built_in_ones_go_by_their_own_names(box):
+    """A model or an address that is set for another provider is not shown as the built-in one's."""
+    builtin = json.loads(box.memman("providers", "list", "--json").stdout)
+    box.configure(LLM_PROVIDER="builtin", LLM_ENDPOINT="http://localhost:1/v1", LLM_MODEL_FAST="qwen")
+    box.configure(EMBED_ENDPOINT="http://localhost:1", EMBED_MODEL="bge-m3")
+    assert json.loads(box.memman("providers", "list", "--json").stdout) == builtin
+
+
 def test_providers_are_compared(box):
     """After a question that says what it takes, each provider has a line of figures and a verdict."""
     with ScriptedProvider(respond=Scripted(retires=lambda _: True)) as provider:

@@ -22,7 +22,9 @@ _RECORD = re.compile(
     r"|[A-Z][A-Z0-9_]+=)",
 )
 _SENTENCE = re.compile(r"[.!?]\s")
+_PAIR = re.compile(r"[a-z][\w.-]{0,30}:\s")
 _WRAP = 45  # characters; a shorter line was ended on purpose, not wrapped
+_FULL = 60  # characters; a line as long that ends no sentence goes on in the next, also where that begins like a pair
 _TITLE, _OF_ITEMS, _ENDED = 3, 5, ".!?:;,\u3002\uff01\uff1f"  # words of a title, and how none ends
 _LABEL = 80  # characters; a longer line is a statement, not a label for what follows
 _DEPTH = 6  # labels carried at once
@@ -128,7 +130,8 @@ class _Reader:
             self.header, self.kind, self.lines = cells, "item", ["; ".join(filter(None, cells))]
         else:
             self.lines = []  # every row says the header again
-            pairs = [f"{name}: {cell}" for name, cell in zip(self.header, cells, strict=False) if cell]
+            named = zip(self.header, cells, strict=False)
+            pairs = [f"{name}: {cell}" if name.strip() else cell for name, cell in named if cell]
             yield self.block("item", "; ".join([*pairs, *cells[len(self.header) :]]))
 
     def text(self, line: str, following: str) -> Iterator[Block]:
@@ -185,6 +188,8 @@ def _titles(line: str, text: str) -> bool:
 
 def _stands_alone(before: str, line: str) -> bool:
     """Whether `line` begins something new rather than going on with the wrapped line `before`."""
+    if _PAIR.match(line) and len(before) >= _FULL and before[-1] not in _ENDED and not _RECORD.match(before):
+        return False
     if _RECORD.match(line) or (_RECORD.match(before) and len(before) < _LABEL):
         return not line[:1].isspace()
     return len(before) < _WRAP and before[-1] not in ",;-\u2013—(" and not line.lstrip()[:1].islower()
