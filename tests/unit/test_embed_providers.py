@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 KEY = "pa-secret-0123456789"
 TEXTS = ["Alice prefers tabs", "tabs Alice prefers", "the database is Postgres"]
 EVERY = pytest.mark.parametrize("shape", list(SHAPES))
+EXTRA = {"voyage": {"input_type": "document"}}
 PATHS = {"openai": "/v1/embeddings", "voyage": "/v1/embeddings", "ollama": "/api/embed"}
 
 
@@ -73,8 +74,7 @@ def test_what_is_sent(shape):
     with ScriptedProvider() as provider:
         embed(provider, shape, TEXTS)
     sent = provider.received[0]
-    kind = {"input_type": "document"} if shape == "voyage" else {}
-    assert sent.body == {"model": "model", "input": TEXTS} | kind
+    assert sent.body == {"model": "model", "input": TEXTS} | EXTRA.get(shape, {})
     assert sent.headers["authorization"] == f"Bearer {KEY}"
 
 
