@@ -271,14 +271,14 @@ def drain(
     deadline = None if seconds is None else time.monotonic() + seconds
     patience = (-1 if seconds is None else seconds) if patient else 0
     with drain_lock(data, patience, handed=handed), Worklog(data) as log:
-        from memman.backup.swap import recover
         from memman.drain.failpoint import reach
         from memman.drain.loop import Limits
         from memman.drain.runner import Watch
         from memman.queue.notes import Queue
+        from memman.recovery.swap import finish
 
         refuse_stopped(data, "drain")
-        recover(data)
+        finish(data)
         settings = Settings.load(data)
         log.level = settings["MEMMAN_LOG_LEVEL"]
         queue = Queue(data)
@@ -440,9 +440,9 @@ async def _upgraded(data: str, workshop: Workshop, log: "Worklog") -> bool:
 
 def _backed_up(data: str, queue: "Queue", settings: Settings, log: "Worklog") -> None:
     """Take a backup where one is due; one that fails is logged, and doctor sees it."""
-    from memman.backup.schedule import attempt
     from memman.drain.worklog import failure
     from memman.model.errors import MemmanError
+    from memman.recovery.backup import attempt
 
     try:
         made = attempt(data, queue, settings)

@@ -94,8 +94,8 @@ def _step_aside() -> float:
 
 def _idle() -> bool:
     """Whether there is nothing to do; the heart beats all the same."""
-    from memman.backup.swap import unsettled
     from memman.drain.idle import idle
+    from memman.recovery.swap import unsettled
 
     if not idle(data_dir()) or unsettled(data_dir()):
         return False

@@ -13,7 +13,7 @@ from memman.config.schedule import refuse_stopped
 from memman.drain.lock import drain_lock
 from memman.drain.scrub import mark, scrub
 from memman.drain.worklog import FILES, log_path
-from memman.govern import copies, leaks
+from memman.govern import leaks
 from memman.govern.stores import Chosen, expected, writing
 from memman.model.errors import MemmanError
 from memman.model.secret_words import SCREEN
@@ -24,6 +24,7 @@ from memman.pipeline import context
 from memman.providers import builtin_embedder
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
+from memman.recovery import copies
 from memman.sqlite import Guard, Transaction, open_reader, there
 from memman.store.sqlite import screened
 

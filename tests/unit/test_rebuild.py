@@ -6,8 +6,8 @@ import pytest
 
 from memman.compose import Workshop
 from memman.config.env import Settings
+from memman.drain import relink
 from memman.drain.lock import drain_lock
-from memman.govern import rebuild as govern
 from memman.govern.rebuild import rebuild
 from memman.hot.recall import found
 from memman.model.errors import Busy, UnknownStore
@@ -134,7 +134,7 @@ def test_the_text_index_is_written_afresh(data):
 
 def test_an_interrupted_rebuild_harms_nothing_and_goes_on(data, monkeypatch):
     """Stopped half-way, no memory has fewer edges than before; the next one does only the rest."""
-    monkeypatch.setattr(govern, "BATCH", 16)
+    monkeypatch.setattr(relink, "BATCH", 16)
     rebuild(data, "default")
     whole = edges(data)
 
