@@ -132,10 +132,6 @@ def _report(error: Exception) -> int:
         from memman.sqlite import translated
 
         error = translated(error, "a database")
-    if isinstance(error, OverflowError) and "timestamp" in str(error):
-        from memman.model.errors import BadConfig
-
-        error = BadConfig("the system clock is past the year 2262: correct it")
     if isinstance(error, MemmanError):
         from memman.config.command import runnable
         from memman.hot.sandbox import told

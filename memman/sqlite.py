@@ -35,11 +35,6 @@ _VERSION_LOST = "SELECT (SELECT user_version FROM pragma_user_version) <= 0 AND 
 _WAYS = 18
 # What SQLite opens: the file, and by these endings what it keeps beside it.
 COMPANIONS = ("", "-wal", "-shm", "-journal")
-# A checkpoint that moves nothing, and only tells how many frames of the log SQLite sees; what a log is made of.
-_NO_CHECKPOINT = -1
-_LOG_HEADER, _LOG_FRAME = 32, 24 + 4096
-# Seconds before each look at a log that seems damaged: who writes to it is done by the next one, and damage stays.
-_PAUSES = (0, 0.05, 0.2, 0.5)
 # Executions after which apsw has let go of a statement that was not among them; a note of a drain takes some 90.
 _STATEMENTS = 512
 _checks: bool | None = None
@@ -78,41 +73,6 @@ def _check_pages(db: apsw.Connection) -> None:
     """Raise CorruptError where a file has lost the mark by which its pages are checked."""
     if db.execute("PRAGMA application_id").get == CHECKED and db.reserve_bytes() != CHECKSUM_BYTES:
         raise apsw.CorruptError("its first page is damaged")
-
-
-def log_damage(db: apsw.Connection, path: str) -> str:
-    """Say of a log that a byte of it was changed, so that SQLite does not see all it holds; '' where it does.
-
-    The next writer would write over the rest. It costs 2 microseconds where the log is as long as SQLite says.
-    """
-    if not _unseen(db, path)[1]:
-        return ""
-    from time import sleep
-
-    from memman.wal import damage
-
-    for pause in _PAUSES:
-        sleep(pause)
-        seen, more = _unseen(db, path)
-        says = damage(path, seen) if more else ""
-        if not says:
-            break
-    return says
-
-
-def _unseen(db: apsw.Connection, path: str) -> tuple[int, bool]:
-    """Return how many frames of the log SQLite sees, and whether the file has more."""
-    try:
-        held = (os.stat(path + "-wal").st_size - _LOG_HEADER) // _LOG_FRAME
-    except FileNotFoundError:
-        return 0, False
-    seen = _frames(db)
-    return seen, held > seen
-
-
-def _frames(db: apsw.Connection) -> int:
-    """Return how many frames of the log SQLite sees."""
-    return max(0, _patiently(lambda: db.wal_checkpoint(mode=_NO_CHECKPOINT)[0]))
 
 
 def _patiently(work: "Callable[[], T]") -> "T":
@@ -274,8 +234,6 @@ def open_writer(path: str, *, synchronous: str = "FULL", checked: bool = True) -
         raise CannotWrite(
             f"{path} has page checksums that this build of apsw does not support: install apsw from its wheel"
         )
-    if says := log_damage(db, path):
-        raise damaged(path, says)
     db.wal_autocheckpoint(0)
     db.execute(f"PRAGMA synchronous={synchronous}")
     # What is taken out of a row goes from its page, too.
@@ -388,8 +346,6 @@ def upgrade(
     version = db.execute("PRAGMA user_version").get
     if version == len(steps):
         return
-    if 0 < version < len(steps):
-        _refuse_misfit(db, path, steps, teach)
     if not schema_version(db, len(steps), path):
         _begin(db, checked=checked)
     with Transaction(db):  # several may come first at once: who waited here finds the work done
@@ -398,22 +354,14 @@ def upgrade(
             return
         if version:
             _copy(path, f"{path}.schema-{version}.bak")
-        for step in steps[version:]:
-            db.execute(step)
+        try:
+            for step in steps[version:]:
+                db.execute(step)
+        except apsw.SQLError as error:
+            raise damaged(path, f"its tables are not those of schema {version} ({error})") from error
         db.execute(f"PRAGMA user_version = {len(steps)}")
         if db.reserve_bytes() == CHECKSUM_BYTES:
             db.execute(f"PRAGMA application_id = {CHECKED}")
-
-
-def _refuse_misfit(db: apsw.Connection, path: str, steps: "Sequence[str]", teach: "Taught | None") -> None:
-    """Raise DamagedFile where the tables of a file are not those of the schema that it says it has."""
-    from memman.shape import misfit
-
-    db.execute("BEGIN")
-    says = misfit(db, steps, teach)
-    db.execute("ROLLBACK")
-    if says:
-        raise damaged(path, says)
 
 
 def _begin(db: apsw.Connection, *, checked: bool) -> None:

@@ -17,12 +17,12 @@ from memman.model.errors import DamagedFile
 from memman.model.plural import counted
 
 if TYPE_CHECKING:
-    from memman.backup.manifest import Manifest
-    from memman.govern.restore import Restored
+    from memman.recovery.manifest import Manifest
+    from memman.recovery.restore import Restored
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    from memman.backup.manifest import NEWEST, listed
+    from memman.recovery.manifest import NEWEST, listed
 
     return starting([*listed(data_dir()), NEWEST], begun)
 
@@ -50,7 +50,7 @@ def create(label: str, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from memman.backup.take import take
+    from memman.recovery.backup import take
 
     with bar("backing up", "no backup was taken") as progress:
         made = take(data_dir(), label=label, store=said_store(), progress=progress)
@@ -66,7 +66,7 @@ def list_(as_json: bool) -> None:
     """List the backups, newest first."""
     from dataclasses import asdict
 
-    from memman.backup.manifest import listed
+    from memman.recovery.manifest import listed
 
     found = listed(data_dir())
     if as_json:
@@ -80,9 +80,8 @@ def list_(as_json: bool) -> None:
 @json_option
 def verify(id_: str, as_json: bool) -> None:
     """Verify a backup: checksums, database integrity and row counts."""
-    from memman.backup.copy import faults
-    from memman.backup.manifest import Manifest, backups_path, found
-    from memman.backup.steps import told
+    from memman.recovery.backup import faults, told
+    from memman.recovery.manifest import Manifest, backups_path, found
 
     name = found(data_dir(), id_)
     folder = f"{backups_path(data_dir())}/{name}"
@@ -110,8 +109,8 @@ def restore(id_: str, to: str | None, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from memman.backup.manifest import found
-    from memman.govern.restore import restore as bring_back
+    from memman.recovery.manifest import found
+    from memman.recovery.restore import restore as bring_back
 
     name = found(data_dir(), id_)
     if to is None:
@@ -131,9 +130,9 @@ def restore(id_: str, to: str | None, as_json: bool) -> None:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=_complete)
 def remove(ids: tuple[str, ...]) -> None:
     """Delete backups permanently."""
-    from memman.backup.lock import backup_lock
-    from memman.backup.manifest import found
-    from memman.backup.take import remove as throw_away
+    from memman.recovery.backup import remove as throw_away
+    from memman.recovery.locks import backup_lock
+    from memman.recovery.manifest import found
 
     names = [found(data_dir(), id_) for id_ in dict.fromkeys(ids)]
     confirm("Delete these backups permanently?", listed=names)

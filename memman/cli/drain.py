@@ -94,7 +94,7 @@ def _step_aside() -> float:
 
 def _idle() -> bool:
     """Whether there is nothing to do; the heart beats all the same."""
-    from memman.backup.swap import unsettled
+    from memman.recovery.swap import unsettled
     from memman.upkeep.idle import idle
 
     if not idle(data_dir()) or unsettled(data_dir()):

@@ -10,7 +10,7 @@ from memman.cli.person import confirm, typed
 from memman.cli.show import as_data, short, text
 
 if TYPE_CHECKING:
-    from memman.govern.purge import Receipt, Target
+    from memman.recovery.purge import Receipt, Target
 
 
 @click.command()
@@ -23,11 +23,15 @@ def purge(ids: tuple[str, ...], as_json: bool) -> None:
     ID is a memory, a note (all memories from it), or a note still in the queue. `memman forget` hides them and can be
     undone.
     """
-    from memman.govern import purge as govern
+    from memman.govern.ids import all_named
+    from memman.govern.stores import looking
+    from memman.recovery import purge as recovery
 
     where = place()
-    _ask(govern.targeted(where, ids))
-    receipt = govern.purge(where, ids)
+    with looking(where) as (catalogue, queue):
+        uids = [one.uid for one in all_named(ids, catalogue, queue, where.name)]
+    _ask(recovery.targeted(where.data, where.name, uids))
+    receipt = recovery.purge(where.data, where.name, uids)
     if as_json:
         as_data(asdict(receipt))
     else:

@@ -22,12 +22,12 @@ def repair(queue: bool, as_json: bool) -> None:
 
     The exit code is 0 even if something was lost; the output lists it. Changes nothing if nothing is wrong.
     """
-    from memman.govern import repair as govern
+    from memman.recovery.recover import recover, recover_queue
 
     where = place()
     what = "the queue" if queue else f"store {where.name!r}"
     confirm(f"Rebuild {what} from what is still readable?", "queue" if queue else where.name)
-    done = govern.repair_queue(where.data) if queue else govern.repair(where.data, where.name)
+    done = recover_queue(where.data) if queue else recover(where.data, where.name)
     if as_json:
         as_data(asdict(done))
         return
@@ -41,6 +41,8 @@ def repair(queue: bool, as_json: bool) -> None:
             f"lost {len(done.lost)}: {', '.join(done.lost[:_NAMED])}"
             + (" and others" if len(done.lost) > _NAMED else "")
         )
+    if done.lost or not done.kept:
+        text("`memman backup list` shows the backups that may have the rest")
     if done.doubtful:
         text(
             f"parked because their text may be damaged: {', '.join(done.doubtful)};"

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+# Files of the worker's log, the newest first.
+LOG_FILES = 3
 _still = ""
 
 
@@ -72,6 +74,11 @@ def check_folder(data: str) -> None:
         from memman.model.errors import CannotWrite
 
         raise CannotWrite(f"{data} is not a readable folder: check it, or set MEMMAN_DATA_DIR")
+
+
+def log_path(data: str, number: int = 0) -> str:
+    """Return the path of the log, or with a number of an older part of it."""
+    return f"{data}/logs/worker.jsonl" + (f".{number}" if number else "")
 
 
 def queue_path(data: str) -> str:

@@ -5,17 +5,16 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
 
-from memman.backup.copy import faults
-from memman.backup.lock import BACKUP_LOCK
-from memman.backup.manifest import Manifest, backups_path, listed
-from memman.backup.schedule import Attempt, interval
-from memman.backup.swap import unsettled
 from memman.config.detached import held
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
-from memman.govern.tombstones import Tombstones
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted
 from memman.queue.view import QueueView
+from memman.recovery.backup import Attempt, faults, interval
+from memman.recovery.locks import BACKUP_LOCK
+from memman.recovery.manifest import Manifest, backups_path, listed
+from memman.recovery.swap import unsettled
+from memman.recovery.tombstones import Tombstones
 
 # Intervals without a backup that are worth a word.
 _LATE = 2

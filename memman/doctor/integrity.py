@@ -9,11 +9,11 @@ from itertools import chain
 from memman.config import stores
 from memman.config.places import store_path
 from memman.doctor.finding import Context, Finding, backup, fail, shell, skipped, sound, warn
-from memman.govern.soundness import troubles
 from memman.model.errors import MemmanError
 from memman.model.plural import counted
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.view import QueueView
+from memman.recovery.check import troubles
 from memman.store.sqlite.schema import STEPS as STORE
 
 _KEEP = "the damaged file is kept"

@@ -53,10 +53,10 @@ def drain(
     deadline = None if seconds is None else time.monotonic() + seconds
     patience = (-1 if seconds is None else seconds) if patient else 0
     with drain_lock(data, patience, handed=handed), Worklog(data) as log:
-        from memman.backup.swap import recover
+        from memman.recovery.swap import finish
 
         refuse_stopped(data, "drain")
-        recover(data)
+        finish(data)
         settings = Settings.load(data)
         log.level = settings["MEMMAN_LOG_LEVEL"]
         queue = Queue(data)

@@ -95,7 +95,7 @@ class Upkeep:
 
     def _backed_up(self) -> None:
         """Take a backup where one is due; one that fails is logged, and doctor sees it."""
-        from memman.backup.schedule import attempt
+        from memman.recovery.backup import attempt
 
         try:
             made = attempt(self.data, self.queue, self.stores.providers.settings)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from memman.clock import now_ms
-from memman.config.places import FILE_MODE, make_folder, open_file
+from memman.config.places import FILE_MODE, LOG_FILES, log_path, make_folder, open_file
 from memman.model.errors import (
     BadConfig,
     Busy,
@@ -32,17 +32,11 @@ if TYPE_CHECKING:
 
 # Each file's size, and how many there are: about two months of steady use.
 LARGEST = 5 * 2**20
-FILES = 3
 LEVELS = ("debug", "info")
 # Errors whose message is made of names, paths and codes; any other may quote a note.
 _PLAIN = (ProviderError, CannotWrite, Busy, BadConfig, DamagedFile, NewerSchema, OldLibrary)
 
 Line = dict[str, Any]
-
-
-def log_path(data: str, number: int = 0) -> str:
-    """Return the path of the log, or with a number of an older part of it."""
-    return f"{data}/logs/worker.jsonl" + (f".{number}" if number else "")
 
 
 class Worklog:
@@ -116,7 +110,7 @@ class Worklog:
 
     def _rotate(self) -> None:
         self._close()
-        for number in range(FILES - 1, 0, -1):
+        for number in range(LOG_FILES - 1, 0, -1):
             with suppress(FileNotFoundError):
                 os.replace(log_path(self.data, number - 1), log_path(self.data, number))
         self._open()
@@ -145,7 +139,7 @@ def spent(before: Mapping[str, Line], after: Mapping[str, Line]) -> Iterator[Lin
 def lines(data: str, limit: int, since: int | None = None) -> list[Line]:
     """Return the newest `limit` lines, oldest first; `since` is Unix milliseconds. Torn lines are passed over."""
     found: list[Line] = []
-    for number in range(FILES):
+    for number in range(LOG_FILES):
         if len(found) >= limit:
             break
         found = [line for line in _read(log_path(data, number)) if since is None or line["at"] >= since] + found

@@ -1,48 +1,16 @@
 """Working out edges and the text index again, as the rules of today would have it."""
 
 import asyncio
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Callable
 
-import numpy as np
-
-from memman import __version__
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
 from memman.drain.stores import Stores
-from memman.embed import LocalEmbedder, Vectors
 from memman.locks import drain_lock
 from memman.model.errors import UnknownStore
-from memman.model.records import Fingerprint
-from memman.model.vocabulary import HIDDEN
-from memman.pipeline.link import LINKERS, Subject, connected
-from memman.pipeline.link.alias import aliases
-from memman.store.sqlite import vectors
-from memman.store.sqlite.past import PastReader
-from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.backfill import learn, resolved
-
-# Memories a transaction: a tenth of a second's work, and more than the facts of any note.
-BATCH = 128
-_KEY = "rebuild"
-
-
-@dataclass(frozen=True, slots=True)
-class _Memory:
-    """What linking needs to know of a stored memory. Times are Unix milliseconds, `entities` is a JSON list."""
-
-    id: int
-    text: str
-    note: str
-    origin: str
-    valid_from: int
-    recorded_at: int
-    status: str
-    entities: str
+from memman.upkeep.relink import relink
 
 
 def rebuild(data: str, store: str, progress: Callable[[int, int], None] = lambda done, total: None) -> int:  # noqa: ARG005
@@ -67,79 +35,6 @@ async def _rebuild(data: str, name: str, progress: Callable[[int, int], None]) -
         embedder = opened.providers.embedder()
         fingerprint = resolved(store.db, embedder.fingerprint)
         learn(store, fingerprint, embedder)
-        return relinked(store, fingerprint, opened.providers.local(), progress)
+        return relink(store, fingerprint, opened.providers.local(), progress)
     finally:
         await opened.close()
-
-
-def relinked(
-    store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, progress: Callable[[int, int], None]
-) -> int:
-    """Go over the memories of an open store, batch by batch; return how many were done."""
-    last, done, total = _begun(store, fingerprint), 0, store.reader.count()
-    while batch := _batch(store, last):
-        last = batch[-1].id
-        with store.unit() as unit:
-            for note in _notes(batch):
-                _relink(store, unit, note, fingerprint, local)
-            unit.index([memory.id for memory in batch])
-            for memory, text in store.reader.texts(one.id for one in batch).items():
-                unit.put_aliases(memory, aliases(text))
-            unit.set_meta(_KEY, json.dumps([last, __version__, str(fingerprint)]))
-        done += len(batch)
-        progress(last, total)
-    with store.unit() as unit:
-        unit.set_meta(_KEY, None)
-    return done
-
-
-def _begun(store: SqliteStore, fingerprint: Fingerprint) -> int:
-    """Return the row an interrupted rebuild under the same rules had got to, else 0."""
-    last, *rules = json.loads(store.reader.meta(_KEY) or "[0]")
-    return int(last) if rules == [__version__, str(fingerprint)] else 0
-
-
-def _batch(store: SqliteStore, after: int) -> list[_Memory]:
-    """Return the next memories, cut between two notes."""
-    columns = "id, text, note, origin, valid_from, recorded_at, status, entities"
-    sql = f"SELECT {columns} FROM memory WHERE id > ? ORDER BY id LIMIT ?"
-    batch = [_Memory(*row) for row in store.db.execute(sql, (after, BATCH))]
-    whole = [memory for memory in batch if memory.note != batch[-1].note]
-    return whole if len(batch) == BATCH and whole else batch
-
-
-def _notes(batch: Sequence[_Memory]) -> Iterator[list[_Memory]]:
-    """Yield the memories of each note, those hidden left out: they keep the edges they had."""
-    for _, group in groupby(batch, lambda memory: memory.note):
-        if note := [memory for memory in group if memory.status not in HIDDEN]:
-            yield note
-
-
-def _relink(
-    store: SqliteStore, unit: SqliteUnit, note: Sequence[_Memory], fingerprint: Fingerprint, local: LocalEmbedder
-) -> None:
-    """Link the memories of one note to those before them, as when they came in."""
-    ids = tuple(memory.id for memory in note)
-    subject = Subject(
-        origin=note[0].origin,
-        at=note[0].valid_from,
-        ends=ids,
-        entities=tuple(tuple(json.loads(memory.entities)) for memory in note),
-        fingerprint=fingerprint,
-        vectors=_vectors(store, note, fingerprint, local),
-        local=local if fingerprint == local.fingerprint else None,
-    )
-    for memory in ids:
-        unit.unlink(tuple(LINKERS), memory)
-    unit.link(connected(PastReader(store.reader, ids[0], note[0].recorded_at), subject))
-
-
-def _vectors(store: SqliteStore, note: Sequence[_Memory], fingerprint: Fingerprint, local: LocalEmbedder) -> Vectors:
-    """Return the vectors of each memory's own text: those of the built-in embedder are stored with their context."""
-    if fingerprint == local.fingerprint:
-        return local.vectors([memory.text for memory in note])
-    number = store.reader.embedder_id(fingerprint)
-    ids = [memory.id for memory in note]
-    stored = vectors.unpacked(store.db, number, ids) if number is not None else {}
-    nothing = np.zeros(fingerprint.dimension, np.float32)
-    return np.stack([stored.get(memory, nothing) for memory in ids])

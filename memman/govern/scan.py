@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memman.clock import now_ms
 from memman.config import stores
-from memman.config.places import open_file, queue_path, sessions_path, write_file
+from memman.config.places import LOG_FILES, log_path, open_file, queue_path, sessions_path, write_file
 from memman.config.schedule import refuse_stopped
-from memman.drain.worklog import FILES, log_path
-from memman.govern import copies, leaks
+from memman.govern import leaks
 from memman.govern.stores import Chosen, expected, writing
 from memman.locks import drain_lock
 from memman.model.errors import MemmanError
@@ -23,6 +22,7 @@ from memman.pipeline import context
 from memman.providers import builtin_embedder
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
+from memman.recovery import copies
 from memman.sqlite import Guard, Transaction, open_reader, there
 from memman.store.sqlite import screened
 from memman.upkeep.scrub import mark, scrub
@@ -141,7 +141,7 @@ def _leaks(path: str) -> bool:
 
 def _files(data: str) -> Iterator[str]:
     """List the worker's logs and what hooks keep of sessions."""
-    yield from (log_path(data, number) for number in range(FILES))
+    yield from (log_path(data, number) for number in range(LOG_FILES))
     with suppress(OSError):
         yield from (f"{sessions_path(data)}/{name}" for name in sorted(os.listdir(sessions_path(data))))
 

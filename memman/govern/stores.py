@@ -1,7 +1,6 @@
 """Named stores: which one a command means and why, and making, choosing, binding and removing them."""
 
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -9,13 +8,14 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from memman.backup.steady import steady
 from memman.config import stores
 from memman.config.env import env_path
 from memman.config.places import check_folder, data_dir, make_folder, settle, store_path, write_file
 from memman.model.errors import CannotWrite, DamagedFile, StoreError, UnknownStore, UsageError
 from memman.queue.notes import Queue
 from memman.queue.view import WAITING, QueueView
+from memman.recovery.locks import steady
+from memman.recovery.swap import aside_path
 from memman.sqlite import despite
 from memman.store.sqlite.catalogue import Catalogue
 
@@ -204,16 +204,6 @@ def remove(data: str, at_stake: Stakes) -> str:
     if _active(data) == at_stake.name:
         write_file(data + "/active", "")
     return target
-
-
-def aside_path(data: str, name: str) -> str:
-    """Return a free place below `removed` for a store."""
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    number, place = 1, f"{data}/removed/{name}-{stamp}"
-    while os.path.exists(place):
-        number += 1
-        place = f"{data}/removed/{name}-{stamp}.{number}"
-    return place
 
 
 def _drop_waiting(data: str, at_stake: Stakes, target: str) -> None:

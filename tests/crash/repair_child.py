@@ -53,7 +53,7 @@ class Strike(Fault):
 def main():
     """Serve until there are no more lines."""
     vfs = Patient()
-    for name in ("_entry", "govern.repair", "embed.builtin", "embed.cache", "store.sqlite.store", "config.env"):
+    for name in ("_entry", "recovery.recover", "embed.builtin", "embed.cache", "store.sqlite.store", "config.env"):
         import_module(f"memman.{name}")
     for line in sys.stdin:
         told, tell = os.pipe()
@@ -70,10 +70,10 @@ def main():
 def mended(data, queue):
     """Repair as the verb does once a person has agreed; return its exit code."""
     from memman import _entry
-    from memman.govern.repair import repair, repair_queue
+    from memman.recovery.recover import recover, recover_queue
 
     try:
-        repair_queue(data) if queue else repair(data, "default")
+        recover_queue(data) if queue else recover(data, "default")
     except OSError:
         return _entry._CANNOT_WRITE
     except Exception as error:  # noqa: BLE001 - as the entry point does

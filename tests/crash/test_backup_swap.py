@@ -1,4 +1,4 @@
-"""A store put in its place by a restore: kills and errors at every renaming, with and without the system's exchange."""
+"""A store put in its place by a restore: kills and errors at every renaming."""
 
 import itertools
 import os
@@ -10,23 +10,20 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from conftest import PATIENCE
-from memman.backup.swap import recover, unsettled
-from memman.backup.take import take
-from memman.govern.restore import restore
 from memman.model.errors import CannotWrite
+from memman.recovery.backup import take
+from memman.recovery.restore import restore
+from memman.recovery.swap import finish, unsettled
 
 MEMORY = "/dev/shm"  # noqa: S108 - where there is one, another disk than that of tests
 ASIDE = "store-1-20261121T120000Z"
-# A process that is struck at a renaming, by itself: Python tells its audit hooks of each, and of what is looked up in
-# the C library.
+# A process that is struck at a renaming, by itself: Python tells its audit hooks of each.
 STRUCK = f"""
 import os, signal, sys
-from memman.backup.swap import put
-data, how, left, exchange = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "exchange"
+from memman.recovery.swap import put
+data, how, left = sys.argv[1], sys.argv[2], int(sys.argv[3])
 def hook(event, args):
     global left
-    if event == "ctypes.dlsym" and not exchange:
-        raise AttributeError(args[1])
     left -= event == "os.rename"
     if event == "os.rename" and left == 0:
         if how == "error":
@@ -38,12 +35,10 @@ put(data, "store-1", data + "/removed/{ASIDE}")
 # The same for a whole restore, as the new store is about to take its place.
 RESTORE = """
 import os, signal, sys
-from memman.govern.restore import restore
+from memman.recovery.restore import restore
 data, how, strikes = sys.argv[1], sys.argv[2], 1
 def hook(event, args):
     global strikes
-    if event == "ctypes.dlsym":
-        raise AttributeError(args[1])
     if event == "os.rename" and args[1] == data + "/data/default" and strikes:
         strikes = 0
         if how == "error":
@@ -66,19 +61,18 @@ def content(data):
     return {str(path.parent.relative_to(data)): path.read_text() for path in files}
 
 
-def struck(data, how, number, exchange):
+def struck(data, how, number):
     """Put a store in its place, and strike at a renaming; return whether that was reached."""
-    code = [sys.executable, "-c", STRUCK, str(data), how, str(number), exchange]
+    code = [sys.executable, "-c", STRUCK, str(data), how, str(number)]
     done = subprocess.run(code, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode in {0, 1, -signal.SIGKILL}, done.stderr
     assert how == "kill" or done.returncode == 0 or "it is broken" in done.stderr, done.stderr
     return done.returncode != 0
 
 
-@pytest.mark.parametrize("exchange", ["exchange", "no exchange"])
 @pytest.mark.parametrize("how", ["kill", "error"])
 @pytest.mark.parametrize("there", [True, False])
-def test_a_store_that_is_being_put_in_its_place_is_never_lost(tmp_path, how, exchange, there):
+def test_a_store_that_is_being_put_in_its_place_is_never_lost(tmp_path, how, there):
     """Struck at any renaming, the old store or the new is in force once it is settled, and the old one is kept."""
     old = {"data/store-1": "old"} if there else {}
     new = {"data/store-1": "new"} | ({f"removed/{ASIDE}": "old"} if there else {})
@@ -87,10 +81,10 @@ def test_a_store_that_is_being_put_in_its_place_is_never_lost(tmp_path, how, exc
         folder(data / "removed/.restoring-store-1", "new")
         if there:
             folder(data / "data/store-1", "old")
-        hit = struck(data, how, number, exchange)
+        hit = struck(data, how, number)
         if there and how == "error":
             assert content(data).get("data/store-1") in {"old", "new"}, number
-        recover(str(data))
+        finish(str(data))
         assert content(data) in ((old, new) if hit else (new,)), number
         assert unsettled(str(data)) == []
         if not hit:
@@ -118,7 +112,6 @@ def test_a_restore_that_fails_or_dies_with_no_store_in_place_takes_nothing_away(
         assert box.store("SELECT note, status FROM memory ORDER BY id") == store
         assert unsettled(str(box.data)) == []
         assert box.memman("doctor", "--check", "backups").returncode == 0
-    assert os.listdir(box.store_path().parent).count("restoring") == 0
 
 
 def test_a_folder_on_another_disk_is_told_before_anything_is_changed(box):

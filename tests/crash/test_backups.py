@@ -12,20 +12,20 @@ from contextlib import suppress
 import pytest
 
 from conftest import PATIENCE, Box, rows, wait_until
-from memman.backup.copy import faults
-from memman.backup.manifest import listed
 from memman.drain import run
-from memman.govern.restore import restore
+from memman.recovery.backup import faults
+from memman.recovery.manifest import listed
+from memman.recovery.restore import restore
 
 CREATE = """
 import sys
-from memman.backup.take import take
+from memman.recovery.backup import take
 print('ready', flush=True)
 take(sys.argv[1])
 """
 RESTORE = """
 import sys
-from memman.govern.restore import restore
+from memman.recovery.restore import restore
 from memman.providers import builtin_embedder
 from memman.store.sqlite.store import SqliteStore
 print('ready', flush=True)

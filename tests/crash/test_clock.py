@@ -222,22 +222,3 @@ def test_doctor_is_content_with_the_first_drain_after_a_jump(wrong, by, kept):
     complaints = [one for one in findings if one["check"] in {"drains", "queue"} and one["status"] != "ok"]
     assert complaints == []
     kept(f"doctor after a jump and one drain: {len(complaints)} complaints")
-
-
-@pytest.mark.promise("R12")
-def test_a_clock_past_the_time_that_python_tells_is_named_and_harms_nothing(wrong):
-    """A thousand years on each verb ends with one line that names the clock; two hundred years on all go their way."""
-    first = wrong.remember(cached("invoices"))
-    wrong.clock.jump(1000 * YEAR)
-    for verb in (("remember", cached("carts")), ("recall", QUERY), ("scheduler", "drain"), ("status",)):
-        done = wrong.box.memman(*verb)
-        assert done.returncode == 78
-        assert "the system clock is past the year 2262" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-    wrong.clock.jump(200 * YEAR)
-    second = wrong.remember(cached("sessions"))
-    wrong.drain()
-    wrong.clock.jump(0)
-    wrong.drain()
-    whole(wrong.box, [first, second])
-    assert set(wrong.recall()) == set(wrong.box.store("SELECT uid FROM memory"))

@@ -16,10 +16,10 @@ import pytest
 
 from conftest import PATIENCE, rows
 from memman.govern.forget import forget
-from memman.govern.soundness import troubles
 from memman.govern.stores import Chosen
 from memman.model.errors import MemmanError
 from memman.queue.schema import STEPS as QUEUE
+from memman.recovery.check import troubles
 from memman.store.sqlite.schema import STEPS as STORE
 
 MEMORIES = 24

@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 
 from conftest import PATIENCE, no
-from memman.backup.take import take
 from memman.hot.session import Session
+from memman.recovery.backup import take
 from memman.sqlite import open_reader
 
 

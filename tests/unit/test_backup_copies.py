@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from memman.backup.take import take
-from memman.govern.copies import copied
-from memman.govern.purge import purge
 from memman.govern.stores import Chosen
+from memman.recovery.backup import take
+from memman.recovery.copies import copied
+from memman.recovery.purge import purge
 
 TEXT = "The bdfgkmnprtvz service caches invoices."
 
@@ -35,7 +35,7 @@ def test_what_was_never_finished_is_removed_and_what_has_no_id_is_named(box, pla
         shutil.copytree(backups / made.id, backups / name)
     shutil.copytree(box.store_path().parent, box.data / "removed/.restoring-default")
     shutil.copy(backups / made.id / "stores/default.db", backups / "loose.db")
-    receipt = purge(place, [uid])
+    receipt = purge(str(box.data), "default", [uid])
     assert receipt.backups == [made.id]
     named = sorted([f"{backups}/{made.id}/stores/default.db", *receipt.files])
     assert holding(box.data) == named
@@ -56,7 +56,7 @@ def test_copies_are_found_behind_links(box, place):
     (box.data / "removed/default-20261121T120000Z").symlink_to(aside)
     (box.data / "removed/in-use").symlink_to(elsewhere)
     copies = list(copied(place.data))
-    receipt = purge(place, box.store("SELECT uid FROM memory"))
+    receipt = purge(str(box.data), "default", box.store("SELECT uid FROM memory"))
     assert [os.path.relpath(path, box.data) for path in receipt.files] == [
         "data/default/memman.db.damaged-20261121T120000Z",
         "removed/default-20261121T120000Z/memman.db",

@@ -4,13 +4,13 @@ import shutil
 
 import pytest
 
-from memman.backup.take import take
 from memman.govern import stores
 from memman.govern.forget import forget
-from memman.govern.purge import purge
-from memman.govern.restore import restore
 from memman.govern.stores import Chosen
-from memman.govern.tombstones import WHOLE, bury
+from memman.recovery.backup import take
+from memman.recovery.purge import purge
+from memman.recovery.restore import restore
+from memman.recovery.tombstones import WHOLE, bury
 
 TEXT = "The bdfgkmnprtvz service caches invoices."
 
@@ -44,7 +44,7 @@ def test_a_store_that_was_moved_aside_brings_nothing_back_that_was_purged(box, p
     aside = removed(place)
     restore(place.data, "latest")
     assert box.store("SELECT status FROM memory WHERE note = ?", uid) == ["forgotten"]
-    assert purge(place, [uid]).files == [f"{aside}/memman.db"]
+    assert purge(str(box.data), "default", [uid]).files == [f"{aside}/memman.db"]
     shutil.rmtree(box.store_path().parent)
     (told,) = restore(place.data, "latest")
     assert (told.forgotten, told.memories, told.purged) == (0, 1, 1)

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from conftest import Box, rows
-from memman.backup.manifest import listed
-from memman.backup.take import take
 from memman.govern.forget import forget
 from memman.govern.forget import restore as undo
-from memman.govern.purge import purge
 from memman.govern.stores import Chosen
+from memman.recovery.backup import take
+from memman.recovery.manifest import listed
+from memman.recovery.purge import purge
 from tests.support.backup_calls import restored, run
 
 
@@ -111,7 +111,7 @@ def happen(box, notes):
     box.drain()
     forget(place, [notes["forgotten"], notes["undone"]])
     undo(place, [notes["undone"]])
-    purge(place, [notes["purged"]])
+    purge(str(box.data), "default", [notes["purged"]])
     heirs = {since: run(box, "replace", notes[since], text).strip() for since, text in HEIRS.items()}
     box.drain()
     forget(place, [heirs["replaced and forgotten"]])

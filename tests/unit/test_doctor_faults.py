@@ -21,10 +21,10 @@ import apsw
 import pytest
 
 from conftest import SCRUBBED, Box, rows
-from memman.backup.manifest import Manifest
 from memman.doctor import CHECKS
 from memman.doctor.trust import fingerprint
 from memman.model.plural import counted
+from memman.recovery.manifest import Manifest
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from tests.support.terminal import attended
 

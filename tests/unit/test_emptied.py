@@ -2,9 +2,10 @@
 
 import pytest
 
-from memman.govern.repair import repair, repair_queue
-from memman.govern.soundness import troubles
 from memman.queue.schema import STEPS as QUEUE
+from memman.recovery.check import troubles
+from memman.recovery.recover import recover, recover_queue
+from memman.store.sqlite.schema import STEPS as STORE
 from memman.store.sqlite.store import SqliteStore
 
 NOTES = [f"The queue {n} was slow." for n in range(8)]
@@ -26,7 +27,7 @@ def test_a_full_log_beside_an_empty_queue_is_kept(box, gone):
         assert "memman doctor" in said.stderr
     assert gone or "memman repair --queue" in box.memman("doctor").stdout
     assert log.read_bytes() == content
-    done = repair_queue(str(box.data))
+    done = recover_queue(str(box.data))
     assert (done.kept, done.lost, done.doubtful) == (len(NOTES), (), ())
     assert troubles(str(box.queue_path), QUEUE) == ""
     box.drain()
@@ -34,7 +35,7 @@ def test_a_full_log_beside_an_empty_queue_is_kept(box, gone):
 
 
 def test_a_full_log_beside_an_empty_store_is_kept(box):
-    """What the log has of a store that is empty is saved, and recall says so before."""
+    """Recall says so, and a repair leaves the log as it is beside what it makes anew."""
     for note in NOTES:
         box.remember(note)
     box.drain()
@@ -47,8 +48,9 @@ def test_a_full_log_beside_an_empty_store_is_kept(box):
     log.write_bytes(content)
     assert box.memman("recall", "which queue was slow").returncode == 12
     assert log.read_bytes() == content
-    assert repair(str(box.data), "default").kept == len(NOTES)
-    assert box.store("SELECT DISTINCT uses FROM memory") == [1]
+    with open(recover(str(box.data), "default").aside + "-wal", "rb") as aside:
+        assert aside.read() == content
+    assert troubles(str(box.store_path()), STORE) == ""
 
 
 def test_a_store_emptied_or_gone_is_said(box):

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from memman.backup.take import take
 from memman.govern.rebuild import rebuild
 from memman.model.records import Candidate, Fact
 from memman.pipeline.reconcile import MAX_MAYBES, _verdicts
+from memman.recovery.backup import take
 from tests.support.backup_calls import restored
 from tests.support.doubts import NEW, OLD, drained, judging, marks
 from tests.support.providers import Act, ScriptedProvider

@@ -6,7 +6,6 @@ import pytest
 
 from memman.config.env import Settings
 from memman.drain.stores import Stores
-from memman.govern import rebuild as govern
 from memman.govern.rebuild import rebuild
 from memman.hot.recall import found
 from memman.locks import drain_lock
@@ -18,6 +17,7 @@ from memman.pipeline.plan import Plan
 from memman.store.filters import Filters
 from memman.store.sqlite.schema import KINDS
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep import relink
 
 MINUTE = 60_000
 NOTES = 40
@@ -134,7 +134,7 @@ def test_the_text_index_is_written_afresh(data):
 
 def test_an_interrupted_rebuild_harms_nothing_and_goes_on(data, monkeypatch):
     """Stopped half-way, no memory has fewer edges than before; the next one does only the rest."""
-    monkeypatch.setattr(govern, "BATCH", 16)
+    monkeypatch.setattr(relink, "BATCH", 16)
     rebuild(data, "default")
     whole = edges(data)
 

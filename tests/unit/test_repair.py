@@ -3,12 +3,12 @@
 import pytest
 
 from conftest import NOTE
-from memman.govern.copies import holding
-from memman.govern.exchange import exchange
-from memman.govern.repair import repair_queue
-from memman.govern.soundness import troubles
 from memman.queue.append import append
 from memman.queue.schema import STEPS, open_queue
+from memman.recovery.check import troubles
+from memman.recovery.copies import holding
+from memman.recovery.exchange import exchange
+from memman.recovery.recover import recover_queue
 
 NOTES = [f"The queue {n} was slow." for n in range(20)]
 # Magic, page size, versions, reserved bytes, fractions of a page, format of the schema, encoding.
@@ -38,7 +38,7 @@ def test_one_byte_of_the_queues_header_costs_no_note(waiting, logged):
         spoiled[place] ^= 0x44
         waiting.queue_path.write_bytes(spoiled)
         inode = waiting.queue_path.stat().st_ino
-        done = repair_queue(str(waiting.data))
+        done = recover_queue(str(waiting.data))
         found += bool(done.wrong)
         assert done.kept == len(NOTES) + logged or not done.wrong, place
         assert troubles(str(waiting.queue_path), STEPS) == "", place
@@ -57,7 +57,7 @@ def test_what_a_killed_repair_left_is_named_and_swept(waiting):
     place.mkdir(mode=0o700)
     (place / "read.db").write_bytes(waiting.queue_path.read_bytes())
     assert holding(str(waiting.data), [uid]) == ([], [str(place / "read.db")])
-    assert repair_queue(str(waiting.data)).wrong == ""
+    assert recover_queue(str(waiting.data)).wrong == ""
     assert not place.exists()
 
 

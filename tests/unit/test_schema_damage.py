@@ -5,14 +5,16 @@ from contextlib import closing
 import apsw
 import pytest
 
-from memman.govern.repair import repair, repair_queue
-from memman.govern.soundness import troubles
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
+from memman.recovery.check import troubles
+from memman.recovery.recover import recover, recover_queue
 from memman.sqlite import open_writer
 from memman.store.sqlite.schema import STEPS
+from memman.store.sqlite.store import SqliteStore
 
 NOTES = [f"The queue {n} was slow." for n in range(12)]
+LUNCHES = [f"Lunch number {n} costs 100 euro." for n in range(3)]
 
 
 def settle(path):
@@ -52,8 +54,7 @@ def test_a_wrong_byte_of_the_version_wedges_no_queue(waiting, place, byte):
     shown = waiting.memman("recall", "which queue was slow")
     assert "slow" in shown.stdout or shown.stderr
     assert "memman repair --queue" in waiting.memman("doctor").stdout
-    assert not list(waiting.data.glob("queue.db.schema*"))
-    done = repair_queue(str(waiting.data))
+    done = recover_queue(str(waiting.data))
     assert done.kept == len(NOTES)
     assert waiting.states() == {"pending": len(NOTES)}
     assert troubles(str(waiting.queue_path), QUEUE) == ""
@@ -71,7 +72,7 @@ def test_a_wrong_byte_of_a_stores_version_is_damage(box, place, byte):
     box.remember("One more.")
     assert box.memman("scheduler", "drain").returncode == 12
     assert "memman repair --store default" in box.memman("doctor").stdout
-    assert repair(str(box.data), "default").kept == 3
+    assert recover(str(box.data), "default").kept == 3
     assert troubles(str(box.store_path()), STEPS) == ""
     box.drain()
     assert len(box.store("SELECT id FROM memory")) == 4
@@ -82,7 +83,7 @@ def test_a_changed_word_of_the_schema_is_damage(waiting):
     content = waiting.queue_path.read_bytes()
     waiting.queue_path.write_bytes(content.replace(b"attempts INTEGER NOT", b"attempts INTEGER NOW"))
     assert troubles(str(waiting.queue_path), QUEUE)
-    assert repair_queue(str(waiting.data)).kept == len(NOTES)
+    assert recover_queue(str(waiting.data)).kept == len(NOTES)
 
 
 def test_each_older_schema_is_upgraded_and_none_is_damage(tmp_path):
@@ -97,3 +98,18 @@ def test_each_older_schema_is_upgraded_and_none_is_damage(tmp_path):
         assert troubles(path, QUEUE) == ""
         open_queue(path).close()
         assert troubles(path, QUEUE) == ""
+
+
+def test_a_store_that_says_it_is_older_has_its_digests_looked_at(box):
+    """With a wrong version and a changed text the text is not kept, and its memory is named as lost."""
+    for note in LUNCHES:
+        box.remember(note)
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory WHERE id = 3")
+    SqliteStore(str(box.store_path())).close()
+    content = bytearray(box.store_path().read_bytes().replace(b"Lunch number 2 costs 100", b"Lunch number 2 costs 900"))
+    content[63] = 1
+    box.store_path().write_bytes(content)
+    done = recover(str(box.data), "default")
+    assert (done.kept, done.lost) == (2, (uid,))
+    assert not [text for text in box.recall("what does lunch cost") if "900" in text]

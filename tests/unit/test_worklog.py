@@ -11,8 +11,9 @@ import pytest
 
 from conftest import PATIENCE
 from memman.clock import now_ms
+from memman.config.places import LOG_FILES, log_path
 from memman.drain.health import TRIPS, Health
-from memman.drain.worklog import FILES, LARGEST, Worklog, lines, log_path
+from memman.drain.worklog import LARGEST, Worklog, lines
 from memman.queue.notes import Queue
 from tests.support.providers import GARBAGE_BODY, ScriptedProvider, status
 
@@ -183,7 +184,7 @@ def test_the_log_turns_over_and_keeps_its_last_parts(tmp_path):
     kept = [line["number"] for line in lines(data, 100)]
     assert kept == list(range(100 - len(kept), 100))
     assert [line["number"] for line in lines(data, 3)] == [97, 98, 99]
-    assert (LARGEST, FILES) == (5 * 2**20, 3)
+    assert (LARGEST, LOG_FILES) == (5 * 2**20, 3)
 
 
 def test_a_file_that_is_full_when_opened_turns_over_at_the_first_line(tmp_path):

@@ -2,25 +2,27 @@
 
 from collections.abc import Mapping
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from memman.backup.manifest import Part
 from memman.config.places import queue_path
-from memman.govern.draft import Draft
-from memman.govern.present import Present
-from memman.govern.tombstones import Tombstones
 from memman.model.errors import DamagedFile
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
+from memman.recovery.manifest import Part
+from memman.recovery.present import Present
+from memman.recovery.tombstones import Tombstones
 from memman.sqlite import Guard, Transaction, open_reader
+
+if TYPE_CHECKING:
+    from memman.recovery.restore import Draft
 
 Row = dict[str, Any]
 
 
 def again(
-    data: str, folder: str, part: Part | None, drafts: Mapping[str, Draft], only: str | None
+    data: str, folder: str, part: Part | None, drafts: Mapping[str, "Draft"], only: str | None
 ) -> dict[str, frozenset[str]]:
     """Have the backup's notes wait again, or those of one store; return their uids by the store of the backup.
 
@@ -50,7 +52,7 @@ def again(
 class _Known:
     """The notes that each store has dealt with, as it will be in force."""
 
-    def __init__(self, data: str, drafts: Mapping[str, Draft]) -> None:
+    def __init__(self, data: str, drafts: Mapping[str, "Draft"]) -> None:
         self.data, self.drafts = data, drafts
         self._receipts: dict[str, frozenset[str]] = {}
 
@@ -77,9 +79,7 @@ def _queue(data: str) -> Queue:
     try:
         return Queue(data)
     except DamagedFile as error:
-        raise DamagedFile(
-            f"{queue_path(data)} is damaged: run `memman repair --queue`, then restore again again"
-        ) from error
+        raise DamagedFile(f"{queue_path(data)} is damaged: run `memman repair --queue`, then restore again") from error
 
 
 def _put(db: apsw.Connection, note: Row, store: str) -> bool:

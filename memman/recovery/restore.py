@@ -8,25 +8,29 @@ a restore which dies has lost nothing, and may be made again.
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
 
-from memman.backup.copy import check
-from memman.backup.lock import quiet
-from memman.backup.manifest import Manifest, Part, backups_path, found
-from memman.backup.steady import exchanging
-from memman.backup.steps import Progress, told, unseen
-from memman.backup.swap import put, recover
+from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import make_folder, store_path, write_file
 from memman.config.schedule import refuse_stopped, ring
-from memman.govern import waiting
-from memman.govern.draft import Draft, made
-from memman.govern.stores import aside_path
 from memman.model.errors import CannotWrite, NewerSchema, UsageError
+from memman.pipeline import context
+from memman.providers import builtin_embedder
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
-from memman.sqlite import Guard
+from memman.recovery import waiting
+from memman.recovery.backup import Progress, check, fill, told, unseen
+from memman.recovery.locks import exchanging, quiet
+from memman.recovery.manifest import Manifest, Part, backups_path, found
+from memman.recovery.present import Present, carry
+from memman.recovery.purge import erase
+from memman.recovery.swap import aside_path, drafted, finish, put
+from memman.recovery.tombstones import Tombstones
+from memman.sqlite import Guard, open_reader
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
+from memman.store.sqlite.store import SqliteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,19 @@ class Restored:
     purged: int
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A store made ready to take its place, to be called `name`, copied from that of `part`."""
+
+    part: Part
+    name: str
+    receipts: frozenset[str]
+    present: Present
+    memories: int
+    forgotten: int
+    purged: int
+
+
 def restore(
     data: str, part: str, *, store: str | None = None, to: str | None = None, progress: Progress = unseen
 ) -> list[Restored]:
@@ -58,7 +75,7 @@ def restore(
     """
     refuse_stopped(data, "backup restore")
     with quiet(data), exchanging(data):
-        recover(data)
+        finish(data)
         folder = f"{backups_path(data)}/{found(data, part)}"
         manifest = Manifest.load(folder)
         wanted = _wanted(data, manifest, store, to)
@@ -67,11 +84,11 @@ def restore(
         check(folder, told(parts, steps, total, progress))
         _one_disk(data)
         try:
-            drafts = [made(data, folder, part, name) for name, part in told(wanted.items(), steps, total, progress)]
+            drafts = [_made(data, folder, part, name) for name, part in told(wanted.items(), steps, total, progress)]
             again = waiting.again(data, folder, manifest.queue, {draft.part.store: draft for draft in drafts}, store)
             done = [_placed(data, draft, again) for draft in told(drafts, steps, total, progress)]
         finally:
-            recover(data)
+            finish(data)
         if store is None:
             _choices(data, manifest)
     ring(data)
@@ -108,6 +125,45 @@ def _one_disk(data: str) -> None:
         raise CannotWrite(
             f"{places[1]} is on another disk than {places[0]}: move both to one disk; nothing was changed"
         )
+
+
+def _made(data: str, folder: str, part: Part, name: str) -> Draft:
+    """Make a store ready; what was purged or forgotten since the backup goes before anybody can find it.
+
+    Notes of which something was forgotten come along as they are now: they may have waited then, and no backup that is
+    restored later may bring them back either.
+    """
+    place = drafted(data, name)
+    path, present = f"{place}/memman.db", Present.of(data, part.store)
+    with Guard(path):
+        make_folder(place)
+    source = f"{folder}/{part.file}"
+    with Guard(source), closing(open_reader(source)) as db:
+        fill(path, db, "WAL")
+    with Guard(path), closing(SqliteStore(path)) as store, builtin_embedder() as local:
+        with store.unit() as unit:
+            # Beside a store that goes by another name, its own keeps what it knows.
+            if name == part.store:
+                carry(store, unit, local, present)
+            # What was purged may have come along: another copy of the store holds it still.
+            purged = _purged(store, Tombstones.load(data))
+            erase(store, unit, local, purged)
+            gone = store.reader.located(present.forgotten) - set(purged)
+            forgotten = context.forget(unit, local, store.cell, sorted(gone), now_ms())
+        if purged:
+            store.db.execute("VACUUM")
+        receipts = frozenset(note for (note,) in store.db.execute("SELECT note FROM receipt"))
+        memories = store.db.execute("SELECT count(*) FROM memory WHERE status = 'current'").get
+    for copy in os.listdir(place):  # the backup is the copy that an upgrade would leave
+        if copy.endswith(".bak"):
+            os.remove(f"{place}/{copy}")
+    return Draft(part, name, receipts, present, memories, sum(forgotten.values()), len(purged))
+
+
+def _purged(store: SqliteStore, buried: Tombstones) -> list[int]:
+    """Return the memories of a store that have a tombstone."""
+    rows = store.db.execute("SELECT id, uid, note FROM memory ORDER BY id")
+    return [memory for memory, uid, note in rows if uid in buried.memories or note in buried.notes]
 
 
 def _placed(data: str, draft: Draft, again: Mapping[str, frozenset[str]]) -> Restored:

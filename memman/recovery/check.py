@@ -9,13 +9,14 @@ import apsw
 from memman.model.errors import DamagedFile, StoreError
 from memman.model.plural import counted
 from memman.queue.damage import damaged
-from memman.shape import misfit
-from memman.sqlite import Guard, log_damage, open_reader, strange_header
+from memman.sqlite import Guard, open_reader, strange_header
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.seal import SEALED, SINCE, sound, teach
 
 # The newest memories, whose digests are looked at: half a second's work. The pages of all are.
 MOST = 100_000
+# What there is in a database but for what SQLite adds and takes away by itself; its releases quote names differently.
+_TABLES = "SELECT name, replace(sql, '\"', '') FROM sqlite_master WHERE name NOT GLOB 'sqlite_stat*'"
 
 
 def troubles(path: str, steps: Sequence[str]) -> str:
@@ -30,7 +31,7 @@ def troubles(path: str, steps: Sequence[str]) -> str:
     try:
         with Guard(path), closing(open_reader(path)) as db:
             changed = _unsealed if steps is STEPS else _changed
-            return log_damage(db, path) or _complaints(db, steps) or misfit(db, steps, teach) or changed(db)
+            return _complaints(db, steps) or _misfit(db, steps) or changed(db)
     except (DamagedFile, StoreError) as error:
         cause = error.__cause__
         if not isinstance(error, DamagedFile) and not isinstance(cause, apsw.SQLError):
@@ -45,6 +46,25 @@ def _complaints(db: apsw.Connection, steps: Sequence[str]) -> str:
     check = "quick_check" if steps is STEPS else "integrity_check"
     said = [str(line) for (line,) in db.execute(f"PRAGMA {check}(3)")]
     return "" if said == ["ok"] else " ".join("; ".join(said).split())[:200]
+
+
+def _misfit(db: apsw.Connection, steps: Sequence[str]) -> str:
+    """Say where the tables are not those of the schema that a database says it has; one more is no harm.
+
+    Every step changes a table: a number beyond the newest with the tables of the newest is a changed byte.
+    """
+    version, made = db.execute("PRAGMA user_version").get, set(db.execute(_TABLES))
+    with closing(apsw.Connection(":memory:")) as model:
+        teach(model)
+        for step in steps[: max(version, 0)]:
+            model.execute(step)
+        expected = set(model.execute(_TABLES))
+    if version > len(steps):
+        return f"it has the tables of schema {len(steps)}, but says {version}" if made == expected else ""
+    if version <= 0:
+        return "it has tables, but not the number of their schema" if made else ""
+    other = sorted({name for name, _ in expected - made})
+    return f"not as schema {version} has it: {', '.join(other)}" if other else ""
 
 
 def _unsealed(db: apsw.Connection) -> str:

@@ -6,10 +6,10 @@ from contextlib import closing
 
 import apsw
 
-from memman.backup.manifest import backups_path, listed
 from memman.config import stores
 from memman.config.places import open_file, queue_path, store_path
 from memman.model.errors import MemmanError
+from memman.recovery.manifest import backups_path, listed
 from memman.sqlite import COMPANIONS, Guard, open_reader
 
 # How a folder's name begins that a repair works in.

@@ -4,13 +4,12 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_origin
 
-from memman.backup import fields
-from memman.backup.fields import checked
 from memman.config.places import read_file
+from memman.config.stores import valid_name
 from memman.model.errors import AmbiguousId, DamagedFile, UnknownId
 
 NEWEST = "latest"
@@ -53,20 +52,21 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: str) -> "Manifest":
-        """Read the manifest in `folder`; it is believed where its digest fits and every field is sound.
+        """Read the manifest in `folder`; it is believed where its digest fits, and names no files but a backup's.
 
         Raises DamagedFile.
         """
         path = manifest_path(folder)
         try:
-            sound = checked(_intact(json.loads(read_file(path))), _MANIFEST)
-            parts = tuple(Part(**checked(part, _PART)) for part in sound["parts"])
+            sound = typed(cls, _intact(json.loads(read_file(path))))
+            parts = tuple(Part(**typed(Part, part)) for part in sound["parts"])
             found = cls(**sound | {"keys": tuple(sound["keys"]), "parts": parts})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise DamagedFile(f"{path} was changed or is damaged, so the backup's contents are unknown") from error
         if found.id != os.path.basename(folder):
             raise DamagedFile(f"{path} belongs to backup {found.id[:80]!a}: rename the folder back to that")
-        if [part.file for part in parts] != [part_file(store) for store in dict.fromkeys(part.store for part in parts)]:
+        names = dict.fromkeys(part.store for part in parts)
+        if [part.file for part in parts] != [part_file(name) for name in names if not name or valid_name(name)]:
             raise DamagedFile(f"{path} lists files that do not belong to a backup")
         return found
 
@@ -91,27 +91,13 @@ class Manifest:
         return next((part for part in self.parts if not part.store), None)
 
 
-_PART = {
-    "file": fields.TEXT,
-    "store": fields.store,
-    "schema": fields.NUMBER,
-    "bytes": fields.BYTES,
-    "sha256": fields.sha256,
-    "rows": fields.counts,
-}
-_MANIFEST = {
-    "id": fields.TEXT,
-    "number": fields.NUMBER,
-    "at": fields.TIME,
-    "label": fields.TEXT,
-    "automatic": fields.FLAG,
-    "taken_by": fields.TEXT,
-    "memman": fields.TEXT,
-    "keys": fields.names,
-    "active": fields.TEXT,
-    "bindings": fields.TEXT,
-    "parts": fields.LIST,
-}
+def typed(kind: type, said: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as an object says them. Raises ValueError where one is of another type."""
+    for field in fields(kind):
+        wanted = get_origin(field.type) or field.type
+        if not isinstance(said, dict) or type(said.get(field.name)) is not (list if wanted is tuple else wanted):
+            raise ValueError(field.name)
+    return {field.name: said[field.name] for field in fields(kind)}
 
 
 def part_file(store: str) -> str:

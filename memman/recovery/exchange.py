@@ -29,12 +29,13 @@ class Exchange:
     _original: BinaryIO
     _backup: apsw.Backup
 
-    def copy(self, target: str) -> None:
+    def copy(self, *targets: str) -> None:
         """Copy the file, and then its log, which no checkpoint can cut short now, byte by byte to the disk."""
-        self._original.seek(0)
-        _written(self._original, target)
-        with suppress(FileNotFoundError), open(self.path + "-wal", "rb", opener=open_file) as log:
-            _written(log, target + "-wal")
+        for target in targets:
+            self._original.seek(0)
+            _written(self._original, target)
+            with suppress(FileNotFoundError), open(self.path + "-wal", "rb", opener=open_file) as log:
+                _written(log, target + "-wal")
 
     def commit(self, copy: str) -> str:
         """Put the new content in force, having kept `copy` beside it under the name that is returned."""

@@ -1,0 +1,303 @@
+"""Taking backups, when a person asks or one is due, verifying them, and throwing them away.
+
+A folder is listed whole, or not at all. Time is counted from the last attempt, by whatever clock; a clock that jumps,
+either way, costs one backup more.
+"""
+
+import getpass
+import json
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from hashlib import file_digest
+from itertools import count
+from typing import TypeVar
+
+import apsw
+
+from memman import __version__
+from memman.clock import now_ms
+from memman.config import stores
+from memman.config.env import Settings
+from memman.config.keys import BACKUP_WORDS
+from memman.config.places import make_folder, open_file, queue_path, read_file, settle, store_path, write_file
+from memman.model.errors import Busy, DamagedFile, MemmanError, UnknownStore, UsageError
+from memman.queue.notes import Queue
+from memman.recovery.locks import backup_lock
+from memman.recovery.manifest import (
+    CURRENT,
+    Manifest,
+    Part,
+    backups_path,
+    listed,
+    manifest_path,
+    new_id,
+    part_file,
+    typed,
+)
+from memman.sqlite import Guard, open_reader, open_writer, transcribe
+
+Progress = Callable[[int, int], None]
+_One = TypeVar("_One")
+_DRAFT = ".draft-"
+# What is counted, where a database has it.
+_COUNTED = ("note", "journal", "memory", "receipt", "link", "log")
+_COMPLAINTS = 3
+# Queue setting: the last attempt.
+_KEY = "backup"
+_HOUR_MS = 3_600_000
+
+
+def unseen(done: int, total: int) -> None:
+    """Be told how far a backup or a restore has come, and show nothing."""
+
+
+def told(things: Iterable[_One], steps: Iterator[int], total: int, progress: Progress) -> Iterator[_One]:
+    """Hand things on, and tell `progress` the next of `steps` when what is done with one is done."""
+    for thing in things:
+        yield thing
+        progress(next(steps), total)
+
+
+def take(
+    data: str,
+    *,
+    label: str = "",
+    store: str | None = None,
+    automatic: bool = False,
+    progress: Progress = unseen,
+) -> Manifest:
+    """Copy the queue and every store, or one; what was written is read again before it counts as a backup.
+
+    `progress` is told (databases copied or checked, of how many).
+    Raises UsageError, UnknownStore, Busy, DamagedFile and CannotWrite.
+    """
+    if label and not stores.valid_name(label):
+        raise UsageError(f"label {label[:40]!a} is not allowed: use 1 to 64 letters, digits, '-' or '_'")
+    if store is not None and not stores.exists(data, stores.checked(store)):
+        raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
+    if not (os.path.exists(queue_path(data)) or stores.names(data)):
+        raise UsageError("there is nothing to back up yet")
+    with backup_lock(data):
+        draft = f"{backups_path(data)}/{_DRAFT}{os.getpid()}"
+        sweep(data)
+        try:
+            return _written(data, draft, label, store, progress, automatic=automatic)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+
+
+def remove(data: str, name: str) -> None:
+    """Throw a backup away; from its first moment on it is listed no more. The caller holds the lock."""
+    folder = f"{backups_path(data)}/{name}"
+    gone = f"{backups_path(data)}/{_DRAFT}{name}"
+    with Guard(folder):
+        os.rename(folder, gone)
+        shutil.rmtree(gone)
+
+
+def prune(data: str, keep: int) -> list[str]:
+    """Throw away all but the last `keep` that the schedule took; return their ids. What a person took stays."""
+    with backup_lock(data):
+        old = [name for name, manifest in listed(data).items() if manifest and manifest.automatic][keep:]
+        for name in old:
+            remove(data, name)
+    return old
+
+
+def sweep(data: str) -> None:
+    """Remove what a backup that died has left. The caller holds the lock, so nobody is at work on it."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for name in os.listdir(backups_path(data)):
+            if name.startswith(_DRAFT):
+                shutil.rmtree(f"{backups_path(data)}/{name}", ignore_errors=True)
+
+
+def _written(data: str, draft: str, label: str, store: str | None, progress: Progress, *, automatic: bool) -> Manifest:
+    at = now_ms()
+    with Guard(draft):
+        make_folder(draft + "/stores")
+    steps = count(1)
+    parts = tuple(told(_parts(data, draft, store), steps, 2 * (1 + len(stores.names(data))), progress))
+    for fault in faults(draft, told(parts, steps, 2 * len(parts), progress)):
+        raise DamagedFile(
+            f"no backup was created: {fault}; see `memman doctor`, or back up a single store with --store"
+        )
+    before = listed(data)
+    manifest = Manifest(
+        id=_free(new_id(at, label), before),
+        number=1 + max((one.number for one in before.values() if one), default=0),
+        at=at,
+        label=label,
+        automatic=automatic,
+        taken_by=f"{_user()}@{socket.gethostname()}",
+        memman=__version__,
+        keys=tuple(sorted(Settings.read(data).said)),
+        active=read_file(data + "/active"),
+        bindings=read_file(data + "/bindings"),
+        parts=parts,
+    )
+    write_file(manifest_path(draft), manifest.text())
+    with Guard(draft):
+        for folder in (draft + "/stores", draft):
+            settle(folder)
+        os.rename(draft, f"{backups_path(data)}/{manifest.id}")
+        settle(backups_path(data))
+    return manifest
+
+
+def _parts(data: str, draft: str, store: str | None) -> Iterator[Part]:
+    """Copy the queue, and only then look which stores there are."""
+    if os.path.exists(queue_path(data)):
+        yield copied(queue_path(data), draft)
+    for name in stores.names(data):
+        if store in {None, name}:
+            yield copied(store_path(data, name), draft, name)
+
+
+def _free(name: str, taken: dict[str, Manifest | None]) -> str:
+    """Return `name`, or where it is taken the next with a number."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}.{number}"
+    return free
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        return str(os.geteuid())
+
+
+def copied(source: str, folder: str, store: str = "") -> Part:
+    """Copy a database as it is at one moment; nobody who writes to it waits. Raises DamagedFile and CannotWrite."""
+    file = part_file(store)
+    target = f"{folder}/{file}"
+    with Guard(source), closing(open_reader(source)) as db:
+        db.execute("BEGIN")
+        rows, schema = counted(db), int(db.execute("PRAGMA user_version").get)
+        fill(target, db)
+    return Part(file, store, schema, os.path.getsize(target), digest(target), rows)
+
+
+def fill(target: str, db: apsw.Connection, mode: str = "DELETE") -> None:
+    """Write what `db` holds into a new file; in any other `mode` than WAL nothing lies beside it."""
+    with Guard(target), closing(open_writer(target)) as copy:
+        transcribe(copy, db)
+        copy.execute(f"PRAGMA journal_mode={mode}")
+    for end in ("-wal", "-shm") if mode != "WAL" else ():
+        if os.path.exists(target + end):
+            os.remove(target + end)
+
+
+def counted(db: apsw.Connection) -> dict[str, int]:
+    """Count the rows of the tables that matter."""
+    there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    rows = {name: int(db.execute(f"SELECT count(*) FROM {name}").get) for name in _COUNTED if name in there}
+    if "memory" in there:
+        rows[CURRENT] = int(db.execute("SELECT count(*) FROM memory WHERE status = 'current'").get)
+    return rows
+
+
+def faults(folder: str, parts: Iterable[Part], *, cheap: bool = False) -> Iterator[str]:
+    """Say what is wrong with a backup's databases; with `cheap` only whether they are there and as long as they were.
+
+    Otherwise every byte is compared with what was written, and SQLite checks each.
+    """
+    for part in parts:
+        fault = _measured(f"{folder}/{part.file}", part) or ("" if cheap else _checked(f"{folder}/{part.file}", part))
+        if fault:
+            yield f"{part.file} {fault}"
+
+
+def check(folder: str, parts: Iterable[Part]) -> None:
+    """Raise DamagedFile where a part is not sound."""
+    for fault in faults(folder, parts):
+        raise DamagedFile(f"{folder}/{fault}")
+
+
+def digest(path: str) -> str:
+    """Return a file's SHA-256."""
+    with Guard(path), open(path, "rb", opener=open_file) as source:
+        return file_digest(source, "sha256").hexdigest()
+
+
+def _measured(path: str, part: Part) -> str:
+    try:
+        size = os.path.getsize(path)
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    return "" if size == part.bytes else f"has {size} bytes and had {part.bytes}"
+
+
+def _checked(path: str, part: Part) -> str:
+    try:
+        if digest(path) != part.sha256:
+            return "was changed or is damaged: its SHA-256 differs"
+        with Guard(path), closing(open_reader(path)) as db:
+            said = [str(line) for (line,) in db.execute(f"PRAGMA integrity_check({_COMPLAINTS})")]
+            if said != ["ok"]:
+                return "is damaged: " + " ".join("; ".join(said).split())[:200]
+            return (
+                ""
+                if part.rows.items() <= counted(db).items()
+                else "has a different number of rows than when it was written"
+            )
+    except MemmanError as error:
+        return f"cannot be read: {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """When a drain last tried to take a backup (Unix milliseconds, 0 for never), and what was wrong, '' for nothing."""
+
+    at: int = 0
+    error: str = ""
+
+    @classmethod
+    def last(cls, queue: Queue) -> "Attempt":
+        """Read what the queue remembers; what cannot be read never was."""
+        try:
+            return cls(**typed(cls, json.loads(queue.meta(_KEY) or "{}")))
+        except ValueError:
+            return cls()
+
+
+def interval(settings: Settings) -> int:
+    """Return the milliseconds between two backups, 0 where there is no schedule."""
+    said = settings["MEMMAN_BACKUP_EVERY"]
+    return (BACKUP_WORDS[said] if said in BACKUP_WORDS else int(said[:-1])) * _HOUR_MS
+
+
+def due(last: Attempt, every: int, now: int) -> bool:
+    """Whether it is time; what failed is tried again after an hour."""
+    return bool(every) and not 0 <= now - last.at < (min(every, _HOUR_MS) if last.error else every)
+
+
+def attempt(data: str, queue: Queue, settings: Settings) -> Manifest | None:
+    """Take a backup where one is due, and throw away what is too old. Raises what is wrong, once it is remembered."""
+    every, now, last = interval(settings), now_ms(), Attempt.last(queue)
+    if not due(last, every, now):
+        return None
+    _remember(queue, Attempt(now, "it was interrupted"))
+    try:
+        made = take(data, automatic=True)
+        prune(data, int(settings["MEMMAN_BACKUP_KEEP"]))
+    except Busy:  # a person is at it: the next drain comes soon
+        _remember(queue, last)
+        return None
+    except (MemmanError, OSError) as error:
+        _remember(queue, Attempt(now, str(error)))
+        raise
+    _remember(queue, Attempt(now))
+    return made
+
+
+def _remember(queue: Queue, attempt: Attempt) -> None:
+    queue.set_meta(_KEY, json.dumps(asdict(attempt)))

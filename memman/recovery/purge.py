@@ -1,0 +1,183 @@
+"""Deleting what a person wants gone: out of store, queue, journal, sessions and logs, and out of the files' bytes.
+
+A tombstone comes first and the store's own transaction last, so that a purge
+which dies is either made again by its ids, or finished by the next drain.
+"""
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from fcntl import LOCK_EX, flock
+from typing import Any
+
+from memman.clock import now_ms
+from memman.config.places import LOG_FILES, log_path, open_file, sessions_path, store_path, write_file
+from memman.config.schedule import refuse_stopped
+from memman.embed import LocalEmbedder
+from memman.model.errors import MemmanError
+from memman.model.records import Note, Provenance
+from memman.pipeline import context
+from memman.providers import builtin_embedder
+from memman.queue.notes import Queue
+from memman.queue.view import QueueView
+from memman.recovery import copies
+from memman.recovery.backup import sweep
+from memman.recovery.locks import quiet
+from memman.recovery.swap import finish
+from memman.recovery.tombstones import WHOLE, bury
+from memman.store.sqlite import purge as sql
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.unit import SqliteUnit
+from memman.upkeep.scrub import mark, scrub
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is to go: memories and waiting notes as records; `whole` are the notes of which nothing is left then."""
+
+    memories: tuple[dict[str, Any], ...] = ()
+    waiting: tuple[dict[str, Any], ...] = ()
+    whole: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> list[int]:
+        """The memories' rows."""
+        return [memory["id"] for memory in self.memories]
+
+    @property
+    def notes(self) -> list[str]:
+        """The uids of all notes concerned."""
+        return list(
+            dict.fromkeys([*(memory["note"] for memory in self.memories), *(row["uid"] for row in self.waiting)])
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What went, and what still holds it: backups by id, other files by path; `scrubbed` is whether its bytes went."""
+
+    memories: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    scrubbed: bool = True
+    backups: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+
+def targeted(data: str, store: str, uids: Sequence[str]) -> Target:
+    """Find what whole ids of memories and notes name."""
+    refuse_stopped(data, "purge")
+    with closing(QueueView(data)) as queue:
+        queue.hold()  # before the store is read: a note drained in between is seen twice, and never not at all
+        with Catalogue.open(store_path(data, store)) as catalogue:
+            rows = [row for uid in uids for row, *ids in catalogue.named(uid) if uid in ids]
+            memories = catalogue.memories(list(dict.fromkeys(rows)))
+            stored = dict.fromkeys(memory["note"] for memory in memories)
+            gone = [note for note in stored if {row for row, _, its in catalogue.named(note) if its == note} <= {*rows}]
+        waiting = [queue.show(uid) for uid in dict.fromkeys(uids) if uid not in stored and uid in queue.of(store)]
+    return Target(tuple(memories), tuple(waiting), (*gone, *(row["uid"] for row in waiting)))
+
+
+def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
+    """Delete what whole ids name; return the receipt. Raises Busy where a drain or a backup takes longer."""
+    with quiet(data):
+        finish(data)
+        sweep(data)
+        target = targeted(data, store, uids)  # what waited may have been stored since it was asked about
+        _bury(data, target)
+        with _deleting(done := []), closing(Queue(data)) as queue:
+            mark(queue, store)
+            _clear_traces(data, {memory["uid"] for memory in target.memories})
+            queue.let_go(store)
+            for note in target.notes:
+                queue.drop(note)
+            with closing(SqliteStore.open(data, store)) as opened:
+                with builtin_embedder() as local, opened.unit() as unit:
+                    erase(opened, unit, local, target.rows, waiting=target.waiting)
+                done.append("deleted")
+                if store not in _scrubbed(data, queue, {store: opened}):
+                    done.append("scrubbed")
+    gone = [memory["uid"] for memory in target.memories]
+    backups, files = copies.holding(data, [*gone, *target.notes])
+    return Receipt(gone, [row["uid"] for row in target.waiting], "scrubbed" in done, backups, files)
+
+
+@contextmanager
+def _deleting(done: list[str]) -> Iterator[None]:
+    """Leave to the next drain what fails once all is deleted, on a full disk for one: it is marked."""
+    try:
+        yield
+    except MemmanError:
+        if not done:
+            raise
+
+
+def erase(
+    store: SqliteStore,
+    unit: SqliteUnit,
+    local: LocalEmbedder,
+    rows: Sequence[int],
+    waiting: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Delete memories in the caller's transaction; notes that wait are closed, so that no drain stores them."""
+    now = now_ms()
+    context.forget(unit, local, store.cell, rows, now)
+    sql.purge(unit, rows, now)
+    for row in waiting:
+        stamped = (
+            row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user")
+        )
+        sql.close(unit, Note(row["uid"], row["store"], "", row["queued_at"], provenance=Provenance(*stamped)), now)
+
+
+def _scrubbed(data: str, queue: Queue, stores: dict[str, SqliteStore]) -> list[str]:
+    """Wipe the files that are marked; return the stores that a drain must come back to."""
+    with ExitStack() as others:
+
+        def opened(name: str) -> SqliteStore:
+            return stores.get(name) or others.enter_context(closing(SqliteStore.open(data, name)))
+
+        return scrub(data, queue, opened)
+
+
+def _bury(data: str, target: Target) -> None:
+    single = ((memory["note"], memory["uid"]) for memory in target.memories if memory["note"] not in target.whole)
+    bury(data, [*((note, WHOLE) for note in target.whole), *single], now_ms())
+
+
+def _clear_traces(data: str, uids: Collection[str]) -> None:
+    """Take memories out of what hooks keep of sessions, and every prompt: it may have asked for this very purge.
+
+    Of the worker's log every line of level debug goes: they quote what stages were given.
+    """
+    with suppress(FileNotFoundError):
+        for name in os.listdir(sessions_path(data)):
+            with suppress(OSError):
+                _clear_session(f"{sessions_path(data)}/{name}", uids)
+    for number in range(LOG_FILES):
+        _clear_log(log_path(data, number))
+
+
+def _clear_session(path: str, uids: Collection[str]) -> None:
+    file = open_file(path, os.O_RDWR)
+    try:
+        flock(file, LOCK_EX)
+        said = os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
+        says = " ".join(uid for uid in said.partition("\n")[0].split() if uid not in uids) + "\n"
+        if says != said:
+            os.ftruncate(file, 0)
+            os.pwrite(file, says.encode(), 0)
+    finally:
+        os.close(file)
+
+
+def _clear_log(path: str) -> None:
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=open_file) as source:
+            lines = list(source)
+    except OSError:
+        return
+    kept = [line for line in lines if '"level": "debug"' not in line]
+    if kept != lines:
+        write_file(path, "".join(kept))
