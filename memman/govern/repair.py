@@ -114,8 +114,8 @@ def _refilled(
     """Fill a new store; return how many memories and receipts it has, and the uids that are lost."""
     with closing(salvage.opened(place + "/read.db", checked=False)) as read:
         good, bad = salvage.memories(read, images)
-        for row in [row for row in good.values() if row[1] in buried.memories or row[2] in buried.notes]:
-            del good[row[0]]
+        for row in [row for row in good.values() if row.uid in buried.memories or row.note in buried.notes]:
+            del good[row.id]
         whole = not bad and salvage.whole(read)  # then nothing but checksums is wrong: all of it can be kept
         with closing(salvage.opened(place + "/sound.db", checked=not whole)) as sound:
             receipts = salvage.refill(new, sound, read, good)

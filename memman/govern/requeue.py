@@ -69,21 +69,25 @@ def _by_table(read: apsw.Connection, new: apsw.Connection) -> tuple[str, ...]:
     says = f"digest = {DIGEST}" if "digest" in there else "0"
     numbers = range(1, salvage.last_row(read, "note") + 1)
     rows = salvage.by_key(read, "note", (*map(_column, there), says), numbers)
-    kept = [row for row in rows if _inserted(new, "note", there, row[:-1])]
-    state = there.index("state")
-    doubtful = [row for row in kept if not row[-1] and row[state] not in {"done", "parked"}]
+    kept = [
+        dict(zip(there, values, strict=True)) | {"proven": proven}
+        for *values, proven in rows
+        if _inserted(new, "note", there, values)
+    ]
+    doubtful = [row for row in kept if not row["proven"] and row["state"] not in {"done", "parked"}]
     for row in doubtful:
-        new.execute("UPDATE note SET state = 'parked', error = ? WHERE id = ?", (DAMAGED, row[0]))
-    return tuple(str(row[there.index("uid")]) for row in doubtful)
+        new.execute("UPDATE note SET state = 'parked', error = ? WHERE id = ?", (DAMAGED, row["id"]))
+    return tuple(str(row["uid"]) for row in doubtful)
 
 
 def _by_page(images: Iterable[bytes], new: apsw.Connection) -> None:
     """Take the notes that lie on any page and prove themselves; one whose number is taken, or absurd, gets another."""
     names = salvage.columns(new, "note")
     for data in images:
-        for row in carved(data, salvage.PAGE, 0, len(names)):
-            if not (0 < row[0] <= salvage.last_row(new, "note") + salvage.LEAP and _proven(new, names, row)):
-                _proven(new, names[1:], row[1:])
+        for number, *values in carved(data, salvage.PAGE, 0, len(names)):
+            known = 0 < number <= salvage.last_row(new, "note") + salvage.LEAP
+            if not (known and _proven(new, names, (number, *values))):
+                _proven(new, names[1:], values)
 
 
 def _proven(db: apsw.Connection, names: Sequence[str], row: Sequence[Any]) -> bool:
@@ -107,7 +111,7 @@ def _shared(read: apsw.Connection, db: apsw.Connection, table: str) -> tuple[str
     return tuple(name for name in salvage.columns(read, table) if name in names)
 
 
-def _inserted(db: apsw.Connection, table: str, columns: tuple[str, ...], row: tuple[Any, ...]) -> bool:
+def _inserted(db: apsw.Connection, table: str, columns: tuple[str, ...], row: Sequence[Any]) -> bool:
     sql = f"INSERT OR IGNORE INTO {table}({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     with salvage.PassedOver():
         db.execute(sql, row)

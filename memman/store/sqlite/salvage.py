@@ -10,6 +10,7 @@ import apsw
 
 from memman.model.vocabulary import FILLED, HELD, MAYBE, PROTECTED
 from memman.sqlite import CHECKED, CHECKSUM_BYTES, trust_pages
+from memman.store.rows import MemoryRow
 from memman.store.sqlite.carve import carved
 from memman.store.sqlite.schema import KINDS
 from memman.store.sqlite.seal import SEALED, digest
@@ -33,7 +34,6 @@ LEAP = 10_000_000
 # Errors after which all may be well once more, and those of reading that are the file's own.
 _ELSEWHERE = (apsw.FullError, apsw.NoMemError, apsw.CantOpenError, apsw.BusyError)
 _ITS_OWN = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
-_COLUMNS = (*SEALED, "uses", "digest")
 # What goes with memories: from where, table, columns, which rows. Of pages that are damaged only what keeps something
 # from coming back, or from going, where one that is wrong names nothing.
 _BESIDE = (
@@ -45,6 +45,18 @@ _BESIDE = (
 )
 # What a rebuild cannot make again.
 _KEPT_LINKS = f"kind = {KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
+
+
+class SealedRow(MemoryRow):
+    """A memory with the digest of what was once written."""
+
+    __slots__ = ()
+    digest: int
+
+    @property
+    def sound(self) -> bool:
+        """Whether it says what was once written."""
+        return digest(*self[: len(SEALED)]) == self.digest
 
 
 class PassedOver:
@@ -138,38 +150,44 @@ def last_row(db: apsw.Connection, table: str) -> int:
     return highest
 
 
-def memories(db: apsw.Connection, images: Iterable[bytes]) -> tuple[dict[int, tuple[Any, ...]], dict[int, str]]:
+def memories(db: apsw.Connection, images: Iterable[bytes]) -> tuple[dict[int, SealedRow], dict[int, str]]:
     """Return the sound memories by row, and the uids, where they can be read, of those that are not.
 
     `images` are the pages of the file, and of what else may hold some.
     """
     if columns(db, "memory") and "digest" not in columns(db, "memory"):  # as it was before there were digests
-        found = rows(db, "memory", (*SEALED, "uses"))
-        return {row[0]: (*row, digest(*row[:-1])) for row in found}, {}
-    read = rows(db, "memory", _COLUMNS)
-    good = {row[0]: row for row in read if _sound(row)}
+        found = rows(db, "memory", MemoryRow.columns)
+        return _by_id((*row, digest(*row[: len(SEALED)])) for row in found), {}
+    asked = SealedRow.columns
+    read = rows(db, "memory", asked)
+    good = _sound(read)
     missing = [n for n in range(1, last_row(db, "memory") + 1) if n not in good]
-    good |= {row[0]: row for row in by_key(db, "memory", _COLUMNS, missing) if _sound(row)}
+    good |= _sound(by_key(db, "memory", asked, missing))
     for data in images:
-        good = {row[0]: row for row in carved(data, PAGE, CHECKSUM_BYTES, len(_COLUMNS)) if _sound(row)} | good
+        good = _sound(carved(data, PAGE, CHECKSUM_BYTES, len(asked))) | good
     # The index of uids still names what the table has lost.
-    named = {row: uid for uid, row in rows(db, "memory", ("uid", "id"))} | {row[0]: row[1] for row in read}
+    named = {row: uid for uid, row in rows(db, "memory", ("uid", "id"))}
+    named |= {row: seen.uid for row, seen in _by_id(read).items()}
     return good, {row: str(uid) for row, uid in named.items() if row not in good}
 
 
-def _sound(row: Sequence[Any]) -> bool:
-    return bool(digest(*row[: len(SEALED)]) == row[-1])
+def _by_id(found: Iterable[tuple[Any, ...]]) -> dict[int, SealedRow]:
+    return {row.id: row for row in map(SealedRow, found)}
 
 
-def refill(store: SqliteStore, sound: apsw.Connection, read: apsw.Connection, good: dict[int, tuple[Any, ...]]) -> int:
+def _sound(found: Iterable[tuple[Any, ...]]) -> dict[int, SealedRow]:
+    return {row.id: row for row in map(SealedRow, found) if row.sound}
+
+
+def refill(store: SqliteStore, sound: apsw.Connection, read: apsw.Connection, good: dict[int, SealedRow]) -> int:
     """Put memories, and what goes with them, into a new store; return how many receipts it has.
 
     `read` gives what is harmless where it is wrong, `sound` what must be right: its pages are checked.
     """
-    marks = ", ".join("?" * len(_COLUMNS))
+    marks = ", ".join("?" * len(SealedRow.columns))
     with store.unit() as unit:
         db = unit.db
-        db.executemany(f"INSERT INTO memory({', '.join(_COLUMNS)}) VALUES ({marks})", good.values())
+        db.executemany(f"INSERT INTO memory({SealedRow.listed()}) VALUES ({marks})", good.values())
         db.execute("DELETE FROM sqlite_sequence WHERE name = 'memory'")
         highest = max([last_row(read, "memory"), *good])
         db.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('memory', ?)", (highest,))
