@@ -70,11 +70,11 @@ def _of_one_store(shelf: shelves.Shelf, table: StaticTable, queries: Sequence[da
 
 def _asked(reader: SqliteReader, table: StaticTable, kind: str, text: str, gold: set[str]) -> Asked:
     hits = ranked(reader, table, text, SHOWN)
-    judge = Judge(reader, table, text, hits)
-    evidence = tuple(map(judge.evidence, hits))
+    judge = Judge(reader, table, text, [hit.read for hit in hits])
+    evidence = tuple(judge.weighed(hit.read).evidence for hit in hits)
     judge.number = None
-    worded = tuple(map(judge.evidence, worded_only(reader, table, text)[:SHOWN]))
-    return Asked(kind, text, evidence, worded, tuple(hit.row[1] in gold for hit in hits))
+    worded = tuple(judge.weighed(hit.read).evidence for hit in worded_only(reader, table, text)[:SHOWN])
+    return Asked(kind, text, evidence, worded, tuple(hit.row.uid in gold for hit in hits))
 
 
 def by_kind(asked: Sequence[Asked]) -> Mapping[str, list[Asked]]:

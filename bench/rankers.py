@@ -50,7 +50,7 @@ def in_stores(shelves: Shelves, recall: Recall) -> Ranker:
 
     def asked(query: Query) -> list[Key]:
         docs = shelves.by_scope[query.scope].docs
-        return [docs[hit.row[1]].key for hit in recall(readers[query.scope], table, query.text)]
+        return [docs[hit.row.uid].key for hit in recall(readers[query.scope], table, query.text)]
 
     return asked
 

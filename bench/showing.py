@@ -59,7 +59,7 @@ def _printed(shelves: Shelves, queries: Sequence[Query], filters: Filters) -> It
         now = day_after(reader)
         hits = search(reader, table, query.text, filters, SHOWN, now=now)
         cost = sum(tokens(line) for written in lines(hits, now, query.text, None, explain=False) for line in written)
-        yield Printed(query, tuple(docs[hit.row[1]].key for hit in hits), cost)
+        yield Printed(query, tuple(docs[hit.row.uid].key for hit in hits), cost)
 
 
 def _figures(kind: str, printed: Sequence[Printed]) -> Iterator[tuple[str, float]]:

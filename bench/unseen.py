@@ -32,7 +32,7 @@ from memman.pipeline import PIPELINE
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.words import stems
 from memman.queue.entry import new_uid
-from memman.recall.standing import outstanding
+from memman.recall.gate import outstanding
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
 
@@ -75,7 +75,7 @@ class Desk:
     def shown(self, question: str) -> list[tuple[str, bool]]:
         """Return the texts that recall shows for a question, and whether each is said to be maybe replaced."""
         hits = outstanding(found(self.data, "default", question, Filters(), LIMIT, None))
-        return [(hit.row[3], bool(hit.maybe_replaced_by)) for hit in hits]
+        return [(hit.row.text, bool(hit.maybe_replaced_by)) for hit in hits]
 
     def started(self) -> str:
         """Return what the hook of a session's start says."""

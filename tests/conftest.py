@@ -137,7 +137,7 @@ class Box:
 
     def recall(self, query: str, store: str = "default", limit: int = 10, **filters: object) -> list[str]:
         """Return the texts that recall shows, in order."""
-        return [hit.row[3] for hit in self.hits(query, store, limit, **filters)]
+        return [hit.row.text for hit in self.hits(query, store, limit, **filters)]
 
     def hits(self, query: str, store: str = "default", limit: int = 10, **filters: object) -> list:
         """Return the hits of a recall in this process."""

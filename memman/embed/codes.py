@@ -39,7 +39,7 @@ def unpacked(blob: bytes, dimension: int) -> Vectors:
 def cosines(vector: Vectors, rows: Iterable[tuple[int, bytes, int]]) -> dict[int, float]:
     """Return the cosine between a vector and each of `rows` (id, planes, squared length), none where either is zero."""
     length = float(np.linalg.norm(vector))
-    kept = [row for row in rows if row[2]] if length else []
+    kept = [(memory, blob, squares) for memory, blob, squares in rows if squares] if length else []
     if not kept:
         return {}
     ids, blobs, squares = zip(*kept, strict=True)

@@ -88,8 +88,8 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
 
 def _records(place: Chosen, store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:
     memories = store.reader.rows(rows)
-    done = [
-        {"id": memories[row][1], "kind": "memory", "text": memories[row][3], "changed": changed}
+    done: list[dict[str, Any]] = [
+        {"id": memories[row].uid, "kind": "memory", "text": memories[row].text, "changed": changed}
         for row, changed in rows.items()
     ]
     return [veiled(place, store.reader, record["id"], record) for record in done]

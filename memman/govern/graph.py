@@ -12,11 +12,10 @@ from memman.model.records import Edge, EdgeKind
 from memman.model.secrets import redact
 from memman.model.vocabulary import HIDDEN
 from memman.recall.render import SHORT_ID, clean
+from memman.store.rows import EdgeRow
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.unit import MANUAL
 
-# An edge in either direction from one memory to another, as `SqliteReader.edges` gives it.
-Step = tuple[int, str, int, float, str, int, int]
 Direction = Literal["to", "from"]
 
 
@@ -66,17 +65,18 @@ def _reached(catalogue: Catalogue, start: int, kind: str | None, depth: int, lim
     return found
 
 
-def _steps(catalogue: Catalogue, rim: list[int], kind: str | None, seen: set[int]) -> dict[int, Step]:
+def _steps(catalogue: Catalogue, rim: list[int], kind: str | None, seen: set[int]) -> dict[int, EdgeRow]:
     """Return the most telling edge to each memory not seen yet: the heaviest first, nearness in time last."""
-    edges = [edge for edge in catalogue.reader.edges(rim) if edge[6] not in seen and kind in {None, edge[1]}]
-    steps: dict[int, Step] = {}
-    for edge in sorted(edges, key=lambda edge: (edge[1] == "temporal", -edge[3], edge[6])):
-        steps.setdefault(edge[6], edge)
+    edges = [edge for edge in catalogue.reader.edges(rim) if edge.far not in seen and kind in {None, edge.kind}]
+    steps: dict[int, EdgeRow] = {}
+    for edge in sorted(edges, key=lambda edge: (edge.kind == "temporal", -edge.weight, edge.far)):
+        steps.setdefault(edge.far, edge)
     return steps
 
 
-def _found(memory: dict[str, Any], step: Step, distance: int) -> dict[str, Any]:
-    src, kind, _, weight, detail, near, _ = step
-    direction: Direction = "to" if src == near else "from"
-    edge = {"depth": distance, "kind": kind, "direction": direction, "weight": weight, "detail": detail}
+def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, Any]:
+    direction: Direction = "to" if step.src == step.near else "from"
+    edge = {
+        "depth": distance, "kind": step.kind, "direction": direction, "weight": step.weight, "detail": step.detail,
+    }  # fmt: skip
     return edge | {name: memory[name] for name in ("uid", "text", "category", "source", "status")}

@@ -51,7 +51,7 @@ class Found(NamedTuple):
 def found(db: apsw.Connection, places: tuple[Place, ...]) -> Iterator[Found]:
     """Look through the tables that are there, as far as they have the columns."""
     for place in places:
-        columns = {row[1] for row in db.execute(f"PRAGMA table_info({place.table})").fetchall()}
+        columns = {name for _, name, *_ in db.execute(f"PRAGMA table_info({place.table})").fetchall()}
         for column in place.texts + place.data:
             if column in columns:
                 yield from _in_column(db, place, column)

@@ -6,7 +6,7 @@ from typing import Any
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, reading
-from memman.store.sqlite.catalogue import Catalogue, memory_record
+from memman.store.sqlite.catalogue import Catalogue
 
 
 @answering
@@ -47,7 +47,7 @@ def _uid(place: Chosen, part: str) -> str:
 def _source(uid: str, catalogue: Catalogue) -> str:
     """Return whose word a memory is, '' for one that is purged."""
     rows = catalogue.reader.rows(catalogue.reader.located([uid]))
-    return next((str(memory_record(row)["source"]) for row in rows.values()), "")
+    return next((row.source for row in rows.values()), "")
 
 
 def _named(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:

@@ -27,4 +27,6 @@ def protect(place: Chosen, parts: Sequence[str], *, wanted: bool = True) -> list
         with store.unit() as unit:
             done = {memory: unit.protect(memory, now, wanted=wanted) for memory in rows}
         memories = store.reader.rows(rows)
-        return [{"id": memories[row][1], "text": memories[row][3], "changed": changed} for row, changed in done.items()]
+        return [
+            {"id": memories[row].uid, "text": memories[row].text, "changed": changed} for row, changed in done.items()
+        ]

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
 
-# Columns of a row.
-_TEXT, _ENTITIES, _SOURCE, _ORIGIN, _VALID_FROM, _RECORDED_AT, _STATUS = 3, 6, 9, 10, 11, 13, 15
-
 
 @steadily
 def approve(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
@@ -40,8 +37,8 @@ def approve(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
                 _join(store, unit, local, memory)
             for old, new in newer.items():
                 row = store.reader.rows([new])[new]
-                if row[_STATUS] == "current":
-                    done[old] = unit.supersede(old, new, now, row[_VALID_FROM], "approved on review")
+                if row.status == "current":
+                    done[old] = unit.supersede(old, new, now, row.valid_from, "approved on review")
         return _records(store, done, newer)
 
 
@@ -53,7 +50,7 @@ def reject(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """
     rows, now = _named(place, parts, "insights reject"), now_ms()
     with writing(place) as store, builtin_embedder() as local:
-        waiting = [row for row, memory in store.reader.rows(rows).items() if memory[_STATUS] == "review"]
+        waiting = [row for row, memory in store.reader.rows(rows).items() if memory.status == "review"]
         with store.unit() as unit:
             newer = _newer(store, rows)
             done = dict.fromkeys(rows, False) | context.forget(unit, local, store.cell, waiting, now)
@@ -78,7 +75,7 @@ def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
 
 def _newer(store: "SqliteStore", rows: Sequence[int]) -> dict[int, int]:
     """Return those of `rows` that are maybe replaced, each with what by."""
-    uids = {memory[1]: row for row, memory in store.reader.rows(rows).items() if memory[_STATUS] == "current"}
+    uids = {memory.uid: row for row, memory in store.reader.rows(rows).items() if memory.status == "current"}
     return {uids[uid]: new for uid, (new, _) in store.reader.newer(uids).items()}
 
 
@@ -86,23 +83,23 @@ def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memo
     """Link an approved memory to those before it, and learn the names it tells, as when it came in."""
     row = store.reader.rows([memory])[memory]
     subject = Subject(
-        origin=row[_ORIGIN],
-        at=row[_VALID_FROM],
+        origin=row.origin,
+        at=row.valid_from,
         ends=(memory,),
-        entities=(tuple(json.loads(row[_ENTITIES])),),
+        entities=(tuple(json.loads(row.entities)),),
         fingerprint=local.fingerprint,
-        vectors=local.vectors([row[_TEXT]]),
+        vectors=local.vectors([row.text]),
         local=local,
     )
-    unit.link(connected(PastReader(store.reader, memory, row[_RECORDED_AT]), subject))
-    unit.put_aliases(memory, aliases(row[_TEXT]))
+    unit.link(connected(PastReader(store.reader, memory, row.recorded_at), subject))
+    unit.put_aliases(memory, aliases(row.text))
 
 
 def _records(store: "SqliteStore", done: dict[int, bool], newer: dict[int, int]) -> list[dict[str, Any]]:
     """Describe what was done; `newer` is the uid of the other side where a memory was maybe replaced."""
     memories = store.reader.rows([*done, *newer.values()])
     return [
-        {"id": memories[row][1], "text": memories[row][_TEXT], "source": memories[row][_SOURCE], "changed": changed}
-        | {"newer": memories[newer[row]][1] if row in newer else None}
+        {"id": memories[row].uid, "text": memories[row].text, "source": memories[row].source, "changed": changed}
+        | {"newer": memories[newer[row]].uid if row in newer else None}
         for row, changed in sorted(done.items())
     ]

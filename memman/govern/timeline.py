@@ -73,7 +73,7 @@ def _described(catalogue: Catalogue, rows: list[int], asked: int | None = None) 
 def _causal(catalogue: Catalogue, rows: list[int]) -> list[tuple[int, str, int]]:
     """Return (row, how it is linked, to which row) of the causal edges at `rows`."""
     return [
-        (near, "led_to" if src == near else "because_of", far)
-        for src, kind, _, _, _, near, far in catalogue.reader.edges(rows)
-        if kind == "causal"
+        (edge.near, "led_to" if edge.src == edge.near else "because_of", edge.far)
+        for edge in catalogue.reader.edges(rows)
+        if edge.kind == "causal"
     ]

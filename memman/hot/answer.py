@@ -1,11 +1,11 @@
 """Recall's answer as JSON: all that is known of each hit, or within a budget a lean record of it."""
 
 import json
+from operator import attrgetter
 
 from memman.model.terms import stems
 from memman.model.vocabulary import LOW_TRUST
 from memman.recall.render import escaped, fitted, gist, plain, tokens
-from memman.store.sqlite.reader import ROW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,11 +14,24 @@ if TYPE_CHECKING:
 
     from memman.recall.hit import Hit
 
-# What is told of a hit beside its row.
-_FACTORS = (
-    "score", "confidence", "doubtful", "pending", "coverage", "cosine", "text_rank", "meaning_rank", "likeness",
-    "session", "rerank", "via", "alike", "maybe_replaced_by",
-)  # fmt: skip
+# What is told of a hit beside its row, by name, and where that is.
+_FACTORS = {
+    "score": "score",
+    "confidence": "confidence",
+    "doubtful": "doubtful",
+    "pending": "pending",
+    "coverage": "coverage",
+    "cosine": "cosine",
+    "text_rank": "read.anchor.text_rank",
+    "meaning_rank": "read.anchor.meaning_rank",
+    "likeness": "read.likeness",
+    "session": "read.session",
+    "rerank": "rerank",
+    "via": "via",
+    "alike": "alike",
+    "maybe_replaced_by": "maybe_replaced_by",
+    "bm25": "read.anchor.text_score",
+}
 
 
 def answer(hits: "Sequence[Hit]", store: str, query: str, budget: int | None) -> tuple[str, int]:
@@ -54,20 +67,19 @@ def _lean(store: str, sure: float, records: "Sequence[dict[str, Any]]", left_out
 
 
 def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
-    fields = dict(zip(ROW, hit.row, strict=True))
-    record = {"uid": fields["uid"], "text": text} | {name: fields[name] for name in ("source", "status", "valid_from")}
+    row = hit.row
+    record = {"uid": row.uid, "text": text, "source": row.source, "status": row.status, "valid_from": row.valid_from}
     record |= {"confidence": round(hit.confidence, 3), "score": round(hit.score, 3)}
-    record |= _warned(fields["source"])
+    record |= _warned(row.source)
     if hit.maybe_replaced_by:
         record["maybe_replaced_by"] = hit.maybe_replaced_by
-    return record if text == plain(fields["text"], len(fields["text"])) else record | {"cut": True}
+    return record if text == plain(row.text, len(row.text)) else record | {"cut": True}
 
 
 def _record(hit: "Hit") -> "dict[str, Any]":
-    fields = dict(zip(ROW, hit.row, strict=True))
-    fields |= {"entities": json.loads(fields["entities"]), "keywords": json.loads(fields["keywords"])}
-    fields |= _warned(fields["source"])
-    return fields | {name: getattr(hit, name) for name in _FACTORS} | {"bm25": hit.text_score}
+    row = hit.row
+    fields = row.record() | {"entities": json.loads(row.entities), "keywords": json.loads(row.keywords)}
+    return fields | _warned(row.source) | {name: attrgetter(place)(hit) for name, place in _FACTORS.items()}
 
 
 def _warned(source: str) -> "dict[str, bool]":

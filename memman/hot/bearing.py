@@ -54,5 +54,5 @@ def telling(text: str) -> frozenset[str]:
 
 def _bears(hit: "Hit", asked: frozenset[str]) -> bool:
     row = hit.row
-    held = len(asked & stems(f"{row[3]} {row[6]} {row[7]}"))
+    held = len(asked & stems(f"{row.text} {row.entities} {row.keywords}"))
     return 0 < min(LEAST, len(asked)) <= held and hit.confidence + EACH * min(held, _COUNTED) >= EVIDENCE

@@ -5,21 +5,21 @@ import sys
 from memman.config.places import check_folder, queue_path, store_path
 from memman.config.stores import DEFAULT
 from memman.embed.static import StaticTable
-from memman.model.vocabulary import LOW_TRUST
 from memman.recall import answered
 from memman.recall.confidence import confidence
 from memman.recall.gate import CLOSE
 from memman.recall.pending import pending, waiting
 from memman.recall.query import understood
+from memman.recall.supersede import awaited
 from memman.sqlite import Guard, there
 from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from memman.recall.hit import Hit
+    from memman.recall.pending import WaitingRow
     from memman.store.filters import Filters
 
 
@@ -48,9 +48,8 @@ class Shelf:
         self, query: str, filters: "Filters", limit: int, intent: str | None = None, close: int = CLOSE
     ) -> "list[Hit]":
         """Return the best hits; of what is stored only the best `close` are weighed."""
-        # What waits to be replaced counts as history already, unless by what could not replace just anything.
-        gone = set() if filters.past else {note[7] for note in self.notes if note[7] and note[5] not in LOW_TRUST}
-        notes = [note for note in self.notes if note[0] not in gone]
+        gone = awaited(self.notes, filters)
+        notes = [note for note in self.notes if note.uid not in gone]
         if self.reader is None:
             asked = understood(query, as_of=filters.as_of).grounded(None, filters, _queued(notes))
             return pending(notes, asked, filters)[:limit]
@@ -58,7 +57,7 @@ class Shelf:
             asked = understood(query, as_of=filters.as_of).grounded(self.reader, filters, _queued(notes))
             replaced = self.reader.located(gone)
             stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
-            fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row[2])]
+            fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row.note)]
         return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
 
     def close(self) -> None:
@@ -78,8 +77,8 @@ def _refuse_emptied(data: str, store: str, path: str) -> None:
         refuse_emptied(data, store)
 
 
-def _queued(notes: "list[tuple[Any, ...]]") -> "Iterable[int]":
-    return (note[6] for note in notes)
+def _queued(notes: "list[WaitingRow]") -> "Iterable[int]":
+    return (note.queued_at for note in notes)
 
 
 def found(data: str, store: str, query: str, filters: "Filters", limit: int, intent: str | None) -> "list[Hit]":

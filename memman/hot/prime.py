@@ -5,15 +5,17 @@ from memman.config.places import store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.guide import guide
 from memman.model.vocabulary import LOW_TRUST, SOURCES
+from memman.recall.hit import Hit
 from memman.recall.render import SHORT_ID, plain, replaced, tokens
+from memman.recall.supersede import chain, marked
 from memman.sqlite import Guard, despite
 from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    Row = tuple[str, str, str, str]
+    from memman.store.rows import MemoryRow
 
 BUDGET = 1_200
 # Parts of the room beside the guide, in hundredths: of what is protected, of preferences, of decisions.
@@ -37,8 +39,8 @@ def block(data: str, store: str) -> tuple[str, list[str]]:
     return (f"{text}\n{framed(_HEAD, chosen.values())}" if chosen else text), list(chosen)
 
 
-def standing(data: str, store: str) -> "list[list[Row]]":
-    """Return (uid, category, source, text) of what holds in every session, by kind, the most important first."""
+def standing(data: str, store: str) -> list[list[Hit]]:
+    """Return what holds in every session, by kind, the most important first."""
     path = store_path(data, store)
     with Guard(path):
         reader = SqliteReader.open(path)
@@ -49,34 +51,22 @@ def standing(data: str, store: str) -> "list[list[Row]]":
             reader.standing("preference", _TRUSTED, _MOST),
             reader.standing("decision", _TRUSTED, _MOST, uses=_USES),
         ]
-        kinds = _newest(reader, kinds)
+        hits = _newest(reader, kinds)
         reader.close()
-    return kinds
+    return hits
 
 
-def _newest(reader: SqliteReader, kinds: "list[list[Row]]") -> "list[list[Row]]":
-    """Put the newer ones before each memory that is maybe replaced, which says so."""
-    found = known = {row[0]: row for rows in kinds for row in rows}
-    newer: dict[str, str] = {}
-    while marks := reader.newer(found) if found else {}:
-        newer |= {uid: its for uid, (_, its) in marks.items()}
-        told = reader.told(memory for memory, its in marks.values() if its not in known)
-        found = {row[0]: row for row in told.values() if row[2] in _TRUSTED}
-        known |= found
-    return [[one for row in rows for one in _chain(row, known, newer)] for rows in kinds] if newer else kinds
+def _newest(reader: SqliteReader, kinds: "list[list[MemoryRow]]") -> list[list[Hit]]:
+    """Put the newer ones before each memory that is maybe replaced, which says so; `fitting` takes each but once."""
+
+    def trusted(ids: "Iterable[int]") -> "list[MemoryRow]":
+        return [row for row in reader.sound_rows(ids).values() if row.source in _TRUSTED]
+
+    known = marked(reader, (Hit(row, score=0.0, confidence=1.0) for rows in kinds for row in rows), trusted)
+    return [[one for row in rows for one in reversed(chain(known[row.uid], known))] for rows in kinds]
 
 
-def _chain(row: "Row", known: "dict[str, Row]", newer: dict[str, str]) -> "Iterator[Row]":
-    """Yield what maybe replaces a memory, the newest first, and the memory; `fitting` takes each but once."""
-    passed = [row[0]]
-    while (uid := newer.get(passed[-1], "")) in known and uid not in passed:
-        passed.append(uid)
-    for one in reversed(passed):
-        uid, category, source, text = known[one]
-        yield uid, category, f"{source}, {replaced(newer[uid])}" if uid in newer else source, text
-
-
-def fitting(kinds: "Sequence[Sequence[Row]]", room: int) -> dict[str, str]:
+def fitting(kinds: "Sequence[Sequence[Hit]]", room: int) -> dict[str, str]:
     """Return the lines, by uid, that `room` tokens hold, in the order of their kinds.
 
     Each kind has its share, and what the kinds before it left; what is left then goes to the first that had no room.
@@ -84,12 +74,13 @@ def fitting(kinds: "Sequence[Sequence[Row]]", room: int) -> dict[str, str]:
     lines: dict[str, str] = {}
     skipped = []
     left = 0
-    for share, rows in zip(SHARES, kinds, strict=False):
+    for share, hits in zip(SHARES, kinds, strict=False):
         left += room * share // 100
-        for uid, category, source, said in rows:
+        for hit in hits:
+            uid = hit.row.uid
             if uid in lines:
                 continue
-            lines[uid] = harmless(f"{uid[:SHORT_ID]} {category}, {source}: {plain(said)}")
+            lines[uid] = harmless(_line(hit))
             cost = tokens(lines[uid])
             if cost <= left:
                 left -= cost
@@ -101,3 +92,9 @@ def fitting(kinds: "Sequence[Sequence[Row]]", room: int) -> dict[str, str]:
         else:
             del lines[uid]
     return lines
+
+
+def _line(hit: Hit) -> str:
+    row = hit.row
+    source = f"{row.source}, {replaced(hit.maybe_replaced_by)}" if hit.maybe_replaced_by else row.source
+    return f"{row.uid[:SHORT_ID]} {row.category}, {source}: {plain(row.text)}"

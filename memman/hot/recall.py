@@ -168,7 +168,7 @@ def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
 
 def _note_shown(data: str, store: str, hits: "list[Hit]", now: int) -> None:
     """Append what was shown to a bounded record, which the drain folds into use counts; may fail silently."""
-    uids = [str(hit.row[1]) for hit in hits if not hit.pending]
+    uids = [hit.row.uid for hit in hits if not hit.pending]
     if not uids:
         return
     try:

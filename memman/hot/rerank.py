@@ -3,14 +3,12 @@
 Whatever goes wrong, the local order stands.
 """
 
-from math import inf
-
 from memman.config.env import Settings
 from memman.model.errors import MemmanError
 from memman.model.secrets import redact
 from memman.model.terms import words
 from memman.recall.order import ordered
-from memman.recall.succession import heirs, newer_first
+from memman.recall.supersede import by_reranker, newer_first
 from memman.rerank import reranker
 from memman.sqlite import Guard
 
@@ -39,36 +37,24 @@ def reranked(
     hits = shelf.hits(query, filters.uncut(), max(limit, CANDIDATES), intent)
     if len(hits) > 1:
         try:
-            _judge(data, query, hits)
+            hits = _judged(data, query, hits)
         except MemmanError as error:
             return shelf.hits(query, filters, limit, intent), str(error)
         hits = _arranged(shelf, hits, filters, limit, intent)
     return hits[:limit], ""
 
 
-def _judge(data: str, query: str, hits: "list[Hit]") -> None:
-    """Have every hit scored. Raises what Settings and Reranker raise."""
+def _judged(data: str, query: str, hits: "list[Hit]") -> "list[Hit]":
+    """Return every hit with its score. Raises what Settings and Reranker raise."""
     model = reranker(Settings.load(data))
     # First redacted, then cut: no cut lets half a secret through.
-    scores = model.scores(redact(query)[:LONGEST], [redact(hit.row[3])[:LONGEST] for hit in hits])
-    for hit, score in zip(hits, scores, strict=True):
-        hit.rerank = score
+    scores = model.scores(redact(query)[:LONGEST], [redact(hit.row.text)[:LONGEST] for hit in hits])
+    return [hit.having(rerank=score) for hit, score in zip(hits, scores, strict=True)]
 
 
 def _arranged(shelf: "Shelf", hits: "list[Hit]", filters: "Filters", limit: int, intent: str | None) -> "list[Hit]":
     if shelf.reader is None:
-        return _ordered(hits, {})
+        return by_reranker(None, hits, filters)
     with Guard(shelf.path):
-        best = newer_first(_ordered(hits, heirs(shelf.reader, hits, filters) if filters.history else {}))[:limit]
+        best = newer_first(by_reranker(shelf.reader, hits, filters))[:limit]
         return newer_first(ordered(shelf.reader, best, intent)) if intent else best
-
-
-def _ordered(hits: "list[Hit]", ahead: dict[int, int]) -> "list[Hit]":
-    """Sort by the reranker's scores; what is superseded stays below the memory `ahead` of it."""
-    scores = {hit.id: hit.rerank or 0.0 for hit in hits}
-
-    def place(hit: "Hit") -> tuple[float, bool, float]:
-        score, most = hit.rerank or 0.0, scores.get(ahead.get(hit.id, -1), inf)
-        return -min(score, most), hit.id in ahead, -hit.score
-
-    return sorted(hits, key=place)

@@ -30,6 +30,10 @@ _SIGNED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp"}
 _APART = str.maketrans(dict.fromkeys("'\"`()[]{}<>,;|\u2018\u2019\u201c\u201d", " "))
 
 
+# What stands around a word and is no part of it.
+_EDGES = ".,;:?!()[]{}<>\"'`*_~\u2026\u2018\u2019\u201c\u201d\u00ab\u00bb"
+
+
 def unspaced(char: str) -> bool:
     """Whether `char` belongs to a script written without spaces (Chinese, Japanese, Korean, Thai)."""
     point = ord(char)
@@ -68,6 +72,11 @@ def words(text: str) -> list[str]:
     from unicodedata import normalize
 
     return [word for run in normalize("NFKC", runs).split() for word in _of_one_kind(run)]
+
+
+def lowered(text: str) -> list[str]:
+    """Return the words of `text` in lower case, out of the signs around them, without a possessive's ending."""
+    return [word.strip(_EDGES).lower().replace("\u2019", "'").removesuffix("'s") for word in text.split()]
 
 
 def _of_one_kind(run: str) -> list[str]:

@@ -28,7 +28,6 @@ ASKED = 2
 WHOLE = 300
 # So many statements are kept together where the one that is about no memory is worth this; a task is worth less.
 BREATH, BESIDE = 2, 0.1
-_TEXT, _CATEGORY = 3, 4  # columns of a row
 
 # A memory's text and category.
 Shown = tuple[str, str]
@@ -39,7 +38,7 @@ async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[F
     if not statements:
         return ()
     rows = tools.reader.rows(tools.reader.located(note.shown))
-    shown = {memory: (str(row[_TEXT]), str(row[_CATEGORY])) for memory, row in rows.items()}
+    shown = {memory: (row.text, row.category) for memory, row in rows.items()}
     texts = [*(one.text for one in statements), *(text for text, _ in shown.values())]
     vectors = (await tools.local.embed(texts)).vectors
     said, known = vectors[: len(statements)], vectors[len(statements) :]

@@ -142,13 +142,13 @@ def _candidates(
     for memory in ids:
         row = rows[memory]
         yield Candidate(
-            uid=row[1],
-            text=row[3],
-            category=row[4],
-            entities=tuple(json.loads(row[6])),
-            valid_from=row[11],
+            uid=row.uid,
+            text=row.text,
+            category=row.category,
+            entities=tuple(json.loads(row.entities)),
+            valid_from=row.valid_from,
             similarity=cosines[memory],
-            source=row[9],
+            source=row.source,
             about=about.get(memory, 0.0),
             score=score[memory],
         )

@@ -18,10 +18,6 @@ from memman.pipeline.spread import Spread, key
 from memman.pipeline.trust import bounded, may_touch
 from memman.store.protocols import Reader, Store, Unit
 
-_CATEGORY, _SOURCE = 4, 9  # columns of a row
-# The columns from _CATEGORY on.
-_SAID = ("category", "importance", "entities", "keywords", "summary", "source", "origin", "valid_from")
-
 
 async def commit(tools: Tools, plan: Plan) -> Plan:
     """Store the note's facts; a note whose receipt is there already changes nothing."""
@@ -100,7 +96,7 @@ def _whose(plan: Plan, n: int) -> str:
 
 
 def _source(reader: Reader, memory: int) -> str:
-    return str(reader.rows([memory])[memory][_SOURCE])
+    return reader.rows([memory])[memory].source
 
 
 def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[tuple[Verdict, int, bool]]:
@@ -188,17 +184,17 @@ def _rest(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, byt
     """Return what is left of a memory as it was said: by the same, on the same day, of the same weight."""
     fact = plan.facts[n]
     (memory,) = reader.located([fact.left_of])
-    row = dict(zip(_SAID, reader.rows([memory])[memory][_CATEGORY:], strict=False))
-    names = [*fact.entities, *json.loads(row["entities"])]
+    row = reader.rows([memory])[memory]
+    names = [*fact.entities, *json.loads(row.entities)]
     fact = replace(
         fact,
-        category=row["category"],
-        importance=row["importance"],
+        category=row.category,
+        importance=row.importance,
         entities=tuple(dict.fromkeys(name for name in names if name.casefold() in fact.text.casefold())),
-        keywords=tuple(json.loads(row["keywords"])),
+        keywords=tuple(json.loads(row.keywords)),
     )
     uid = memory_uid(plan.note.uid, n)
-    return Draft(uid, plan.note.uid, fact, row["source"], row["origin"], row["valid_from"], vectors)
+    return Draft(uid, plan.note.uid, fact, row.source, row.origin, row.valid_from, vectors)
 
 
 def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, int], ...]]:

@@ -29,7 +29,6 @@ _NEAREST = 8
 _SHOWN = 64
 # Letters; a shorter sentence ("Done.") tells nothing.
 _SAYING = 12
-_TEXT = 3  # column of a row
 # Words that tell who said or wants a thing, not what.
 _FRAME = frozenset(
     map(
@@ -47,7 +46,7 @@ async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, .
     if not told:
         return tuple(facts)
     reader = tools.reader
-    shown = [str(row[_TEXT]) for row in reader.rows(reader.located(note.shown[-_SHOWN:])).values()]
+    shown = [row.text for row in reader.rows(reader.located(note.shown[-_SHOWN:])).values()]
     known = {one.text for one in told if _known(tools, one, shown)}
     return tuple(one for one in facts if not (one.source and one.text in known))
 
@@ -71,7 +70,7 @@ def held(reader: Reader, fact: Fact) -> int | None:
     """Return the stored memory that says what an agent's fact says, one that is out of date too."""
     found = [memory for memory, _ in lexical(reader, fact.text)[:_NEAREST]] if fact.source else []
     rows = reader.rows(found)
-    return next((memory for memory in found if _says([rows[memory][_TEXT]], fact.text, SAME)), None)
+    return next((memory for memory in found if _says([rows[memory].text], fact.text, SAME)), None)
 
 
 def _rephrased(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
@@ -82,7 +81,7 @@ def _rephrased(tools: Tools, fact: Fact, shown: Sequence[str]) -> bool:
     mine, *others = judge.about([fact.text, *shown])
     likest = sorted(zip(shown, others, strict=True), key=lambda one: -float(one[1] @ mine))[:_NEAREST]
     near = judged_near(reader, judge, fact.text, _NEAREST)
-    texts = [*(text for text, _ in likest), *(str(row[_TEXT]) for row in reader.rows(near).values())]
+    texts = [*(text for text, _ in likest), *(row.text for row in reader.rows(near).values())]
     judged = judge.relations([(text, fact.text) for text in texts])
     return any(_alike(relation, text, fact.text) for relation, text in zip(judged, texts, strict=True))
 

@@ -83,6 +83,7 @@ def unfit(said: str, records: Sequence[Mapping[str, str]]) -> list[dict[str, Any
 def _read(said: str) -> dict[Asked, Garbled]:
     """Read the setting; what a damaged queue makes of it is passed over."""
     try:
-        return {Asked(*map(str, row[:3])): Garbled(int(row[3]), str(row[4])) for row in json.loads(said or "[]")}
+        rows = json.loads(said or "[]")
+        return {Asked(*map(str, asked)): Garbled(int(times), str(why)) for *asked, times, why in rows}
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
         return {}

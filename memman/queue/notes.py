@@ -11,7 +11,7 @@ from memman.queue.damage import PARKED, teach_reading
 from memman.queue.entry import new_uid
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SEALED, SOUND, digest
-from memman.sqlite import Guard, Transaction, checkpoint
+from memman.sqlite import Guard, Row, Transaction, checkpoint
 
 ATTEMPTS = 5
 # Waiting time after the n-th transient failure of one note, in seconds; lifted when the provider recovers.
@@ -20,8 +20,36 @@ BACKOFF = (0, 0, 0, 60, 120, 240, 480, 900, 1800, 3600)
 _LONGEST_MS = 2 * BACKOFF[-1] * 1000
 _DONE_KEPT_MS = 7 * 86_400_000
 
-_NOTE = """uid, store, text, queued_at, category, importance, entities, replaces,
-source, agent, session, cwd, repository, revision, host, user, deferrals, channel, reply, shown, again"""
+
+class _ClaimedRow(Row):
+    """A note that a drain takes; `overtaken` stands for what tells it."""
+
+    __slots__ = ()
+    id: int
+    uid: str
+    store: str
+    text: str
+    queued_at: int
+    category: str | None
+    importance: int | None
+    entities: str
+    replaces: str
+    source: str
+    agent: str
+    session: str
+    cwd: str
+    repository: str
+    revision: str
+    host: str
+    user: str
+    deferrals: int
+    channel: str
+    reply: str
+    shown: str
+    again: str
+    overtaken: int
+
+
 # Whether one that came after it is stored: the drain goes by the order of ids, and looks at times for such alone.
 _OVERTAKEN = """EXISTS (SELECT 1 FROM note AS later
 WHERE later.store = note.store AND later.id > note.id AND later.state = 'done')"""
@@ -38,7 +66,7 @@ _PROBE = _NEXT.format(which="1", order="retry_at, id")
 _STILL = "+state = 'pending'"
 _CLAIM = f"""
 UPDATE note SET state = 'running', attempts = attempts + 1, changed_at = :now WHERE id = {{}} AND {_STILL}
-RETURNING {_NOTE}, {_LATE}, id
+RETURNING {_ClaimedRow.listed().replace("overtaken", _LATE)}
 """
 _PARK = f"UPDATE note SET changed_at = :now, {PARKED} WHERE id = {{}} AND {_STILL} AND digest <> {DIGEST}"
 _EMPTIED = "text = '', reply = '', shown = '', digest = NULL"
@@ -58,39 +86,21 @@ LISTED = (
 )
 
 
-def _note(row: tuple[Any, ...]) -> Note:
-    (
-        uid,
-        store,
-        text,
-        queued_at,
-        category,
-        importance,
-        entities,
-        replaces,
-        *provenance,
-        deferrals,
-        channel,
-        reply,
-        shown,
-        again,
-        overtaken,
-    ) = row
-    hints = Hints(category, importance, tuple(entities.split("\n")) if entities else (), replaces)
-    origin = Provenance(*provenance)
+def _note(row: _ClaimedRow) -> Note:
+    names = tuple(row.entities.split("\n")) if row.entities else ()
     return Note(
-        uid,
-        store,
-        text,
-        queued_at,
-        hints,
-        origin,
-        deferrals,
-        channel,
-        reply,
-        tuple(shown.split()),
-        bool(overtaken),
-        again,
+        row.uid,
+        row.store,
+        row.text,
+        row.queued_at,
+        Hints(row.category, row.importance, names, row.replaces),
+        Provenance(row.source, row.agent, row.session, row.cwd, row.repository, row.revision, row.host, row.user),
+        row.deferrals,
+        row.channel,
+        row.reply,
+        tuple(row.shown.split()),
+        bool(row.overtaken),
+        row.again,
     )
 
 
@@ -146,12 +156,13 @@ class Queue:
         with Guard(self.path), Transaction(self.db):
             while self._run(_PARK.format(which), values):
                 self.damaged += 1
-            row = self.db.execute(_CLAIM.format(which), values).get
-        if row is None:
+            found = self.db.execute(_CLAIM.format(which), values).get
+        if found is None:
             return None
+        row = _ClaimedRow(found)
         if not probe:
-            self._passed = row[-1]
-        return _note(row[:-1])
+            self._passed = row.id
+        return _note(row)
 
     def rewind(self) -> None:
         """Let notes that came up already come up again."""

@@ -1,19 +1,21 @@
 """Finding what matters to a query: the whole of recall on one screen. Safe on the hot path.
 
-anchors (words, meaning; fused) → succession → reading → gate → collapse → standing → doubt → order.
+candidates (words, meaning) → fuse → supersede → rescore → gate → collapse → supersede → order; `render` writes it.
+Each stage returns new values, and changes none that it is given.
 Everything is decided by the store and the query alone, so the same question gets
 the same answer in the same order.
 """
 
-from memman.recall.anchors import anchors
-from memman.recall.collapse import SPARE, collapse
-from memman.recall.gate import CLOSE, gated
+from memman.recall.candidates import candidates
+from memman.recall.collapse import SPARE, collapsed
+from memman.recall.fuse import fused
+from memman.recall.gate import CLOSE, gated, outstanding
 from memman.recall.order import ordered, with_causes
 from memman.recall.query import understood
-from memman.recall.reading import read
+from memman.recall.rescore import rescored
 from memman.recall.signals import ALL
-from memman.recall.standing import outstanding
-from memman.recall.succession import current, doubted, newer_first, settled
+from memman.recall.supersede import current, doubted, newer_first, settled
+from memman.store.rows import MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,21 +57,17 @@ def answered(
 
     Only the best `close` are weighed. Asked why, what led to a hit is among them.
     """
-    hits = anchors(reader, table, asked, filters, signals)[:close]
-    hits = current(reader, hits, filters)
-    hits = settled(reader, read(reader, table, asked.text, hits[:CLOSE], signals), filters)
+    anchors = fused(reader, asked, candidates(reader, table, asked, filters, signals))[:close]
+    anchors = current(reader, anchors, filters)[:CLOSE]
+    reads = settled(reader, rescored(reader, table, asked.text, anchors, signals), filters)
     least = filters.least if signals.gate and not asked.bare else 0.0
-    hits = gated(reader, table, hits, asked.about or asked.text, limit + SPARE, least, asked.told)
-    if asked.bare:
-        for hit in hits:
-            # Whatever is of the time answers a question for a time and nothing else.
-            hit.confidence, hit.doubtful = 1.0, False
-    hits = collapse(hits, limit) if signals.collapse else hits[:limit]
+    hits = gated(reader, table, reads, asked, limit + SPARE, least)
+    hits = collapsed(hits, limit) if signals.collapse else hits[:limit]
     if signals.gate and filters.least is None and not (filters.every or asked.bare):
         hits = outstanding(hits)
     if intent == "why":
         hits = with_causes(reader, hits, filters, limit)
     hits = doubted(reader, hits, filters, limit)
-    for hit, row in zip(hits, reader.harmless(hit.row for hit in hits), strict=True):
-        hit.row = row
+    rows = reader.harmless(hit.row for hit in hits)
+    hits = [hit.having(row=MemoryRow(row)) for hit, row in zip(hits, rows, strict=True)]
     return newer_first(ordered(reader, hits, intent)) if intent else hits

@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 SPARE = 3
 
 
-def collapse(hits: "Sequence[Hit]", limit: int) -> "list[Hit]":
+def collapsed(hits: "Sequence[Hit]", limit: int) -> "list[Hit]":
     """Return the first `limit` hits that say something new; each names those `alike` that it stands for.
 
     What is superseded never stands for what is current, nor what a tool or the web said for what a person did.
     """
-    shown: dict[tuple[object, ...], Hit] = {}
+    alike: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:
-        text, source, status = hit.row[3], hit.row[9], hit.row[15]
-        first = shown.setdefault((status, source in LOW_TRUST, *wording(text)), hit)
-        if first is not hit:
-            first.alike += (str(hit.row[1]),)
-    return list(shown.values())[:limit]
+        row = hit.row
+        alike.setdefault((row.status, row.source in LOW_TRUST, *wording(row.text)), []).append(hit)
+    return [
+        first.having(alike=tuple(other.row.uid for other in others)) if others else first
+        for first, *others in list(alike.values())[:limit]
+    ]

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
     from memman.embed.static import StaticTable
-    from memman.recall.hit import Hit
+    from memman.recall.hit import Read
     from memman.store.sqlite.reader import SqliteReader
+
+    # Share, height (None without a vector) and aptness.
+    Evidence = tuple[float, float | None, bool]
 
 # --- calibrated: written by `python -m bench.calibrate --write`, not by hand ---
 TABLE = "minilm-l6-static-v1"
@@ -53,8 +56,17 @@ _FIGURES = frozenset(
 _PERSON = frozenset(("who", "whose", "whom"))
 
 
+class Weighed:
+    """What speaks for a memory: its evidence, the share of the query's words in it, its cosine to the query."""
+
+    __slots__ = ("cosine", "coverage", "evidence")
+
+    def __init__(self, evidence: "Evidence", coverage: float, cosine: float | None = None) -> None:
+        self.evidence, self.coverage, self.cosine = evidence, coverage, cosine
+
+
 class Judge:
-    """Weighs the hits of one query in one store."""
+    """Weighs what was read for one query in one store."""
 
     __slots__ = (
         "_near",
@@ -77,50 +89,43 @@ class Judge:
         reader: "SqliteReader",
         table: "StaticTable",
         query: str,
-        hits: "Sequence[Hit]",
+        reads: "Sequence[Read]",
         told: "Callable[[str], str]" = str,
     ) -> None:
         self.reader, self.table, self.query, self.told = reader, table, query, told
-        # The memories whose vectors stand for the hits.
-        self.places = [hit.stands_for or hit.id for hit in hits]
+        self.places = [read.place for read in reads]
         self.asked = {stem(term): term for term in terms(query)}
         self.wants = wanted(query)
         self.number = reader.embedder(BUILTIN, f"{table.model}-v{table.version}", table.dimension)
         self.mean, self.deviation = usual(reader, table)
         # The highest of n draws from a normal distribution stands about so many deviations above its mean.
         self.chance = (2 * _LN2 * reader.count().bit_length()) ** 0.5
-        # What the first hit that holds some of the query lacks of it.
+        # What the first that holds some of the query lacks of it.
         self.lacking: frozenset[str] | None = None
         self._near: dict[str, dict[int, float]] = {}
 
-    def weigh(self, hit: "Hit") -> None:
-        """Set a hit's coverage and confidence."""
-        hit.confidence = confidence(*self.evidence(hit))
-        hit.doubtful = hit.confidence < LOW
-
-    def evidence(self, hit: "Hit") -> tuple[float, float | None, bool]:
-        """Return a hit's share, height (None without a vector) and aptness, and set its coverage.
+    def weighed(self, read: "Read") -> Weighed:
+        """Weigh a memory.
 
         What took another's place is judged by whichever of the two texts holds more of the query.
         """
-        texts = [self.told(f"{row[3]} {row[6]} {row[7]}") for row in (hit.row, hit.former) if row]
+        texts = [self.told(f"{row.text} {row.entities} {row.keywords}") for row in (read.row, read.former) if row]
         held = max((self.asked.keys() & stems(text) for text in texts), key=len)
-        hit.coverage = len(held) / len(self.asked) if self.asked else 0.0
-        apt = apposite(self.wants, hit.row[3], self.asked)
-        # What an edge led to has no cosine yet, nor what another embedder's vectors brought up.
-        cosine = self._cosine(hit, self.query) if hit.cosine is None else hit.cosine
-        if hit.meaning_rank:
-            hit.cosine = cosine
+        coverage = len(held) / len(self.asked) if self.asked else 0.0
+        apt = apposite(self.wants, read.row.text, self.asked)
+        # What another embedder's vectors brought up has no cosine yet.
+        cosine = self._cosine(read, self.query) if read.anchor.cosine is None else read.anchor.cosine
         if cosine is None:
-            return hit.coverage, None, apt
-        meant = (self._meant(hit, cosine, self.asked.keys() - held) - self.mean) / (1 - self.mean)
-        share = hit.coverage + (1 - hit.coverage) * max(0.0, meant)
-        return (share + (hit.likeness or hit.coverage)) / 2, (cosine - self.mean) / self.deviation - self.chance, apt
+            return Weighed((coverage, None, apt), coverage)
+        meant = (self._meant(read, cosine, self.asked.keys() - held) - self.mean) / (1 - self.mean)
+        share = (coverage + (1 - coverage) * max(0.0, meant) + (read.likeness or coverage)) / 2
+        height = (cosine - self.mean) / self.deviation - self.chance
+        return Weighed((share, height, apt), coverage, cosine)
 
-    def _meant(self, hit: "Hit", cosine: float, lacking: set[str]) -> float:
-        """Return the cosine of what a hit lacks of the query.
+    def _meant(self, read: "Read", cosine: float, lacking: set[str]) -> float:
+        """Return the cosine of what a memory lacks of the query.
 
-        For its cost only what the first hit lacks is embedded; where another lacks other words, the whole query
+        For its cost only what the first one lacks is embedded; where another lacks other words, the whole query
         speaks for them.
         """
         if not lacking or len(lacking) == len(self.asked):
@@ -128,16 +133,16 @@ class Judge:
         self.lacking = self.lacking or frozenset(lacking)
         if lacking != self.lacking:
             return cosine
-        near = self._cosine(hit, " ".join(term for own, term in self.asked.items() if own in lacking))
+        near = self._cosine(read, " ".join(term for own, term in self.asked.items() if own in lacking))
         return near or 0.0
 
-    def _cosine(self, hit: "Hit", text: str) -> float | None:
-        """Return the cosine between a text and a hit, None where either has no vector."""
+    def _cosine(self, read: "Read", text: str) -> float | None:
+        """Return the cosine between a text and a memory, None where either has no vector."""
         if self.number is None:
             return None
         if text not in self._near:
             self._near[text] = self.reader.cosines(self.number, query_planes(self.table.vector(text)), self.places)
-        return self._near[text].get(hit.stands_for or hit.id)
+        return self._near[text].get(read.place)
 
 
 def confidence(share: float, height: float | None, apt: bool) -> float:

@@ -1,46 +1,78 @@
-"""What is relevant at all. Safe on the hot path."""
+"""What is relevant at all, and what is worth a line beside the best. Safe on the hot path.
 
-from memman.recall.confidence import FLOOR, SILENT, Judge
+A hit stands as high as its score is beside the best, and half as much as its confidence beside the surest: 1 for a
+hit that is both. What stands far below is nearly always about something else. docs/adr/0031 has the figures.
+"""
+
+from memman.recall.confidence import FLOOR, SILENT, Judge, confidence
+from memman.recall.hit import Hit
+from memman.recall.supersede import orphaned, raised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memman.embed.static import StaticTable
-    from memman.recall.hit import Hit
+    from memman.recall.hit import Read
+    from memman.recall.query import Query
     from memman.store.sqlite.reader import SqliteReader
 
 # Hits looked at closely; no recall shows more.
 CLOSE = 80
+# What confidence counts beside score.
+_SURE = 0.5
+# How high a hit must stand: one of the FIRST, and any after them, which must not be doubtful either.
+NEAR, FIRST, NEARER = 0.5, 5, 0.7
 
 
 def gated(
     reader: "SqliteReader",
     table: "StaticTable",
-    hits: "list[Hit]",
-    query: str,
+    reads: "list[Read]",
+    query: "Query",
     limit: int,
     least: float | None = None,
-    told: "Callable[[str], str]" = str,
-) -> "list[Hit]":
-    """Keep the first `limit` hits with evidence; nothing relevant gives nothing.
+) -> list[Hit]:
+    """Return the first `limit` with evidence as hits; nothing relevant gives nothing.
 
-    With `least` every hit must be so sure, and that alone decides. Hits come
-    best first and with their rows; none beyond those that are kept is looked at.
+    With `least` every hit must be so sure, and that alone decides. They come
+    best first; none beyond those that are kept is looked at.
     """
-    judge = Judge(reader, table, query, hits, told)
+    judge = Judge(reader, table, query.about or query.text, reads, query.told)
     floor = FLOOR if least is None else least
-    kept: list[Hit] = []
-    passed: set[int] = set()
-    for hit in hits:
+    kept: dict[int, Hit] = {}
+    for read in reads:
         if len(kept) == limit:
             break
-        if hit.behind and hit.behind not in passed:
-            continue
-        judge.weigh(hit)
-        if hit.confidence >= floor:
-            passed.add(hit.id)
-            kept.append(hit)
-    if least is None and max((hit.confidence for hit in kept), default=0.0) < SILENT:
+        if not orphaned(read, kept) and (hit := _hit(judge, read)).confidence >= floor:
+            kept[hit.id] = hit
+    if least is None and max((hit.confidence for hit in kept.values()), default=0.0) < SILENT:
         return []
-    return kept
+    # Whatever is of the time answers a question for a time and nothing else.
+    return [hit.having(confidence=1.0) if query.bare else hit for hit in kept.values()]
+
+
+def _hit(judge: Judge, read: "Read") -> Hit:
+    weighed = judge.weighed(read)
+    shown = weighed.cosine if read.anchor.meaning_rank else None
+    return Hit(read.row, read.score, confidence(*weighed.evidence), weighed.coverage, shown, read)
+
+
+def outstanding(hits: list[Hit]) -> list[Hit]:
+    """Return the hits, best first, without those far below the best.
+
+    What was superseded stays or goes with its successor, which stands as high as the higher of the two.
+    """
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    surest = max((hit.confidence for hit in hits), default=0.0) or 1.0
+    heights = {hit.id: (hit.score / best + _SURE * hit.confidence / surest) / (1 + _SURE) for hit in hits}
+    heights = raised(hits, heights)
+    kept: dict[int, Hit] = {}
+    for hit in hits:
+        if hit.behind in heights:
+            worth = not orphaned(hit, kept)
+        elif len(kept) < FIRST:
+            worth = heights[hit.id] >= NEAR
+        else:
+            worth = heights[hit.id] >= NEARER and not hit.doubtful
+        if worth:
+            kept[hit.id] = hit
+    return [*kept.values()]

@@ -1,59 +1,129 @@
-"""One recall result and what speaks for it. Safe on the hot path."""
+"""What recall's stages hand on: an anchor, the memory read, a hit. None is changed once it is made. Hot."""
+
+from memman.recall.confidence import LOW
+from memman.store.rows import MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
 
 
-class Hit:
-    """A memory, or a note that is not drained yet, with its score and the factors behind it.
+class Stage:
+    """A value with a slot for each argument that it is made of."""
 
-    `row` is the memory in the order of the reader's ROW. `text_score` is BM25,
-    `cosine` in [-1, 1], `coverage` the share of the query's words in the text,
-    `likeness` of its words to the query's, `session` what the best hit of its
-    session adds to its score, `via` the edge that led here, `confidence` how
-    likely it is what was asked for, and whether that is `doubtful`, `alike` the
-    uids of hits that say the same, `behind` the hit that took its place,
-    `maybe_replaced_by` the uid of the memory that may have, `rerank` what a
-    reranker gave it.
+    __slots__: "tuple[str, ...]" = ()
+
+    def having(self, **changes: "Any") -> "Self":
+        """Return the same value but for `changes`."""
+        return type(self)(**{name: getattr(self, name) for name in self.__slots__} | changes)
+
+
+class Anchor(Stage):
+    """A memory that words or meaning brought up, and its score.
+
+    `text_score` is BM25, `cosine` in [-1, 1] where the built-in table gave it; ranks count from 1, 0 is none.
+    `stands_for` is the superseded memory that was found in its place.
+    """
+
+    __slots__ = ("cosine", "id", "meaning_rank", "score", "stands_for", "text_rank", "text_score")
+
+    def __init__(
+        self,
+        id: int,  # noqa: A002 - the row's own name
+        score: float,
+        text_score: float = 0.0,
+        text_rank: int = 0,
+        cosine: float | None = None,
+        meaning_rank: int = 0,
+        stands_for: int | None = None,
+    ) -> None:
+        self.id, self.score, self.stands_for = id, score, stands_for
+        self.text_score, self.text_rank = text_score, text_rank
+        self.cosine, self.meaning_rank = cosine, meaning_rank
+
+
+class Read(Stage):
+    """An anchor whose memory was read, and scored by what it says.
+
+    `former` is the memory that it stands for, `session` what the best of its session adds to its score, `likeness` that
+    of its words to the query's, and `behind` the memory among those read that took its place.
+    """
+
+    __slots__ = ("anchor", "behind", "former", "likeness", "row", "score", "session")
+
+    def __init__(
+        self,
+        anchor: Anchor,
+        row: MemoryRow,
+        score: float,
+        former: MemoryRow | None = None,
+        session: float = 0.0,
+        likeness: float = 0.0,
+        behind: int | None = None,
+    ) -> None:
+        self.anchor, self.row, self.score, self.former = anchor, row, score, former
+        self.session, self.likeness, self.behind = session, likeness, behind
+
+    @property
+    def id(self) -> int:
+        """The memory."""
+        return self.anchor.id
+
+    @property
+    def place(self) -> int:
+        """The memory whose vector stands for it."""
+        return self.anchor.stands_for or self.anchor.id
+
+
+# How a note that waits was found, or a memory that another one brought along.
+UNREAD = Read(Anchor(0, 0.0), MemoryRow(), 0.0)
+
+
+class Hit(Stage):
+    """A memory, or a note that is not drained yet, as it is shown.
+
+    `confidence` is how likely it is what was asked for, `coverage` the share of the query's words in the text, `cosine`
+    that of the built-in table. `read` is how it was found, `via` the edge that led to it, `alike` the uids of hits that
+    say the same, `maybe_replaced_by` the uid of the memory that may have replaced it, `rerank` what a reranker gave it.
     """
 
     __slots__ = (
-        "alike",
-        "behind",
-        "confidence",
-        "cosine",
-        "coverage",
-        "doubtful",
-        "former",
-        "id",
-        "likeness",
-        "maybe_replaced_by",
-        "meaning_rank",
-        "pending",
-        "rerank",
-        "row",
-        "score",
-        "session",
-        "stands_for",
-        "text_rank",
-        "text_score",
-        "via",
-    )
+        "alike", "confidence", "cosine", "coverage", "maybe_replaced_by", "read", "rerank", "row", "score", "via",
+    )  # fmt: skip
 
-    def __init__(self, id: int) -> None:  # noqa: A002 - the row's own name
-        self.id = id
-        self.score = self.text_score = self.coverage = 0.0
-        self.confidence, self.doubtful = 1.0, False
-        self.cosine: float | None = None
-        self.text_rank = self.meaning_rank = 0
-        self.via: tuple[str, int] | None = None
-        self.likeness = self.session = 0.0
-        self.stands_for: int | None = None
-        self.behind: int | None = None
-        self.maybe_replaced_by: str | None = None
-        self.former: tuple[Any, ...] | None = None
-        self.pending = False
-        self.alike: tuple[str, ...] = ()
-        self.rerank: float | None = None
-        self.row: tuple[Any, ...] = ()
+    def __init__(
+        self,
+        row: MemoryRow,
+        score: float,
+        confidence: float,
+        coverage: float = 0.0,
+        cosine: float | None = None,
+        read: Read = UNREAD,
+        via: tuple[str, int] | None = None,
+        alike: tuple[str, ...] = (),
+        maybe_replaced_by: str | None = None,
+        rerank: float | None = None,
+    ) -> None:
+        self.row, self.score, self.confidence = row, score, confidence
+        self.coverage, self.cosine, self.read, self.via = coverage, cosine, read, via
+        self.alike, self.maybe_replaced_by, self.rerank = alike, maybe_replaced_by, rerank
+
+    @property
+    def id(self) -> int:
+        """The row of a memory, 0 for a note."""
+        return self.row.id
+
+    @property
+    def pending(self) -> bool:
+        """Whether it is a note."""
+        return self.row.status == "pending"
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it is as likely about something else."""
+        return self.confidence < LOW
+
+    @property
+    def behind(self) -> int | None:
+        """The memory that took its place."""
+        return self.read.behind

@@ -1,7 +1,6 @@
 """Months, quarters, years and days that a question names by their names or numbers. Safe on the hot path."""
 
-from memman.model.terms import stem, stems
-from memman.recall.query import plain
+from memman.model.terms import lowered, stem, stems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class Dated:
 
     def __init__(self, spoken: list[str], days: "Days") -> None:
         self.spoken, self.days = spoken, days
-        self.words = plain(" ".join(spoken))
+        self.words = lowered(" ".join(spoken))
 
     def __getitem__(self, at: int) -> str:
         return self.words[at] if 0 <= at < len(self.words) else ""

@@ -10,35 +10,33 @@ if TYPE_CHECKING:
 CAUSAL = "causal"
 
 
-def ordered(reader: "SqliteReader", hits: "list[Hit]", intent: str) -> "list[Hit]":
+def ordered(reader: "SqliteReader", hits: list[Hit], intent: str) -> list[Hit]:
     """Arrange the hits that are shown; none is added or dropped."""
     if intent == "when":
-        return sorted(hits, key=lambda hit: (-hit.row[11], -hit.score, hit.id))
+        return sorted(hits, key=lambda hit: (-hit.row.valid_from, -hit.score, hit.id))
     if intent == "why":
         return _causes_first(reader, hits)
     return hits
 
 
-def with_causes(reader: "SqliteReader", hits: "list[Hit]", filters: "Filters", limit: int) -> "list[Hit]":
+def with_causes(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
     """Add what led to the best hits, as sure as these; the least of them make room for it."""
     known = {hit.id: hit for hit in hits}
-    led = {src: dst for src, kind, dst, *_ in reader.edges(known) if kind == CAUSAL and dst in known}
+    led = {edge.src: edge.dst for edge in reader.edges(known) if edge.kind == CAUSAL and edge.dst in known}
     causes = []
     for row in reader.sound_rows(reader.filtered(led.keys() - known.keys(), filters)).values():
-        cause, effect = Hit(row[0]), known[led[row[0]]]
-        cause.row, cause.via = row, (CAUSAL, effect.id)
-        cause.score, cause.confidence, cause.doubtful = effect.score, effect.confidence, effect.doubtful
-        causes.append(cause)
+        effect = known[led[row.id]]
+        causes.append(Hit(row, effect.score, effect.confidence, via=(CAUSAL, effect.id)))
     return sorted([*hits, *causes], key=lambda hit: (-hit.score, hit.via is not None, hit.id))[:limit]
 
 
-def _causes_first(reader: "SqliteReader", hits: "list[Hit]") -> "list[Hit]":
+def _causes_first(reader: "SqliteReader", hits: list[Hit]) -> list[Hit]:
     """Sort topologically along causal edges and succession (Kahn 1962), best first among what is free to go."""
     shown = {hit.id for hit in hits}
     causes: dict[int, set[int]] = {}
-    for src, kind, dst, *_ in reader.edges(shown) if shown else ():
-        if kind == CAUSAL and src in shown and dst in shown:
-            causes.setdefault(dst, set()).add(src)
+    for edge in reader.edges(shown) if shown else ():
+        if edge.kind == CAUSAL and edge.src in shown and edge.dst in shown:
+            causes.setdefault(edge.dst, set()).add(edge.src)
     for hit in hits:
         if hit.behind in shown:
             causes.setdefault(hit.id, set()).add(hit.behind)

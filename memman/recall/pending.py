@@ -11,14 +11,13 @@ import apsw
 from memman.model.secret_words import masked
 from memman.model.terms import stems
 from memman.queue.seal import SINCE, SOUND, teach
-from memman.recall.confidence import LOW, apposite, confidence, wanted
+from memman.recall.confidence import apposite, confidence, wanted
 from memman.recall.hit import Hit
-from memman.sqlite import open_reader, schema_version
+from memman.sqlite import Row, open_reader, schema_version
+from memman.store.rows import MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from memman.recall.query import Query
     from memman.store.filters import Filters
 
@@ -26,9 +25,24 @@ if TYPE_CHECKING:
 NEWEST = 500
 COVERED = 0.5
 
-_WAITING = """
-SELECT uid, text, category, importance, entities, source, queued_at, replaces FROM note
-WHERE store = ? AND state IN ('pending', 'running', 'parked') AND {kind} ORDER BY id DESC LIMIT ?
+
+class WaitingRow(Row):
+    """A note that waits."""
+
+    __slots__ = ()
+    uid: str
+    text: str
+    category: "str | None"
+    importance: "int | None"
+    entities: str
+    source: str
+    queued_at: int
+    replaces: str
+
+
+_WAITING = f"""
+SELECT {WaitingRow.listed()} FROM note
+WHERE store = ? AND state IN ('pending', 'running', 'parked') AND {{kind}} ORDER BY id DESC LIMIT ?
 """
 # What a newer memman has queued is found, too.
 _ANY = 2**31
@@ -36,7 +50,7 @@ _ANY = 2**31
 _CHANNELS_SINCE = 2
 
 
-def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
+def waiting(path: str, store: str) -> list[WaitingRow]:
     """Return the newest notes of `store` that are not drained yet, but for damaged ones.
 
     Of a queue that cannot be read there is only a warning.
@@ -48,7 +62,7 @@ def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
         if version >= SINCE:
             teach(db)
             kind += f" AND {SOUND}"
-        rows = list(db.execute(_WAITING.format(kind=kind), (store, NEWEST))) if version else []
+        rows = list(map(WaitingRow, db.execute(_WAITING.format(kind=kind), (store, NEWEST)))) if version else []
         db.close()
     except (apsw.Error, UnicodeDecodeError) as error:
         if os.path.exists(path):
@@ -57,29 +71,44 @@ def waiting(path: str, store: str) -> "list[tuple[Any, ...]]":
     return rows
 
 
-def pending(notes: "list[tuple[Any, ...]]", query: "Query", filters: "Filters") -> list[Hit]:
+def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list[Hit]:
     """Return hits for the notes that hold enough of the query's words, best first.
 
     For a question that asks for a time and nothing else, these are the notes of that time.
     """
     asked, wants = stems(query.about or query.text), wanted(query.text)
     hits = []
-    for uid, text, category, importance, entities, source, queued_at, _ in notes:
-        if not filters.admits(category=category, source=source, recorded_at=queued_at):
+    for note in notes:
+        if not filters.admits(category=note.category, source=note.source, recorded_at=note.queued_at):
             continue
-        covered = len(asked & stems(query.told(f"{text} {entities}"))) / len(asked) if asked else 0.0
-        if not query.span.holds(queued_at) if query.bare and query.span else covered < COVERED:
+        covered = len(asked & stems(query.told(f"{note.text} {note.entities}"))) / len(asked) if asked else 0.0
+        if not query.span.holds(note.queued_at) if query.bare and query.span else covered < COVERED:
             continue
-        hit = Hit(0)
-        hit.pending, hit.coverage, hit.score = True, covered, covered * query.weight(queued_at)
-        hit.confidence = 1.0 if query.bare else confidence(covered, None, apposite(wants, text, asked))
-        hit.doubtful = hit.confidence < LOW
-        if filters.least is not None and hit.confidence < filters.least:
-            continue
-        hit.row = (
-            0, uid, uid, masked(text), category or "note", importance or 3, "[]", "[]", "", source, "",
-            queued_at, None, queued_at, None, "pending", None, 0,
-        )  # fmt: skip
-        hits.append(hit)
-    hits.sort(key=lambda hit: -hit.score)
-    return hits
+        sure = 1.0 if query.bare else confidence(covered, None, apposite(wants, note.text, asked))
+        if filters.least is None or sure >= filters.least:
+            hits.append(Hit(_memory(note), covered * query.weight(note.queued_at), sure, covered))
+    return sorted(hits, key=lambda hit: -hit.score)
+
+
+def _memory(note: WaitingRow) -> MemoryRow:
+    """Return a note as the memory that it may become, its text without secrets."""
+    return MemoryRow.of(
+        id=0,
+        uid=note.uid,
+        note=note.uid,
+        text=masked(note.text),
+        category=note.category or "note",
+        importance=note.importance or 3,
+        entities="[]",
+        keywords="[]",
+        summary="",
+        source=note.source,
+        origin="",
+        valid_from=note.queued_at,
+        valid_to=None,
+        recorded_at=note.queued_at,
+        retired_at=None,
+        status="pending",
+        superseded_by=None,
+        uses=0,
+    )

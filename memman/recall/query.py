@@ -1,6 +1,6 @@
 """What was asked: its words, and the time it speaks of. Safe on the hot path."""
 
-from memman.model.terms import query_terms, terms, unspaced
+from memman.model.terms import lowered, query_terms, terms, unspaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ TIMELY = frozenset(
     yesterday this last previous past ago weekend""".split()
 )
 _CENTURIES = ("19", "20")
-# What stands around a word and is no part of it.
-_EDGES = ".,;:?!()[]{}<>\"'`*_~\u2026\u2018\u2019\u201c\u201d\u00ab\u00bb"
 # How much more what is of the time asked for counts, and what is of the days around it: a thing is often noted a
 # little before or after it happened.
 IN_TIME = 1.5
@@ -44,13 +42,11 @@ class Query:
 
     def heard(self, signals: "Signals") -> "Query":
         """Leave out what is switched off."""
-        if not signals.time:
-            self.untimed()
-        return self
+        return self if signals.time else self.untimed()
 
-    def untimed(self) -> None:
-        """Forget the time, and take its words like any others."""
-        self.span, self.about, self.bare = None, self.text, False
+    def untimed(self) -> "Query":
+        """Leave out the time, and take its words like any others."""
+        return Query(self.text)
 
     def grounded(self, reader: "SqliteReader | None", filters: "Filters", waiting: "Iterable[int]" = ()) -> "Query":
         """Ask for no time alone of which there is nothing, neither stored nor queued at a moment of `waiting`."""
@@ -58,9 +54,8 @@ class Query:
         if not self.bare or span is None or any(map(span.holds, waiting)):
             return self
         within = reader and filters.within(reader.window(span.start, span.end))
-        if not (reader and within and reader.held(within, span.start, span.end, 1)):
-            self.untimed()
-        return self
+        there = reader and within and reader.held(within, span.start, span.end, 1)
+        return self if there else self.untimed()
 
     def terms(self) -> list[str]:
         """Return its words, each to be searched for."""
@@ -88,14 +83,9 @@ def understood(text: str, now: int | None = None, as_of: int | None = None) -> Q
     return Query(text, timed(text, as_of if now is None else now))
 
 
-def plain(text: str) -> list[str]:
-    """Return the words of `text` in lower case, out of the signs around them, without a possessive's ending."""
-    return [word.strip(_EDGES).lower().replace("\u2019", "'").removesuffix("'s") for word in text.split()]
-
-
 def timed(text: str, now: int | None = None) -> "Span | None":
     """Return the time that a query speaks of. One without a word for it costs next to nothing."""
-    words = plain(text)
+    words = lowered(text)
     if TIMELY.isdisjoint(words) and not any(word.startswith(_CENTURIES) and word[:4].isdigit() for word in words):
         return None
     from time import time_ns

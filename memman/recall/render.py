@@ -62,8 +62,7 @@ def _escaped(line: str) -> str:
 
 def short(hit: "Hit") -> str:
     """Return the id to show: a memory's beginning, a note's ending (where its chance is)."""
-    uid = str(hit.row[1])
-    return uid[-SHORT_ID:] if hit.pending else uid[:SHORT_ID]
+    return hit.row.uid[-SHORT_ID:] if hit.pending else hit.row.uid[:SHORT_ID]
 
 
 def sourced(source: str) -> str:
@@ -78,27 +77,27 @@ def replaced(uid: str) -> str:
 
 def line(hit: "Hit", now: int) -> str:
     """Write one hit, its text whole."""
-    return head(hit, now) + plain(hit.row[3])
+    return head(hit, now) + plain(hit.row.text)
 
 
 def head(hit: "Hit", now: int) -> str:
     """Write what stands before a hit's text."""
     row = hit.row
-    marks = [sourced(str(row[9]))]
-    if row[15] != "current":
-        marks.append(str(row[15]))
+    marks = [sourced(row.source)]
+    if row.status != "current":
+        marks.append(row.status)
     if hit.maybe_replaced_by:
         marks.append(replaced(hit.maybe_replaced_by))
     if hit.doubtful:
         marks.append("low confidence")
     if hit.alike:
         marks[-1] += f" (+{len(hit.alike)} alike)"
-    return f"{short(hit)} {age(row[11], now)} {', '.join(marks)}: "
+    return f"{short(hit)} {age(row.valid_from, now)} {', '.join(marks)}: "
 
 
 def gist(hit: "Hit", asked: frozenset[str]) -> str:
     """Return a hit's text, or its summary where that holds every stem asked for that the text holds."""
-    text, summary = str(hit.row[3]), str(hit.row[8])
+    text, summary = hit.row.text, hit.row.summary
     if not summary or asked & stems(text) - stems(summary):
         return plain(text)
     return plain(summary).rstrip("…. ") + "…"
@@ -166,18 +165,19 @@ def _parts(kinds: bytes, kind: str, size: int) -> int:
 def explained(hit: "Hit", shown: "Mapping[int, str]") -> str:
     """Write a hit's ranks and factors; `shown` names the hits that an edge may have led from."""
     parts = [f"score {hit.score:.3f}", f"confidence {hit.confidence:.2f}"]
-    if hit.text_rank:
-        parts.append(f"words #{hit.text_rank} bm25 {hit.text_score:.2f}")
+    read, anchor = hit.read, hit.read.anchor
+    if anchor.text_rank:
+        parts.append(f"words #{anchor.text_rank} bm25 {anchor.text_score:.2f}")
     if hit.cosine is not None:
-        parts.append(f"meaning #{hit.meaning_rank} cosine {hit.cosine:.3f}")
+        parts.append(f"meaning #{anchor.meaning_rank} cosine {hit.cosine:.3f}")
     parts.append(f"covers {hit.coverage:.0%} of the query")
-    if hit.likeness:
-        parts.append(f"likeness {hit.likeness:.3f}")
-    if hit.session:
-        parts.append(f"session {hit.session:+.3f}")
+    if read.likeness:
+        parts.append(f"likeness {read.likeness:.3f}")
+    if read.session:
+        parts.append(f"session {read.session:+.3f}")
     if hit.rerank is not None:
         parts.append(f"rerank {hit.rerank:.3f}")
-    if hit.stands_for:
+    if anchor.stands_for:
         parts.append("found by what it superseded")
     if hit.via:
         parts.append(f"{hit.via[0]} edge from {shown.get(hit.via[1], 'one not shown')}")

@@ -71,8 +71,8 @@ def _unsealed(db: apsw.Connection) -> str:
     """Count the memories that do not say what was once written, and name the first."""
     if db.execute("PRAGMA user_version").get < SINCE:
         return ""
-    sql = f"SELECT {', '.join(SEALED)}, digest FROM memory ORDER BY id DESC LIMIT {MOST}"
-    bad = [str(row[1]) for row in db.execute(sql) if not sound(row)]
+    sql = f"SELECT uid, {', '.join(SEALED)}, digest FROM memory ORDER BY id DESC LIMIT {MOST}"
+    bad = [str(uid) for uid, *row in db.execute(sql) if not sound(row)]
     return f"checksum mismatch in {counted(len(bad), 'memory')}, e.g. {bad[0]}" if bad else ""
 
 

@@ -17,6 +17,7 @@ from memman.queue.damage import DAMAGED, STATES, readable, teach_reading
 from memman.queue.seal import DIGEST
 from memman.recovery.tombstones import Tombstones
 from memman.sqlite import Guard, Transaction, checkpoint, trust_pages
+from memman.store.rows import MemoryRow
 from memman.store.sqlite.schema import KINDS
 from memman.store.sqlite.seal import SEALED, sound
 from memman.store.sqlite.store import SqliteStore
@@ -31,12 +32,23 @@ _LEAP = 10_000_000
 # Errors after which all may be well once more, and those of reading that are the file's own.
 _ELSEWHERE = (apsw.FullError, apsw.NoMemError, apsw.CantOpenError, apsw.BusyError)
 _ITS_OWN = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
-_MEMORY = (*SEALED, "uses", "digest")
 # What goes with memories, and which rows of it: settings that drains do not work out again, lines of the log that can
 # be read, links that no rebuild makes again.
 _MARKS = " OR ".join(f"key GLOB '{mark}*'" for mark in (HELD, PROTECTED, MAYBE, REPLACED, LEAKS, SCREENED))
 _LEGIBLE = "coalesce(json_valid(before), 1) AND coalesce(json_valid(after), 1)"
 _KEPT_LINKS = f"kind = {KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
+
+
+class SealedRow(MemoryRow):
+    """A memory with the digest of what was once written."""
+
+    __slots__ = ()
+    digest: int
+
+    @property
+    def sound(self) -> bool:
+        """Whether it says what was once written."""
+        return sound((*self[: len(SEALED)], self.digest))
 
 
 @contextmanager
@@ -75,13 +87,14 @@ def refill_store(new: SqliteStore, read: apsw.Connection, buried: Tombstones) ->
 
     Return how many there are, how many receipts, and the uids, where they can be read, of those that are not sound.
     """
-    good = {row[0]: row for row in _by_key(read, "memory", _MEMORY) if sound((*row[:-2], row[-1]))}
+    found = map(SealedRow, _by_key(read, "memory", SealedRow.columns))
+    good = {row.id: row for row in found if row.sound}
     named = {row: str(uid) for uid, row in _rows(read, "memory", ("uid", "id"))}
-    purged = {row[0] for row in good.values() if row[1] in buried.memories or row[2] in buried.notes}
+    purged = {row.id for row in good.values() if row.uid in buried.memories or row.note in buried.notes}
     with new.unit() as unit:
         db = unit.db
-        for row in (row for row in good.values() if row[0] not in purged):
-            _insert(db, "memory", _MEMORY, row)
+        for row in (row for row in good.values() if row.id not in purged):
+            _insert(db, "memory", SealedRow.columns, row)
         highest = max([_last_row(read, "memory"), *good])
         db.execute("DELETE FROM sqlite_sequence WHERE name = 'memory'")
         db.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('memory', ?)", (highest,))

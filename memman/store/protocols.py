@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 from memman.embed import Vectors
 from memman.model.records import Draft, Edge, Fingerprint, Note
 from memman.store.filters import Filters
+from memman.store.rows import EdgeRow, MemoryRow
 
 
 class Reader(Protocol):
@@ -41,8 +42,8 @@ class Reader(Protocol):
     def cells_near(self, embedder: int, vector: Vectors) -> list[int]:
         """Return the cells of the partition around `vector`; empty means the whole store."""
 
-    def rows(self, ids: Iterable[int]) -> dict[int, tuple[Any, ...]]:
-        """Return memories as tuples in the order of the adapter's ROW."""
+    def rows(self, ids: Iterable[int]) -> dict[int, MemoryRow]:
+        """Return the memories of `ids`."""
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the text of each memory."""
@@ -50,8 +51,8 @@ class Reader(Protocol):
     def filtered(self, ids: Iterable[int], filters: Filters) -> set[int]:
         """Return those of `ids` that `filters` admits."""
 
-    def edges(self, ids: Iterable[int]) -> list[tuple[int, str, int, float, str, int, int]]:
-        """Return (src, kind, dst, weight, detail, near, far) of edges touching `ids`."""
+    def edges(self, ids: Iterable[int]) -> list[EdgeRow]:
+        """Return the edges that touch `ids`, each `near` one of these."""
 
     def located(self, uids: Iterable[str]) -> set[int]:
         """Return the rows of memories, by whole uid, or by the uid of their note."""

@@ -71,7 +71,7 @@ def answers(box, capsys):
             hits = found(str(box.data), "default", question, Filters(), 5, None)
         except MemmanError:
             return "said"
-        shown.append([(hit.row[1], hit.row[3], hit.row[15]) for hit in hits])
+        shown.append([(hit.row.uid, hit.row.text, hit.row.status) for hit in hits])
     return "said" if "damaged" in capsys.readouterr().err else shown
 
 

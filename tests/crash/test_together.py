@@ -36,7 +36,7 @@ until, said = float(sys.argv[2]), []
 while time.time() < until:
     began = time.perf_counter()
     hits = found(sys.argv[4], "default", sys.argv[3], Filters(), 10, None)
-    said.append((any("heron" in hit.row[3] for hit in hits), 1000 * (time.perf_counter() - began)))
+    said.append((any("heron" in hit.row.text for hit in hits), 1000 * (time.perf_counter() - began)))
     time.sleep(0.01)
 print(json.dumps(said))
 """

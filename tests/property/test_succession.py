@@ -118,14 +118,14 @@ def test_what_is_maybe_replaced_never_ranks_above_the_newer_one(tmp_path_factory
                 assert len(hits) <= limit
                 assert len({hit.id for hit in hits}) == len(hits)
                 for place, hit in enumerate(hits):
-                    newer, uid = marks.get(hit.row[1], (None, None))
+                    newer, uid = marks.get(hit.row.uid, (None, None))
                     assert hit.maybe_replaced_by == uid
                     assert newer is None or newer in [other.id for other in hits[:place]]
             for day in range(1, len(said) + 1):
                 then = search(store.reader, TABLE, query, Filters(as_of=DAY * day), limit, intent)
                 for place, hit in enumerate(then):
                     assert hit.id <= day
-                    assert hit.maybe_replaced_by in {None, *(other.row[1] for other in then[:place])}
+                    assert hit.maybe_replaced_by in {None, *(other.row.uid for other in then[:place])}
     finally:
         store.close()
 

@@ -144,11 +144,11 @@ def test_stores_hold_one_memory_a_document(data, tmp_path):
     shelf = made.by_scope["shop"]
     with shelf.writer() as store:
         rows = store.reader.rows(range(1, 10))
-        assert [row[3] for row in rows.values()] == [text for _, text in SAID["shop"]]
-        assert [shelf.docs[row[1]].id for row in rows.values()] == ["0", "1", "2", "3", "4"]
-        origins = [row[10] for row in rows.values()]
+        assert [row.text for row in rows.values()] == [text for _, text in SAID["shop"]]
+        assert [shelf.docs[row.uid].id for row in rows.values()] == ["0", "1", "2", "3", "4"]
+        origins = [row.origin for row in rows.values()]
         assert len(set(origins)) == 2
-        assert {edge[1] for edge in store.reader.edges([1, 2])} >= {"temporal"}
+        assert {edge.kind for edge in store.reader.edges([1, 2])} >= {"temporal"}
         # What a neighbour says is context: the third document does not name the shop.
         assert 3 in {memory for memory, _ in store.reader.lexical('"shop"', rankers.Filters(), 10)}
 
@@ -181,7 +181,7 @@ def test_forgetting_for_a_question_leaves_no_trace(data, tmp_path):
     shelf = made.by_scope["shop"]
 
     def found(reader):
-        return [hit.row[3] for hit in rankers.ranked(reader, rankers.StaticTable(), data.queries[0].text)]
+        return [hit.row.text for hit in rankers.ranked(reader, rankers.StaticTable(), data.queries[0].text)]
 
     with shelf.writer() as store:
         before = found(store.reader)

@@ -69,7 +69,7 @@ def test_bulk_is_recalled_as_the_stages_are(both):
     for path, _ in both:
         reader = SqliteReader.open(path)
         asked = [*corpus.selective(12), *corpus.common(4)]
-        found.append([[hit.row[3] for hit in search(reader, table, query, Filters(), 10)] for query in asked])
+        found.append([[hit.row.text for hit in search(reader, table, query, Filters(), 10)] for query in asked])
         reader.close()
     slowly, quickly = found
     assert sum(map(bool, slowly)) >= 12
@@ -83,7 +83,7 @@ def test_bulk_goes_on_where_it_stopped(tmp_path):
     path, first = filled(tmp_path, lambda store: bulk.fill(store, recent, 0, 70))
     path, second = filled(tmp_path, lambda store: bulk.fill(store, recent, first, 150))
     reader = SqliteReader.open(path)
-    texts = [row[3] for row in reader.rows(range(1, 151)).values()]
+    texts = [row.text for row in reader.rows(range(1, 151)).values()]
     reader.close()
     expected = [sentence.text for note in corpus.notes(0, second) for sentence in note.sentences]
     assert texts == expected[: len(texts)]
@@ -99,9 +99,9 @@ def test_the_reader_in_memory_answers_as_the_store_does(both):
     reader = SqliteReader.open(both[1][0])
     assert recent.count() == reader.count()
     row = reader.rows([recent.count()])[recent.count()]
-    assert recent.last_of(row[10]) == reader.last_of(row[10])
-    assert recent.recent(row[11] - 3_600_000, 5) == reader.recent(row[11] - 3_600_000, 5)
-    for name in json.loads(row[6]):
+    assert recent.last_of(row.origin) == reader.last_of(row.origin)
+    assert recent.recent(row.valid_from - 3_600_000, 5) == reader.recent(row.valid_from - 3_600_000, 5)
+    for name in json.loads(row.entities):
         assert recent.mentions(name, 5) == reader.mentions(name, 5)
     assert recent.mentions("nobody ever said this", 5) == (0, [])
     reader.close()

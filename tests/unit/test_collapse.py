@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memman.recall.collapse import collapse
-from memman.recall.hit import Hit
+from memman.recall.collapse import collapsed
+from tests.support import memories
 
 # Written for this test. The last seven of these say the same in other words, which no safe rule can tell.
 SAME = (
@@ -105,15 +105,13 @@ BEYOND = 7
 
 def hit(text, uid="0", *, status="current", source="user", summary=""):
     """Make a hit as recall does."""
-    one = Hit(0)
-    one.row = (0, uid, uid, text, "fact", 3, "[]", "[]", summary, source, "", 0, None, 0, None, status, None, 0)
-    return one
+    return memories.hit(memories.row(text, uid=uid, summary=summary, source=source, status=status))
 
 
 def shown(*texts, limit=50):
     """Return what is shown of hits with these texts: each text, and the places of those it stands for."""
-    hits = collapse([hit(text, str(n)) for n, text in enumerate(texts)], limit)
-    return [(one.row[3], [int(uid) for uid in one.alike]) for one in hits]
+    hits = collapsed([hit(text, str(n)) for n, text in enumerate(texts)], limit)
+    return [(one.row.text, [int(uid) for uid in one.alike]) for one in hits]
 
 
 @pytest.mark.parametrize("pair", SAME[:-BEYOND])
@@ -172,8 +170,8 @@ def test_figures_are_never_alike(one, other):
 def test_what_was_is_no_stand_in_for_what_is():
     """A superseded text, and one that a tool or the web said, is shown apart from what a person says now."""
     marks = [{}, {"status": "superseded"}, {"status": "pending"}, {"source": "web"}]
-    assert len(collapse([hit("The API runs on Node 22.", **mark) for mark in marks], 10)) == 4
-    assert len(collapse([hit("Node 22.", source=source) for source in ("user", "agent")], 10)) == 1
+    assert len(collapsed([hit("The API runs on Node 22.", **mark) for mark in marks], 10)) == 4
+    assert len(collapsed([hit("Node 22.", source=source) for source in ("user", "agent")], 10)) == 1
 
 
 def test_recall_shows_distinct_lines(box):

@@ -159,8 +159,8 @@ def test_min_confidence_cuts_and_uncovers(full):
     everything = full.hits(query, least=0.0)
     assert len(everything) == len(FACTS)
     for least in (0.1, 0.3, 0.6, 1.0):
-        assert [hit.row[3] for hit in full.hits(query, least=least)] == [
-            hit.row[3] for hit in everything if hit.confidence >= least
+        assert [hit.row.text for hit in full.hits(query, least=least)] == [
+            hit.row.text for hit in everything if hit.confidence >= least
         ]
     assert full.memman("recall", "--min-confidence", "0", OFF[0]).stdout
     assert full.memman("recall", "--min-confidence=0.99", OFF[0]).stdout == ""

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memman.hot.answer import answer, least
-from memman.recall.hit import Hit
 from memman.recall.render import escaped, lines, tokens
+from tests.support import memories
 
 LONG = (
     "Logs go to Loki with a retention of 14 days, and alerts go to the channel #ops; the retention was shortened from"
@@ -22,9 +22,7 @@ QUERY = "logs retention"
 
 def hit(text, uid="deadbeef00", summary=""):
     """Make a hit as recall does."""
-    one = Hit(0)
-    one.row = (0, uid, uid, text, "fact", 3, "[]", "[]", summary, "user", "", NOW, None, NOW, None, "current", None, 0)
-    return one
+    return memories.hit(memories.row(text, uid=uid, summary=summary, valid_from=NOW, recorded_at=NOW))
 
 
 def written(texts, budget, *, explain=False):
@@ -81,9 +79,10 @@ FACTORS = st.floats(0, 1)
 @given(st.lists(st.tuples(TEXTS.map(" ".join), st.booleans(), FACTORS), max_size=6), NAMES, st.integers(0, 400))
 def test_a_budget_is_never_exceeded_by_json(found, store, more):
     """JSON costs at most the budget, shows no fewer hits for more, and its first hit where one cut short would fit."""
-    hits = [hit(text, summary=text[:20] if summed else "") for text, summed, _ in found]
-    for one, (_, _, factor) in zip(hits, found, strict=True):
-        one.confidence = one.score = factor
+    hits = [
+        hit(text, summary=text[:20] if summed else "").having(score=factor, confidence=factor)
+        for text, summed, factor in found
+    ]
     budget = least(store) + more
     text, shown = answer(hits, store, "words", budget)
     assert tokens(text) <= budget

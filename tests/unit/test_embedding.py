@@ -82,7 +82,7 @@ def recalls(data):
     """Whether recall finds what it should in every store, by words and by meaning."""
     for name in NAMES:
         hit = found(data, name, QUERY, Filters(), 3, None)[0]
-        if "Ada prefers tabs" not in hit.row[3] or hit.cosine is None:
+        if "Ada prefers tabs" not in hit.row.text or hit.cosine is None:
             return False
     return True
 

@@ -577,7 +577,7 @@ def test_nothing_bears_on_a_prompt_without_telling_words(stored):
     hits = stored.hits("deploy billing")
     assert hits
     assert bearing(hits, "please fix it again") == []
-    assert [hit.row[3] for hit in bearing(hits, "please deploy billing")] == [DEPLOYED]
+    assert [hit.row.text for hit in bearing(hits, "please deploy billing")] == [DEPLOYED]
 
 
 def test_passages_hold_every_word_of_a_prompt():

@@ -57,7 +57,7 @@ def test_what_is_unsure_is_marked_and_both_stay(box, monkeypatch):
     old, new = box.store("SELECT uid FROM memory WHERE text LIKE 'Sessions%' ORDER BY id")
     assert box.store(f"SELECT key, value FROM meta WHERE key GLOB '{MAYBE}*'") == [(MAYBE + old, new)]
     hits = box.hits("when do sessions expire")
-    assert [hit.row[1] for hit in hits][:2] == [new, old]
+    assert [hit.row.uid for hit in hits][:2] == [new, old]
     assert hits[1].maybe_replaced_by == new
 
 

@@ -11,8 +11,8 @@ from memman.model.records import Draft, Fact, memory_uid
 from memman.model.terms import match_any
 from memman.pipeline.context import index
 from memman.queue.entry import new_uid
+from memman.recall.candidates import sparing, worded
 from memman.recall.query import Query
-from memman.recall.worded import sparing, worded
 from memman.store.filters import Filters
 from memman.store.sqlite.partition import Grain
 from memman.store.sqlite.store import SqliteStore
@@ -111,7 +111,7 @@ def test_a_filter_holds_inside_the_bound(store):
     asked, only = Query("timeout billing-api logs days jobs"), Filters(category="decision")
     decisions = sparing(store.reader, asked, only, 50, rows=20)
     rows = store.reader.rows(row for row, _ in decisions)
-    assert {row[4] for row in rows.values()} == {"decision"}
+    assert {row.category for row in rows.values()} == {"decision"}
     assert len(decisions) >= 4
 
 

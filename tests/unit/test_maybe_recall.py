@@ -7,9 +7,9 @@ import time
 import pytest
 
 from memman.hot.recall import found
-from memman.recall.hit import Hit
-from memman.recall.succession import newer_first
+from memman.recall.supersede import newer_first
 from memman.store.filters import Filters
+from tests.support import memories
 from tests.support.doubts import ASKED, NEW, OLD, drained, marks
 from tests.support.hook_calls import context
 from tests.support.providers import Act, ScriptedProvider
@@ -65,8 +65,8 @@ def test_others_keep_their_places(box):
     """The newer one has the older one's place, which follows it; the last lines make room."""
     (preview,) = drained(box, "Vercel is for previews, and Vercel is for nothing else.")
     old, new = drained(box, OLD, NEW, judged=(("Coolify", "MAYBE", "deploy"),))
-    assert [hit.row[1] for hit in box.hits(ASKED, every=True)] == [preview, new, old]
-    assert [hit.row[1] for hit in box.hits(ASKED, every=True, limit=2)] == [preview, new]
+    assert [hit.row.uid for hit in box.hits(ASKED, every=True)] == [preview, new, old]
+    assert [hit.row.uid for hit in box.hits(ASKED, every=True, limit=2)] == [preview, new]
 
 
 @pytest.mark.parametrize("intent", ["when", "why", "entity", "general"])
@@ -76,7 +76,7 @@ def test_no_order_puts_the_older_one_first(pair, intent, asked):
     box, *_ = pair
     box.alter("UPDATE memory SET valid_from = valid_from + 1000000 WHERE text = ?", OLD)
     hits = found(str(box.data), "default", asked, Filters(every=True), 10, intent)
-    assert [hit.row[3] for hit in hits] == [NEW, OLD]
+    assert [hit.row.text for hit in hits] == [NEW, OLD]
 
 
 def test_what_a_filter_keeps_out_is_named_all_the_same(pair):
@@ -84,7 +84,7 @@ def test_what_a_filter_keeps_out_is_named_all_the_same(pair):
     box, _, new = pair
     box.alter("UPDATE memory SET source = 'agent' WHERE text = ?", NEW)
     (alone,) = box.hits(ASKED, source="user")
-    assert (alone.row[3], alone.maybe_replaced_by) == (OLD, new)
+    assert (alone.row.text, alone.maybe_replaced_by) == (OLD, new)
 
 
 def test_before_the_newer_one_came_the_older_one_is_unmarked(pair):
@@ -105,7 +105,7 @@ def test_doubts_are_followed_to_the_newest(box):
     uids = drained(box, OLD, NEW, LAST, judged=judged)
     assert marks(box) == {OLD: NEW, NEW: LAST}
     hits = box.hits(ASKED)
-    assert [(hit.row[1], hit.maybe_replaced_by) for hit in hits] == [
+    assert [(hit.row.uid, hit.maybe_replaced_by) for hit in hits] == [
         (uids[2], None),
         (uids[1], uids[2]),
         (uids[0], uids[1]),
@@ -138,29 +138,32 @@ def test_a_reranker_does_not_put_the_older_one_first(pair):
     assert told == [NEW, OLD, "Bob found Vercel slow."]
 
 
+def marked(row, newer):
+    """Make a hit that is maybe replaced by the memory in row `newer`."""
+    by = None if newer is None else f"u{newer}"
+    return memories.hit(memories.row(id=row, uid=f"u{row}")).having(maybe_replaced_by=by)
+
+
 def test_no_order_of_hits_and_marks_puts_an_older_one_first():
     """Of a thousand shuffled lists every hit is kept, once, each right after or below what maybe replaces it."""
     chance = random.Random(1)
     for _ in range(1000):
-        hits = [Hit(n) for n in range(chance.randrange(1, 12))]
-        for hit in hits:
-            hit.row = (hit.id, f"u{hit.id}")
-            if chance.random() < 0.5:
-                hit.maybe_replaced_by = f"u{chance.randrange(hit.id + 1, 16)}"
+        hits = [
+            marked(n, chance.randrange(n + 1, 16) if chance.random() < 0.5 else None)
+            for n in range(chance.randrange(1, 12))
+        ]
         chance.shuffle(hits)
         placed = newer_first(hits)
         assert sorted(hit.id for hit in placed) == list(range(len(hits)))
-        at = {hit.row[1]: place for place, hit in enumerate(placed)}
-        assert all(at.get(hit.maybe_replaced_by, -1) < at[hit.row[1]] for hit in hits)
+        at = {hit.row.uid: place for place, hit in enumerate(placed)}
+        assert all(at.get(hit.maybe_replaced_by, -1) < at[hit.row.uid] for hit in hits)
         if not any(at.get(hit.maybe_replaced_by) is not None for hit in hits):
             assert placed == hits
 
 
 def test_a_ring_of_doubts_is_shown_once():
     """A file that was meddled with loses no hit."""
-    hits = [Hit(n) for n in range(3)]
-    for hit in hits:
-        hit.row, hit.maybe_replaced_by = (hit.id, f"u{hit.id}"), f"u{(hit.id + 1) % 3}"
+    hits = [marked(n, (n + 1) % 3) for n in range(3)]
     assert sorted(hit.id for hit in newer_first(hits)) == [0, 1, 2]
 
 

@@ -295,7 +295,7 @@ def test_setting_the_provider_is_enough(box):
     told = embedding.status(str(box.data), "default")
     assert told["configured"] == {"fingerprint": str(FINGERPRINT), "vectors": 2, "missing": 0}
     (hit, *_) = box.hits("who indents with tabs")
-    assert "Ada" in hit.row[3]
+    assert "Ada" in hit.row.text
     assert hit.cosine is not None
     assert box.store("SELECT count(*) FROM meta WHERE key LIKE 'spread:minilm%'") == [0]
     done = box.memman("doctor", "--json")
@@ -333,7 +333,7 @@ def test_a_forgotten_memory_leaves_its_neighbours_vectors(box):
     for text in ("Ada prefers tabs.", "Grace prefers spaces.", "Alan prefers paper."):
         box.remember(text, session="s")
     box.drain()
-    assert box.memman("forget", box.hits("Grace spaces")[0].row[1]).returncode == 0
+    assert box.memman("forget", box.hits("Grace spaces")[0].row.uid).returncode == 0
     with closing(SqliteStore.open(str(box.data), "default")) as store:
         assert seen(store) == "builtin"
     box.drain()

@@ -11,7 +11,8 @@ from memman.embed.static import StaticTable
 from memman.hot.found import Shelf
 from memman.model.records import Draft, Fact
 from memman.recall import moments, months, search
-from memman.recall.anchors import POOL, anchors
+from memman.recall.candidates import POOL, candidates
+from memman.recall.fuse import fused
 from memman.recall.moments import FOREVER, resolve
 from memman.recall.query import TIMELY, Query, timed, understood
 from memman.store.filters import Filters
@@ -290,7 +291,7 @@ def asked(box, query, now=NOW, **filters):
     shelf = Shelf(str(box.data), "default")
     try:
         hits = search(shelf.reader, shelf.table, query, Filters(**filters), 10, now=now)
-        return [hit.row[3] for hit in hits]
+        return [hit.row.text for hit in hits]
     finally:
         shelf.close()
 
@@ -369,8 +370,10 @@ def test_in_a_large_store_the_time_asked_for_is_not_crowded_out(tmp_path):
             fact = Fact("The auth service was deployed, the auth service of auth." if n % 50 else "Auth was mentioned.")
             unit.add(Draft(f"{n:08x}", f"n{n}", fact, "user", f"a:{n}", NOW - (1_500 - n) * DAY), NOW)
         unit.index(range(1, 1_501))
-    best = anchors(store.reader, table, Query("auth service"), Filters())
-    timely = anchors(store.reader, table, understood("auth service in 2023", NOW), Filters())
+    best, timely = (
+        fused(store.reader, asked, candidates(store.reader, table, asked, Filters()))
+        for asked in (Query("auth service"), understood("auth service in 2023", NOW))
+    )
     began = store.reader.began(hit.id for hit in timely)
     store.close()
     assert len(best) == POOL

@@ -5,6 +5,7 @@ import pytest
 from memman.hot.guide import guide
 from memman.hot.prime import BUDGET, SHARES, block, fitting
 from memman.recall.render import tokens
+from tests.support import memories
 
 PREFERENCES, DECISIONS, PROTECTED = 33, 200, 2
 BUCKET = "NEVER delete the prod bucket."
@@ -70,8 +71,8 @@ def test_what_is_protected_is_screened_like_the_rest(full):
 
 
 def row(kind, n, words=4):
-    """Return a row of the reader, its text of so many words."""
-    return f"{kind}{n:07}", kind, "user", " ".join(["word"] * words)
+    """Return a hit, its text of so many words."""
+    return memories.hit(memories.row(" ".join(["word"] * words), uid=f"{kind}{n:07}", category=kind))
 
 
 def kinds(shown):

@@ -129,7 +129,7 @@ def test_the_text_index_is_written_afresh(data):
     store.close()
     assert indexed == set(range(1, 2 * NOTES + 1)) - {7}
     hits = found(data, "default", "who prefers tabs in billing", Filters(), 5, None)
-    assert "Ada prefers tabs" in hits[0].row[3]
+    assert "Ada prefers tabs" in hits[0].row.text
 
 
 def test_an_interrupted_rebuild_harms_nothing_and_goes_on(data, monkeypatch):

@@ -88,7 +88,7 @@ def test_one_recall_sees_one_moment(box):
             return True
 
         shelf.reader.db.exec_trace = between
-        assert [hit.row[3] for hit in shelf.hits(QUESTION, Filters(), 10)] == expected, step
+        assert [hit.row.text for hit in shelf.hits(QUESTION, Filters(), 10)] == expected, step
         shelf.close()
         box.alter("UPDATE memory SET status = 'current', superseded_by = NULL WHERE id = 2")
         if next(reads) <= step:
@@ -101,9 +101,9 @@ def test_queries_of_one_shelf_see_one_moment(box):
     box.remember("The web shop is deployed on Vercel.")
     box.drain()
     shelf = Shelf(str(box.data), "default")
-    before = [hit.row[3] for hit in shelf.hits(QUESTION, Filters(), 10)]
+    before = [hit.row.text for hit in shelf.hits(QUESTION, Filters(), 10)]
     box.alter("UPDATE memory SET text = 'The web shop is deployed on Fly.'")
-    assert [hit.row[3] for hit in shelf.hits(QUESTION, Filters(), 10)] == before
+    assert [hit.row.text for hit in shelf.hits(QUESTION, Filters(), 10)] == before
     shelf.close()
     assert box.recall(QUESTION) == ["The web shop is deployed on Fly."]
 

@@ -546,7 +546,7 @@ def test_what_is_superseded_never_comes_before_what_took_its_place(box):
             box.remember(fact)
             box.drain()
         change(str(box.data), "rerank", "on")
-        old = {hit.row[3] for hit in box.hits("API Node", history=True) if hit.row[15] == "superseded"}
+        old = {hit.row.text for hit in box.hits("API Node", history=True) if hit.row.status == "superseded"}
         assert len(old) == 2
         seen = set()
         for _ in range(12):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from memman.recall.hit import Hit
-from memman.recall.standing import FIRST, outstanding
+from memman.recall.gate import FIRST, outstanding
+from tests.support import memories
 
 ANSWER = "The Kubernetes ingress times out after 30 seconds; long exports go through the queue."
 PRICES = "Prices are stored in minor units with an ISO 4217 currency code beside them."
@@ -34,11 +34,9 @@ def stored(box):
     return box
 
 
-def hit(row, score, confidence, *, doubtful=False, behind=None):
+def hit(row, score, confidence, behind=None):
     """Make a hit that passed the gate."""
-    made = Hit(row)
-    made.score, made.confidence, made.doubtful, made.behind = score, confidence, doubtful, behind
-    return made
+    return memories.hit(memories.row(id=row), score, confidence, behind)
 
 
 def texts(box, *args):
@@ -81,7 +79,7 @@ def test_what_is_far_below_is_left_out():
     assert [one.id for one in outstanding(hits)] == [1, 2, 3]
     equals = [hit(n, 0.9, 0.6) for n in range(1, 9)]
     assert len(outstanding(equals)) == 8
-    doubtful = [hit(n, 0.9, 0.3, doubtful=True) for n in range(1, 9)]
+    doubtful = [hit(n, 0.9, 0.3) for n in range(1, 9)]
     assert len(outstanding(doubtful)) == FIRST
     assert outstanding([]) == []
 

@@ -91,7 +91,7 @@ def asked(box, query, **filters):
     """Recall, and return the texts of the hits."""
     shelf = Shelf(str(box.data), "default")
     try:
-        return [hit.row[3] for hit in search(shelf.reader, shelf.table, query, Filters(**filters), 10)]
+        return [hit.row.text for hit in search(shelf.reader, shelf.table, query, Filters(**filters), 10)]
     finally:
         shelf.close()
 

@@ -3,7 +3,7 @@
 import pytest
 
 from memman.hot.found import _merged
-from memman.recall.hit import Hit
+from tests.support import memories
 
 DAY = 86_400_000
 
@@ -19,7 +19,7 @@ def test_what_was_noted_a_minute_ago_is_of_today(box, drained):
     box.queue("UPDATE note SET queued_at = queued_at - ?, digest = NULL WHERE id = ?", 40 * DAY, late)
     box.remember("Alice took over the mobile app.")
     hits = box.hits("what did we decide today?")
-    assert [hit.row[3] for hit in hits if hit.pending] == ["Alice took over the mobile app."]
+    assert [hit.row.text for hit in hits if hit.pending] == ["Alice took over the mobile app."]
     assert not any(hit.doubtful for hit in hits)
     assert len(hits) == 1 + drained
 
@@ -40,9 +40,7 @@ def test_of_notes_that_answer_alike_that_of_the_time_is_first(box):
 
 def sure(confidence, score, *, pending=False):
     """Give a hit."""
-    hit = Hit(0)
-    hit.confidence, hit.score, hit.pending = confidence, score, pending
-    return hit
+    return memories.hit(memories.row(status="pending" if pending else "current"), score, confidence)
 
 
 def test_what_waits_stands_before_the_first_stored_hit_that_it_is_as_sure_as():

@@ -9,15 +9,16 @@ from typing import Any
 import apsw
 
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
-from memman.sqlite import Guard
+from memman.sqlite import LISTED, Guard, id_list
+from memman.store.rows import MemoryRow
 from memman.store.sqlite import times
-from memman.store.sqlite.reader import LISTED, ROW, SqliteReader, id_list
+from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
 
 RECEIPT = ("note", "at", "outcome", "facts", "agent", "session", "cwd", "repository", "revision", "host", "user")
 LOG = ("id", "at", "verb", "memory", "note", "before", "after")
 FINGERPRINT = ("provider", "model", "dimension", "vectors")
-_MEMORY = f"SELECT {', '.join(ROW)} FROM memory"
+_MEMORY = f"SELECT {MemoryRow.listed()} FROM memory"
 # What may be counted, and among which rows.
 _TALLIES = {
     "category": "SELECT category, count(*) FROM memory WHERE status = 'current' GROUP BY 1 ORDER BY 2 DESC, 1",
@@ -28,10 +29,9 @@ _TALLIES = {
 _LONGEST_CHAIN = 200
 
 
-def memory_record(row: Sequence[Any]) -> dict[str, Any]:
+def memory_record(row: MemoryRow) -> dict[str, Any]:
     """Name the columns of a memory and read its lists."""
-    record = dict(zip(ROW, row, strict=True))
-    return record | {"entities": json.loads(record["entities"]), "keywords": json.loads(record["keywords"])}
+    return row.record() | {"entities": json.loads(row.entities), "keywords": json.loads(row.keywords)}
 
 
 def _log_record(row: Sequence[Any]) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Catalogue:
     def named(self, part: str) -> list[tuple[int, str, str]]:
         """Return (row, uid, note) of memories whose uid begins with `part`, or whose note it names."""
         rows = self.reader.rows(memory for memory, _ in self.reader.found(part))
-        return [(row[0], row[1], row[2]) for row in rows.values()]
+        return [(row.id, row.uid, row.note) for row in rows.values()]
 
     def receipt(self, note: str) -> dict[str, Any] | None:
         """Return what the store recorded about a note and where it came from."""
@@ -135,8 +135,8 @@ class Catalogue:
     def edge_counts(self, memory: int) -> dict[str, int]:
         """Count the edges at `memory` by kind."""
         counts: dict[str, int] = {}
-        for _, kind, *_ in self.reader.edges([memory]):
-            counts[kind] = counts.get(kind, 0) + 1
+        for edge in self.reader.edges([memory]):
+            counts[edge.kind] = counts.get(edge.kind, 0) + 1
         return counts
 
     def log(self, *, limit: int, since: int | None = None, memory: str | None = None) -> list[dict[str, Any]]:
@@ -170,7 +170,7 @@ class Catalogue:
         return self._memories(f"{_MEMORY} WHERE id {LISTED} ORDER BY valid_from, id", (ids,))
 
     def _memories(self, sql: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
-        return [memory_record(row) for row in self.reader.db.execute(sql, values)]
+        return [memory_record(MemoryRow(row)) for row in self.reader.db.execute(sql, values)]
 
 
 def _empty() -> SqliteReader:

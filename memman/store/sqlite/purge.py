@@ -12,7 +12,7 @@ import apsw
 
 from memman.model.records import Note
 from memman.model.vocabulary import HELD, PROTECTED, REPLACED
-from memman.store.sqlite.reader import LISTED, id_list
+from memman.sqlite import LISTED, id_list
 from memman.store.sqlite.seal import reseal
 from memman.store.sqlite.unit import SqliteUnit
 

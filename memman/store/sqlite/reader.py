@@ -10,7 +10,8 @@ import apsw
 
 from memman.model.secret_words import SCREEN
 from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, MAYBE, PROTECTED, REPLACED, SCREENED
-from memman.sqlite import open_reader, schema_version, there
+from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
+from memman.store.rows import EdgeRow, MemoryRow
 from memman.store.sqlite import nearness, seal
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
 
@@ -66,7 +67,7 @@ WHERE n.status NOT IN {HIDDEN} AND NOT ({_GONE.format("n")}) AND n.uid <> step.o
 """
 
 # The columns of `rows`, in order.
-ROW = (*seal.SEALED, "uses")
+ROW = MemoryRow.columns
 # Those that hold what somebody said.
 LISTS = ("entities", "keywords")
 TEXTS = ("text", "summary", "origin", *LISTS)
@@ -92,14 +93,6 @@ _MOST_COUNTS = 50_000
 _MOST_ALIASES = 12
 # Sign codes that a recall scans at most: of a larger store those in the cells around the query.
 SCANNED = 65_536
-
-# Takes what `id_list` writes. A bound list keeps one prepared statement for lists of every length.
-LISTED = "IN (SELECT value FROM json_each(?))"
-
-
-def id_list(ids: "Iterable[int]") -> str:
-    """Write row ids as a JSON array."""
-    return f"[{','.join(map(str, ids))}]"
 
 
 def _marks(values: "Sequence[str]") -> str:
@@ -229,12 +222,12 @@ class SqliteReader:
         sql = f"SELECT memory, planes, squares FROM vector WHERE embedder = ? AND memory {LISTED}"
         return self.db.execute(sql, (embedder, id_list(ids)))
 
-    def rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
-        """Return the memories of `ids` as tuples in the order of ROW."""
-        sql = f"SELECT {', '.join(ROW)} FROM memory WHERE id {LISTED}"
-        return {row[0]: row for row in self.db.execute(sql, (id_list(ids),))}
+    def rows(self, ids: "Iterable[int]") -> dict[int, MemoryRow]:
+        """Return the memories of `ids`."""
+        sql = f"SELECT {MemoryRow.listed()} FROM memory WHERE id {LISTED}"
+        return {row.id: row for row in map(MemoryRow, self.db.execute(sql, (id_list(ids),)))}
 
-    def sound_rows(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
+    def sound_rows(self, ids: "Iterable[int]") -> dict[int, MemoryRow]:
         """Return the memories of `ids` that say what was once written; the uids of others are in `damaged`.
 
         What is to be shown of them goes through `harmless` first.
@@ -250,14 +243,15 @@ class SqliteReader:
 
         return screened.harmless(self.db, rows, mark)
 
-    def _sealed(self, ids: "Iterable[int]") -> "dict[int, tuple[Any, ...]]":
-        sql = f"SELECT {', '.join(ROW)}, digest FROM memory WHERE id {LISTED}"
+    def _sealed(self, ids: "Iterable[int]") -> dict[int, MemoryRow]:
+        sql = f"SELECT digest, {MemoryRow.listed()} FROM memory WHERE id {LISTED}"
         sound = {}
-        for row in self.db.execute(sql, (id_list(ids),)):
-            if seal.digest(*row[:-2]) == row[-1]:
-                sound[row[0]] = row[:-1]
+        for digest, *values in self.db.execute(sql, (id_list(ids),)):
+            row = MemoryRow(values)
+            if seal.digest(*values[: len(seal.SEALED)]) == digest:
+                sound[row.id] = row
             else:
-                self.damaged.add(row[1])
+                self.damaged.add(row.uid)
         return sound
 
     def texts(self, ids: "Iterable[int]") -> dict[int, str]:
@@ -297,9 +291,9 @@ class SqliteReader:
             rows.update(memory for (memory,) in self.db.execute(sql, (uid,)))
         return rows
 
-    def edges(self, ids: "Iterable[int]") -> "list[tuple[int, str, int, float, str, int, int]]":
-        """Return (src, kind, dst, weight, detail, near, far) of edges that touch `ids`; `near` is in `ids`."""
-        return list(self.db.execute(_EDGES, (id_list(ids),)))
+    def edges(self, ids: "Iterable[int]") -> list[EdgeRow]:
+        """Return the edges that touch `ids`, each `near` one of these."""
+        return list(map(EdgeRow, self.db.execute(_EDGES, (id_list(ids),))))
 
     def aliases(self, names: "Iterable[str]") -> list[tuple[str, str]]:
         """Return (name, other name) for those of `names` that memories in force say have another.
@@ -337,8 +331,8 @@ class SqliteReader:
         """Return when the newest memory was recorded: the clock that ages are measured by."""
         return self.db.execute("SELECT recorded_at FROM memory ORDER BY id DESC LIMIT 1").get or 0
 
-    def protected(self, sources: "Sequence[str]", limit: int) -> list[tuple[str, str, str, str]]:
-        """Return (uid, category, source, text) of current memories that a person protected, the most important first.
+    def protected(self, sources: "Sequence[str]", limit: int) -> list[MemoryRow]:
+        """Return current memories that a person protected, the most important first.
 
         Of equals the newest comes first, here and in `standing`.
         """
@@ -350,10 +344,8 @@ class SqliteReader:
         beyond = PROTECTED[:-1] + chr(ord(PROTECTED[-1]) + 1)
         return self._shown(sql, (len(PROTECTED) + 1, PROTECTED, beyond, *sources, limit))
 
-    def standing(
-        self, category: str, sources: "Sequence[str]", limit: int, *, uses: int = 0
-    ) -> list[tuple[str, str, str, str]]:
-        """Return (uid, category, source, text) of a category's current memories, the most important first.
+    def standing(self, category: str, sources: "Sequence[str]", limit: int, *, uses: int = 0) -> list[MemoryRow]:
+        """Return a category's current memories, the most important first.
 
         Twice shown by recall counts as one step of importance, up to `uses` times.
         """
@@ -363,14 +355,10 @@ class SqliteReader:
         )
         return self._shown(sql, (category, *sources, uses, limit))
 
-    def _shown(self, sql: str, values: "tuple[Any, ...]") -> list[tuple[str, str, str, str]]:
+    def _shown(self, sql: str, values: "tuple[Any, ...]") -> list[MemoryRow]:
         ids = [memory for (memory,) in self.db.execute(sql, values)]
-        rows = self.told(ids)
+        rows = self.sound_rows(ids)
         return [rows[n] for n in ids if n in rows]
-
-    def told(self, ids: "Iterable[int]") -> dict[int, tuple[str, str, str, str]]:
-        """Return (uid, category, source, text) of each of `ids` that says what was once written."""
-        return {row[0]: (row[1], row[4], row[9], row[3]) for row in self.sound_rows(ids).values()}
 
     def count(self) -> int:
         """Return how many memories were ever stored: a cheap upper bound, read from one row."""

@@ -5,7 +5,8 @@ Safe on the hot path, which loads it only for a store that is not known to be fr
 
 from memman.model.secret_words import SCREEN, masked
 from memman.model.vocabulary import LEAKS, LEAKY
-from memman.store.sqlite.reader import ROW, TEXTS, id_list
+from memman.sqlite import id_list
+from memman.store.sqlite.reader import ROW, TEXTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

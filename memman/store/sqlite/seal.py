@@ -7,6 +7,8 @@ bits, and of others all but one in four thousand million (docs/adr/0020).
 
 from zlib import crc32
 
+from memman.store.rows import MemoryRow
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,10 +17,7 @@ if TYPE_CHECKING:
     import apsw
 
 # The columns that a digest covers, in order: all but how often a memory was shown.
-SEALED = (
-    "id", "uid", "note", "text", "category", "importance", "entities", "keywords", "summary", "source", "origin",
-    "valid_from", "valid_to", "recorded_at", "retired_at", "status", "superseded_by",
-)  # fmt: skip
+SEALED = MemoryRow.columns[:-1]
 # The first schema whose memories carry a digest.
 SINCE = 2
 

@@ -5,7 +5,7 @@ hold rises too, but for what came in late: a parked note retried, old notes brou
 """
 
 from memman.model.vocabulary import HIDDEN
-from memman.store.sqlite.reader import LISTED, id_list
+from memman.sqlite import LISTED, id_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def first(db: "apsw.Connection", last: int, moment: int, column: str = "recorded
     low, high = 1, last + 1
     while low < high:
         middle = (low + high) // 2
-        row = db.execute(sql, (middle,)).get
-        low, high = (min(row[0] + 1, high), high) if row and row[1] < moment else (low, middle)
+        memory, at = db.execute(sql, (middle,)).get or (0, moment)
+        low, high = (min(memory + 1, high), high) if at < moment else (low, middle)
     return low
 
 

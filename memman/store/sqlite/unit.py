@@ -9,8 +9,8 @@ import apsw
 from memman.model.records import Draft, Edge, Fingerprint, Note
 from memman.model.terms import index_terms
 from memman.model.vocabulary import HELD, HIDDEN, MAYBE, PROTECTED
+from memman.store.rows import MemoryRow
 from memman.store.sqlite import seal, vectors
-from memman.store.sqlite.reader import ROW
 from memman.store.sqlite.schema import HIDDEN_CELL, KINDS, UNIT_WEIGHT
 
 # Two neighbours either side: the measured optimum of the context column.
@@ -339,8 +339,8 @@ class SqliteUnit:
             )
 
     def _state(self, memory: int) -> dict[str, Any]:
-        row = self.db.execute(f"SELECT {', '.join(ROW)} FROM memory WHERE id = ?", (memory,)).get
-        return dict(zip(ROW, row, strict=True))
+        sql = f"SELECT {MemoryRow.listed()} FROM memory WHERE id = ?"
+        return MemoryRow(self.db.execute(sql, (memory,)).get).record()
 
     def _log(
         self, at: int, verb: str, uid: str, note: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None

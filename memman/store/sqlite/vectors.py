@@ -12,7 +12,7 @@ from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import FILLED, HIDDEN, JUDGE, MINILM
-from memman.store.sqlite.reader import LISTED, id_list
+from memman.sqlite import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
 # Memory, cell, planes, squared length.

@@ -1,0 +1,138 @@
+"""What a newer memory does to the one it replaced, or maybe replaced, wherever a recall comes upon it. Hot.
+
+A superseded memory gives way: what finds it finds the one in force. Where history is asked for it is shown too, below
+that one and never without it. What is maybe replaced stands, marked, right behind the newer one.
+"""
+
+from memman.model.vocabulary import LOW_TRUST
+from memman.recall.hit import Anchor, Hit, Read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+
+    from memman.recall.pending import WaitingRow
+    from memman.store.filters import Filters
+    from memman.store.rows import MemoryRow
+    from memman.store.sqlite.reader import SqliteReader
+
+# Puts the memory in force before the one it superseded.
+_AHEAD = 1e-6
+
+
+def current(reader: "SqliteReader", anchors: list[Anchor], filters: "Filters") -> list[Anchor]:
+    """Replace every superseded anchor by the memory now in force, which takes over its score.
+
+    Whoever asks in the words of the old fact is told the new one. With
+    `filters.history` the old one is shown too, after it; with `filters.as_of`
+    what counts is who was in force then.
+    """
+    heirs = reader.heirs((anchor.id for anchor in anchors), filters.as_of)
+    if not heirs:
+        return anchors
+    admitted = reader.filtered(set(heirs.values()), filters)
+    kept = {anchor.id: anchor for anchor in anchors if filters.history or anchor.id not in heirs}
+    for old in anchors:
+        heir = heirs.get(old.id, 0)
+        if heir in admitted and (heir not in kept or old.score >= kept[heir].score):
+            kept[heir] = old.having(id=heir, score=old.score + _AHEAD, stands_for=old.id)
+    return sorted(kept.values(), key=lambda anchor: (-anchor.score, anchor.id))
+
+
+def settled(reader: "SqliteReader", reads: list[Read], filters: "Filters") -> list[Read]:
+    """Keep what was superseded below what took its place, whatever was added to their scores."""
+    heirs = reader.heirs((read.id for read in reads), filters.as_of) if filters.history else {}
+    if not heirs:
+        return reads
+    scores = {read.id: read.score for read in reads}
+    behind = {old: heir for old, heir in heirs.items() if heir in scores}
+    below = [
+        read.having(behind=behind[read.id], score=min(read.score, scores[behind[read.id]] - _AHEAD))
+        if read.id in behind
+        else read
+        for read in reads
+    ]
+    return sorted(below, key=lambda read: (-read.score, read.id))
+
+
+def orphaned(one: Read | Hit, shown: "Container[int]") -> bool:
+    """Whether a superseded memory would be shown without what took its place."""
+    return one.behind is not None and one.behind not in shown
+
+
+def raised(hits: "Iterable[Hit]", heights: dict[int, float]) -> dict[int, float]:
+    """Return how high each hit stands, none lower than what it superseded."""
+    heights = dict(heights)
+    for hit in hits:
+        if hit.behind in heights:
+            heights[hit.behind] = max(heights[hit.behind], heights[hit.id])
+    return heights
+
+
+def by_reranker(reader: "SqliteReader | None", hits: list[Hit], filters: "Filters") -> list[Hit]:
+    """Sort by a reranker's scores; what is superseded stays below what took its place."""
+    heirs = reader.heirs((hit.id for hit in hits), filters.as_of) if reader and filters.history else {}
+    scores = {hit.id: hit.rerank or 0.0 for hit in hits}
+
+    def place(hit: Hit) -> tuple[float, bool, float]:
+        score = hit.rerank or 0.0
+        return -min(score, scores.get(heirs.get(hit.id, -1), score)), hit.id in heirs, -hit.score
+
+    return sorted(hits, key=place)
+
+
+def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
+    """Return the uids of what notes that wait are going to replace: it counts as history already.
+
+    Unless it is by what could not replace just anything.
+    """
+    trusted = () if filters.past else (note for note in notes if note.source not in LOW_TRUST)
+    return {note.replaces for note in trusted if note.replaces}
+
+
+def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
+    """Mark the hits that are maybe replaced, and put the newer memory before each, as high and as sure.
+
+    A newer one that nothing has found is brought in if `filters` admit it; the last hits make room.
+    """
+    known = marked(reader, hits, lambda ids: reader.sound_rows(reader.filtered(ids, filters)).values(), filters.as_of)
+    scores = {uid: hit.score for uid, hit in known.items()}
+    sure = {uid: hit.confidence for uid, hit in known.items()}
+    placed = newer_first([*known.values()])
+    for old in reversed(placed):
+        uid, newer = old.row.uid, old.maybe_replaced_by
+        if newer in known:
+            scores[newer] = max(scores[newer], scores[uid] + _AHEAD)
+            sure[newer] = max(sure[newer], sure[uid])
+    return [hit.having(score=scores[hit.row.uid], confidence=sure[hit.row.uid]) for hit in placed[:limit]]
+
+
+def marked(
+    reader: "SqliteReader",
+    hits: "Iterable[Hit]",
+    bring: "Callable[[Iterable[int]], Iterable[MemoryRow]]",
+    as_of: int | None = None,
+) -> dict[str, Hit]:
+    """Return hits by uid, marked where they are maybe replaced, and after them those newer ones that `bring` reads."""
+    known = {hit.row.uid: hit for hit in hits}
+    found: Mapping[str, Hit] = known
+    while newer := reader.newer(found, as_of) if found else {}:
+        known |= {uid: known[uid].having(maybe_replaced_by=its) for uid, (_, its) in newer.items()}
+        rows = bring(memory for memory, its in newer.values() if its not in known)
+        found = {row.uid: Hit(row, score=0.0, confidence=0.0) for row in rows}
+        known |= found
+    return known
+
+
+def newer_first(hits: "Sequence[Hit]") -> list[Hit]:
+    """Put right before each hit that is maybe replaced the newer one, unless that stands before it already."""
+    shown = {hit.row.uid: hit for hit in hits}
+    return list(dict.fromkeys(one for hit in hits for one in reversed(chain(hit, shown))))
+
+
+def chain(hit: Hit, known: "Mapping[str, Hit]") -> list[Hit]:
+    """Return a hit and those of `known` that maybe replace it, one after the other."""
+    passed = [hit]
+    while (newer := known.get(passed[-1].maybe_replaced_by or "")) and newer not in passed:
+        passed.append(newer)
+    return passed
