@@ -293,14 +293,25 @@ def test_an_empty_store_and_no_store_give_nothing(box):
 
 
 def test_relevance_beats_importance_age_and_use(box):
-    """A memory that answers the question is first, however important, new and used another one is."""
-    box.remember("The billing service deploys with Helm.", importance=1)
-    box.drain()
-    box.remember("The search service has a dashboard.", importance=5)
-    box.drain()
-    box.alter("UPDATE memory SET uses = 1000 WHERE id = 2")
-    box.alter("UPDATE memory SET recorded_at = 1 WHERE id = 1")
-    assert box.hits("how does the billing service deploy")[0].id == 1
+    """However important, new and used memories are, the same question gives them in the same order, as high."""
+    for text in (
+        "The billing service deploys with Helm.",
+        "The search service has a dashboard.",
+        "Invoices go out in March.",
+    ):
+        box.remember(text)
+        box.drain()
+
+    def found():
+        return [
+            (hit.id, hit.score, hit.confidence) for hit in box.hits("how does the billing service deploy", every=True)
+        ]
+
+    before = found()
+    assert [hit[0] for hit in before] == [1, 2, 3]
+    box.alter("UPDATE memory SET importance = id + 2, uses = 1000 * id * id")
+    box.alter("UPDATE memory SET recorded_at = recorded_at - 3e10 / id, valid_from = valid_from - 3e10 / id")
+    assert found() == before
 
 
 def test_what_was_shown_is_counted_by_the_next_drain(box):
