@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import time
+from copy import copy
 
 import apsw
 import pytest
@@ -21,6 +22,7 @@ from memman.hot.prompt import command, ends
 from memman.hot.session import Session
 from memman.model.vocabulary import LOW_TRUST
 from memman.queue.notes import Queue
+from memman.recall.render import tokens
 from tests.support.hook_calls import context, hook
 
 DEPLOYED = "We deploy billing to Fly.io from the main branch, never from a laptop."
@@ -174,8 +176,8 @@ def test_the_budget_and_the_number_of_hits_are_bounded(box):
     said = context(
         box, "user-prompt", "claude-code", payload(prompt="how does the billing deploy pipeline run its checks?")
     )
-    assert 1 <= len(said.split("\n")) - 3 <= 6
-    assert len(said.encode()) <= 800 * 4
+    assert len(said.split("\n")) - 3 == 6
+    assert tokens(said) <= 800
 
 
 def test_the_store_is_the_one_of_the_folder_in_the_payload(stored, tmp_path):
@@ -578,6 +580,16 @@ def test_nothing_bears_on_a_prompt_without_telling_words(stored):
     assert hits
     assert bearing(hits, "please fix it again") == []
     assert [hit.row[3] for hit in bearing(hits, "please deploy billing")] == [DEPLOYED]
+
+
+def test_beside_a_much_better_hit_one_is_not_shown(stored):
+    """What bears on a prompt less than half as much as another memory does tells nothing new; more than half does."""
+    (hit,) = bearing(stored.hits(ASKED), ASKED)
+    for share, shown in ((0.6, 2), (0.4, 1)):
+        other = copy(hit)
+        other.score = share * hit.score
+        assert bearing([hit, other], ASKED) == [hit, other][:shown]
+        assert bearing([other], ASKED) == [other]
 
 
 def test_passages_hold_every_word_of_a_prompt():

@@ -87,6 +87,18 @@ def test_a_changed_fact_is_recalled_in_its_current_form(box, old, new, query):
     assert len(box.store("SELECT id FROM memory")) == len(NOISE) + 2
 
 
+def test_what_its_session_says_lifts_no_old_fact_above_the_new(box):
+    """In history the old fact stands below what took its place, however well a neighbour of it answers."""
+    session = {"agent": "tester", "session": "exports"}
+    old = box.remember("The exporter writes CSV.", **session)
+    box.remember("The billing exporter of the shop writes its files to the share every night.", **session)
+    box.drain()
+    box.remember("Parquet comes out of it now.", replaces=old, agent="tester", session="later")
+    assert box.drain().superseded == 1
+    shown = box.recall("where does the billing exporter of the shop write its files every night", history=True)
+    assert shown[1:] == ["Parquet comes out of it now.", "The exporter writes CSV."]
+
+
 def test_as_of_answers_as_it_was_at_that_moment(box):
     """Before anything nothing is known, then the first fact, then only the one in force."""
     moments = [now()]
@@ -325,6 +337,9 @@ def test_what_was_shown_is_counted_by_the_next_drain(box):
     box.remember("Something else.")
     box.drain()
     assert box.store("SELECT uses FROM memory WHERE text LIKE '%Coolify.'") == [3]
+    assert box.memman("recall", "where do we deploy").stdout
+    box.drain()
+    assert box.store("SELECT uses FROM memory WHERE text LIKE '%Coolify.'") == [4]
 
 
 def test_recall_asks_no_provider_anything(box):
