@@ -582,6 +582,14 @@ def test_nothing_bears_on_a_prompt_without_telling_words(stored):
     assert [hit.row[3] for hit in bearing(hits, "please deploy billing")] == [DEPLOYED]
 
 
+def test_by_one_word_of_several_nothing_bears_on_a_prompt(stored):
+    """However sure recall is, a sprite sheet and a soda have one word in common; a prompt of one word has no more."""
+    hits = stored.hits(ASKED)
+    assert bearing(hits, "please deploy the newsletter") == []
+    assert [hit.row[3] for hit in bearing(hits, "please deploy it")] == [DEPLOYED]
+    assert [hit.row[3] for hit in bearing(hits, "please deploy the billing newsletter")] == [DEPLOYED]
+
+
 def test_beside_a_much_better_hit_one_is_not_shown(stored):
     """What bears on a prompt less than half as much as another memory does tells nothing new; more than half does."""
     (hit,) = bearing(stored.hits(ASKED), ASKED)
