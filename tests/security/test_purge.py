@@ -5,13 +5,15 @@ import random
 import shutil
 from collections import Counter
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from conftest import PATIENCE, no
 from memman.hot.session import Session
 from memman.recovery.backup import take
-from memman.sqlite import open_reader
+from memman.sqlite import open_reader, open_writer
+from memman.upkeep.idle import idle
 
 
 class Words:
@@ -155,18 +157,37 @@ def test_what_was_purged_does_not_come_back(box):
 
 
 def test_a_reader_keeps_the_bytes_until_the_next_drain(box):
-    """While somebody reads an older state a purge says that bytes are left; the next drain after it wipes them."""
+    """While somebody reads an older state a purge says that bytes are left; the next drain after it wipes them.
+
+    Though no note waits, that drain has something to do.
+    """
     uid = box.remember("The bdfgkmnprtvz service caches invoices.")
     box.drain()
+    assert idle(str(box.data))
     with closing(open_reader(str(box.store_path()))) as reader:
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM memory").get == 1
         done = box.memman("purge", uid, "--json")
         assert json.loads(done.stdout)["scrubbed"] is False
         assert holds(box, ["bdfgkmnprtvz"])
+    assert not idle(str(box.data))
     assert box.memman("scheduler", "drain").returncode == 0
     assert holds(box, ["bdfgkmnprtvz"]) == set()
     assert box.queue("SELECT value FROM meta WHERE key = 'scrubbing'") == [""]
+
+
+def test_bytes_that_were_free_already_go_too(box):
+    """What lies in pages that something freed without wiping them is in no file once anything is purged."""
+    uid = box.remember("Redis caches the invoices.")
+    box.drain()
+    for path, checked in ((box.store_path(), True), (box.queue_path, False)):
+        with closing(open_writer(str(path), checked=checked)) as db:
+            db.execute("PRAGMA secure_delete=OFF")
+            db.execute("CREATE TABLE old(text); INSERT INTO old VALUES (?)", (20_000 * "bdfgkmnprtvz ",))
+            db.execute("DROP TABLE old; PRAGMA wal_checkpoint(TRUNCATE)")
+    assert {box.store_path(), box.queue_path} <= set(map(Path, holds(box, ["bdfgkmnprtvz"])))
+    assert box.memman("purge", uid).returncode == 0
+    assert holds(box, ["bdfgkmnprtvz"]) == set()
 
 
 def test_the_others_of_a_note_and_of_a_chain_stay(box):

@@ -276,6 +276,16 @@ def test_related_walks_the_edges(kept):
     assert told(kept, "graph", "related", short(kept, DEPLOY), "--edge", "causal")["related"] == []
 
 
+def test_related_goes_as_far_as_it_is_told(kept):
+    """Along a chain each step further names one memory more, with its distance."""
+    chain = [short(kept, text) for text in (DEPLOY, DATABASE, HERON)]
+    for one, other in pairwise(chain):
+        assert kept.memman("graph", "link", one, other, "--type", "causal").returncode == 0
+    for depth, expected in ((1, [(DATABASE, 1)]), (2, [(DATABASE, 1), (HERON, 2)])):
+        walked = told(kept, "graph", "related", chain[0], "--edge", "causal", "--depth", str(depth))["related"]
+        assert [(memory["text"], memory["depth"]) for memory in walked] == expected
+
+
 def test_a_persons_edge_is_kept(kept):
     """A linked pair is related, whatever the drain thinks of it later, and the log says so."""
     one, other = short(kept, DEPLOY), short(kept, DATABASE)

@@ -56,7 +56,10 @@ def test_what_the_decision_says_holds_on_stores_that_nothing_was_fitted_to(aside
     assert figures["auc"]["elsewhere"] >= 0.88
     assert figures["auc"][OFF_TOPIC] >= 0.93
     assert figures["kept"] >= 0.94
+    assert figures["silent"][OFF_TOPIC] >= 0.6
+    assert figures["silent"][ANSWERABLE] <= 0.05
     assert figures["silent or low"][OFF_TOPIC] >= 0.9
+    assert figures["silent or low"]["elsewhere"] >= 0.9
     assert figures["silent or low"][ANSWERABLE] <= 0.3
 
 

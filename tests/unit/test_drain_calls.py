@@ -64,6 +64,20 @@ def test_the_first_notes_of_a_store_cost_no_reconcile_call(box):
         assert provider.tasks == {"extract": 1, "": 1}
 
 
+def test_what_was_superseded_is_not_compared_with(box):
+    """A model is asked about what holds, and not about what held before it."""
+    for text in ("We deploy on Vercel.", "We moved from Vercel to Coolify."):
+        box.remember(text)
+        box.drain()
+    with ScriptedProvider() as provider:
+        box.use(provider)
+        box.remember("We left Vercel and Coolify, and deploy on Fly.io.")
+        box.drain()
+        [asked] = [str(got.body) for got in provider.received if got.task == "reconcile"]
+    assert "We moved from Vercel to Coolify." in asked
+    assert "We deploy on Vercel." not in asked
+
+
 def test_the_rules_form_every_kind_of_edge_without_a_network(box):
     """Over a small corpus the built-in providers alone link memories in all four ways."""
     texts = [

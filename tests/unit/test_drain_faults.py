@@ -108,14 +108,37 @@ def test_a_long_outage_of_two_hundred_ticks_parks_nothing(box):
 
 
 def test_a_note_waits_out_its_backoff_while_the_provider_serves_others(box):
-    """A note whose own call failed is not tried again at once, and the notes after it are served."""
-    with ScriptedProvider(script=lambda got: status(500) if "Unlucky" in str(got.body) else OK) as provider:
+    """A note whose own call fails waits longer each time, an hour at most, and is not asked about until that is over.
+
+    The notes after it are served.
+    """
+    asked, waits = [], []
+
+    def script(got):
+        if "Unlucky" not in str(got.body):
+            return OK
+        asked.append(got.task)
+        return status(500)
+
+    def served(topic):
+        box.remember(f"Another worker reads topic {topic}.")
+        assert box.drain().done == 1
+        return len(asked)
+
+    with ScriptedProvider(script=script) as provider:
         box.use(provider)
         box.remember("Unlucky is the name of a worker.")
-        for n in range(20):
-            box.remember(f"Worker {n} reads topic {n}.")
-        assert box.drain().done == 20
-        assert box.states() == {"done": 20, "pending": 1}
+        for n in range(12):
+            before = served(f"a{n}")
+            ((wait, spent),) = box.queue("SELECT retry_at - changed_at, attempts FROM note WHERE state = 'pending'")
+            assert spent == 0
+            waits.append(wait / 1000)
+            assert (served(f"b{n}") > before) is (wait == 0)
+            box.queue("UPDATE note SET retry_at = changed_at WHERE state = 'pending'")  # the wait is over
+    assert waits == sorted(waits)
+    assert waits[0] == 0
+    assert waits[-2:] == [3600, 3600]
+    assert len(set(waits)) > 4
 
 
 def test_a_refusal_is_answered_by_the_rules(box):
@@ -362,6 +385,7 @@ def test_too_little_memory_ends_the_drain_and_costs_no_note_an_attempt(box):
         assert (report.deferred, report.failed, report.stopped) == (1, 0, "MemoryError")
     assert box.queue("SELECT DISTINCT state, attempts FROM note") == [("pending", 0)]
     assert box.queue("SELECT deferrals FROM note ORDER BY id")[1] > 0
+    assert box.queue("SELECT retry_at > changed_at + 1000 FROM note ORDER BY id") == [1, 0, 0]
     box.queue("UPDATE note SET retry_at = 0")
     box.drain()
     assert sorted(box.store("SELECT note FROM memory")) == sorted(uids)

@@ -1,5 +1,6 @@
 """One drain from its lock to its tidy end: alone, stoppable, bounded, and honest about what it cost."""
 
+import json
 import signal
 import threading
 
@@ -161,6 +162,45 @@ def test_the_token_budget_pauses_calls_and_a_new_day_resumes_them(box, embedder)
         assert done == 12
         assert provider.tasks["extract"] == 12
     assert len(box.store("SELECT note FROM memory")) == 12
+
+
+def test_what_a_model_writes_counts_towards_the_token_budget(box):
+    """A model that is told little and writes much is paused like any other."""
+
+    def script(got):
+        if got.task != "extract":
+            return OK
+        reply = {"choices": [{"message": {"content": '{"facts": []}'}}], "usage": {"completion_tokens": 1000}}
+        return Act(body=json.dumps(reply).encode())
+
+    with ScriptedProvider(script=script) as provider:
+        box.use(provider, BUDGET_TOKENS=2000, DRAIN_CONCURRENCY=1, EMBED_PROVIDER="builtin")
+        for n in range(5):
+            box.remember(f"Worker {n} reads topic {n}.")
+        assert "budget" in box.drain().stopped
+        assert provider.tasks["extract"] == 2
+
+
+def test_the_budget_in_calls_is_used_up_to_its_last_by_the_model_alone(box):
+    """As many calls of the model are made as the day may have; those of the embedder count for none of them."""
+    with ScriptedProvider() as provider:
+        box.use(provider, BUDGET_CALLS=3, DRAIN_CONCURRENCY=1)
+        for n in range(5):
+            box.remember(f"Worker {n} reads topic {n}.")
+        assert "budget" in box.drain().stopped
+        assert provider.tasks["extract"] + provider.tasks["reconcile"] == 3
+        assert provider.calls.total() > 3
+
+
+@pytest.mark.parametrize("unit", ["USD", "TOKENS", "CALLS"])
+def test_a_budget_of_zero_allows_no_call(box, unit):
+    """Nothing is nothing, and not no limit: notes wait, and no provider hears of them."""
+    with ScriptedProvider() as provider:
+        box.use(provider, **{f"BUDGET_{unit}": 0})
+        box.remember("Redis caches the sessions.")
+        assert "budget" in box.drain().stopped
+        assert provider.calls.total() == 0
+    assert box.states() == {"pending": 1}
 
 
 def test_the_dollar_budget_pauses_calls_until_it_is_raised(box):

@@ -98,13 +98,19 @@ def test_a_users_rule_is_theirs_whoever_a_model_says_it_is_of(box, speaker, text
 
 def test_a_false_summary_is_not_stored_beside_a_faithful_fact(box):
     """The index and what is shown at the start of a session hold no falsehood either."""
-    said = "Always run make lint before pushing."
-    facts = {"facts": [BLANK | {"text": said, "summary": "The user never runs make lint before pushing."}]}
+    said = (
+        "Always run make lint before pushing to a branch that others have checked out, for a push that does not pass"
+        " blocks every release until somebody has taken it back, and that has cost us whole afternoons."
+    )
+    facts = {"facts": [BLANK | {"text": said, "summary": "Never run make lint before pushing."}]}
     with ScriptedProvider(respond=lambda asked: facts if asked["task"] == "extract" else respond(asked)) as provider:
         box.use(provider, EMBED_PROVIDER="builtin", EMBED_ENDPOINT="", EMBED_MODEL="")
         box.remember(said)
         box.drain()
-    assert box.store("SELECT text, summary FROM memory") == [(said, "")]
+    [(text, summary)] = box.store("SELECT text, summary FROM memory")
+    assert text == said
+    assert "never" not in summary.lower()
+    assert said.startswith(summary.rstrip("…. "))
 
 
 @pytest.mark.parametrize(
@@ -132,6 +138,33 @@ def test_the_notes_own_sentence_takes_the_place_of_what_differs(box, note, fact,
         box.remember(note)
         box.drain()
     assert box.store("SELECT text FROM memory") == [note if kept == "both" else kept]
+
+
+@pytest.mark.parametrize(
+    ("fact", "source"),
+    [
+        ("Redis is a fast in-memory store with replication.", "We chose Redis for the sessions."),
+        ("The export runs nightly on the blue cluster behind a proxy.", "The export failed."),
+        ("The gateway retries requests with growing pauses before giving up.", "The gateway was renamed in May."),
+    ],
+)
+def test_a_name_in_common_bears_nothing_out(fact, source):
+    """What a model adds to a name that was said is not what was said of it."""
+    assert not faithful(fact, source)
+
+
+@pytest.mark.parametrize(
+    ("fact", "source"),
+    [
+        ("The Frankfurt cluster uses encrypted backups and rotating keys.", "The Frankfurt office closes at five."),
+        ("Grafana dashboards are reviewed before every release.", "Grafana was down. Ask Bob."),
+        ("Tokens expire after fifteen minutes in another tab.", "The designer wants rounded tabs. Nothing else."),
+    ],
+)
+def test_what_nobody_said_is_no_sentence_of_the_note(fact, source):
+    """A word in common makes no sentence the one that a fact was made of; one that was is given for it."""
+    assert original(fact, source) == ""
+    assert original(fact, f"{source} {fact}") == fact
 
 
 @pytest.mark.parametrize(

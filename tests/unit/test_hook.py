@@ -20,6 +20,7 @@ from memman.hot.prompt import command, ends
 from memman.hot.session import Session
 from memman.model.vocabulary import LOW_TRUST
 from memman.queue.notes import Queue
+from memman.recall.render import tokens
 from memman.upkeep.maintenance import drop_sessions
 from tests.support.hook_calls import context, hook
 
@@ -174,8 +175,8 @@ def test_the_budget_and_the_number_of_hits_are_bounded(box):
     said = context(
         box, "user-prompt", "claude-code", payload(prompt="how does the billing deploy pipeline run its checks?")
     )
-    assert 1 <= len(said.split("\n")) - 3 <= 6
-    assert len(said.encode()) <= 800 * 4
+    assert len(said.split("\n")) - 3 == 6
+    assert tokens(said) <= 800
 
 
 def test_the_store_is_the_one_of_the_folder_in_the_payload(stored, tmp_path):
@@ -578,6 +579,23 @@ def test_nothing_bears_on_a_prompt_without_telling_words(stored):
     assert hits
     assert bearing(hits, "please fix it again") == []
     assert [hit.row.text for hit in bearing(hits, "please deploy billing")] == [DEPLOYED]
+
+
+def test_by_one_word_of_several_nothing_bears_on_a_prompt(stored):
+    """However sure recall is, a sprite sheet and a soda have one word in common; a prompt of one word has no more."""
+    hits = stored.hits(ASKED)
+    assert bearing(hits, "please deploy the newsletter") == []
+    assert [hit.row.text for hit in bearing(hits, "please deploy it")] == [DEPLOYED]
+    assert [hit.row.text for hit in bearing(hits, "please deploy the billing newsletter")] == [DEPLOYED]
+
+
+def test_beside_a_much_better_hit_one_is_not_shown(stored):
+    """What bears on a prompt less than half as much as another memory does tells nothing new; more than half does."""
+    (hit,) = bearing(stored.hits(ASKED), ASKED)
+    for share, shown in ((0.6, 2), (0.4, 1)):
+        other = hit.having(score=share * hit.score)
+        assert bearing([hit, other], ASKED) == [hit, other][:shown]
+        assert bearing([other], ASKED) == [other]
 
 
 def test_passages_hold_every_word_of_a_prompt():

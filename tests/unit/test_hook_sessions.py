@@ -76,6 +76,18 @@ def test_of_too_many_prompts_the_newest_are_kept(box):
     assert "Prompt 0: " not in text
 
 
+def test_of_too_many_memories_the_newest_are_known_as_shown(box):
+    """A session's file stays short, and what it was shown last is not shown to it again."""
+    uids = [f"memory{n:05}" for n in range(2_000)]
+    for part in (uids[:1_000], uids[1_000:], uids[:1]):
+        with Session(str(box.data), "codex", "s-1") as session:
+            session.show(part)
+    with Session(str(box.data), "codex", "s-1") as session:
+        known = [*session.shown]
+    assert len(known) < 1_000
+    assert known == [*uids, uids[0]][-len(known) :]
+
+
 def test_hooks_at_the_same_moment_show_a_memory_once(stored):
     """Of hooks that run in parallel one shows what all of them found."""
     asked = payload(prompt=ASKED, tool_name="Task", tool_input={"prompt": ASKED})

@@ -81,6 +81,26 @@ def test_all_agents_are_wired_and_unwired(box, home):
     assert not (box.data / "install.json").exists()
 
 
+def test_a_file_of_windows_line_ends_keeps_them(box, home):
+    """What is added to a settings file ends its lines as the file does, in JSON and in TOML."""
+    texts = {
+        settings(home): '{\r\n  "model": "x"\r\n}\r\n',
+        home / ".gemini/settings.json": "{\r\n}\r\n",
+        home
+        / ".codex/config.toml": 'model = "x"\r\n\r\n[[hooks.Stop]]\r\n[[hooks.Stop.hooks]]\r\ncommand = "mine"\r\n',
+    }
+    for path, text in texts.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(text.encode())
+    install(box, "--target", "claude-code", "--target", "gemini", "--target", "codex")
+    for path, text in texts.items():
+        raw = path.read_bytes()
+        assert b"memman" in raw
+        assert raw.count(b"\n") == raw.count(b"\r\n") > text.count("\n")
+    uninstall(box)
+    assert {path: path.read_bytes().decode() for path in texts} == texts
+
+
 def test_hooks_run_through_the_launcher(box, home):
     """The command that stands in the settings runs and succeeds, whatever is sent to it."""
     install(box, "--target", "claude-code")

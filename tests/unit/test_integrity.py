@@ -63,7 +63,7 @@ def test_every_memory_carries_the_digest_of_what_it_says(stored):
     stored.remember("Billing runs on Hetzner.", replaces=uids[2])
     stored.drain()
     rows = stored.store(f"SELECT {', '.join(SEALED)}, digest FROM memory")
-    assert {row[15] for row in rows} == {"current", "superseded", "forgotten"}
+    assert {row[SEALED.index("status")] for row in rows} == {"current", "superseded", "forgotten"}
     assert all(sound(row) for row in rows)
 
 
@@ -233,7 +233,7 @@ def test_a_waiting_note_that_a_person_cleans_stays_sound(box):
 
 
 def test_what_a_stage_gave_is_done_again_where_it_is_damaged(box):
-    """The journal gives back what was written, and nothing where a byte of it changed."""
+    """The journal gives back what was written by this version of a stage, and nothing where a byte of it changed."""
     box.remember(FACTS[0])
     with closing(Queue(str(box.data))) as queue:
         journal = Journal(queue.db)
@@ -244,6 +244,7 @@ def test_what_a_stage_gave_is_done_again_where_it_is_damaged(box):
             assert journal.read("n", "extract", "1") is None
         queue.db.execute("UPDATE journal SET output = 'from before', digest = NULL")
         assert journal.read("n", "extract", "1") == "from before"
+        assert journal.read("n", "extract", "2") is None
 
 
 def foreign(path):

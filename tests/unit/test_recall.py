@@ -87,6 +87,18 @@ def test_a_changed_fact_is_recalled_in_its_current_form(box, old, new, query):
     assert len(box.store("SELECT id FROM memory")) == len(NOISE) + 2
 
 
+def test_what_its_session_says_lifts_no_old_fact_above_the_new(box):
+    """In history the old fact stands below what took its place, however well a neighbour of it answers."""
+    session = {"agent": "tester", "session": "exports"}
+    old = box.remember("The exporter writes CSV.", **session)
+    box.remember("The billing exporter of the shop writes its files to the share every night.", **session)
+    box.drain()
+    box.remember("Parquet comes out of it now.", replaces=old, agent="tester", session="later")
+    assert box.drain().superseded == 1
+    shown = box.recall("where does the billing exporter of the shop write its files every night", history=True)
+    assert shown[1:] == ["Parquet comes out of it now.", "The exporter writes CSV."]
+
+
 def test_as_of_answers_as_it_was_at_that_moment(box):
     """Before anything nothing is known, then the first fact, then only the one in force."""
     moments = [now()]
@@ -293,14 +305,25 @@ def test_an_empty_store_and_no_store_give_nothing(box):
 
 
 def test_relevance_beats_importance_age_and_use(box):
-    """A memory that answers the question is first, however important, new and used another one is."""
-    box.remember("The billing service deploys with Helm.", importance=1)
-    box.drain()
-    box.remember("The search service has a dashboard.", importance=5)
-    box.drain()
-    box.alter("UPDATE memory SET uses = 1000 WHERE id = 2")
-    box.alter("UPDATE memory SET recorded_at = 1 WHERE id = 1")
-    assert box.hits("how does the billing service deploy")[0].id == 1
+    """However important, new and used memories are, the same question gives them in the same order, as high."""
+    for text in (
+        "The billing service deploys with Helm.",
+        "The search service has a dashboard.",
+        "Invoices go out in March.",
+    ):
+        box.remember(text)
+        box.drain()
+
+    def found():
+        return [
+            (hit.id, hit.score, hit.confidence) for hit in box.hits("how does the billing service deploy", every=True)
+        ]
+
+    before = found()
+    assert [hit[0] for hit in before] == [1, 2, 3]
+    box.alter("UPDATE memory SET importance = id + 2, uses = 1000 * id * id")
+    box.alter("UPDATE memory SET recorded_at = recorded_at - 3e10 / id, valid_from = valid_from - 3e10 / id")
+    assert found() == before
 
 
 def test_what_was_shown_is_counted_by_the_next_drain(box):
@@ -314,6 +337,9 @@ def test_what_was_shown_is_counted_by_the_next_drain(box):
     box.remember("Something else.")
     box.drain()
     assert box.store("SELECT uses FROM memory WHERE text LIKE '%Coolify.'") == [3]
+    assert box.memman("recall", "where do we deploy").stdout
+    box.drain()
+    assert box.store("SELECT uses FROM memory WHERE text LIKE '%Coolify.'") == [4]
 
 
 def test_recall_asks_no_provider_anything(box):

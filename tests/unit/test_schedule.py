@@ -169,7 +169,7 @@ def test_an_idle_tick_is_silent_and_loads_nothing_big(box):
 
 
 def test_a_tick_is_idle_only_where_nothing_is_to_do(box):
-    """A waiting note, much that recall has shown, or long without tidying up, and the drain runs whole."""
+    """A waiting note, much that recall has shown, long without tidying up, a clock set back: the drain runs whole."""
     data = str(box.data)
     assert not idle(data)
     box.remember("The heron nests by the river.")
@@ -181,9 +181,12 @@ def test_a_tick_is_idle_only_where_nothing_is_to_do(box):
     assert not idle(data)
     box.drain()
     assert idle(data)
-    box.queue(
-        "UPDATE meta SET value = json_set(value, '$.at', (value ->> '$.at') - ?) WHERE key = 'last_drain'", TIDY * 1000
-    )
+    passed = "UPDATE meta SET value = json_set(value, '$.at', (value ->> '$.at') - ?) WHERE key = 'last_drain'"
+    box.queue(passed, -TIDY * 1000)
+    assert not idle(data)
+    box.queue(passed, TIDY * 1000)
+    assert idle(data)
+    box.queue(passed, TIDY * 1000)
     assert not idle(data)
 
 

@@ -30,6 +30,13 @@ def test_the_words_of_a_time_do_not_count_against_a_note(box):
     assert box.recall("auth lifetime in the last three days") == ["The auth tokens live an hour."]
 
 
+def test_a_note_that_holds_little_of_the_question_is_not_shown(box):
+    """Half of the question's words bring up a note that waits; one in four does not."""
+    box.remember("The invoices wait for a mailer.")
+    box.remember("The importer writes invoices as Parquet.")
+    assert box.recall("invoices importer Parquet schema") == ["The importer writes invoices as Parquet."]
+
+
 def test_of_notes_that_answer_alike_that_of_the_time_is_first(box):
     """The time that a question names orders what waits, too."""
     for n in range(3):
