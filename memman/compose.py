@@ -378,8 +378,8 @@ async def _screened(
     """Look through stores by today's rules for secrets: all of them after an upgrade; return whether some are left."""
     from memman.config import stores
     from memman.drain.screen import screen
-    from memman.model.secret_words import SCREEN
     from memman.model.vocabulary import SCREENED
+    from memman.secrets import SCREEN
 
     upgraded = queue.meta(SCREENED) != SCREEN
     names = stores.names(data) if upgraded or all_stores else sorted(workshop.stores)

@@ -33,7 +33,7 @@ PATIENCE = 300
 _BEFOREHAND = (
     *("cli.drain", "compose", "drain.loop", "drain.maintenance", "drain.upgrade", "drain.worklog", "embed.builtin"),
     *("embed.cache", "govern.status", "hot.hook", "hot.recall", "hot.remember", "llm.builtin", "queue.ledger"),
-    *("store.sqlite.store", "model.secrets", "config.env"),
+    *("store.sqlite.store", "secrets.matcher", "config.env"),
 )
 
 
