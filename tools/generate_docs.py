@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from promises import page as promises
+from words import module as words
 
 from memman.cli import run
 from memman.config.keys import KEYS
@@ -113,6 +114,7 @@ FILES = {
     **{f"docs/{name}": lambda make=make: NOTE + make() for name, make in PAGES.items()},
     "docs/promises.md": lambda: NOTE + promises(),
     "hooks/claude-code/skills/memman/SKILL.md": _skill,
+    "memman/secrets/__init__.py": words,
 }
 
 

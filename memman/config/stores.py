@@ -4,7 +4,7 @@ import os
 
 from memman.config.places import read_file, store_path, write_file
 from memman.config.repository import repository
-from memman.model.secret_words import LONG, screened
+from memman.secrets import LONG, screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from memman.drain.runner import Stopped, Watch, fly
 from memman.drain.worklog import failure
 from memman.model.errors import MemmanError
 from memman.model.records import Note
-from memman.model.secret_words import screened
 from memman.pipeline.plan import Outcome, Tools
 from memman.queue.journal import Journal
 from memman.queue.notes import Queue
+from memman.secrets import screened
 from memman.sqlite import translated
 from memman.store.protocols import Store
 

@@ -9,10 +9,10 @@ from memman.drain.failpoint import Reach
 from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure
 from memman.model.errors import BadConfig, MemmanError, ProviderError, ProviderMisconfigured
-from memman.model.secret_words import SCREEN
 from memman.model.vocabulary import JUDGED, SCREENED
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
+from memman.secrets import SCREEN
 from memman.upkeep.idle import UPGRADING
 
 

@@ -24,7 +24,7 @@ from memman.model.errors import (
     ProviderError,
     SchedulerStopped,
 )
-from memman.model.secrets import redact
+from memman.secrets.matcher import redact
 
 if TYPE_CHECKING:
     from memman.drain.report import Report

@@ -10,7 +10,7 @@ from memman.embed import Embedding, Vectors
 from memman.http import Http, JsonObject
 from memman.model.errors import BadReply, ProviderMisconfigured
 from memman.model.records import Fingerprint, Usage
-from memman.model.secret_words import screened
+from memman.secrets import screened
 
 # Texts a call: what the least generous of the known providers (Cohere, behind gateways) takes.
 BATCH = 96

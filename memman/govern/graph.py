@@ -9,9 +9,9 @@ from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.records import Edge, EdgeKind
-from memman.model.secrets import redact
 from memman.model.vocabulary import HIDDEN
 from memman.recall.render import SHORT_ID, clean
+from memman.secrets.matcher import redact
 from memman.store.rows import EdgeRow
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.unit import MANUAL

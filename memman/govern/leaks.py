@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from memman.model.secret_words import suspicious
-from memman.model.secrets import Leak, leaks, redact
+from memman.secrets import suspicious
+from memman.secrets.leaks import Leak, leaks
+from memman.secrets.matcher import redact
 
 _STAMPED = ("agent", "session", "cwd", "repository", "revision", "host", "user")
 

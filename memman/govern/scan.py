@@ -14,15 +14,15 @@ from memman.govern import leaks
 from memman.govern.stores import Chosen, expected, writing
 from memman.locks import drain_lock
 from memman.model.errors import MemmanError
-from memman.model.secret_words import SCREEN
-from memman.model.secrets import leaks as leaking
-from memman.model.secrets import redact
 from memman.model.vocabulary import SCREENED
 from memman.pipeline import context
 from memman.providers import builtin_embedder
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.recovery import copies
+from memman.secrets import SCREEN
+from memman.secrets.leaks import leaks as leaking
+from memman.secrets.matcher import redact
 from memman.sqlite import Guard, Transaction, open_reader, there
 from memman.store.sqlite import screened
 from memman.upkeep.scrub import mark, scrub

@@ -7,7 +7,7 @@ from memman.config.places import setting
 from memman.config.schedule import Schedule
 from memman.hot.frame import stripped
 from memman.hot.prompt import command, ends
-from memman.model.secret_words import screened
+from memman.secrets import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

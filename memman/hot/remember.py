@@ -10,9 +10,9 @@ from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
 from memman.hot.pointing import pointing
 from memman.hot.provenance import stamp
-from memman.model.secret_words import screened
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, SOURCES
 from memman.queue.append import MAX_BYTES, append_all
+from memman.secrets import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

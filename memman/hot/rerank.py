@@ -5,11 +5,11 @@ Whatever goes wrong, the local order stands.
 
 from memman.config.env import Settings
 from memman.model.errors import MemmanError
-from memman.model.secrets import redact
 from memman.model.terms import words
 from memman.recall.order import ordered
 from memman.recall.supersede import by_reranker, newer_first
 from memman.rerank import reranker
+from memman.secrets.matcher import redact
 from memman.sqlite import Guard
 
 TYPE_CHECKING = False

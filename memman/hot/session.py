@@ -5,7 +5,7 @@ import time
 from fcntl import LOCK_EX, LOCK_NB, flock
 
 from memman.config.places import make_file, make_folder, open_file, sessions_path
-from memman.model.secret_words import screened
+from memman.secrets import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

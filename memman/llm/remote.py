@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from memman.http import Http, JsonObject, Rejected
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Reply, Request, Usage
-from memman.model.secret_words import screened
+from memman.secrets import screened
 
 # The statuses that say no to a part of the request, and those that say no to its text.
 DIALECT = frozenset({400, 422})

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from memman.model.secret_words import screened
 from memman.pipeline.plan import Plan, Tools
+from memman.secrets import screened
 
 
 async def redact(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001 - every stage has one shape

@@ -8,11 +8,11 @@ import sys
 
 import apsw
 
-from memman.model.secret_words import masked
 from memman.model.terms import stems
 from memman.queue.seal import SINCE, SOUND, teach
 from memman.recall.confidence import apposite, confidence, wanted
 from memman.recall.hit import Hit
+from memman.secrets import masked
 from memman.sqlite import Row, open_reader, schema_version
 from memman.store.rows import MemoryRow
 

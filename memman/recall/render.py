@@ -1,9 +1,9 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
-from memman.model.secret_words import masked
 from memman.model.terms import stems
 from memman.model.unseen import UNSEEN, codes
 from memman.model.vocabulary import LOW_TRUST
+from memman.secrets import masked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from contextlib import closing
 
 from memman.config.places import shown_path
 from memman.config.schedule import silence
-from memman.model.secret_words import SCREEN
 from memman.model.vocabulary import SCREENED
 from memman.queue import arrivals
 from memman.queue.view import QueueView
+from memman.secrets import SCREEN
 
 # Seconds that may pass without a drain that tidies up, and bytes recall may leave to be counted meanwhile.
 TIDY = 3600

@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any
 
 from memman.model.errors import Busy, CannotWrite, StoreError
-from memman.model.secret_words import SCREEN
-from memman.model.secrets import cleaned
 from memman.model.vocabulary import LEAKS, LEAKY, SCREENED
+from memman.secrets import SCREEN
+from memman.secrets.leaks import cleaned
 from memman.sqlite import Guard
 from memman.store.sqlite import screened
 from memman.store.sqlite.reader import LISTS, TEXTS

@@ -22,11 +22,12 @@ from memman.integrations import edits, toml_block
 from memman.integrations.json5 import CannotEdit, read
 from memman.llm.builtin.markdown import blocks
 from memman.model.errors import BadReply, UsageError
-from memman.model.secrets import leaks, redact
 from memman.model.terms import index_terms, match_any, query_terms, respelled, stems, words
 from memman.pipeline import pasted, replies
 from memman.recall.moments import resolve
 from memman.recall.render import clean
+from memman.secrets.leaks import leaks
+from memman.secrets.matcher import redact
 
 NOW = 1_795_000_000_000
 BLOCK = {

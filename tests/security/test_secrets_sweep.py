@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import memman
-from memman.model.secret_rules import RULES
-from memman.model.secret_words import suspicious
-from memman.model.secrets import redact
+from memman.secrets import suspicious
+from memman.secrets.matcher import redact
+from memman.secrets.rules import RULES
 
 ROOT = Path(__file__).parents[2]
 CLASSES = [

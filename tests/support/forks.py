@@ -33,7 +33,7 @@ PATIENCE = 300
 _BEFOREHAND = (
     *("cli.drain", "drain.run", "drain.loop", "upkeep.maintenance", "upkeep.upgrade", "drain.worklog", "embed.builtin"),
     *("embed.cache", "govern.status", "hot.hook", "hot.recall", "hot.remember", "llm.builtin", "queue.ledger"),
-    *("store.sqlite.store", "model.secrets", "config.env"),
+    *("store.sqlite.store", "secrets.matcher", "config.env"),
 )
 
 

@@ -27,7 +27,7 @@ REMEMBER = COMMON | frozenset(
     """
     memman.config.detached memman.config.ground memman.config.ignore memman.hot.pointing memman.hot.provenance
     memman.hot.remember
-    memman.model.secret_words
+    memman.secrets
     memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
     """.split()
 )
@@ -36,7 +36,7 @@ SEARCH = frozenset(
     memman.recall memman.recall.candidates memman.recall.collapse memman.recall.confidence memman.recall.fuse
     memman.recall.gate memman.recall.hit memman.recall.likeness memman.recall.order memman.recall.query
     memman.recall.render memman.recall.rescore memman.recall.signals memman.recall.supersede
-    memman.embed memman.embed.static memman.model.secret_words memman.store.rows
+    memman.embed memman.embed.static memman.secrets memman.store.rows
     memman.model.terms memman.model.unseen memman.store memman.store.sqlite memman.store.sqlite.nearness
     memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.seal
     """.split()
@@ -118,7 +118,7 @@ def test_remember_takes_little_more_than_python_itself(box, rounds, kept):
 def test_a_note_that_may_hold_a_secret_alone_loads_the_rules(box):
     """Only a telling word makes `remember` pay for the secret rules."""
     _, modules = loaded(box, "remember", "the password of the test")
-    assert modules >= REMEMBER | {"memman.model.secrets", "re"}
+    assert modules >= REMEMBER | {"memman.secrets.matcher", "re"}
 
 
 OPTIONS = ((), ("--limit", "3"), ("--history", "--explain"), ("--budget=100", "--intent", "why"))
@@ -158,13 +158,13 @@ HOOK = frozenset(
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
     memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
     memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
-    memman.model.secret_words memman.model.vocabulary
+    memman.secrets memman.model.vocabulary
     """.split()
 )
 CAPTURE = frozenset(
     """
     memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt
-    memman.model memman.model.secret_words memman.model.unseen
+    memman.model memman.secrets memman.model.unseen
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
@@ -195,6 +195,7 @@ def hook_loaded(box, event, payload):
         [sys.executable, "-c", code, "hook", event, "--host", "codex"],
         input=payload,
         env=box.environ,
+        cwd=box.data.parent,  # no folder whose name has a telling word
         capture_output=True,
         text=True,
         check=True,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import memman
+from memman.secrets.rules import RULES
 
 # Python 3.11.0 to 3.11.4 take these wrongly: what they match is not what later releases match.
 WRONG = {"POSSESSIVE_REPEAT", "POSSESSIVE_REPEAT_ONE", "ATOMIC_GROUP"}
@@ -77,6 +78,11 @@ def test_no_pattern_uses_what_an_older_python_takes_wrongly():
     assert [
         (name, pattern) for name in MODULES for pattern in patterns(importlib.import_module(name)) if wrong(pattern)
     ] == []
+
+
+def test_no_rule_for_secrets_does():
+    """The patterns of the rules are put together from a file; each of them is looked at as it is used."""
+    assert [rule.name for rule in RULES if wrong(rule.pattern.pattern)] == []
 
 
 @pytest.mark.parametrize("pattern", ["a(?:b+c)*+", r"(?i:x)(\w{2,}+)", "(?>a|ab)c", "x++", "(?=a?+)"])

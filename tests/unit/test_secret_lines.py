@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memman.model.secret_rules import RULES
-from memman.model.secret_words import HIDDEN, suspicious
-from memman.model.secrets import redact
+from memman.secrets import HIDDEN, suspicious
+from memman.secrets.matcher import redact
+from memman.secrets.rules import RULES
 
 LINES = Path(__file__).parents[1] / "data"
 SECRET = [

@@ -6,20 +6,50 @@ import random
 import re
 import subprocess
 import time
+import tomllib
 
 import pytest
 
 from memman.hot.capture import FIRST
-from memman.model.secret_prefixes import PREFIXES
-from memman.model.secret_rules import RULES
-from memman.model.secret_tokens import TOKENS
-from memman.model.secret_words import SERVICE_WORDS, TOKEN_CAPITALS, TOKEN_WORDS, WORDS, suspicious
-from memman.model.secrets import redact
+from memman.secrets import ANYWHERE, BESIDE, CAPITALS, COMMAND, WITHIN, suspicious
+from memman.secrets.matcher import redact
+from memman.secrets.rules import FILE, FRAGMENTS, PLACES, PRIVATE, RULES, tables
 from tests.support.providers import ScriptedProvider
 
 TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 NAMES = [rule.name for rule in RULES]
-KNOWN = (*WORDS, *TOKEN_WORDS, *map(str.lower, TOKEN_CAPITALS), *SERVICE_WORDS)
+TOKENS = [rule for rule in RULES if "token" in rule.row]
+KNOWN = (*ANYWHERE, *WITHIN, *BESIDE, *COMMAND, *map(str.lower, CAPITALS))
+
+
+def test_the_rules_are_plain_toml():
+    """The quick reader finds in the file what TOML says: the same tables, each with the same keys."""
+    with open(FILE, "rb") as source:
+        told = tomllib.load(source)
+    read = {}
+    for name, row in tables():
+        read.setdefault(name, []).append(row)
+    assert [read.pop("fragments")] == [[told.pop("fragments")]]
+    assert read == told
+    assert [rule.name for rule in (PRIVATE, *RULES)] == [name for name, _ in tables()][1:]
+
+
+def test_every_fragment_is_used():
+    """No part of patterns stands in the file for nothing."""
+    written = [*FRAGMENTS.values(), *(row.get("pattern", "") for _, row in tables())]
+    used = {name for text in written for name in re.findall(r"\(\?&(\w+)", text)}
+    assert used | {"start", "end", "hidden"} == {*FRAGMENTS}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=NAMES)
+def test_a_rule_has_what_a_rule_needs(rule):
+    """Each has words, one pattern with a secret in it, and an example of either kind; no key is misspelled."""
+    assert rule.words
+    assert ("token" in rule.row) != ("pattern" in rule.row)
+    assert "secret" in rule.pattern.groupindex
+    assert rule.caught
+    assert rule.spared
+    assert rule.row.keys() <= {*PLACES, "letters", "token", "pattern", "check", "caught", "spared"}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=NAMES)
@@ -49,13 +79,13 @@ def test_redacting_twice_changes_nothing_more():
     assert redact(once) == once
 
 
-@pytest.mark.parametrize("rule", [*TOKENS, *PREFIXES], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", TOKENS, ids=lambda rule: rule.name)
 @pytest.mark.parametrize("before", ["prod-", "key_", "x--"])
 def test_a_token_is_found_behind_a_joining_sign(rule, before):
     """A name that a token is joined to by `-` or `_` does not hide it."""
-    found = re.search(rule.pattern, rule.caught, re.ASCII)
+    found = rule.pattern.search(rule.caught)
     token, start = found["secret"], found.start("secret")
-    strict = rule.name in {"mailgun-key", "sidekiq-key", "sidekiq-address"}
+    strict = rule.name == "mailgun-key"
     assert (token in redact(rule.caught[:start] + before + token)) is strict
 
 
@@ -83,7 +113,7 @@ def test_a_repository_called_after_a_token_is_not_bound(box):
     assert TOKEN.encode() not in everything(box)
 
 
-PRIVATE = (
+PASSAGES = (
     "<private>abc</private>",
     "<PRIVATE >a\nb</Private >",
     "<private>never closed",
@@ -103,7 +133,14 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", PRIVATE)
+def test_the_rule_of_private_passages_keeps_its_examples():
+    """What it must catch is dropped, and what only looks like a tag stays."""
+    assert redact(PRIVATE.caught) == "[private]"
+    assert redact(PRIVATE.spared) == PRIVATE.spared
+    assert suspicious(PRIVATE.caught)
+
+
+@pytest.mark.parametrize("text", PASSAGES)
 def test_private_passages_are_dropped(text):
     """What stands in <private> is dropped, to the end of the text where it is not closed."""
     assert redact(f"before {text}") == "before [private]"

@@ -11,7 +11,7 @@ from memman.llm.agent.program import find, search_path
 from memman.llm.text import outermost
 from memman.model.errors import BadReply, ProviderError, ProviderMisconfigured, ProviderUnavailable
 from memman.model.records import Reply, Request
-from memman.model.secret_words import screened
+from memman.secrets import screened
 
 # Seconds for one answer, starting included; and for a session to be removed.
 LIMIT, _FORGETTING = 90.0, 20.0

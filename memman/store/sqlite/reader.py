@@ -8,8 +8,8 @@ import os
 
 import apsw
 
-from memman.model.secret_words import SCREEN
 from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, MAYBE, PROTECTED, REPLACED, SCREENED
+from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store.rows import EdgeRow, MemoryRow
 from memman.store.sqlite import nearness, seal

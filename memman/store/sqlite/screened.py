@@ -3,8 +3,8 @@
 Safe on the hot path, which loads it only for a store that is not known to be free of secrets.
 """
 
-from memman.model.secret_words import SCREEN, masked
 from memman.model.vocabulary import LEAKS, LEAKY
+from memman.secrets import SCREEN, masked
 from memman.sqlite import id_list
 from memman.store.sqlite.reader import ROW, TEXTS
 

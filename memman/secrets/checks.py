@@ -1,8 +1,11 @@
 """Whether what stands where a secret would stand is one, or a word, a name, a type, a placeholder or code."""
 
 import re
+from collections.abc import Callable
 
-from memman.model.secret_shape import EMAIL, ORDINARY, POD, UNSPOKEN, entropy, kinds, named, scrambled, turns
+from memman.secrets.shape import EMAIL, ORDINARY, POD, UNSPOKEN, entropy, kinds, named, scrambled, turns
+
+Check = Callable[[re.Match[str]], bool]
 
 # Values that stand for a secret, or say that there is one.
 _WORDS = frozenset(
@@ -48,8 +51,13 @@ _SECURES = (
 # Tokens that say where a list goes on.
 _PAGES = "page|next|continuation|starting"
 _PAGING = rf"(?:(?<![A-Za-z])(?i:{_PAGES})|{_PAGES.title()})[ _.-]?(?i:token)"
-# Characters before a name in which it is said which one.
+# Characters before a name in which it is said which one, or that it is a token of a service.
 _BEFORE = 24
+# What stands by a key of a service, by what is none, and the form of everyday ids: a key only where it is called one.
+_NAMING = r"(?i)key|token|secret|api|auth|access|client|cred|pass|pwd|licen[cs]e|private"
+_DIGEST = r"(?i)sha-?\d|md5|digest|hash|checksum|commit|revision|integrity|etag|public"
+_PLAIN = r"[0-9a-fA-F-]+"
+_FILLED = r"[\"']?[A-Za-z0-9+/=]{8,}"
 _HEX = r"(?i)[0-9a-f-]+|[0-9a-f]{8,}[:/][0-9a-f]+"
 _ENDING = r"(?:tion|sion|ing|ment|ity|ies|ed|ness|[ai]ble|ally|ology|[ae]nce|ive|ical|ship|ism|er|or|ion|ent|ant)s?"
 
@@ -165,6 +173,37 @@ def cookie(match: re.Match[str]) -> bool:
         len(value) >= 12 and value.isascii() and not _spared(value) and not named(value) and entropy(value) >= 2.8  # noqa: PLR2004
         for value in values
     )
+
+
+def filled(match: re.Match[str]) -> bool:
+    """Whether one of a manifest's values is more than a template."""
+    return any(re.match(_FILLED, line.partition(":")[2].strip()) for line in match[0].splitlines())
+
+
+def keyed(match: re.Match[str]) -> bool:
+    """Whether what follows a service's name is a key of it rather than a name, a digest or an id."""
+    value, gap = match["secret"], match["gap"]
+    said = match.string[max(0, match.start() - _BEFORE) : match.start()] + gap
+    if not any(map(str.isdigit, value)) or re.search(_DIGEST, gap) or named(value):
+        return False
+    if re.fullmatch(_PLAIN, value):
+        return bool(re.search(_NAMING, said))
+    return entropy(value) >= 2.4  # noqa: PLR2004 - bits a character
+
+
+_NAMED: dict[str, Check] = {
+    check.__name__: check
+    for check in (cookie, drawn, drawn_within, field, filled, keyed, login, mentioned, password, shuffled, token)
+}
+
+
+def check(said: str) -> Check:
+    """Return what judges a match: by name, as `entropy 2.5` that many bits a character, and '' nothing."""
+    name, _, least = said.partition(" ")
+    if name == "entropy":
+        bits = float(least)
+        return lambda match: entropy(match["secret"]) >= bits
+    return _NAMED[name] if name else lambda _: True
 
 
 def _value(match: re.Match[str]) -> str:
