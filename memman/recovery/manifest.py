@@ -3,7 +3,6 @@
 import json
 import os
 import time
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from typing import Any, get_origin
@@ -13,7 +12,7 @@ from memman.config.stores import valid_name
 from memman.model.errors import AmbiguousId, DamagedFile, UnknownId
 
 NEWEST = "latest"
-# Beside the tables' rows: the memories that hold, as everywhere where memories are counted. Older backups lack it.
+# Beside the tables' rows: the memories that hold, as everywhere where memories are counted.
 CURRENT = "current"
 _STAMP = "%Y%m%dT%H%M%SZ"
 _STAMP_LENGTH = 16
@@ -82,8 +81,8 @@ class Manifest:
 
     @property
     def memories(self) -> int:
-        """How many memories hold in its stores; of an older backup, how many there are."""
-        return sum(part.rows.get(CURRENT, part.rows.get("memory", 0)) for part in self.parts)
+        """How many memories hold in its stores."""
+        return sum(part.rows.get(CURRENT, 0) for part in self.parts)
 
     @property
     def queue(self) -> Part | None:
@@ -131,11 +130,6 @@ def listed(data: str) -> dict[str, Manifest | None]:
     return dict(sorted(found.items(), key=lambda item: (item[1].number if item[1] else 0, item[0]), reverse=True))
 
 
-def sound(data: str) -> list[Manifest]:
-    """Return the manifests that can be read, the last taken first."""
-    return [manifest for manifest in listed(data).values() if manifest]
-
-
 def found(data: str, part: str) -> str:
     """Return the id that `part` begins, or that of the last backup for 'latest'. Raises UnknownId, AmbiguousId."""
     ids = list(listed(data))
@@ -143,12 +137,8 @@ def found(data: str, part: str) -> str:
     if not named:
         raise UnknownId(f"there is no backup {part[:80]!a}: `memman backup list` shows them")
     if len(named) > 1:
-        raise AmbiguousId(f"{part} is ambiguous, give more characters: {_some(named)}")
+        raise AmbiguousId(f"{part} is ambiguous, give more characters: {', '.join(sorted(named)[:5])}")
     return named[0]
-
-
-def _some(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names)[:5])
 
 
 def _is_id(name: str) -> bool:

@@ -26,7 +26,7 @@ from memman.store.sqlite.unit import MANUAL
 Row = tuple[Any, ...]
 PAGE = 4096
 # Where a first page says how many pages there are; where it says nothing, SQLite goes by the file's length.
-_SIZE = slice(28, 32)
+_SIZE = 28
 # Row ids beyond what may have been given since the last that is there are a damaged sequence's.
 _LEAP = 10_000_000
 # Errors after which all may be well once more, and those of reading that are the file's own.
@@ -66,20 +66,26 @@ def passing_over() -> Iterator[None]:
 
 
 def opened(path: str, new: apsw.Connection, tables: Sequence[str]) -> apsw.Connection:
-    """Open a copy of a damaged file; where SQLite makes out none of its tables, by the first page of the `new` one.
+    """Open a copy of a damaged file; where SQLite does not make out its tables, by the schema of the `new` one.
 
-    That one says where the tables begin, which is the same in all files that were made by the same steps.
+    Tables begin on the same pages in all files that were made by the same steps.
     """
-    checkpoint(new)
     db = _unchecked(path)
-    if not all(len(there := columns(db, table)) > 0 and {*there} <= {*columns(new, table)} for table in tables):
-        db.close()
-        with open(path, "r+b", opener=open_file) as file, open(new.filename, "rb", opener=open_file) as other:
-            page = bytearray(other.read(PAGE))
-            page[_SIZE] = bytes(4)
-            file.write(page)
-        db = _unchecked(path)
-    return db
+    if all((there := columns(db, table)) and {*there} <= {*columns(new, table)} for table in tables):
+        return db
+    db.close()
+    checkpoint(new)
+    pages = [1]
+    with passing_over():
+        pages = [page for (page,) in new.execute("SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'")]
+    with open(path, "r+b", opener=open_file) as file, open(new.filename, "rb", opener=open_file) as other:
+        for page in pages:
+            other.seek((page - 1) * PAGE)
+            file.seek((page - 1) * PAGE)
+            file.write(other.read(PAGE))
+        file.seek(_SIZE)
+        file.write(bytes(4))
+    return _unchecked(path)
 
 
 def refill_store(new: SqliteStore, read: apsw.Connection, buried: Tombstones) -> tuple[int, int, tuple[str, ...]]:

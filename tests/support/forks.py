@@ -3,7 +3,8 @@
     with Forks() as forks:
         done = forks.run(("remember", "a note"), data, errors="full", at=3)
 
-Each run is a process of its own on a FaultVFS, and may also be short of memory or of pages.
+Each run is a process of its own on a FaultVFS, and may also be short of memory or of pages. What no command line does
+without a person is called by its name.
 """
 
 import json
@@ -23,7 +24,7 @@ from typing import Any, Self, TypeVar
 
 import apsw
 
-from tests.support.vfs import ERRORS, Fault, FaultVFS
+from tests.support.vfs import ERRORS, Fault, FaultVFS, Kill
 
 Item = TypeVar("Item")
 
@@ -33,7 +34,7 @@ PATIENCE = 300
 _BEFOREHAND = (
     *("cli.drain", "drain.run", "drain.loop", "upkeep.maintenance", "upkeep.upgrade", "drain.worklog", "embed.builtin"),
     *("embed.cache", "govern.status", "hot.hook", "hot.recall", "hot.remember", "llm.builtin", "queue.ledger"),
-    *("store.sqlite.store", "secrets.matcher", "config.env"),
+    *("store.sqlite.store", "secrets.matcher", "config.env", "recovery.recover"),
 )
 
 
@@ -73,6 +74,7 @@ class Forks:
         data: str | os.PathLike[str],
         stdin: str = "",
         *,
+        call: str = "",
         errors: str = "io",
         at: int = 0,
         lasting: bool = False,
@@ -82,10 +84,12 @@ class Forks:
     ) -> Done:
         """Run one command line on a data folder, and wait for its end.
 
-        The `at`-th operation that `errors` (a key of ERRORS) can befall fails, if `lasting` all later ones too.
+        `call` names a function by "module:function", which is called with `args` instead.
+        The `at`-th operation that `errors` (a key of ERRORS) can befall fails, if `lasting` all later ones too; if that
+        is "kill", the process is killed at it.
         SQLite gets `heap` bytes, the process `memory` bytes more than it has, a database `pages` pages; 0 is no limit.
         """
-        fault = {"errors": errors, "at": at, "lasting": lasting}
+        fault = {"call": call, "errors": errors, "at": at, "lasting": lasting}
         limits = {"heap": heap, "memory": memory, "pages": pages}
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -173,10 +177,27 @@ def _run(vfs: FaultVFS, job: dict[str, Any]) -> int:
     if job["memory"]:
         has = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()  # noqa: SIM115 - the same
         resource.setrlimit(resource.RLIMIT_AS, (has + job["memory"],) * 2)
-    vfs.fault = Fault(ERRORS[job["errors"]], job["at"], job["lasting"])
-    code = _entry.main()
+    if job["errors"] == "kill":
+        vfs.fault = Kill(at=job["at"])
+        sys.addaudithook(lambda event, _: vfs.fault.meet(event))
+    else:
+        vfs.fault = Fault(ERRORS[job["errors"]], job["at"], job["lasting"])
+    vfs.patient = bool(job["call"])
+    code = _called(job["call"], job["args"]) if job["call"] else _entry.main()
     sys.stdout.flush()
     return code
+
+
+def _called(name: str, args: Sequence[str]) -> int:
+    """Call a function; return the exit code of a verb that does so."""
+    from memman import _entry
+
+    module, _, function = name.partition(":")
+    try:
+        getattr(import_module(module), function)(*args)
+    except Exception as error:  # noqa: BLE001 - as the entry point does
+        return _entry._report(error)
+    return 0
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ The shared memory beside a log (`-shm`) is mapped, not read and written, and is 
 """
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ IO: Mapping[str, int] = {
 FULL: Mapping[str, int] = {"write": apsw.SQLITE_FULL}
 BUSY: Mapping[str, int] = {"lock": apsw.SQLITE_BUSY}
 ERRORS: Mapping[str, Mapping[str, int]] = {"io": IO, "full": FULL, "busy": BUSY}
+# What a process may be killed at: what SQLite does to a disk, and what Python does, by the names of its audit events.
+CHANGES = frozenset(("write", "sync", "truncate", "delete", "os.rename", "os.remove", "os.mkdir", "os.truncate"))
 
 
 @dataclass(slots=True)
@@ -57,15 +60,30 @@ class Fault:
             raise apsw.exception_for(self.codes[operation])
 
 
+class Kill(Fault):
+    """Ends the process at the `at`-th of CHANGES; a write is cut short halfway."""
+
+    def meet(self, operation: str, before: Callable[[], None] = lambda: None) -> None:
+        """Count an operation, or end here."""
+        if operation in CHANGES:
+            self.seen += 1
+            if self.seen == self.at:
+                before()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
 # Hears of each operation that changes what is on disk: its name, the path, then what it was done with.
 Tell = Callable[..., None]
 
 
 class FaultVFS(apsw.VFS):
-    """The default VFS from its making until `close`; a context manager. Nobody waits in it: what is busy stays so."""
+    """The default VFS from its making until `close`; a context manager.
+
+    Nobody waits in it, unless it is `patient`: what is busy stays so.
+    """
 
     def __init__(self, fault: Fault | None = None, tell: Tell = lambda *_: None, name: str = "memman-faults") -> None:
-        self.fault, self.tell, self.name = fault or Fault(), tell, name
+        self.fault, self.tell, self.name, self.patient = fault or Fault(), tell, name, False
         self.base, self._complain = apsw.vfs_names()[0], sys.unraisablehook
         sys.unraisablehook = self._hear
         super().__init__(name, self.base, makedefault=True)
@@ -112,8 +130,8 @@ class FaultVFS(apsw.VFS):
         return super().xAccess(pathname, flags)
 
     def xSleep(self, microseconds: int) -> int:  # noqa: N802
-        """Say that the time has passed."""
-        return microseconds
+        """Say that the time has passed, or let it pass."""
+        return super().xSleep(microseconds) if self.patient else microseconds
 
 
 class FaultFile(apsw.VFSFile):
