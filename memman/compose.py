@@ -356,7 +356,7 @@ async def _drain(
         await maintain(data, queue, ledger, workshop.stores, workshop.store, workshop.local)
         log.write("maintenance", "debug", ms=now_ms() - tidying, stores=sorted(workshop.stores))
         watch.reach("after:maintenance", None)
-        unseen = await _screened(data, queue, workshop, work.stopping, all_stores=not waiting)
+        unseen = await _screened(data, queue, workshop, work.stopping)
         left = not report.stopped and await _upgraded(data, workshop, log)
         unjudged = not report.stopped and await _judged(
             data, queue, workshop, work.stopping, log, all_stores=not waiting
@@ -372,20 +372,13 @@ async def _drain(
     return report
 
 
-async def _screened(
-    data: str, queue: "Queue", workshop: Workshop, stopping: "Callable[[], bool]", *, all_stores: bool
-) -> bool:
-    """Look through stores by today's rules for secrets: all of them after an upgrade; return whether some are left."""
-    from memman.config import stores
+async def _screened(data: str, queue: "Queue", workshop: Workshop, stopping: "Callable[[], bool]") -> bool:
+    """Look for secrets in what was not screened by today's rules; return whether some of it is left."""
+    from memman.drain.idle import PASSED_OVER, unscreened
     from memman.drain.screen import screen
-    from memman.model.vocabulary import SCREENED
-    from memman.secrets import SCREEN
 
-    upgraded = queue.meta(SCREENED) != SCREEN
-    names = stores.names(data) if upgraded or all_stores else sorted(workshop.stores)
-    left = await screen(names, workshop.store, stopping, lambda: beat(data))
-    if upgraded and not left:
-        queue.set_meta(SCREENED, SCREEN)
+    left, passed_over = await screen(unscreened(data), workshop.store, stopping, lambda: beat(data))
+    queue.set_meta(PASSED_OVER, " ".join(passed_over))
     return left
 
 

@@ -15,8 +15,11 @@ _TEXT = 13
 _HEADER = 100
 
 
-def carved(data: bytes, page_size: int, reserved: int, columns: int) -> Iterator[tuple[Any, ...]]:
-    """Yield (row id, values…) of whatever looks like a row of so many columns on any page that is in use."""
+def carved(data: bytes, page_size: int, reserved: int, columns: int, more: int = 0) -> Iterator[tuple[Any, ...]]:
+    """Yield (row id, values…) of whatever looks like a row of so many columns on any page that is in use.
+
+    `more` columns may follow, which a later schema has added; they are left out.
+    """
     free = _free(data, page_size)
     for number in range(len(data) // page_size):
         if number + 1 in free:
@@ -28,9 +31,9 @@ def carved(data: bytes, page_size: int, reserved: int, columns: int) -> Iterator
         for n in range(int.from_bytes(data[head + 3 : head + 5], "big")):
             place = int.from_bytes(data[head + 8 + 2 * n : head + 10 + 2 * n], "big")
             with suppress(ValueError, IndexError, struct.error):
-                row = _row(data, start + place, page_size, reserved, columns)
-                if row:
-                    yield row
+                row = _row(data, start + place, page_size, reserved)
+                if columns <= len(row) <= columns + more:
+                    yield row[:columns]
 
 
 def _free(data: bytes, page_size: int) -> set[int]:
@@ -45,11 +48,11 @@ def _free(data: bytes, page_size: int) -> set[int]:
     return free
 
 
-def _row(data: bytes, at: int, page_size: int, reserved: int, columns: int) -> tuple[Any, ...] | None:
+def _row(data: bytes, at: int, page_size: int, reserved: int) -> tuple[Any, ...]:
     size, at = _varint(data, at)
     rowid, at = _varint(data, at)
     values = _record(_payload(data, at, size, page_size, page_size - reserved))
-    return (rowid, *values[1:]) if len(values) == columns else None
+    return (rowid, *values[1:])
 
 
 def _payload(data: bytes, at: int, size: int, page_size: int, usable: int) -> bytes:

@@ -34,6 +34,8 @@ LEAP = 10_000_000
 _ELSEWHERE = (apsw.FullError, apsw.NoMemError, apsw.CantOpenError, apsw.BusyError)
 _ITS_OWN = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
 _COLUMNS = (*SEALED, "uses", "digest")
+# Columns that a later schema has put behind these; what they say is found out anew.
+_LATER = 1
 # What goes with memories: from where, table, columns, which rows. Of pages that are damaged only what keeps something
 # from coming back, or from going, where one that is wrong names nothing.
 _BESIDE = (
@@ -151,7 +153,7 @@ def memories(db: apsw.Connection, images: Iterable[bytes]) -> tuple[dict[int, tu
     missing = [n for n in range(1, last_row(db, "memory") + 1) if n not in good]
     good |= {row[0]: row for row in by_key(db, "memory", _COLUMNS, missing) if _sound(row)}
     for data in images:
-        good = {row[0]: row for row in carved(data, PAGE, CHECKSUM_BYTES, len(_COLUMNS)) if _sound(row)} | good
+        good = {row[0]: row for row in carved(data, PAGE, CHECKSUM_BYTES, len(_COLUMNS), _LATER) if _sound(row)} | good
     # The index of uids still names what the table has lost.
     named = {row: uid for uid, row in rows(db, "memory", ("uid", "id"))} | {row[0]: row[1] for row in read}
     return good, {row: str(uid) for row, uid in named.items() if row not in good}
