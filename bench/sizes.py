@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from bench import bulk
 from bench.machine import ROOT
 from bench.recent import Recent
-from bench.stores import screened
+from bench.stores import upgrade
 from memman.config.places import store_path
 from memman.store.sqlite.store import SqliteStore
 
@@ -44,10 +44,10 @@ def build(folder: str, sizes: Sequence[int], say: Callable[[str], None], *, fres
 
 
 def known(folder: str, sizes: Sequence[int]) -> dict[str, dict[str, float]]:
-    """Return what is known of stores that are there already, looked through for secrets. Raises FileNotFoundError."""
+    """Return what is known of stores that are there already, upgraded as drains do. Raises FileNotFoundError."""
     found = {}
     for size in sizes:
-        screened(f"{folder}/{size}")
+        upgrade(f"{folder}/{size}")
         with open(_info(folder, size), encoding="ascii") as saved:
             found[str(size)] = json.load(saved)
     return found

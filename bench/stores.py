@@ -25,6 +25,7 @@ from memman.pipeline.link import link
 from memman.pipeline.plan import Plan, Tools
 from memman.queue.entry import new_uid
 from memman.store.protocols import Reader, Store, Unit
+from memman.store.sqlite.screened import due
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.screen import screen
 
@@ -116,12 +117,13 @@ def kept(work: str, size: int) -> str:
     return f"{work}/stores/{_version()}/{size}"
 
 
-def screened(folder: str) -> None:
-    """Look through the default store below a data folder for secrets by today's rules, as drains do."""
-    store = SqliteStore.open(folder, "default")
-    while asyncio.run(screen(("default",), lambda name: store, lambda: False, lambda: None)):  # noqa: ARG005 - the one
-        pass
-    store.close()
+def upgrade(folder: str) -> None:
+    """Do what idle drains do after an upgrade of the rules for secrets; a store just built leaves nothing to do."""
+    if due(store_path(folder, "default")):
+        store = SqliteStore.open(folder, "default")
+        while asyncio.run(screen(("default",), lambda name: store, lambda: False, lambda: None))[0]:  # noqa: ARG005
+            pass
+        store.close()
 
 
 def place(work: str, size: int, data: str) -> None:
@@ -130,7 +132,7 @@ def place(work: str, size: int, data: str) -> None:
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
     shutil.copyfile(kept(work, size) + "/memman.db", target)
     os.chmod(target, 0o600)
-    screened(data)
+    upgrade(data)
 
 
 def _grow(work: str, sizes: Sequence[int]) -> None:

@@ -20,8 +20,8 @@ def module() -> str:
     """Write the module with the tables of today's rules."""
     code, tables = FILE.read_text().partition(_FROM)[0], "".join(_tables())
     parts = [code, tables, *(path.read_text() for path in sorted(HERE.iterdir()) if _counts(path))]
-    version = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-    return f'{code}{_FROM}SCREEN = "{version}"\n{tables}'
+    version = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12].upper()
+    return f"{code}{_FROM}SCREEN = 0x{version}\n{tables}"
 
 
 def _counts(path: Path) -> bool:

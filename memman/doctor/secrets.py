@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from memman.doctor.finding import Context, Finding, shell, sound, warn
-from memman.model.vocabulary import LEAKY, SCREENED
+from memman.store.sqlite import screened
 from memman.store.sqlite.catalogue import Catalogue
 
 
@@ -13,7 +13,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _leaky(name: str, catalogue: Catalogue) -> Iterator[Finding]:
-    if catalogue.reader.meta(SCREENED).endswith(LEAKY):
+    if catalogue.reader.marked and screened.leaking(catalogue.reader.db):
         yield warn(
             f"store {name!r} contains a secret that current rules detect; recall does not show it",
             shell("memman", "scan", "--fix", "--store", name),

@@ -9,11 +9,10 @@ from memman.drain.failpoint import Reach
 from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure
 from memman.model.errors import BadConfig, MemmanError, ProviderError, ProviderMisconfigured
-from memman.model.vocabulary import JUDGED, SCREENED
+from memman.model.vocabulary import JUDGED
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
-from memman.secrets import SCREEN
-from memman.upkeep.idle import UPGRADING
+from memman.upkeep.idle import PASSED_OVER, UPGRADING, unscreened
 
 
 class Upkeep:
@@ -27,7 +26,7 @@ class Upkeep:
         reach("before:maintenance", None)
         await self._tidied()
         reach("after:maintenance", None)
-        unseen = await self._screened(everywhere=everywhere)
+        unseen = await self._screened()
         left = not self.stopping() and await self._upgraded()
         unjudged = not self.stopping() and await self._judged(everywhere=everywhere)
         self.queue.set_meta(UPGRADING, "1" if left or unseen or unjudged else "")
@@ -43,15 +42,12 @@ class Upkeep:
         )
         self.log.write("maintenance", "debug", ms=now_ms() - began, stores=sorted(stores.opened))
 
-    async def _screened(self, *, everywhere: bool) -> bool:
-        """Look through stores by today's rules for secrets; return whether some are left."""
+    async def _screened(self) -> bool:
+        """Look for secrets in what was not screened by today's rules; return whether some of it is left."""
         from memman.upkeep.screen import screen
 
-        upgraded = self.queue.meta(SCREENED) != SCREEN
-        names = self._names(all_stores=upgraded or everywhere)
-        left = await screen(names, self.stores.store, self.stopping, self._tick)
-        if upgraded and not left:
-            self.queue.set_meta(SCREENED, SCREEN)
+        left, passed_over = await screen(unscreened(self.data), self.stores.store, self.stopping, self._tick)
+        self.queue.set_meta(PASSED_OVER, " ".join(passed_over))
         return left
 
     async def _upgraded(self) -> bool:

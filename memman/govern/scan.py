@@ -14,13 +14,11 @@ from memman.govern import leaks
 from memman.govern.stores import Chosen, expected, writing
 from memman.locks import drain_lock
 from memman.model.errors import MemmanError
-from memman.model.vocabulary import SCREENED
 from memman.pipeline import context
 from memman.providers import builtin_embedder
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.recovery import copies
-from memman.secrets import SCREEN
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Guard, Transaction, open_reader, there
@@ -96,8 +94,7 @@ def _fix_store(place: Chosen) -> None:
         for (row, uid), names in rules.items():
             unit.seal(row)
             leaks.note(unit.db, now_ms(), uid, ", ".join(sorted(names)))
-        screened.unmarked(unit.db)
-        unit.set_meta(SCREENED, SCREEN)
+        screened.mark_all(unit.db)
         _find_anew(store, unit, local, [row for row, _ in rules])
 
 

@@ -42,12 +42,6 @@ HELD = "held:"
 # What an agent, and a log, is told in place of what is held back.
 WITHHELD = "[held back for review]"
 
-# Store setting: by which rules every text was found to hold no secret; before that, how far the look has come.
-SCREENED = "screened"
-# What follows the rules there once all is seen, and the store setting, by row, of each memory that holds a secret.
-LEAKY = "leaky"
-LEAKS = "leak:"
-
 # Embedders of this machine. Recall searches the last that is complete; linking keeps to the first.
 BUILTIN, MINILM = "builtin", "minilm"
 LOCAL = (BUILTIN, MINILM)

@@ -1,7 +1,8 @@
 """Secrets, and taking them out of texts: what stands before the rules, a plain string search.
 
 It decides whether the rules are worth loading. What it looks for stands at the end, derived from the words that every
-rule in `rules.toml` needs; `SCREEN` is the version of it all. Safe on the hot path, which loads this module alone.
+rule in `rules.toml` needs; `SCREEN` is the version of it all. Safe on the hot path, which
+loads this module alone.
 """
 
 # Characters that the shortest token or key has that is looked for in what is long, none of them a blank.
@@ -65,7 +66,7 @@ def _valued(text: str) -> bool:
 
 # fmt: off
 # Written by `make docs` from `rules.toml`.
-SCREEN = "2c1813e40cd1"
+SCREEN = 0xFB7FFF5449B3
 ANYWHERE: dict[str, tuple[str, ...]] = {
 "pass": (
     "--pass", "_pass", "admin pass", "db pass", "mot de passe", "pass :", "pass =", "pass ?", 'pass"', "pass'",

@@ -3,20 +3,23 @@
 import json
 import os
 import time
+from collections.abc import Sequence
 from contextlib import closing
 
-from memman.config.places import shown_path
+from memman.config import stores
+from memman.config.places import shown_path, store_path
 from memman.config.schedule import silence
-from memman.model.vocabulary import SCREENED
 from memman.queue import arrivals
 from memman.queue.view import QueueView
-from memman.secrets import SCREEN
+from memman.store.sqlite import screened
 
 # Seconds that may pass without a drain that tidies up, and bytes recall may leave to be counted meanwhile.
 TIDY = 3600
 SHOWN = 16_384
 # Queue setting: a drain has left some of an upgrade's work to the next.
 UPGRADING = "upgrading"
+# Queue setting: the stores that the last look for secrets could not get through. The hourly drain tries again.
+PASSED_OVER = "passed over"
 # Queue setting: the stores out of whose files, and the queue's, something must go that was purged.
 SCRUBBING = "scrubbing"
 
@@ -30,10 +33,15 @@ def idle(data: str) -> bool:
             or arrivals.waiting(data)
             or queue.meta(UPGRADING)
             or queue.meta(SCRUBBING)
-            or queue.meta(SCREENED) != SCREEN
+            or unscreened(data, queue.meta(PASSED_OVER).split())
         ):
             return False
         return _tidy(queue.meta("last_drain")) and _size(shown_path(data)) < SHOWN
+
+
+def unscreened(data: str, but: Sequence[str] = ()) -> list[str]:
+    """Return the stores with a memory that was not screened by today's rules for secrets."""
+    return [name for name in stores.names(data) if name not in but and screened.due(store_path(data, name))]
 
 
 def _tidy(last_drain: str) -> bool:

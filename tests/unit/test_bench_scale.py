@@ -10,6 +10,7 @@ from memman.embed.static import StaticTable
 from memman.recall import search
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.screened import due
 from memman.store.sqlite.store import SqliteStore
 
 ROWS = 300
@@ -47,6 +48,11 @@ def test_bulk_fills_every_table_as_the_stages_do(both):
     slowly, quickly = (counts(path) for path, _ in both)
     assert quickly == slowly
     assert quickly["memory"] in {ROWS, ROWS + 1}
+
+
+def test_both_are_screened_as_they_are_written(both):
+    """A store that was just built leaves nothing to look through, and recall of it is that of the product."""
+    assert [due(path) for path, _ in both] == [False, False]
 
 
 def test_bulk_makes_the_same_links(both):

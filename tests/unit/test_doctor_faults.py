@@ -506,7 +506,7 @@ def held_back(machine):
 def leaky(machine):
     """Store a memory with a token, as an older version did, and let a drain look through the store."""
     machine.box.alter("UPDATE memory SET text = text || ' ghp_Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq' WHERE id = 1")
-    machine.box.store("UPDATE meta SET value = 'older' WHERE key = 'screened'")
+    machine.box.store("UPDATE memory SET screened = 0")
     machine.run("memman remember 'The crane nests there too.' && memman scheduler drain")
 
 

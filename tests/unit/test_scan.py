@@ -35,7 +35,7 @@ def leaky(box):
     slip(path, "INSERT INTO entity(name, count) VALUES (?, 1)", TOKEN)
     slip(path, "UPDATE receipt SET cwd = ?", f"/home/{TOKEN}")
     slip(path, "INSERT INTO alias VALUES (?, 'mirror', 1)", TOKEN)
-    slip(path, "UPDATE meta SET value = 'older' WHERE key = 'screened'")
+    slip(path, "UPDATE memory SET screened = 0")
     slip(path, "INSERT INTO fts(rowid, text, terms, context) VALUES (900, ?, ?, '')", HELD, HELD)
     slip(path, "DELETE FROM fts WHERE rowid = 900")
     box.remember(f"The password of the spare host is {PASSWORD}")

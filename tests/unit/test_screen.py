@@ -1,14 +1,25 @@
-"""What older versions stored is looked through once: recall masks it until then, and loads no rules after."""
+"""Each memory says by which rules it was screened: what others wrote is hidden until drains have looked at it, once."""
 
 import subprocess
 import sys
 
+import pytest
+
+from memman.hot.prime import block
+from memman.model.records import Draft, Fact
 from memman.secrets import SCREEN
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.schema import STEPS
+from memman.store.sqlite.store import SqliteStore
 from memman.upkeep import screen
 
 TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 RULES = "memman.secrets.rules"
-MARK = "SELECT value FROM meta WHERE key = 'screened'"
+BY = "SELECT DISTINCT screened FROM memory ORDER BY 1"
+SERVICE = "The login token service auth-service-2 is at https://git.example.org/shop/pull/12."
+WHERE = "where is the login token service"
+# What an older version stored was screened by its own rules, or by no one knows which.
+OLDER = (SCREEN - 1, 0, SCREEN + 1)
 
 
 def loads_rules(box, *args):
@@ -21,10 +32,10 @@ def loads_rules(box, *args):
 
 
 def older(box, *stores):
-    """Let stores and queue say that they were looked through by the rules of an older version."""
+    """Let the memories of stores say that they were screened by the rules of other versions."""
     for store in stores or ("default",):
-        box.store("INSERT OR REPLACE INTO meta VALUES ('screened', 'older')", name=store)
-    box.queue("UPDATE meta SET value = 'older' WHERE key = 'screened'")
+        said = f"CASE id % 3 {' '.join(f'WHEN {n} THEN {by}' for n, by in enumerate(OLDER))} END"
+        box.store(f"UPDATE memory SET screened = {said}", name=store)
 
 
 def tick(box):
@@ -46,45 +57,94 @@ def multiplied(box, memories):
     box.alter(more, memories)
 
 
-def test_a_drain_marks_the_store_and_recall_loads_no_rules(box):
-    """What this version stored, with telling words and values, is shown without the rules; unmarked, with them."""
-    box.remember("The login token service auth-service-2 is at https://git.example.org/shop/pull/12.")
+def test_a_memory_is_screened_when_it_is_written(tmp_path):
+    """Whatever is handed to a store to write is stored without secrets, and says so; the store is due for no look."""
+    store = SqliteStore(str(tmp_path / "data/one/memman.db"))
+    fact = Fact(f"Use {TOKEN}.", entities=("Deploys", TOKEN), keywords=(TOKEN,), summary=f"{TOKEN} it is")
+    with store.unit() as unit:
+        unit.add(Draft("uid", "note", fact, "user", f"/home/{TOKEN}", 1), 1)
+    assert store.db.execute("SELECT screened FROM memory").get == SCREEN
+    tables = ("memory", "log", "entity", "mention")
+    said = [str(store.db.execute(f"SELECT * FROM {table}").fetchall()) for table in tables]
+    store.close()
+    assert not [text for text in said if TOKEN.lower() in text.lower()]
+    assert "[redacted:github-token]" in said[0]
+    assert not screen.screened.due(store.path)
+
+
+def test_what_this_version_stored_is_recalled_without_the_rules(box):
+    """With telling words and values it is shown as it is; by other rules, it is looked at first."""
+    box.remember(SERVICE)
     box.drain()
-    assert box.store(MARK) == [SCREEN]
-    assert not loads_rules(box, "recall", "where is the login token service")
-    older(box)
-    assert loads_rules(box, "recall", "where is the login token service")
+    assert box.store(BY) == [SCREEN]
+    assert not loads_rules(box, "recall", WHERE)
+    for by in OLDER:
+        box.store(f"UPDATE memory SET screened = {by}")
+        assert loads_rules(box, "recall", WHERE)
 
 
-def test_recall_of_an_unmarked_store_looks_at_what_it_shows_alone(box):
-    """Before a drain has looked through it, a store's other memories cost no rules, however telling they are."""
+def test_recall_looks_at_nothing_but_what_it_shows(box):
+    """A store's other memories cost no rules, however telling they are, and whoever screened them."""
     box.remember("The heron of the login service nests at the river.")
-    box.remember("The login token service auth-service-2 is at https://git.example.org/shop/pull/12.")
+    box.remember(SERVICE)
     box.drain()
     older(box)
     assert not loads_rules(box, "recall", "--limit", "1", "where does the heron of the login service nest")
-    assert loads_rules(box, "recall", "where is the login token service")
+    assert loads_rules(box, "recall", WHERE)
 
 
-def test_ticks_of_the_scheduler_finish_the_look_without_a_note(box):
-    """After an upgrade drains look through all stores in parts, though no note waits; then they are idle again."""
+def test_idle_drains_finish_an_upgrade(box):
+    """Though no note waits they look at all memories of all stores in bounded parts; recall then looks at none."""
     box.configure(JUDGE="off")  # or it would read the copies, too
     for store in ("default", "work"):
-        box.remember("The login token service auth-service-2 is at https://git.example.org/shop/pull/12.", store=store)
+        box.remember(SERVICE, store=store)
     box.drain()
     assert not tick(box)
-    multiplied(box, screen.AT_ONCE + 10)
+    multiplied(box, 2 * screen.AT_ONCE + 10)
     older(box, "default", "work")
-    assert loads_rules(box, "recall", "where is the login token service")
+    left = f"SELECT count(*) FROM memory WHERE screened <> {SCREEN}"
+    total = 2 * screen.AT_ONCE + 11
+    assert loads_rules(box, "recall", WHERE)
+    for done in (screen.AT_ONCE, 2 * screen.AT_ONCE):
+        assert tick(box)
+        assert box.store(left) == [total - done]
     assert tick(box)
-    assert box.store(MARK) == [f"{SCREEN} {screen.AT_ONCE}"]
-    assert tick(box)
-    assert box.store(MARK) == box.store(MARK, name="work") == [SCREEN]
+    assert box.store(BY) == box.store(BY, name="work") == [SCREEN]
     assert not tick(box)
-    assert not loads_rules(box, "recall", "where is the login token service")
+    assert not loads_rules(box, "recall", WHERE)
 
 
-def test_what_an_older_version_stored_is_masked_until_it_is_taken_out(box):
+def test_a_store_that_somebody_puts_there_is_looked_through(box):
+    """A tick finds a store that came from elsewhere, though every other was done with long ago."""
+    box.remember(SERVICE)
+    box.drain()
+    assert not tick(box)
+    there = box.store_path("brought")
+    there.parent.mkdir(mode=0o700)
+    there.write_bytes(box.store_path().read_bytes())
+    there.chmod(0o600)
+    older(box, "brought")
+    assert tick(box)
+    assert box.store(BY, name="brought") == [SCREEN]
+    assert not tick(box)
+
+
+def test_a_store_of_an_older_schema_is_hidden_until_a_tick(box):
+    """What it holds names no rules: recall hides its secrets, and a tick brings it to the schema and looks."""
+    box.remember("Deploys push with a token to the mirror.")
+    box.drain()
+    box.alter("UPDATE memory SET text = ?", f"Deploys push with {TOKEN} to the mirror.")
+    box.store("DROP INDEX memory_screened")
+    box.store("ALTER TABLE memory DROP COLUMN screened")
+    box.store(f"PRAGMA user_version = {len(STEPS) - 1}")
+    question = "what do deploys push with"
+    assert "[redacted:github-token]" in box.recall(question)[0]
+    assert tick(box)
+    assert box.store(BY) == [-SCREEN]
+    assert "[redacted:github-token]" in box.recall(question)[0]
+
+
+def test_what_an_older_version_stored_is_hidden_until_it_is_taken_out(box):
     """A secret by today's rules is never shown: before the look, after it, nor once it is taken out."""
     question = "what do deploys push with"
     box.remember("Deploys push with a token to the mirror.")
@@ -96,32 +156,73 @@ def test_what_an_older_version_stored_is_masked_until_it_is_taken_out(box):
         box.remember("The mirror is in Oslo.")
         box.drain()
         assert "[redacted:github-token]" in box.recall(question)[0]
-    assert box.store(MARK) == [f"{SCREEN} leaky"]
+    assert box.store(BY) == [-SCREEN, SCREEN]
+    assert not tick(box)
     assert box.memman("scan", "--fix").returncode == 0
-    assert box.store(MARK) == [SCREEN]
-    assert not box.store("SELECT key FROM meta WHERE key LIKE 'leak:%'")
+    assert box.store(BY) == [SCREEN]
     assert "[redacted:github-token]" in box.recall(question)[0]
 
 
+@pytest.mark.parametrize("looked", [False, True])
+def test_a_session_begins_without_what_an_older_version_stored(box, looked):
+    """The block of preferences and decisions hides a secret before drains have looked, and after."""
+    box.remember("I prefer to push to the mirror with a token.", category="preference")
+    box.drain()
+    box.alter("UPDATE memory SET text = ?", f"I prefer to push with {TOKEN} to the mirror.")
+    older(box)
+    assert not looked or tick(box)
+    text, uids = block(str(box.data), "default")
+    assert len(uids) == 1
+    assert "[redacted:github-token]" in text
+    assert TOKEN not in text
+
+
 def test_one_secret_costs_the_other_memories_of_a_store_nothing(box):
-    """Once all is seen, only what holds a secret is masked: recall of anything else loads no rules."""
+    """Once all is seen, only what holds a secret is looked at again: recall of anything else loads no rules."""
     box.remember("Deploys push with a token to the mirror.")
-    box.remember("The login token service auth-service-2 is at https://git.example.org/shop/pull/12.")
+    box.remember(SERVICE)
     box.drain()
     box.alter("UPDATE memory SET text = ? WHERE text LIKE 'Deploys%'", f"Deploys push with {TOKEN} to the mirror.")
     older(box)
     assert tick(box)
-    assert not loads_rules(box, "recall", "--limit", "1", "where is the login token service")
+    assert not loads_rules(box, "recall", "--limit", "1", WHERE)
     assert "[redacted:github-token]" in box.recall("what do deploys push with")[0]
 
 
 def test_a_damaged_store_keeps_no_other_from_being_looked_through(box):
-    """What cannot be read is passed over, and left as it was."""
+    """What cannot be read is passed over, and left as it was; ticks do not come back to it."""
     for store in ("bad", "work"):
         box.remember("The heron nests at the river.", store=store)
     box.drain()
-    older(box, "bad", "work")
+    older(box, "work")
     box.store_path("bad").write_bytes(b"damaged " * 1024)
     assert tick(box)
-    assert box.store(MARK, name="work") == [SCREEN]
+    assert box.store(BY, name="work") == [SCREEN]
     assert box.store_path("bad").read_bytes() == b"damaged " * 1024
+    assert not tick(box)
+
+
+def test_a_store_that_cannot_be_looked_through_is_left_to_the_hourly_drain(box):
+    """Where a look can be begun and not be finished, that is tried once, and not at every tick."""
+    box.remember("The heron nests at the river.")
+    box.drain()
+    older(box)
+    box.store("CREATE TRIGGER kept BEFORE UPDATE ON memory BEGIN SELECT RAISE(ABORT, 'no'); END")
+    assert tick(box)
+    assert box.store(BY) != [SCREEN]
+    assert not tick(box)
+    box.queue("UPDATE meta SET value = json_set(value, '$.at', 0) WHERE key = 'last_drain'")
+    box.store("DROP TRIGGER kept")
+    assert tick(box)
+    assert box.store(BY) == [SCREEN]
+
+
+def test_the_look_for_what_is_due_reads_no_table(box):
+    """Whether a store is due is told by an index, so that every tick may ask every store."""
+    box.remember("The heron nests at the river.")
+    box.drain()
+    reader = SqliteReader.open(str(box.store_path()))
+    plan = str(reader.db.execute(f"EXPLAIN QUERY PLAN {screen.screened.NEXT}", (1,)).fetchall())
+    reader.close()
+    assert plan.count("SEARCH memory USING INDEX memory_screened") == len(OLDER)
+    assert "SCAN" not in plan

@@ -8,7 +8,7 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, MAYBE, PROTECTED, REPLACED, SCREENED
+from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, MAYBE, PROTECTED, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store.rows import EdgeRow, MemoryRow
@@ -88,6 +88,8 @@ def load_vectors(db: apsw.Connection) -> bool:
     return True
 
 
+# The first schema whose memories say by which rules for secrets they were screened.
+MARKED_SINCE = 3
 _MOST_COUNTS = 50_000
 # Other names of what one fact names.
 _MOST_ALIASES = 12
@@ -116,14 +118,16 @@ class SqliteReader:
     current = "m.status = 'current'"
     horizon = 2**63 - 1
 
-    def __init__(self, db: apsw.Connection, *, sealed: bool = True) -> None:
+    def __init__(self, db: apsw.Connection, version: int = VERSION) -> None:
         self.db = db
         self.has_vectors = load_vectors(db)
         self._partitions: dict[int, Partition] = {}
         self._counts: dict[tuple[str, int], int] = {}
         self._counted_at = 0
-        # Whether rows carry a digest, and the uids of those found damaged by it.
-        self.sealed = sealed
+        # Whether rows carry a digest, and the uids of those found damaged by it; whether they say by which rules for
+        # secrets they were screened.
+        self.sealed = version >= seal.SINCE
+        self.marked = version >= MARKED_SINCE
         self.damaged: set[str] = set()
 
     @classmethod
@@ -133,7 +137,7 @@ class SqliteReader:
             return None
         db = open_reader(path)
         version = schema_version(db, VERSION, path)
-        return cls(db, sealed=version >= seal.SINCE) if version else None
+        return cls(db, version) if version else None
 
     def close(self) -> None:
         """Close the connection."""
@@ -235,13 +239,16 @@ class SqliteReader:
         return self._sealed(ids) if self.sealed else self.rows(ids)
 
     def harmless(self, rows: "Iterable[tuple[Any, ...]]") -> "list[tuple[Any, ...]]":
-        """Take secrets out of rows, but where a drain has found that they hold none by today's rules."""
-        mark = self.meta(SCREENED)
-        if mark == SCREEN:
-            return list(rows)
-        from memman.store.sqlite import screened
+        """Take secrets out of rows, but of those that are known to hold none by today's rules."""
+        rows = list(rows)
+        sql = f"SELECT id FROM memory WHERE id {LISTED} AND screened = {SCREEN}"
+        listed = id_list(row[0] for row in rows)
+        clean = {memory for (memory,) in self.db.execute(sql, (listed,))} if self.marked else set()
+        if all(row[0] in clean for row in rows):
+            return rows
+        from memman.store.sqlite.screened import hidden
 
-        return screened.harmless(self.db, rows, mark)
+        return [row if row[0] in clean else hidden(row) for row in rows]
 
     def _sealed(self, ids: "Iterable[int]") -> dict[int, MemoryRow]:
         sql = f"SELECT digest, {MemoryRow.listed()} FROM memory WHERE id {LISTED}"

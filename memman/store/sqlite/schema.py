@@ -164,8 +164,15 @@ CREATE INDEX memory_note ON memory(substr(note, -8));
 CREATE INDEX memory_successor ON memory(superseded_by) WHERE superseded_by IS NOT NULL;
 """
 
+# By which rules for secrets each memory was screened (see `screened`), in place of a mark of the whole store.
+V3 = """
+ALTER TABLE memory ADD COLUMN screened INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX memory_screened ON memory(screened);
+DELETE FROM meta WHERE key = 'screened' OR key GLOB 'leak:*';
+"""
+
 # Step n takes a file from schema n to schema n + 1, and changes a table. Released steps are never edited.
-STEPS = (V1, V2)
+STEPS = (V1, V2, V3)
 VERSION = len(STEPS)
 
 

@@ -1,12 +1,17 @@
-"""How far a drain has looked through a store for secrets by today's rules, and what else of it must be masked.
+"""By which rules for secrets each memory was screened, and hiding what no drain has looked at by today's.
 
-Safe on the hot path, which loads it only for a store that is not known to be free of secrets.
+The column `screened` holds the version of the rules by which a memory is known to hold no secret. It is negative where
+they found one, which a person has to take out, and 0 where nobody looked. Safe on the hot path, which loads it only for
+what has to be looked at.
 """
 
-from memman.model.vocabulary import LEAKS, LEAKY
+from contextlib import closing
+
+from memman.model.errors import MemmanError
 from memman.secrets import SCREEN, masked
-from memman.sqlite import id_list
-from memman.store.sqlite.reader import ROW, TEXTS
+from memman.sqlite import LISTED, Guard, id_list, open_reader, schema_version
+from memman.store.sqlite.reader import MARKED_SINCE, ROW, TEXTS
+from memman.store.sqlite.schema import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,47 +22,43 @@ if TYPE_CHECKING:
 
     Row = tuple[Any, ...]
 
-_ALL = 2**63 - 1
-# The keys that begin with LEAKS are from the first of these on, and before the other.
-_LEAKS = (LEAKS, LEAKS[:-1] + chr(ord(LEAKS[-1]) + 1))
+# What today's rules have not looked at: each part is a range of the index.
+_OTHERS = (f"screened < -{SCREEN}", f"screened > -{SCREEN} AND screened < {SCREEN}", f"screened > {SCREEN}")
+_FROM = f"SELECT id, {', '.join(TEXTS)} FROM memory INDEXED BY memory_screened"
+NEXT = " UNION ALL ".join(f"{_FROM} WHERE {other}" for other in _OTHERS) + " LIMIT ?"
 
 
-def reached(mark: str) -> int:
-    """Return the row up to which a store was looked through by today's rules, as its mark says; 0 for none of it."""
-    rules, _, come_to = mark.partition(" ")
-    if rules != SCREEN:
-        return 0
-    return int(come_to) if come_to.isdecimal() else _ALL
+def due(path: str) -> bool:
+    """Whether drains have to look through the store at `path`; not through one that cannot be read."""
+    try:
+        with Guard(path), closing(open_reader(path)) as db:
+            version = schema_version(db, VERSION, path)
+            return 0 < version < MARKED_SINCE or (version > 0 and bool(next_rows(db, 1)))
+    except MemmanError:
+        return False
 
 
-def complete(mark: str) -> bool:
-    """Whether all of a store was looked through by today's rules."""
-    return mark in {SCREEN, f"{SCREEN} {LEAKY}"}
+def next_rows(db: "apsw.Connection", limit: int) -> "list[Row]":
+    """Return (id, *TEXTS) of memories that today's rules have not looked at."""
+    return list(db.execute(NEXT, (limit,)))
 
 
-def marked(db: "apsw.Connection") -> bool:
+def mark(db: "apsw.Connection", ids: "Iterable[int]", *, leaky: bool = False) -> None:
+    """Say of memories that today's rules found no secret in them, or one; in the transaction its caller holds."""
+    sql = f"UPDATE memory SET screened = ? WHERE id {LISTED}"
+    db.execute(sql, (-SCREEN if leaky else SCREEN, id_list(ids)))
+
+
+def mark_all(db: "apsw.Connection") -> None:
+    """Say of every memory that it holds no secret; in the transaction its caller holds."""
+    db.execute("UPDATE memory SET screened = ? WHERE screened <> ?", (SCREEN, SCREEN))
+
+
+def leaking(db: "apsw.Connection") -> bool:
     """Whether a drain found a secret in some memory."""
-    return bool(db.execute("SELECT 1 FROM meta WHERE key >= ? AND key < ? LIMIT 1", _LEAKS).get)
+    return bool(db.execute("SELECT 1 FROM memory WHERE screened < 0 LIMIT 1").get)
 
 
-def leaking(db: "apsw.Connection", ids: "Iterable[int]") -> set[int]:
-    """Return those of `ids` in which a drain found a secret."""
-    sql = f"SELECT CAST(substr(key, {len(LEAKS) + 1}) AS INTEGER) FROM meta WHERE key IN"
-    sql += f" (SELECT '{LEAKS}' || value FROM json_each(?))"
-    return {memory for (memory,) in db.execute(sql, (id_list(ids),))}
-
-
-def unmarked(db: "apsw.Connection") -> None:
-    """Forget in which memories a drain found a secret; inside the transaction its caller holds."""
-    db.execute("DELETE FROM meta WHERE key >= ? AND key < ?", _LEAKS)
-
-
-def harmless(db: "apsw.Connection", rows: "Iterable[Row]", mark: str) -> "list[Row]":
-    """Take secrets out of what no drain has found to be free of them."""
-    rows = list(rows)
-    last, leaky = reached(mark), leaking(db, (row[0] for row in rows))
-    return [_masked(row) if row[0] > last or row[0] in leaky else row for row in rows]
-
-
-def _masked(row: "Row") -> "Row":
+def hidden(row: "Row") -> "Row":
+    """Take the secrets out of a memory."""
     return tuple(masked(value) if name in TEXTS else value for name, value in zip(ROW, row, strict=True))

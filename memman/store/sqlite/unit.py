@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import apsw
 
-from memman.model.records import Draft, Edge, Fingerprint, Note
+from memman.model.records import Draft, Edge, Fact, Fingerprint, Note
 from memman.model.terms import index_terms
 from memman.model.vocabulary import HELD, HIDDEN, MAYBE, PROTECTED
+from memman.secrets import SCREEN, screened
 from memman.store.rows import MemoryRow
 from memman.store.sqlite import seal, vectors
 from memman.store.sqlite.schema import HIDDEN_CELL, KINDS, UNIT_WEIGHT
@@ -48,19 +50,20 @@ class SqliteUnit:
         return self.db.changes() == 1
 
     def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
-        """Store one memory with its entities, vectors and log line; return its row id.
+        """Store one memory, without secrets, with its entities, vectors and log line; return its row id.
 
         One that is `held` waits for a person (status 'review'): no recall, link, alias or context finds it until
         `approve`, and whoever adds it must neither index nor link it. Vectors it has wait out of sight.
         """
-        fact = draft.fact
+        fact, origin = _screened(draft.fact), screened(draft.origin)
         memory: int = self.db.execute(
             "INSERT INTO memory(uid, note, text, category, importance, entities, keywords, summary, source, origin,"
-            " valid_from, recorded_at, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            " valid_from, recorded_at, status, screened)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             (
                 draft.uid, draft.note, fact.text, fact.category, fact.importance,
                 _json(fact.entities), _json(fact.keywords),
-                fact.summary, draft.source, draft.origin, draft.valid_from, at, "review" if held else "current",
+                fact.summary, draft.source, origin, draft.valid_from, at, "review" if held else "current", SCREEN,
             ),
         ).get  # fmt: skip
         self.seal(memory)
@@ -355,6 +358,12 @@ def _link(edge: Edge) -> tuple[int, int, int, int, str]:
     plain = edge.kind == "temporal" and not edge.detail.startswith(MANUAL)
     weight = round(edge.weight * UNIT_WEIGHT)
     return edge.src, KINDS.index(edge.kind), edge.dst, weight, "" if plain else edge.detail
+
+
+def _screened(fact: Fact) -> Fact:
+    """Take secrets out of a fact, by the rules that its row will name."""
+    entities, keywords = (tuple(map(screened, names)) for names in (fact.entities, fact.keywords))
+    return replace(fact, text=screened(fact.text), summary=screened(fact.summary), entities=entities, keywords=keywords)
 
 
 def _json(values: Sequence[str]) -> str:
