@@ -60,7 +60,7 @@ def _newest(reader: SqliteReader, kinds: "list[list[MemoryRow]]") -> list[list[H
     """Put the newer ones before each memory that is maybe replaced, which says so; `fitting` takes each but once."""
 
     def trusted(ids: "Iterable[int]") -> "list[MemoryRow]":
-        return [row for row in reader.sound_rows(ids).values() if row.source in _TRUSTED]
+        return [row for row in reader.shown_rows(ids) if row.source in _TRUSTED]
 
     known = marked(reader, (Hit(row, score=0.0, confidence=1.0) for rows in kinds for row in rows), trusted)
     return [[one for row in rows for one in reversed(chain(known[row.uid], known))] for rows in kinds]

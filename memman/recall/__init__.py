@@ -15,7 +15,6 @@ from memman.recall.query import understood
 from memman.recall.rescore import rescored
 from memman.recall.signals import ALL
 from memman.recall.supersede import current, doubted, newer_first, settled
-from memman.store.rows import MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,5 +68,5 @@ def answered(
         hits = with_causes(reader, hits, filters, limit)
     hits = doubted(reader, hits, filters, limit)
     rows = reader.harmless(hit.row for hit in hits)
-    hits = [hit.having(row=MemoryRow(row)) for hit, row in zip(hits, rows, strict=True)]
+    hits = [hit.having(row=row) for hit, row in zip(hits, rows, strict=True)]
     return newer_first(ordered(reader, hits, intent)) if intent else hits

@@ -79,7 +79,7 @@ def test_a_wrong_byte_of_the_first_page_wedges_no_queue(waiting, place, byte):
     waiting.remember("One more.")
 
 
-@pytest.mark.parametrize(("place", "byte"), [(63, 0), (63, 1), (63, 3)])
+@pytest.mark.parametrize(("place", "byte"), [(63, 0), (63, 1), (63, 2), (63, len(STORE) + 1)])
 def test_a_wrong_byte_of_a_stores_version_is_damage(stored, place, byte):
     """Nothing is upgraded, doctor names repair, and repair keeps every memory."""
     put(stored.store_path(), place, byte)

@@ -66,9 +66,7 @@ SELECT step.old, n.id, n.uid FROM step CROSS JOIN memory n ON n.id = step.new
 WHERE n.status NOT IN {HIDDEN} AND NOT ({_GONE.format("n")}) AND n.uid <> step.old
 """
 
-# The columns of `rows`, in order.
-ROW = MemoryRow.columns
-# Those that hold what somebody said.
+# The columns that hold what somebody said.
 LISTS = ("entities", "keywords")
 TEXTS = ("text", "summary", "origin", *LISTS)
 
@@ -238,17 +236,23 @@ class SqliteReader:
         """
         return self._sealed(ids) if self.sealed else self.rows(ids)
 
-    def harmless(self, rows: "Iterable[tuple[Any, ...]]") -> "list[tuple[Any, ...]]":
+    def shown_rows(self, ids: "Iterable[int]") -> list[MemoryRow]:
+        """Return the memories of `ids` that say what was once written, in their order and without secrets."""
+        ids = list(ids)
+        rows = self.sound_rows(ids)
+        return self.harmless(rows[memory] for memory in ids if memory in rows)
+
+    def harmless(self, rows: "Iterable[MemoryRow]") -> list[MemoryRow]:
         """Take secrets out of rows, but of those that are known to hold none by today's rules."""
         rows = list(rows)
         sql = f"SELECT id FROM memory WHERE id {LISTED} AND screened = {SCREEN}"
-        listed = id_list(row[0] for row in rows)
+        listed = id_list(row.id for row in rows)
         clean = {memory for (memory,) in self.db.execute(sql, (listed,))} if self.marked else set()
-        if all(row[0] in clean for row in rows):
+        if all(row.id in clean for row in rows):
             return rows
         from memman.store.sqlite.screened import hidden
 
-        return [row if row[0] in clean else hidden(row) for row in rows]
+        return [row if row.id in clean else hidden(row) for row in rows]
 
     def _sealed(self, ids: "Iterable[int]") -> dict[int, MemoryRow]:
         sql = f"SELECT digest, {MemoryRow.listed()} FROM memory WHERE id {LISTED}"
@@ -349,7 +353,7 @@ class SqliteReader:
             " ORDER BY m.importance DESC, m.id DESC LIMIT ?"
         )
         beyond = PROTECTED[:-1] + chr(ord(PROTECTED[-1]) + 1)
-        return self._shown(sql, (len(PROTECTED) + 1, PROTECTED, beyond, *sources, limit))
+        return self._listed(sql, (len(PROTECTED) + 1, PROTECTED, beyond, *sources, limit))
 
     def standing(self, category: str, sources: "Sequence[str]", limit: int, *, uses: int = 0) -> list[MemoryRow]:
         """Return a category's current memories, the most important first.
@@ -360,12 +364,10 @@ class SqliteReader:
             f"SELECT id FROM memory WHERE status = 'current' AND category = ? AND source IN ({_marks(sources)})"
             " ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
         )
-        return self._shown(sql, (category, *sources, uses, limit))
+        return self._listed(sql, (category, *sources, uses, limit))
 
-    def _shown(self, sql: str, values: "tuple[Any, ...]") -> list[MemoryRow]:
-        ids = [memory for (memory,) in self.db.execute(sql, values)]
-        rows = self.sound_rows(ids)
-        return [rows[n] for n in ids if n in rows]
+    def _listed(self, sql: str, values: "tuple[Any, ...]") -> list[MemoryRow]:
+        return self.shown_rows(memory for (memory,) in self.db.execute(sql, values))
 
     def count(self) -> int:
         """Return how many memories were ever stored: a cheap upper bound, read from one row."""

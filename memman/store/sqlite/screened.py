@@ -10,7 +10,8 @@ from contextlib import closing
 from memman.model.errors import MemmanError
 from memman.secrets import SCREEN, masked
 from memman.sqlite import LISTED, Guard, id_list, open_reader, schema_version
-from memman.store.sqlite.reader import MARKED_SINCE, ROW, TEXTS
+from memman.store.rows import MemoryRow
+from memman.store.sqlite.reader import MARKED_SINCE, TEXTS
 from memman.store.sqlite.schema import VERSION
 
 TYPE_CHECKING = False
@@ -59,6 +60,6 @@ def leaking(db: "apsw.Connection") -> bool:
     return bool(db.execute("SELECT 1 FROM memory WHERE screened < 0 LIMIT 1").get)
 
 
-def hidden(row: "Row") -> "Row":
+def hidden(row: MemoryRow) -> MemoryRow:
     """Take the secrets out of a memory."""
-    return tuple(masked(value) if name in TEXTS else value for name, value in zip(ROW, row, strict=True))
+    return MemoryRow(masked(value) if name in TEXTS else value for name, value in row.record().items())
