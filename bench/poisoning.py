@@ -27,7 +27,7 @@ from memman.clock import now_ms
 from memman.hot.found import found
 from memman.hot.recall import LIMIT
 from memman.model.vocabulary import LOW_TRUST
-from memman.pipeline.unmasked import hidden, plain
+from memman.pipeline.deobfuscate import hidden, plain
 from memman.queue.append import append
 from memman.recall.render import lines
 from memman.store.filters import Filters

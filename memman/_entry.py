@@ -90,9 +90,9 @@ def _run(args: list[str]) -> int:
     # Less is made in an agent's turn than looking through it for rings to free would cost.
     gc.disable()
     if values and verb in {"remember", "recall", "hook"}:
-        from memman.hot.settle import settle
+        from memman.hot.global_options import apply_global_options
 
-        settle(values)
+        apply_global_options(values)
     if verb == "remember":
         from memman.hot.remember import main as remember
 

@@ -31,7 +31,7 @@ from memman.pace import GOOD_TIME, Pace
 JsonObject = dict[str, Any]
 
 # Besides 5xx, the answers that another try may not meet.
-PASSING = frozenset({408, 409, 425, 429})
+TRANSIENT = frozenset({408, 409, 425, 429})
 _TOO_MANY = 429
 # What a person should look at when the request itself is rejected.
 CHECK = {
@@ -295,7 +295,7 @@ def _judge(request: httpx.Request, response: httpx.Response, content: bytes) -> 
         if reply is None:
             raise Broken(f"{_place(request)} did not answer with a JSON object")
         return reply
-    if status in PASSING or status >= httpx.codes.INTERNAL_SERVER_ERROR:
+    if status in TRANSIENT or status >= httpx.codes.INTERNAL_SERVER_ERROR:
         wait = _seconds(response.headers.get("retry-after", ""))
         raise _TryAgainError(f"answered {status}", wait, crowded=status == _TOO_MANY)
     code = next((f" {code}" for code in (fault.get("code"), fault.get("type")) if _is_code(code)), "")

@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from filelock import FileLock, Timeout
 
 from memman.config.detached import LOCK, launch, lock_path, wanted
-from memman.config.ground import tread
+from memman.config.ground import ensure_safe_folder
 from memman.config.places import FILE_MODE, make_file, make_folder
 from memman.config.schedule import silence
 from memman.model.errors import Busy
-from memman.sqlite import Guard
+from memman.sqlite import TranslatedErrors
 
 _BUSY = "another drain is already running and will process these notes"
 
@@ -23,7 +23,7 @@ _BUSY = "another drain is already running and will process these notes"
 def alone(data: str, name: str, busy: str, patience: float = 0) -> Iterator[None]:
     """Hold the lock file `name`, or raise Busy saying `busy` after `patience` seconds, -1 for never."""
     path = f"{data}/{name}"
-    with Guard(path):
+    with TranslatedErrors(path):
         make_folder(data)
         make_file(path)
         lock = FileLock(path, timeout=patience, mode=FILE_MODE)
@@ -46,7 +46,7 @@ def drain_lock(data: str, patience: float = 0, *, handed: int | None = None, bus
     `handed` is the open lock file that a write has taken for us. Who rang while we held it may have started no drain:
     where writes start them, one follows.
     """
-    tread(data)
+    ensure_safe_folder(data)
     with alone(data, LOCK, busy, patience) if handed is None else _handed(data, handed):
         yield
     if wanted(data) and silence(data):

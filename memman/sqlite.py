@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import apsw
 
-from memman.config.places import check_regular, check_still, kept_still, make_file, make_folder, open_file, settle
+from memman.config.places import check_regular, check_still, fsync_folder, kept_still, make_file, make_folder, open_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def id_list(ids: "Iterable[int]") -> str:
     return f"[{','.join(map(str, ids))}]"
 
 
-class Guard:
+class TranslatedErrors:
     """Lets no driver error about `path` escape untranslated."""
 
     __slots__ = ("path",)
@@ -372,16 +372,21 @@ def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
 
 
 def upgrade(
-    db: apsw.Connection, path: str, steps: "Sequence[str]", *, checked: bool = True, teach: "Taught | None" = None
+    db: apsw.Connection,
+    path: str,
+    steps: "Sequence[str]",
+    *,
+    checked: bool = True,
+    register_functions: "Taught | None" = None,
 ) -> None:
     """Bring a file to the newest schema: step n takes it from schema n to n + 1.
 
     All steps or none; a file that held anything is first copied beside itself. A new one is made with page checksums
-    if it is to be `checked`. `teach` gives a connection the functions that steps use.
+    if it is to be `checked`. `register_functions` gives a connection the functions that steps use.
     Raises NewerSchema, and DamagedFile where the tables are not those of the schema.
     """
-    if teach:
-        teach(db)
+    if register_functions:
+        register_functions(db)
     version = db.execute("PRAGMA user_version").get
     if version == len(steps):
         return
@@ -449,7 +454,7 @@ def _copy(path: str, target: str) -> None:
         source.close()
         copy.close()
     os.replace(draft, target)
-    settle(os.path.dirname(target))
+    fsync_folder(os.path.dirname(target))
 
 
 def checkpoint(db: apsw.Connection) -> None:

@@ -11,7 +11,7 @@ from memman.cli.options import json_option, said_store, store_option
 from memman.cli.progress import bar
 from memman.cli.show import as_data, complain, text
 from memman.config.detached import DEADLINE
-from memman.config.ground import tread
+from memman.config.ground import ensure_safe_folder
 from memman.config.places import data_dir
 from memman.config.schedule import beat, refuse_stopped
 from memman.model.plural import counted
@@ -48,7 +48,7 @@ def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | N
     if handed is not None:
         deadline = _step_aside()
     refuse_stopped(data_dir(), "drain")
-    tread(data_dir())
+    ensure_safe_folder(data_dir())
     if wait and not limit and said_store() is None and _idle():
         return 0
     from memman.drain import run

@@ -18,8 +18,8 @@ from memman.config.places import data_dir
 from memman.config.providers import AGENTS, AUTO
 from memman.hot.provenance import agent
 from memman.integrations import codex, nanoclaw, openclaw
+from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import Step, locked, plan, wire
-from memman.integrations.manifest import Manifest
 from memman.integrations.reach import Reach, reach
 from memman.integrations.reach import lay as lay_command
 from memman.integrations.state import strangers
@@ -160,7 +160,7 @@ class _Work:
 
     def plan(self, targets: list[Target], wiring: Wiring, settings: dict[str, str]) -> list[tuple[Target, File]]:
         """Print what is to happen, and drop the settings that are wrong; return the files that can be worked on."""
-        manifest, planned = Manifest(self.data), []
+        manifest, planned = InstallRecord(self.data), []
         for name, value in list(settings.items()):
             try:
                 admit(name, value)
@@ -208,7 +208,7 @@ class _Work:
                 change_all(self.data, dict(settings))
         except MemmanError as error:
             self.wrong(error)
-        manifest = Manifest(self.data)
+        manifest = InstallRecord(self.data)
         failed = set()
         for target, file in planned:
             try:

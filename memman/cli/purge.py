@@ -10,7 +10,7 @@ from memman.cli.person import confirm, typed
 from memman.cli.show import as_data, short, text
 
 if TYPE_CHECKING:
-    from memman.recovery.purge import Receipt, Target
+    from memman.recovery.purge import Receipt, Selection
 
 
 @click.command()
@@ -38,7 +38,7 @@ def purge(ids: tuple[str, ...], as_json: bool) -> None:
         _tell(receipt)
 
 
-def _ask(target: "Target") -> None:
+def _ask(target: "Selection") -> None:
     texts = {short(memory["uid"]): memory["text"] for memory in target.memories}
     texts |= {short(row["uid"], note=True): row["text"] for row in target.waiting}
     question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"

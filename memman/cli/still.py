@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from memman.config.places import kept_still
+from memman.hot.global_options import apply_global_options
 from memman.hot.grammar import EVERYWHERE
-from memman.hot.settle import settle
 from memman.model.errors import ReadOnly
 from memman.model.verbs import ALLOWED, PERSONS
 
@@ -66,4 +66,4 @@ def still(command: click.Command, verb: str) -> None:
 
 def _heard(_ctx: click.Context, param: click.Parameter, value: str | bool | None) -> None:
     if value is not None and param.name:
-        settle({param.name: value})
+        apply_global_options({param.name: value})

@@ -11,8 +11,8 @@ from memman.config.command import command
 from memman.config.launcher import launcher_path
 from memman.config.places import data_dir
 from memman.integrations import reach
+from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import locked
-from memman.integrations.manifest import Manifest
 from memman.integrations.target import Target, Wiring
 from memman.integrations.targets import ALL, TARGETS, targets
 from memman.integrations.uninstaller import Undo, entries, leave_folders, plan, undo
@@ -39,7 +39,7 @@ def uninstall(names: tuple[str, ...], dry_run: bool, checkout: str) -> int:
     wiring = Wiring(data, checkout=checkout, command=command(data))
     if dry_run:
         return _plan(data, picked, wiring, whole=whole)
-    if not os.path.isdir(data) and not entries(Manifest(data), picked, wiring):
+    if not os.path.isdir(data) and not entries(InstallRecord(data), picked, wiring):
         text("nothing is installed")
         return 0
     what = "" if whole else f" from {', '.join(target.name for target in picked)}"
@@ -62,13 +62,13 @@ def take_out(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) ->
         code = _undo(data, picked, wiring)
         if whole:
             code = _stop(data) or code
-        if whole and not Manifest(data).entries:
+        if whole and not InstallRecord(data).entries:
             _remove_launcher(data)
     return code
 
 
 def _plan(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) -> int:
-    manifest, code = Manifest(data), 0
+    manifest, code = InstallRecord(data), 0
     for entry in entries(manifest, picked, wiring):
         try:
             _say(plan(manifest, entry))
@@ -84,7 +84,7 @@ def _plan(data: str, picked: list[Target], wiring: Wiring, *, whole: bool) -> in
 
 
 def _undo(data: str, picked: list[Target], wiring: Wiring) -> int:
-    manifest, code = Manifest(data), 0
+    manifest, code = InstallRecord(data), 0
     names = {target.name for target in picked}
     for entry in entries(manifest, picked, wiring):
         try:

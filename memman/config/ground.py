@@ -47,7 +47,7 @@ def owner_path(data: str) -> str:
     return data + "/owner"
 
 
-def tread(data: str) -> None:
+def ensure_safe_folder(data: str) -> None:
     """Raise UnsafePlace where it is not safe to write; costs three system calls where that is known already."""
     boot = _said(_BOOT).strip()
     if not boot or not _said(owner_path(data)).startswith(_proof(data, boot)):

@@ -117,10 +117,10 @@ def make_folder(path: str) -> None:
     except FileExistsError:
         return
     os.chmod(path, FOLDER_MODE)
-    settle(os.path.dirname(path))
+    fsync_folder(os.path.dirname(path))
 
 
-def settle(folder: str) -> None:
+def fsync_folder(folder: str) -> None:
     """Have a power cut leave the names in a folder as they are now, where the file system can."""
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
@@ -177,7 +177,7 @@ def put_file(path: str, text: str) -> None:
     finally:
         os.close(handle)
     os.replace(draft, target)
-    settle(os.path.dirname(target))
+    fsync_folder(os.path.dirname(target))
 
 
 def open_file(path: str, flags: int) -> int:

@@ -7,7 +7,7 @@ from memman import __version__
 from memman.doctor.finding import Context, Finding, backup, fail, ok, skipped, sound
 from memman.model.errors import DamagedFile
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
-from memman.sqlite import Guard, open_reader
+from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 
 
@@ -24,7 +24,7 @@ def check(context: Context) -> Iterator[Finding]:
 def _look(what: str, path: str) -> Iterator[Finding]:
     newest = QUEUE_SCHEMA if what == "queue" else STORE_SCHEMA
     try:
-        with Guard(path), closing(open_reader(path)) as db:
+        with TranslatedErrors(path), closing(open_reader(path)) as db:
             version = db.execute("PRAGMA user_version").get
     except DamagedFile:
         return  # the check of integrity says so

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import apsw
 
 from memman.drain.health import Health
-from memman.drain.lane import Flight, Lane
 from memman.drain.report import Report
 from memman.drain.retry import consequence
-from memman.drain.runner import Stopped, Watch, fly
+from memman.drain.runner import Stopped, Watch, run_note
+from memman.drain.store_queue import InFlight, StoreQueue
 from memman.drain.worklog import failure
 from memman.model.errors import MemmanError
 from memman.model.records import Note
@@ -53,9 +53,9 @@ class Drain:
         self.report = Report()
         self.health = Health(queue, watch.tell)
         self.journal = Journal(queue.db)
-        self.lanes: dict[str, Lane] = {}
+        self.queues: dict[str, StoreQueue] = {}
         self.shut: set[str] = set()
-        self.flying: set[asyncio.Task[None]] = set()
+        self.running: set[asyncio.Task[None]] = set()
         self.stop_reason = ""
         self.cautious = 0
 
@@ -72,7 +72,7 @@ class Drain:
         self.stop(reason)
 
     def _abandon(self) -> None:
-        for task in self.flying:
+        for task in self.running:
             task.cancel()
 
     async def run(self) -> Report:
@@ -81,18 +81,18 @@ class Drain:
         self.report.parked = self.queue.park_spent()
         started = 0
         while True:
-            while len(self.flying) < self._room() and not self._closing(started):
+            while len(self.running) < self._room() and not self._closing(started):
                 note = self.queue.claim(self.limits.store, tuple(self.shut), probe=self.health.probing)
                 if note is None:
                     break
                 started += 1
                 self.watch.reach("claimed", note)
-                lane = self.lanes.setdefault(note.store, Lane())
-                self.flying.add(asyncio.create_task(self._note(lane, lane.enter(note))))
-            if not self.flying:
+                store_queue = self.queues.setdefault(note.store, StoreQueue())
+                self.running.add(asyncio.create_task(self._note(store_queue, store_queue.enter(note))))
+            if not self.running:
                 break
-            landed, self.flying = await asyncio.wait(
-                self.flying, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED
+            landed, self.running = await asyncio.wait(
+                self.running, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED
             )
             if not landed:
                 self._abandon()
@@ -123,11 +123,11 @@ class Drain:
         """Whether somebody asked this drain to end, or it is time to."""
         return bool(self.stop_reason)
 
-    async def _note(self, lane: Lane, flight: Flight) -> None:
+    async def _note(self, store_queue: StoreQueue, flight: InFlight) -> None:
         note, began = flight.note, time.monotonic()
         try:
             store, tools = self.opened(note.store)
-            plan = await fly(flight, lane, tools, store, self.journal, self.stopping, self.watch)
+            plan = await run_note(flight, store_queue, tools, store, self.journal, self.stopping, self.watch)
             self.watch.reach("committed", note)
             self.queue.done(note.uid)
             self.watch.reach("acknowledged", note)
@@ -139,18 +139,18 @@ class Drain:
                 self.queue.release(note.uid)
         except Exception as error:  # noqa: BLE001 - whatever a note runs into, the others go on
             error = translated(error, f"store {note.store!r}") if isinstance(error, apsw.Error) else error
-            became = self._settle(note, error)
+            became = self._give_back(note, error)
             self._say(became, note, began, **failure(error))
         finally:
             self.cautious = max(0, self.cautious - 1)
-            lane.leave(flight)
+            store_queue.leave(flight)
             self.watch.progress()
 
     def _say(self, event: str, note: Note, began: float, **fields: object) -> None:
         ms = round((time.monotonic() - began) * 1000)
         self.watch.tell(event, note=note.uid, store=note.store, ms=ms, **fields)
 
-    def _settle(self, note: Note, error: Exception) -> str:
+    def _give_back(self, note: Note, error: Exception) -> str:
         """Give the note back as its failure asks, and say what became of it.
 
         Where not even that can be written, the next drain rescues it.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from memman.drain.lane import Flight, Lane
+from memman.drain.store_queue import InFlight, StoreQueue
 from memman.model.errors import MemmanError
 from memman.model.records import Note
 from memman.pipeline import PIPELINE
@@ -32,18 +32,24 @@ class Stopped(MemmanError):
     """The drain was asked to stop between two stages; the note goes back, its journal stays."""
 
 
-async def fly(
-    flight: Flight, lane: Lane, tools: Tools, store: Store, journal: Journal, stopping: Callable[[], bool], watch: Watch
+async def run_note(
+    flight: InFlight,
+    store_queue: StoreQueue,
+    tools: Tools,
+    store: Store,
+    journal: Journal,
+    stopping: Callable[[], bool],
+    watch: Watch,
 ) -> Plan:
     """Take one note through the pipeline. Raises Stopped, or what a stage raised."""
     plan = Plan(flight.note)
     for stage in PIPELINE:
-        await lane.wait(flight, stage.after)
+        await store_queue.wait(flight, stage.after)
         if stopping():
             raise Stopped("the drain is stopping")
         watch.reach(f"before:{stage.name}", flight.note)
         if stage.after == "known":
-            plan = replace(plan, earlier=tuple((before.note, before.facts) for before in lane.earlier(flight)))
+            plan = replace(plan, earlier=tuple((before.note, before.facts) for before in store_queue.earlier(flight)))
         given = replace(tools, store=store) if stage.name == _WRITER else tools
         plan = await _stage(stage, given, plan, journal, watch)
         watch.reach(f"after:{stage.name}", flight.note)

@@ -11,8 +11,8 @@ from memman.config.env import PROVIDER, Settings, change_all, own
 from memman.config.places import store_path
 from memman.drain.stores import Stores
 from memman.embed import Embedder, LocalEmbedder
-from memman.govern import target as targets
-from memman.govern.target import Target
+from memman.govern import embedder_swap as targets
+from memman.govern.embedder_swap import EmbedderSwap
 from memman.locks import drain_lock
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -68,7 +68,7 @@ def swap(data: str, target: Mapping[str, object] | None, progress: Progress = _u
 def abort(data: str) -> str:
     """Give an unfinished swap up: drop the vectors it made. One that only has to tidy up is finished instead."""
     with drain_lock(data):
-        target = Target.load(data)
+        target = EmbedderSwap.load(data)
         if target is None:
             raise UsageError("there is no unfinished swap")
         if target.in_force(Settings.load(data, target.store)):
@@ -77,7 +77,7 @@ def abort(data: str) -> str:
 
 
 async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
-    target, providers = Target.load(data), Providers(data, settings)
+    target, providers = EmbedderSwap.load(data), Providers(data, settings)
     with Catalogue.open(store_path(data, name)) as catalogue:
         db = catalogue.reader.db
         local = providers.local().fingerprint
@@ -110,7 +110,7 @@ async def _reembed(data: str, name: str, progress: Progress) -> int:
     return done
 
 
-async def _swap(data: str, target: Target, progress: Progress) -> str:
+async def _swap(data: str, target: EmbedderSwap, progress: Progress) -> str:
     async with _opened(data, _under(data, target)) as opened:
         wanted = opened.providers.source()
         made = await known(wanted)
@@ -128,7 +128,7 @@ async def _swap(data: str, target: Target, progress: Progress) -> str:
     return f"now using {made} in {where}: {counted(done, 'vector')} created"
 
 
-async def _abort(data: str, target: Target) -> str:
+async def _abort(data: str, target: EmbedderSwap) -> str:
     async with _opened(data, Settings.load(data, target.store)) as opened:
         providers = opened.providers
         local = providers.local()
@@ -162,14 +162,14 @@ def _keep_only(store: SqliteStore, kept: Collection[Fingerprint]) -> None:
             discard(store, made, number)
 
 
-def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> Target:
+def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> EmbedderSwap:
     """Return what to swap to. Raises UsageError where that is not clear, or is in force already."""
-    unfinished = Target.load(data)
+    unfinished = EmbedderSwap.load(data)
     if resume:
         if unfinished is None:
             raise UsageError("there is no unfinished swap")
         return unfinished
-    target = Target.of(said or {})
+    target = EmbedderSwap.of(said or {})
     if unfinished is not None:
         raise UsageError(
             f"the swap to {unfinished} is not finished: continue it with --resume or cancel it with --abort"
@@ -179,21 +179,21 @@ def _chosen(data: str, said: Mapping[str, object] | None, *, resume: bool) -> Ta
     return target
 
 
-def _under(data: str, target: Target) -> Settings:
+def _under(data: str, target: EmbedderSwap) -> Settings:
     """Return the settings with `target` in force."""
     if target.store:
         return Settings.load(data, target.store, target.keys)
     return Settings.load(data).replaced(target.keys)
 
 
-def _meant(data: str, target: Target) -> list[str]:
+def _meant(data: str, target: EmbedderSwap) -> list[str]:
     """Return the stores that a swap is about: its own, or all but those that have named an embedder of their own."""
     if target.store:
         return [target.store]
     return [name for name in stores.names(data) if PROVIDER not in own(data, name)]
 
 
-def _made_by(data: str, providers: Providers, target: Target) -> Fingerprint:
+def _made_by(data: str, providers: Providers, target: EmbedderSwap) -> Fingerprint:
     """Name what `target` makes, without asking it anything."""
     return embedded_by(_under(data, target), providers.http, providers.local())
 

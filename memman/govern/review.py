@@ -10,9 +10,9 @@ from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId
 from memman.pipeline import context
+from memman.pipeline.injection import order
 from memman.pipeline.link import Subject, connected
 from memman.pipeline.link.alias import aliases
-from memman.pipeline.steering import order
 from memman.providers import builtin_embedder
 from memman.store.sqlite.past import PastReader
 

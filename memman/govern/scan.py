@@ -21,7 +21,7 @@ from memman.queue.notes import Queue
 from memman.recovery import copies
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
-from memman.sqlite import Guard, Transaction, open_reader, there
+from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
 from memman.store.sqlite import screened
 from memman.upkeep.scrub import mark, scrub
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PATIENCE = 60
 
 
-class Finding(NamedTuple):
+class Leak(NamedTuple):
     """A secret that is stored: in which store or file, whose it is, and what it is without showing it."""
 
     where: str
@@ -46,20 +46,20 @@ class Finding(NamedTuple):
 class Scan(NamedTuple):
     """What a scan found, and the files with a secret in them that are none of those in use: a person deletes them."""
 
-    findings: list[Finding]
+    findings: list[Leak]
     copies: list[str]
 
 
 def scan(place: Chosen, *, named: bool) -> Scan:
     """Look through the stores, or the one that is `named`, the queue, the logs, the sessions and every copy."""
-    findings: list[Finding] = []
+    findings: list[Leak] = []
     for one in _places(place, named=named):
         if one.exists:
             findings += _findings(one.name, one.path, leaks.STORE)
     findings += _findings("queue", queue_path(place.data), leaks.QUEUE)
     for path in _files(place.data):
         held = leaking(_read(path))
-        findings += [Finding(os.path.relpath(path, place.data), "", *leak) for leak in held]
+        findings += [Leak(os.path.relpath(path, place.data), "", *leak) for leak in held]
     return Scan(findings, [path for path in copies.copied(place.data) if _leaks(path)])
 
 
@@ -67,7 +67,7 @@ def fix(place: Chosen, *, named: bool) -> None:
     """Take secrets out of what `scan` looks through, copies apart. Raises Busy where a drain goes on for too long."""
     refuse_stopped(place.data, "scan --fix")
     with drain_lock(place.data, _PATIENCE), closing(Queue(place.data)) as queue:
-        with Guard(queue.path), Transaction(queue.db):
+        with TranslatedErrors(queue.path), Transaction(queue.db):
             for leak in list(leaks.found(queue.db, leaks.QUEUE)):
                 with resealed(queue.db, leak.key[0]) if leak.place.table == "note" else nullcontext():
                     leaks.mend(queue.db, leak)
@@ -118,19 +118,19 @@ def _wipe(data: str, queue: Queue) -> None:
         scrub(data, queue, lambda name: open_stores.enter_context(closing(SqliteStore.open(data, name))))
 
 
-def _findings(where: str, path: str, places: tuple[leaks.Place, ...]) -> Iterator[Finding]:
+def _findings(where: str, path: str, places: tuple[leaks.Place, ...]) -> Iterator[Leak]:
     if not there(path):
         return
-    with Guard(path), closing(open_reader(path)) as db:
+    with TranslatedErrors(path), closing(open_reader(path)) as db:
         for one in leaks.found(db, places):
             for leak in one.leaks:
-                yield Finding(where, one.shown, *leak)
+                yield Leak(where, one.shown, *leak)
 
 
 def _leaks(path: str) -> bool:
     """Whether a copy holds a secret: a database in its tables, any other in its text."""
     try:
-        with Guard(path), closing(open_reader(path)) as db:
+        with TranslatedErrors(path), closing(open_reader(path)) as db:
             return any(True for _ in leaks.found(db, leaks.STORE + leaks.QUEUE))
     except MemmanError:
         return bool(leaking(_read(path)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from memman.config import stores
 from memman.config.env import env_path
-from memman.config.places import check_folder, data_dir, make_folder, settle, store_path, write_file
+from memman.config.places import check_folder, data_dir, fsync_folder, make_folder, store_path, write_file
 from memman.model.errors import CannotWrite, DamagedFile, StoreError, UnknownStore, UsageError
 from memman.queue.notes import Queue
 from memman.queue.view import WAITING, QueueView
@@ -193,7 +193,7 @@ def remove(data: str, at_stake: Stakes) -> str:
     try:
         make_folder(f"{data}/removed")
         os.rename(os.path.dirname(store_path(data, at_stake.name)), target)
-        settle(f"{data}/removed")
+        fsync_folder(f"{data}/removed")
     except OSError as error:
         raise CannotWrite(f"{target} could not be created ({error.strerror}); the store was left in place") from error
     with suppress(FileNotFoundError):

@@ -5,7 +5,7 @@ from operator import attrgetter
 
 from memman.model.terms import stems
 from memman.model.vocabulary import LOW_TRUST
-from memman.recall.render import escaped, fitted, gist, plain, tokens
+from memman.recall.render import abridged, escaped, fitted, plain, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _FACTORS = {
     "cosine": "cosine",
     "text_rank": "read.anchor.text_rank",
     "meaning_rank": "read.anchor.meaning_rank",
-    "likeness": "read.likeness",
+    "maxsim": "read.maxsim",
     "session": "read.session",
     "rerank": "rerank",
     "via": "via",
@@ -48,7 +48,7 @@ def answer(hits: "Sequence[Hit]", store: str, query: str, budget: int | None) ->
         return _lean(store, sure, records, len(hits) - len(records))
 
     asked = stems(query)
-    texts = [gist(hit, asked) for hit in hits]
+    texts = [abridged(hit, asked) for hit in hits]
     if hits:
         texts[0] = fitted(texts[0], lambda text: written([_lean_record(hits[0], text)]), budget)
     records = [_lean_record(hit, text) for hit, text in zip(hits, texts, strict=True)]

@@ -2,7 +2,7 @@
 
 import os
 
-from memman.config.ground import tread
+from memman.config.ground import ensure_safe_folder
 from memman.config.places import arrivals_path, make_folder, open_file
 from memman.hot.wire import quoted
 
@@ -12,7 +12,7 @@ def arrive(data: str, row: "dict[str, str | int | None]") -> str:
 
     No disk is waited for: whoever ends this process leaves the file whole. Raises UnsafePlace.
     """
-    tread(data)
+    ensure_safe_folder(data)
     path = f"{arrivals_path(data)}/{row['uid']}"
     fields = (f"{quoted(name)}:{_written(value)}" for name, value in row.items())
     left = f"{{{','.join(fields)}}}".encode()

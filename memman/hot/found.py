@@ -11,7 +11,7 @@ from memman.recall.gate import CLOSE
 from memman.recall.pending import pending, waiting
 from memman.recall.query import understood
 from memman.recall.supersede import awaited
-from memman.sqlite import Guard, there
+from memman.sqlite import TranslatedErrors, there
 from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memman.store.filters import Filters
 
 
-class Shelf:
+class RecallSession:
     """A store, where there is one, and the notes that wait for it: opened once for any number of queries.
 
     All of them see the store as it is at the first read, whatever drains and people commit meanwhile.
@@ -35,7 +35,7 @@ class Shelf:
         # The queue is read first: a note drained in between is then seen twice, and never not at all.
         self.notes = waiting(queue_path(data), store)
         self.path = store_path(data, store)
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             self.reader = SqliteReader.open(self.path)
             if self.reader is None:
                 check_folder(data)
@@ -53,7 +53,7 @@ class Shelf:
         if self.reader is None:
             asked = understood(query, as_of=filters.as_of).grounded(None, filters, _queued(notes))
             return pending(notes, asked, filters)[:limit]
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             asked = understood(query, as_of=filters.as_of).grounded(self.reader, filters, _queued(notes))
             replaced = self.reader.located(gone)
             stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
@@ -83,20 +83,20 @@ def _queued(notes: "list[WaitingRow]") -> "Iterable[int]":
 
 def found(data: str, store: str, query: str, filters: "Filters", limit: int, intent: str | None) -> "list[Hit]":
     """Return the best hits. Raises UnknownStore as `opened` does."""
-    shelf = opened(data, store)
-    hits = shelf.hits(query, filters, limit, intent)
-    shelf.close()
+    recalls = opened(data, store)
+    hits = recalls.hits(query, filters, limit, intent)
+    recalls.close()
     return hits
 
 
-def opened(data: str, store: str) -> Shelf:
+def opened(data: str, store: str) -> RecallSession:
     """Open a store with what waits for it. Raises UnknownStore where there is neither; the default one may come."""
-    shelf = Shelf(data, store)
-    if store != DEFAULT and shelf.reader is None and not shelf.notes:
+    recalls = RecallSession(data, store)
+    if store != DEFAULT and recalls.reader is None and not recalls.notes:
         from memman.govern.stores import unknown
 
         raise unknown(data, store)
-    return shelf
+    return recalls
 
 
 def _merged(hits: "list[Hit]", fresh: "list[Hit]") -> "list[Hit]":

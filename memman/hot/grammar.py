@@ -84,11 +84,11 @@ def parse(
 
 
 def settled(values: "Mapping[str, str | bool | None]") -> None:
-    """Do as the options of every verb say. Raises what `settle` does."""
+    """Do as the options of every verb say. Raises what `apply_global_options` does."""
     if "data_dir" in values or values.get("readonly"):
-        from memman.hot.settle import settle
+        from memman.hot.global_options import apply_global_options
 
-        settle(values)
+        apply_global_options(values)
 
 
 def refuse(why: str) -> "NoReturn":

@@ -8,7 +8,7 @@ from memman.model.vocabulary import LOW_TRUST, SOURCES
 from memman.recall.hit import Hit
 from memman.recall.render import SHORT_ID, plain, replaced, tokens
 from memman.recall.supersede import chain, marked
-from memman.sqlite import Guard, despite
+from memman.sqlite import TranslatedErrors, despite
 from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def block(data: str, store: str) -> tuple[str, list[str]]:
 def standing(data: str, store: str) -> list[list[Hit]]:
     """Return what holds in every session, by kind, the most important first."""
     path = store_path(data, store)
-    with Guard(path):
+    with TranslatedErrors(path):
         reader = SqliteReader.open(path)
         if reader is None:
             return []

@@ -104,9 +104,9 @@ def _hits(
         return found(data, store, query, filters, limit, intent)
     from memman.hot.rerank import reranked
 
-    shelf = opened(data, store)
-    hits, trouble = reranked(shelf, data, query, filters, limit, intent)
-    shelf.close()
+    recalls = opened(data, store)
+    hits, trouble = reranked(recalls, data, query, filters, limit, intent)
+    recalls.close()
     if trouble and (asked or values.get("explain")):
         sys.stderr.write(f"memman: not reranked: {trouble}\n")
     return hits

@@ -6,9 +6,9 @@ What tools or the web said is not put before a model unasked, nor what no drain 
 import time
 
 from memman.hot.bearing import bearing, telling
-from memman.hot.found import Shelf
+from memman.hot.found import RecallSession
 from memman.hot.frame import framed, harmless
-from memman.hot.gist import gist, question
+from memman.hot.passages import lookups, question
 from memman.hot.prompt import command, ends
 from memman.model.vocabulary import LOW_TRUST
 from memman.recall.render import line, tokens
@@ -65,10 +65,10 @@ def _written(hits: "Iterable[Hit]") -> tuple[list[str], list[str]]:
 def _hits(data: str, store: str, said: str) -> "list[Hit]":
     """Return what bears on any passage of `said`, the best first; a question that is answered is enough."""
     hits: dict[str, Hit] = {}
-    shelf = Shelf(data, store)
-    shelf.notes = [note for note in shelf.notes if note.source == "user"]
-    for passage in filter(telling, gist(shelf.reader, said)):
-        found = shelf.hits(passage, Filters(every=True), _LOOKED_AT, close=_CLOSE)
+    recalls = RecallSession(data, store)
+    recalls.notes = [note for note in recalls.notes if note.source == "user"]
+    for passage in filter(telling, lookups(recalls.reader, said)):
+        found = recalls.hits(passage, Filters(every=True), _LOOKED_AT, close=_CLOSE)
         found = [hit for hit in found if hit.row.source not in LOW_TRUST]
         known = {hit.row.uid: hit for hit in found}
         for hit in bearing(found, passage):
@@ -76,5 +76,5 @@ def _hits(data: str, store: str, said: str) -> "list[Hit]":
                 hits.setdefault(one.row.uid, one)
         if hits and question(passage):
             break
-    shelf.close()
+    recalls.close()
     return newer_first(sorted(hits.values(), key=lambda hit: -hit.score))

@@ -10,11 +10,11 @@ from memman.recall.order import ordered
 from memman.recall.supersede import by_reranker, newer_first
 from memman.rerank import reranker
 from memman.secrets.matcher import redact
-from memman.sqlite import Guard
+from memman.sqlite import TranslatedErrors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.hot.found import Shelf
+    from memman.hot.found import RecallSession
     from memman.recall.hit import Hit
     from memman.store.filters import Filters
 
@@ -26,21 +26,21 @@ FEWEST_WORDS = 3
 
 
 def reranked(
-    shelf: "Shelf", data: str, query: str, filters: "Filters", limit: int, intent: str | None
+    recalls: "RecallSession", data: str, query: str, filters: "Filters", limit: int, intent: str | None
 ) -> "tuple[list[Hit], str]":
     """Return the best hits by the reranker and '', or those in the local order and why.
 
     They come best first, or in the order of an `intent` that is asked for.
     """
     if len(words(query)) < FEWEST_WORDS:
-        return shelf.hits(query, filters, limit, intent), f"the query has fewer than {FEWEST_WORDS} words"
-    hits = shelf.hits(query, filters.uncut(), max(limit, CANDIDATES), intent)
+        return recalls.hits(query, filters, limit, intent), f"the query has fewer than {FEWEST_WORDS} words"
+    hits = recalls.hits(query, filters.uncut(), max(limit, CANDIDATES), intent)
     if len(hits) > 1:
         try:
             hits = _judged(data, query, hits)
         except MemmanError as error:
-            return shelf.hits(query, filters, limit, intent), str(error)
-        hits = _arranged(shelf, hits, filters, limit, intent)
+            return recalls.hits(query, filters, limit, intent), str(error)
+        hits = _arranged(recalls, hits, filters, limit, intent)
     return hits[:limit], ""
 
 
@@ -52,9 +52,11 @@ def _judged(data: str, query: str, hits: "list[Hit]") -> "list[Hit]":
     return [hit.having(rerank=score) for hit, score in zip(hits, scores, strict=True)]
 
 
-def _arranged(shelf: "Shelf", hits: "list[Hit]", filters: "Filters", limit: int, intent: str | None) -> "list[Hit]":
-    if shelf.reader is None:
+def _arranged(
+    recalls: "RecallSession", hits: "list[Hit]", filters: "Filters", limit: int, intent: str | None
+) -> "list[Hit]":
+    if recalls.reader is None:
         return by_reranker(None, hits, filters)
-    with Guard(shelf.path):
-        best = newer_first(by_reranker(shelf.reader, hits, filters))[:limit]
-        return newer_first(ordered(shelf.reader, best, intent)) if intent else best
+    with TranslatedErrors(recalls.path):
+        best = newer_first(by_reranker(recalls.reader, hits, filters))[:limit]
+        return newer_first(ordered(recalls.reader, best, intent)) if intent else best

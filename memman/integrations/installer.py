@@ -15,8 +15,8 @@ from memman.integrations.files import (
     missing_folders,
     swap,
 )
+from memman.integrations.install_record import Entry, InstallRecord
 from memman.integrations.json5 import CannotEdit
-from memman.integrations.manifest import Entry, Manifest
 from memman.integrations.target import LAID, File, Target
 from memman.locks import alone
 from memman.model.errors import BadConfig, Busy
@@ -47,7 +47,7 @@ class Step:
         return "create" if self.before is None else "remove" if self.after is None else "change"
 
 
-def plan(manifest: Manifest, file: File) -> Step:
+def plan(manifest: InstallRecord, file: File) -> Step:
     """Work out one file. Raises BadConfig where it cannot be edited, CannotWrite where not written."""
     before = content(file.path)
     entry = manifest.entries.get(file.path)
@@ -67,7 +67,7 @@ def plan(manifest: Manifest, file: File) -> Step:
     return Step(file, before, after, base, others if before != after else [], rival)
 
 
-def wire(manifest: Manifest, target: Target, file: File) -> Step:
+def wire(manifest: InstallRecord, target: Target, file: File) -> Step:
     """Bring one file to what it should be. Raises BadConfig, CannotWrite, Busy."""
     clear_draft(file.path)
     for _ in range(TRIES):
@@ -81,7 +81,7 @@ def wire(manifest: Manifest, target: Target, file: File) -> Step:
 
 
 def _base(
-    manifest: Manifest, entry: Entry | None, file: File, before: bytes | None, *, rival: bool
+    manifest: InstallRecord, entry: Entry | None, file: File, before: bytes | None, *, rival: bool
 ) -> tuple[bytes | None, bytes | None]:
     """Return the bytes to go back to, and those to start from: as we left it, a file is made anew from its original."""
     if entry and (entry.known(digest(before)) or file.form == LAID):
@@ -98,7 +98,7 @@ def _base(
     return encoded(forms.take(file.form, text, manifest.text(entry), launcher_path(manifest.data))), before
 
 
-def _record(manifest: Manifest, target: Target, step: Step) -> None:
+def _record(manifest: InstallRecord, target: Target, step: Step) -> None:
     """Put aside what goes, and write down what is about to happen, before it does."""
     file, before = step.file, digest(step.before)
     entry = manifest.entries.get(file.path) or Entry(file.path, file.form, [], digest(step.base), rival=step.rival)

@@ -9,7 +9,7 @@ from memman.config.command import NAME, command, command_path, found, quoted
 from memman.config.launcher import launcher_path, moved, program
 from memman.config.places import write_file
 from memman.integrations.files import missing_folders
-from memman.integrations.manifest import Manifest
+from memman.integrations.install_record import InstallRecord
 from memman.model.errors import CannotWrite
 
 _PATIENCE = 5.0  # seconds for a login shell to read its files
@@ -91,7 +91,7 @@ def reach(data: str) -> Reach:
 def lay(data: str, reached: Reach) -> None:
     """Make the link, and write down how agents are to call memman. Raises CannotWrite."""
     if reached.link and not os.path.lexists(reached.link):
-        manifest = Manifest(data)
+        manifest = InstallRecord(data)
         manifest.folders += [folder for folder in missing_folders(reached.link) if folder not in manifest.folders]
         manifest.save()
         try:

@@ -5,20 +5,20 @@ import os
 from memman.config.launcher import launcher_path
 from memman.integrations import forms
 from memman.integrations.files import content, decoded, encoded
+from memman.integrations.install_record import Entry, InstallRecord
 from memman.integrations.json5 import CannotEdit
-from memman.integrations.manifest import Entry, Manifest
 from memman.model.errors import MemmanError
 
 _LAUNCHER = launcher_path("")
 
 
-def called(manifest: Manifest, form: str, held: bytes | None) -> list[str]:
+def called(manifest: InstallRecord, form: str, held: bytes | None) -> list[str]:
     """Return every other memman that a file's content calls. Raises CannotEdit."""
     own = os.path.realpath(launcher_path(manifest.data))
     return [program for program in forms.called(form, decoded(held) or "") if os.path.realpath(program) != own]
 
 
-def calls(manifest: Manifest, form: str, path: str) -> list[str]:
+def calls(manifest: InstallRecord, form: str, path: str) -> list[str]:
     """Return every other memman that a file calls, none where it cannot be read."""
     try:
         return called(manifest, form, content(path))
@@ -26,13 +26,13 @@ def calls(manifest: Manifest, form: str, path: str) -> list[str]:
         return []
 
 
-def before(manifest: Manifest, path: str, programs: list[str]) -> str:
+def before(manifest: InstallRecord, path: str, programs: list[str]) -> str:
     """Return the data folder of the memman that laid a file down which calls `programs`, '' for none."""
     known = [entry.rival for entry in manifest.entries.values()]
     return _claiming([*map(_folder, programs), *known], path)
 
 
-def holder(manifest: Manifest, entry: Entry) -> str:
+def holder(manifest: InstallRecord, entry: Entry) -> str:
     """Return the other memman that a file of ours works for by now, '' for none."""
     if own := calls(manifest, entry.form, entry.path):
         return own[0]
@@ -42,7 +42,7 @@ def holder(manifest: Manifest, entry: Entry) -> str:
     return folder and launcher_path(folder)
 
 
-def original(manifest: Manifest, entry: Entry) -> tuple[bool, bytes | None]:
+def original(manifest: InstallRecord, entry: Entry) -> tuple[bool, bytes | None]:
     """Return whether the original is known, and its bytes; the work of a memman that is gone does not come back.
 
     Raises CannotEdit.
@@ -58,4 +58,4 @@ def _folder(program: str) -> str:
 
 
 def _claiming(folders: list[str], path: str) -> str:
-    return next((folder for folder in folders if folder and path in Manifest(folder).entries), "")
+    return next((folder for folder in folders if folder and path in InstallRecord(folder).entries), "")

@@ -4,9 +4,9 @@ from memman.config.command import command as recorded
 from memman.config.launcher import target as launched
 from memman.integrations import claude_code, codex, edits, hook_block, toml_block
 from memman.integrations.files import content, decoded
+from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import plan
 from memman.integrations.json5 import CannotEdit
-from memman.integrations.manifest import Manifest
 from memman.integrations.target import File, Target, Wiring, text_of
 from memman.integrations.uninstaller import entries
 from memman.model.errors import MemmanError
@@ -24,7 +24,7 @@ def expected(target: Target, data: str) -> list[File]:
 
 def installed(target: Target, data: str) -> bool:
     """Whether anything of ours stands in the agent's files."""
-    return bool(entries(Manifest(data), [target], wiring(data)))
+    return bool(entries(InstallRecord(data), [target], wiring(data)))
 
 
 def drift(target: Target, data: str) -> list[str]:
@@ -34,7 +34,7 @@ def drift(target: Target, data: str) -> list[str]:
         files = expected(target, data)
     except (MemmanError, CannotEdit) as error:
         return [*wrong, str(error)]
-    manifest = Manifest(data)
+    manifest = InstallRecord(data)
     for file in files:
         try:
             if plan(manifest, file).verb:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from memman.config.launcher import launcher_path
 from memman.integrations import forms, rivals
 from memman.integrations.files import clear_draft, content, decoded, digest, encoded, swap
+from memman.integrations.install_record import Entry, InstallRecord
 from memman.integrations.installer import TRIES
 from memman.integrations.json5 import CannotEdit
-from memman.integrations.manifest import Entry, Manifest
 from memman.integrations.target import LAID, File, Target, Wiring
 from memman.model.errors import BadConfig, Busy, MemmanError
 
@@ -34,7 +34,7 @@ class Undo:
         return "remove" if self.after is None else "restore" if not self.said else "change"
 
 
-def entries(manifest: Manifest, targets: list[Target], wiring: Wiring) -> list[Entry]:
+def entries(manifest: InstallRecord, targets: list[Target], wiring: Wiring) -> list[Entry]:
     """Return what there is to undo for `targets`, the last made first; what the manifest lost is looked for."""
     names = {target.name for target in targets}
     known = [entry for entry in manifest.entries.values() if names & set(entry.targets)]
@@ -48,7 +48,7 @@ def entries(manifest: Manifest, targets: list[Target], wiring: Wiring) -> list[E
     return known[::-1] + lost[::-1]
 
 
-def plan(manifest: Manifest, entry: Entry) -> Undo:
+def plan(manifest: InstallRecord, entry: Entry) -> Undo:
     """Work out how one file is undone. Raises BadConfig where it cannot be."""
     before = content(entry.path)
     recorded = manifest.entries.get(entry.path)
@@ -72,7 +72,7 @@ def plan(manifest: Manifest, entry: Entry) -> Undo:
     return Undo(entry.path, before, left, said=f"changed since: only memman's entries are taken out{kept}")
 
 
-def _ceded(manifest: Manifest, entry: Entry, before: bytes, holder: str) -> Undo:
+def _ceded(manifest: InstallRecord, entry: Entry, before: bytes, holder: str) -> Undo:
     """Work out a file that works for another memman by now: only what calls ours goes. Raises CannotEdit."""
     text, launcher = decoded(before) or "", launcher_path(manifest.data)
     if entry.form == LAID or forms.called(entry.form, text) == rivals.called(manifest, entry.form, before):
@@ -85,7 +85,7 @@ def _left(entry: Entry, error: CannotEdit) -> BadConfig:
     return BadConfig(f"{entry.path}: {error}; the file was not changed, take memman's entries out by hand")
 
 
-def undo(manifest: Manifest, entry: Entry, names: set[str]) -> Undo:
+def undo(manifest: InstallRecord, entry: Entry, names: set[str]) -> Undo:
     """Undo one file for the targets called `names`. Raises BadConfig, CannotWrite, Busy."""
     left = [name for name in entry.targets if name not in names]
     if left:
@@ -106,7 +106,7 @@ def undo(manifest: Manifest, entry: Entry, names: set[str]) -> Undo:
     raise Busy(f"{entry.path} is being changed by another program; try again")
 
 
-def leave_folders(manifest: Manifest) -> None:
+def leave_folders(manifest: InstallRecord) -> None:
     """Remove the folders that we made and nobody uses."""
     for folder in sorted(manifest.folders, key=len, reverse=True):
         try:

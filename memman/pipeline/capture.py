@@ -11,6 +11,7 @@ from memman.model.errors import Refused
 from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.about import about, together
+from memman.pipeline.deobfuscate import plain
 from memman.pipeline.echo import news
 from memman.pipeline.facts import FIELDS, borne_out, fact, listing, summed_up
 from memman.pipeline.fidelity import faithful, original
@@ -20,7 +21,6 @@ from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
 from memman.pipeline.speech import continued, own, prose
 from memman.pipeline.trust import OWN_CATEGORIES
-from memman.pipeline.unmasked import plain
 from memman.pipeline.words import stems
 
 # Facts of one turn.

@@ -9,12 +9,12 @@ from memman.model.records import Draft, Edge, Fact, Verdict, memory_uid
 from memman.model.vocabulary import LOW_TRUST, PROTECTED, REPLACED
 from memman.pipeline.candidates import EVERYTHING
 from memman.pipeline.context import index
+from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.echo import held, whose
 from memman.pipeline.embed import made_by
 from memman.pipeline.judged import put
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
-from memman.pipeline.spread import Spread, key
 from memman.pipeline.trust import bounded, may_touch
 from memman.store.protocols import Reader, Store, Unit
 
@@ -61,8 +61,8 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     unit.link(_edges(plan, rows, set(known)))
     if plan.samples and plan.vectors is not None:
         fingerprint = made_by(tools.embedder, plan.vectors)
-        spread = Spread.of(tools.reader, fingerprint).with_samples(plan.samples)
-        unit.set_meta(key(fingerprint), json.dumps(astuple(spread)))
+        stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
+        unit.set_meta(key(fingerprint), json.dumps(astuple(stats)))
     return Outcome(tuple(uids), retired, len(known))
 
 

@@ -9,14 +9,14 @@ from memman.llm.builtin.split import sentences
 from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
 from memman.model.vocabulary import LOW_TRUST
-from memman.pipeline import steering
+from memman.pipeline import injection
 from memman.pipeline.candidates import EVERYTHING
+from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, fact, listing, summed_up
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, listed
 from memman.pipeline.trust import weighed
-from memman.pipeline.unmasked import plain
 
 MAX_FACTS = 64
 
@@ -28,7 +28,7 @@ def version(tools: Tools) -> str:
     """Derive the stage's version from prompts, schemas, model, what is captured and what is held back."""
     from memman.pipeline import capture
 
-    asked = (prompt("extract"), _SCHEMA_TEXT, capture.version(tools), steering.version())
+    asked = (prompt("extract"), _SCHEMA_TEXT, capture.version(tools), injection.version())
     return digest(*asked, tools.llm.provider, tools.llm.model("fast"), tools.builtin.model("fast"))
 
 

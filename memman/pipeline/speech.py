@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from memman.pipeline.hearsay import spoken
+from memman.pipeline.injection import attack
 from memman.pipeline.pasted import announces, command, foreign, machine, told, voices
 from memman.pipeline.pointing import back
-from memman.pipeline.steering import attack
+from memman.pipeline.reported_speech import spoken
 
 # Characters of a message that are looked at: a long prompt is long by what was pasted into it.
 LONGEST = 24_000

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from memman.model.records import DEFAULT_IMPORTANCE, Fact, Note
 from memman.model.vocabulary import LOW_TRUST, SOURCES
-from memman.pipeline.steering import advice, attack, labelled, order, reported
+from memman.pipeline.injection import advice, attack, labelled, order, reported
 
 # What only a person can say of what they want.
 OWN_CATEGORIES = frozenset({"preference", "decision"})

@@ -1,12 +1,12 @@
 """Append notes: the whole write side of the agent's turn. Safe on the hot path."""
 
 from memman.config.detached import ask
-from memman.config.ground import tread
+from memman.config.ground import ensure_safe_folder
 from memman.config.places import queue_path
 from memman.queue.entry import entry
 from memman.queue.schema import open_queue
-from memman.queue.seal import SEALED, digest, teach
-from memman.sqlite import Guard, Transaction
+from memman.queue.seal import SEALED, digest, register_functions
+from memman.sqlite import Transaction, TranslatedErrors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ def insert(data: str, row: "dict[str, str | int | None]") -> tuple[str, bool]:
 
 
 def _insert_all(data: str, rows: "list[dict[str, str | int | None]]") -> list[tuple[str, bool]]:
-    tread(data)
+    ensure_safe_folder(data)
     path = queue_path(data)
-    with Guard(path):
+    with TranslatedErrors(path):
         db = open_queue(path)
-        teach(db)
+        register_functions(db)
         with Transaction(db):
             told = [_inserted(db, row) for row in rows]
         db.close()

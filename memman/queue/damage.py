@@ -6,15 +6,15 @@ from typing import Any
 
 import apsw
 
-from memman.queue.seal import DIGEST, SINCE, SOUND, TEXTS, teach
+from memman.queue.seal import DIGEST, SINCE, SOUND, TEXTS, register_functions
 
 DAMAGED = "damaged on disk: check its text and remember it again"
 STATES = ("pending", "running", "done", "parked")
 
 
-def teach_reading(db: apsw.Connection) -> None:
+def register_reading_functions(db: apsw.Connection) -> None:
     """Give a connection the SQL functions that find damaged notes and read them."""
-    teach(db)
+    register_functions(db)
     db.create_scalar_function("note_text", lambda *raw: _text(raw[0]), 1, deterministic=True)
 
 
@@ -35,7 +35,7 @@ def damaged(db: apsw.Connection) -> list[str]:
     """Return the uids of waiting notes that do not say what was queued."""
     if db.execute("PRAGMA user_version").get < SINCE:
         return []
-    teach_reading(db)
+    register_reading_functions(db)
     sql = f"SELECT {readable('uid')} FROM note WHERE state IN ('pending', 'running') AND NOT {SOUND} ORDER BY id"
     return [str(uid) for (uid,) in db.execute(sql)]
 

@@ -5,7 +5,7 @@ from contextlib import closing
 
 from memman.config.places import queue_path, store_path
 from memman.queue.schema import look
-from memman.sqlite import Guard, damaged
+from memman.sqlite import TranslatedErrors, damaged
 
 _STORED = "SELECT EXISTS (SELECT 1 FROM note WHERE store = ? AND state = 'done')"
 
@@ -18,7 +18,7 @@ def refuse_emptied(data: str, store: str) -> None:
     path, queue = store_path(data, store), queue_path(data)
     if not os.path.isfile(path) or os.path.getsize(path):
         return
-    with Guard(queue), closing(look(queue)) as db:
+    with TranslatedErrors(queue), closing(look(queue)) as db:
         stored = db.execute(_STORED, (store,)).get
     if stored:
         raise damaged(path, "it is empty: 0 bytes")

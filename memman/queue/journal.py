@@ -3,7 +3,7 @@
 import apsw
 
 from memman.queue.seal import number
-from memman.sqlite import Guard
+from memman.sqlite import TranslatedErrors
 
 
 class Journal:
@@ -15,13 +15,13 @@ class Journal:
     def read(self, note: str, stage: str, version: str) -> str | None:
         """Return a stage's output for `note`, None where it has none of this version, or a damaged one."""
         sql = "SELECT CAST(output AS BLOB), digest FROM journal WHERE note = ? AND stage = ? AND version = ?"
-        with Guard(self.db.filename):
+        with TranslatedErrors(self.db.filename):
             raw, digest = self.db.execute(sql, (note, stage, version)).fetchone() or (b"", 0)
         return None if digest not in {None, _digest(note, stage, version, raw)} else str(raw, "utf-8")
 
     def write(self, note: str, stage: str, version: str, output: str) -> None:
         """Keep a stage's output for `note`. The note has got further, so its attempts count afresh."""
-        with Guard(self.db.filename):
+        with TranslatedErrors(self.db.filename):
             row = (note, stage, version, output, _digest(note, stage, version, output.encode()))
             self.db.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?)", row)
             self.db.execute("UPDATE note SET attempts = 1 WHERE uid = ? AND attempts > 1", (note,))

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from memman.model.records import Usage
-from memman.sqlite import Guard
+from memman.sqlite import TranslatedErrors
 
 COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
 SUMMED = ("calls", "tokens_in", "tokens_out", "cost")
@@ -36,7 +36,7 @@ class Ledger:
             " cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced"
         )
         row = (today(), stage, provider, model, tokens_in, tokens_out, usage.cost or 0.0, usage.cost is None)
-        with Guard(self.db.filename):
+        with TranslatedErrors(self.db.filename):
             self.db.execute(sql, row)
 
     def spent_today(self, of: Sequence[str] = ()) -> tuple[float, int, int]:
@@ -47,7 +47,7 @@ class Ledger:
         )
         if of:
             sql += f" AND provider IN ({', '.join('?' * len(of))})"
-        with Guard(self.db.filename):
+        with TranslatedErrors(self.db.filename):
             cost, tokens, calls = self.db.execute(sql, (today(), *of)).get
         return cost, tokens, calls
 

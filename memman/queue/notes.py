@@ -3,15 +3,15 @@
 from typing import Any
 
 from memman.clock import now_ms
-from memman.config.ground import tread
+from memman.config.ground import ensure_safe_folder
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
-from memman.queue.damage import PARKED, teach_reading
+from memman.queue.damage import PARKED, register_reading_functions
 from memman.queue.entry import new_uid
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SEALED, SOUND, digest
-from memman.sqlite import Guard, Row, Transaction, checkpoint
+from memman.sqlite import Row, Transaction, TranslatedErrors, checkpoint
 
 ATTEMPTS = 5
 # Waiting time after the n-th transient failure of one note, in seconds; lifted when the provider recovers.
@@ -112,17 +112,17 @@ class Queue:
     """
 
     def __init__(self, data: str) -> None:
-        tread(data)
+        ensure_safe_folder(data)
         self.path = queue_path(data)
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             self.db = open_queue(self.path, synchronous="NORMAL")
-            teach_reading(self.db)
+            register_reading_functions(self.db)
         self._passed = 0
         self.damaged = 0
 
     def close(self) -> None:
         """Truncate the log, so that the next `remember` opens a small one, and close."""
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             checkpoint(self.db)
             self.db.close()
 
@@ -153,7 +153,7 @@ class Queue:
             "shut": _json_list(shut),
         }
         which = _PROBE if probe else _DUE
-        with Guard(self.path), Transaction(self.db):
+        with TranslatedErrors(self.path), Transaction(self.db):
             while self._run(_PARK.format(which), values):
                 self.damaged += 1
             found = self.db.execute(_CLAIM.format(which), values).get
@@ -177,7 +177,7 @@ class Queue:
 
         Where the judge decided in place of the model, the text stays as long as the note, for `reconsider`.
         """
-        with Guard(self.path), Transaction(self.db):
+        with TranslatedErrors(self.path), Transaction(self.db):
             self.db.execute(
                 "UPDATE note SET state = 'done', changed_at = ?, error = ''"
                 " WHERE uid = ? AND state IN ('running', 'pending')",
@@ -205,7 +205,7 @@ class Queue:
 
     def fail(self, uid: str, error: str) -> bool:
         """Give a note back after a failure of its own; True when that was the last attempt and it is parked."""
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             state = self.db.execute(
                 "UPDATE note SET state = CASE WHEN attempts >= ? THEN 'parked' ELSE 'pending' END, error = ?,"
                 " changed_at = ? WHERE uid = ? AND state = 'running' RETURNING state",
@@ -219,12 +219,12 @@ class Queue:
 
     def counts(self) -> dict[str, int]:
         """Count notes by state."""
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             return dict(self.db.execute("SELECT state, count(*) FROM note GROUP BY state"))
 
     def oldest(self) -> int | None:
         """Return when the oldest waiting note was queued."""
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             found: int | None = self.db.execute(
                 "SELECT queued_at FROM note WHERE state IN ('pending', 'running') ORDER BY id LIMIT 1"
             ).get
@@ -232,7 +232,7 @@ class Queue:
 
     def waiting(self, store: str | None = None) -> int:
         """Count notes that are pending or running."""
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             sql = "SELECT count(*) FROM note WHERE state IN ('pending', 'running') AND (?1 IS NULL OR store = ?1)"
             return int(self.db.execute(sql, (store,)).get)
 
@@ -240,14 +240,14 @@ class Queue:
         """Return the newest notes in `states`, as dicts of LISTED."""
         where = "state IN (SELECT value FROM json_each(?))"
         sql = f"SELECT {', '.join(LISTED)} FROM note WHERE {where} ORDER BY id DESC LIMIT ?"
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             return [dict(zip(LISTED, row, strict=True)) for row in self.db.execute(sql, (_json_list(states), limit))]
 
     def find(self, part: str) -> str:
         """Return the uid of the note that `part` (a beginning or an ending) names. Raises UnknownId, AmbiguousId."""
         if not part.isalnum():
             raise UsageError(f"{part[:40]!a} is not an id")
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             sql = "SELECT uid FROM note WHERE uid LIKE ?1 || '%' OR uid LIKE '%' || ?1 LIMIT 2"
             found = [uid for (uid,) in self.db.execute(sql, (part.lower(),))]
         if not found:
@@ -258,7 +258,7 @@ class Queue:
 
     def show(self, uid: str) -> dict[str, Any]:
         """Return every column of a note, and the stages its journal holds."""
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             cursor = self.db.execute("SELECT * FROM note WHERE uid = ?", (uid,))
             names = [column[0] for column in cursor.get_description()]
             row = dict(zip(names, next(iter(cursor)), strict=True))
@@ -271,7 +271,7 @@ class Queue:
 
     def retry(self, uid: str) -> bool:
         """Send a parked note round again; False when it is not parked."""
-        with Guard(self.path), Transaction(self.db):
+        with TranslatedErrors(self.path), Transaction(self.db):
             # Where the same text waits already, that note will do for both.
             self.db.execute(f"UPDATE note SET state = 'done', {_EMPTIED} WHERE uid = ? AND {_TWIN}", (uid,))
             if self.db.changes() == 0:
@@ -284,7 +284,7 @@ class Queue:
 
     def reconsider(self) -> int:
         """Queue again, as new notes, those about which the judge decided in place of the model; return how many."""
-        with Guard(self.path), Transaction(self.db):
+        with TranslatedErrors(self.path), Transaction(self.db):
             uids = [uid for (uid,) in self.db.execute(f"SELECT uid FROM note WHERE {_INSTEAD} ORDER BY id")]
             for uid in uids:
                 self.db.execute(_AGAIN, {"uid": uid, "new": new_uid(now_ms()), "now": now_ms()})
@@ -296,7 +296,7 @@ class Queue:
 
         A queue that no drain of this version has opened yet has none.
         """
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             if not self.db.execute("SELECT 1 FROM pragma_table_info('note') WHERE name = 'instead'").get:
                 return 0
             return int(self.db.execute(f"SELECT count(*) FROM note WHERE {_INSTEAD}").get)
@@ -312,7 +312,7 @@ class Queue:
 
     def drop(self, uid: str) -> None:
         """Take a note out of the queue: it was forgotten, and its store holds a receipt that says so."""
-        with Guard(self.path), Transaction(self.db):
+        with TranslatedErrors(self.path), Transaction(self.db):
             self.db.execute("DELETE FROM note WHERE uid = ?", (uid,))
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
 
@@ -328,7 +328,7 @@ class Queue:
 
     def meta(self, key: str) -> str:
         """Return a remembered value, '' when there is none."""
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
 
     def set_meta(self, key: str, value: str) -> None:
@@ -336,7 +336,7 @@ class Queue:
         self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def _run(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> int:
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             self.db.execute(sql, values)
             return self.db.changes()
 

@@ -40,6 +40,6 @@ DIGEST = digest(SEALED)
 SOUND = f"(digest IS NULL OR digest = {DIGEST})"
 
 
-def teach(db: "apsw.Connection") -> None:
+def register_functions(db: "apsw.Connection") -> None:
     """Give a connection the SQL function that digests are made with."""
     db.create_scalar_function("note_digest", lambda *raw: number(raw[0]), 1, deterministic=True)

@@ -118,7 +118,7 @@ class Judge:
         if cosine is None:
             return Weighed((coverage, None, apt), coverage)
         meant = (self._meant(read, cosine, self.asked.keys() - held) - self.mean) / (1 - self.mean)
-        share = (coverage + (1 - coverage) * max(0.0, meant) + (read.likeness or coverage)) / 2
+        share = (coverage + (1 - coverage) * max(0.0, meant) + (read.maxsim or coverage)) / 2
         height = (cosine - self.mean) / self.deviation - self.chance
         return Weighed((share, height, apt), coverage, cosine)
 

@@ -45,11 +45,11 @@ class Anchor(Stage):
 class Read(Stage):
     """An anchor whose memory was read, and scored by what it says.
 
-    `former` is the memory that it stands for, `session` what the best of its session adds to its score, `likeness` that
+    `former` is the memory that it stands for, `session` what the best of its session adds to its score, `maxsim` that
     of its words to the query's, and `behind` the memory among those read that took its place.
     """
 
-    __slots__ = ("anchor", "behind", "former", "likeness", "row", "score", "session")
+    __slots__ = ("anchor", "behind", "former", "maxsim", "row", "score", "session")
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class Read(Stage):
         score: float,
         former: MemoryRow | None = None,
         session: float = 0.0,
-        likeness: float = 0.0,
+        maxsim: float = 0.0,
         behind: int | None = None,
     ) -> None:
         self.anchor, self.row, self.score, self.former = anchor, row, score, former
-        self.session, self.likeness, self.behind = session, likeness, behind
+        self.session, self.maxsim, self.behind = session, maxsim, behind
 
     @property
     def id(self) -> int:

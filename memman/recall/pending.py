@@ -9,7 +9,7 @@ import sys
 import apsw
 
 from memman.model.terms import stems
-from memman.queue.seal import SINCE, SOUND, teach
+from memman.queue.seal import SINCE, SOUND, register_functions
 from memman.recall.confidence import apposite, confidence, wanted
 from memman.recall.hit import Hit
 from memman.secrets import masked
@@ -60,7 +60,7 @@ def waiting(path: str, store: str) -> list[WaitingRow]:
         version = schema_version(db, _ANY, path)
         kind = "channel = 'note'" if version >= _CHANNELS_SINCE else "1"
         if version >= SINCE:
-            teach(db)
+            register_functions(db)
             kind += f" AND {SOUND}"
         rows = list(map(WaitingRow, db.execute(_WAITING.format(kind=kind), (store, NEWEST)))) if version else []
         db.close()

@@ -95,7 +95,7 @@ def head(hit: "Hit", now: int) -> str:
     return f"{short(hit)} {age(row.valid_from, now)} {', '.join(marks)}: "
 
 
-def gist(hit: "Hit", asked: frozenset[str]) -> str:
+def abridged(hit: "Hit", asked: frozenset[str]) -> str:
     """Return a hit's text, or its summary where that holds every stem asked for that the text holds."""
     text, summary = hit.row.text, hit.row.summary
     if not summary or asked & stems(text) - stems(summary):
@@ -112,7 +112,7 @@ def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None, *, ex
     written: list[list[str]] = []
     left = budget
     for hit in hits:
-        start, text = head(hit, now), gist(hit, asked)
+        start, text = head(hit, now), abridged(hit, asked)
         if left is not None:
             text = text if written else fitted(text, start.__add__, left)
             if tokens(start + text) > left:
@@ -171,8 +171,8 @@ def explained(hit: "Hit", shown: "Mapping[int, str]") -> str:
     if hit.cosine is not None:
         parts.append(f"meaning #{anchor.meaning_rank} cosine {hit.cosine:.3f}")
     parts.append(f"covers {hit.coverage:.0%} of the query")
-    if read.likeness:
-        parts.append(f"likeness {read.likeness:.3f}")
+    if read.maxsim:
+        parts.append(f"maxsim {read.maxsim:.3f}")
     if read.session:
         parts.append(f"session {read.session:+.3f}")
     if hit.rerank is not None:

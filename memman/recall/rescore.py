@@ -4,7 +4,7 @@ Safe on the hot path.
 """
 
 from memman.recall.hit import Read
-from memman.recall.likeness import Likeness
+from memman.recall.maxsim import MaxSim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from memman.store.rows import MemoryRow
     from memman.store.sqlite.reader import SqliteReader
 
-# What an anchor gains by the best of its session, and by likeness, beside a first score of 1 at most.
+# What an anchor gains by the best of its session, and by maxsim, beside a first score of 1 at most.
 SESSION = 0.25
-LIKENESS = 0.4
+MAXSIM = 0.4
 # Anchors whose words are read: a question that is answered at all is nearly always answered among these.
 READ = 20
 
@@ -33,14 +33,14 @@ def rescored(
     anchors = [anchor for anchor in anchors if anchor.id in rows]
     session = _by_session(anchors, rows) if signals.sessions else {}
     first = sorted(anchors, key=lambda anchor: (-anchor.score - session.get(anchor.id, 0.0), anchor.id))
-    likeness = _by_words(Likeness(table, query), first[:READ], rows) if signals.likeness else {}
-    reads = [_read(anchor, rows, session.get(anchor.id, 0.0), likeness.get(anchor.id, 0.0)) for anchor in first]
+    maxsim = _by_words(MaxSim(table, query), first[:READ], rows) if signals.maxsim else {}
+    reads = [_read(anchor, rows, session.get(anchor.id, 0.0), maxsim.get(anchor.id, 0.0)) for anchor in first]
     return sorted(reads, key=lambda read: (-read.score, read.id))
 
 
-def _read(anchor: "Anchor", rows: "dict[int, MemoryRow]", session: float, likeness: float) -> Read:
-    score = (anchor.score + session + LIKENESS * likeness) / (1 + SESSION + LIKENESS)
-    return Read(anchor, rows[anchor.id], score, rows.get(anchor.stands_for or 0), session, likeness)
+def _read(anchor: "Anchor", rows: "dict[int, MemoryRow]", session: float, maxsim: float) -> Read:
+    score = (anchor.score + session + MAXSIM * maxsim) / (1 + SESSION + MAXSIM)
+    return Read(anchor, rows[anchor.id], score, rows.get(anchor.stands_for or 0), session, maxsim)
 
 
 def _by_session(anchors: "list[Anchor]", rows: "dict[int, MemoryRow]") -> dict[int, float]:
@@ -54,8 +54,8 @@ def _by_session(anchors: "list[Anchor]", rows: "dict[int, MemoryRow]") -> dict[i
     return gained
 
 
-def _by_words(asked: Likeness, anchors: "list[Anchor]", rows: "dict[int, MemoryRow]") -> dict[int, float]:
-    """Return the likeness of each anchor's words to the question's, or of those it took the place of."""
+def _by_words(asked: MaxSim, anchors: "list[Anchor]", rows: "dict[int, MemoryRow]") -> dict[int, float]:
+    """Return the maxsim of each anchor's words to the question's, or of those it took the place of."""
     texts = {
         anchor.id: [rows[memory].text for memory in (anchor.id, anchor.stands_for) if memory in rows]
         for anchor in anchors

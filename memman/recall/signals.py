@@ -1,6 +1,6 @@
 """The signals of a recall, each of which a bench may switch off to see what it pays. Safe on the hot path."""
 
-NAMES = ("words", "context", "time", "meaning", "sessions", "likeness", "gate", "collapse")
+NAMES = ("words", "context", "time", "meaning", "sessions", "maxsim", "gate", "collapse")
 
 
 class Signals:
@@ -12,7 +12,7 @@ class Signals:
     time: bool
     meaning: bool
     sessions: bool
-    likeness: bool
+    maxsim: bool
     gate: bool
     collapse: bool
 

@@ -23,7 +23,7 @@ from memman.clock import now_ms
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.keys import BACKUP_WORDS
-from memman.config.places import make_folder, open_file, queue_path, read_file, settle, store_path, write_file
+from memman.config.places import fsync_folder, make_folder, open_file, queue_path, read_file, store_path, write_file
 from memman.model.errors import Busy, DamagedFile, MemmanError, UnknownStore, UsageError
 from memman.queue.notes import Queue
 from memman.recovery.locks import backup_lock
@@ -38,7 +38,7 @@ from memman.recovery.manifest import (
     part_file,
     typed,
 )
-from memman.sqlite import Guard, open_reader, open_writer, transcribe
+from memman.sqlite import TranslatedErrors, open_reader, open_writer, transcribe
 
 Progress = Callable[[int, int], None]
 _One = TypeVar("_One")
@@ -95,7 +95,7 @@ def remove(data: str, name: str) -> None:
     """Throw a backup away; from its first moment on it is listed no more. The caller holds the lock."""
     folder = f"{backups_path(data)}/{name}"
     gone = f"{backups_path(data)}/{_DRAFT}{name}"
-    with Guard(folder):
+    with TranslatedErrors(folder):
         os.rename(folder, gone)
         shutil.rmtree(gone)
 
@@ -119,7 +119,7 @@ def sweep(data: str) -> None:
 
 def _written(data: str, draft: str, label: str, store: str | None, progress: Progress, *, automatic: bool) -> Manifest:
     at = now_ms()
-    with Guard(draft):
+    with TranslatedErrors(draft):
         make_folder(draft + "/stores")
     steps = count(1)
     parts = tuple(told(_parts(data, draft, store), steps, 2 * (1 + len(stores.names(data))), progress))
@@ -142,11 +142,11 @@ def _written(data: str, draft: str, label: str, store: str | None, progress: Pro
         parts=parts,
     )
     write_file(manifest_path(draft), manifest.text())
-    with Guard(draft):
+    with TranslatedErrors(draft):
         for folder in (draft + "/stores", draft):
-            settle(folder)
+            fsync_folder(folder)
         os.rename(draft, f"{backups_path(data)}/{manifest.id}")
-        settle(backups_path(data))
+        fsync_folder(backups_path(data))
     return manifest
 
 
@@ -179,7 +179,7 @@ def copied(source: str, folder: str, store: str = "") -> Part:
     """Copy a database as it is at one moment; nobody who writes to it waits. Raises DamagedFile and CannotWrite."""
     file = part_file(store)
     target = f"{folder}/{file}"
-    with Guard(source), closing(open_reader(source)) as db:
+    with TranslatedErrors(source), closing(open_reader(source)) as db:
         db.execute("BEGIN")
         rows, schema = counted(db), int(db.execute("PRAGMA user_version").get)
         fill(target, db)
@@ -188,7 +188,7 @@ def copied(source: str, folder: str, store: str = "") -> Part:
 
 def fill(target: str, db: apsw.Connection, mode: str = "DELETE") -> None:
     """Write what `db` holds into a new file; in any other `mode` than WAL nothing lies beside it."""
-    with Guard(target), closing(open_writer(target)) as copy:
+    with TranslatedErrors(target), closing(open_writer(target)) as copy:
         transcribe(copy, db)
         copy.execute(f"PRAGMA journal_mode={mode}")
     for end in ("-wal", "-shm") if mode != "WAL" else ():
@@ -224,7 +224,7 @@ def check(folder: str, parts: Iterable[Part]) -> None:
 
 def digest(path: str) -> str:
     """Return a file's SHA-256."""
-    with Guard(path), open(path, "rb", opener=open_file) as source:
+    with TranslatedErrors(path), open(path, "rb", opener=open_file) as source:
         return file_digest(source, "sha256").hexdigest()
 
 
@@ -240,7 +240,7 @@ def _checked(path: str, part: Part) -> str:
     try:
         if digest(path) != part.sha256:
             return "was changed or is damaged: its SHA-256 differs"
-        with Guard(path), closing(open_reader(path)) as db:
+        with TranslatedErrors(path), closing(open_reader(path)) as db:
             said = [str(line) for (line,) in db.execute(f"PRAGMA integrity_check({_COMPLAINTS})")]
             if said != ["ok"]:
                 return "is damaged: " + " ".join("; ".join(said).split())[:200]

@@ -9,9 +9,9 @@ import apsw
 from memman.model.errors import DamagedFile, StoreError
 from memman.model.plural import counted
 from memman.queue.damage import damaged
-from memman.sqlite import Guard, open_reader, strange_header
+from memman.sqlite import TranslatedErrors, open_reader, strange_header
 from memman.store.sqlite.schema import STEPS
-from memman.store.sqlite.seal import SEALED, SINCE, sound, teach
+from memman.store.sqlite.seal import SEALED, SINCE, register_functions, sound
 
 # The newest memories, whose digests are looked at: half a second's work. The pages of all are.
 MOST = 100_000
@@ -29,7 +29,7 @@ def troubles(path: str, steps: Sequence[str]) -> str:
     if says := strange_header(path):
         return says
     try:
-        with Guard(path), closing(open_reader(path)) as db:
+        with TranslatedErrors(path), closing(open_reader(path)) as db:
             changed = _unsealed if steps is STEPS else _changed
             return _complaints(db, steps) or _misfit(db, steps) or changed(db)
     except (DamagedFile, StoreError) as error:
@@ -55,7 +55,7 @@ def _misfit(db: apsw.Connection, steps: Sequence[str]) -> str:
     """
     version, made = db.execute("PRAGMA user_version").get, set(db.execute(_TABLES))
     with closing(apsw.Connection(":memory:")) as model:
-        teach(model)
+        register_functions(model)
         for step in steps[: max(version, 0)]:
             model.execute(step)
         expected = set(model.execute(_TABLES))

@@ -10,7 +10,7 @@ from memman.config import stores
 from memman.config.places import open_file, queue_path, store_path
 from memman.model.errors import MemmanError
 from memman.recovery.manifest import backups_path, listed
-from memman.sqlite import COMPANIONS, Guard, open_reader
+from memman.sqlite import COMPANIONS, TranslatedErrors, open_reader
 
 # How a folder's name begins that a repair works in.
 REPAIRING = ".repair-"
@@ -75,7 +75,7 @@ def _names(folder: str) -> list[str]:
 def _holds(path: str, ids: Sequence[str]) -> bool:
     """Whether a file holds one of `ids`: a database in its tables, any other in its text."""
     try:
-        with Guard(path), closing(open_reader(path)) as db:
+        with TranslatedErrors(path), closing(open_reader(path)) as db:
             return any(_in_table(db, table, where, ids) for table, where in _TABLES.items())
     except MemmanError:
         return _says(path, ids)

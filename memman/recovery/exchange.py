@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 import apsw
 
-from memman.config.places import make_file, open_file, settle
-from memman.sqlite import WAIT_MS, Guard, checkpoint, trust_pages
+from memman.config.places import fsync_folder, make_file, open_file
+from memman.sqlite import WAIT_MS, TranslatedErrors, checkpoint, trust_pages
 
 # How SQLite says of a file's first page that it cannot be what it was.
 _NO_HEADER = (apsw.NotADBError, apsw.CorruptError, apsw.ReadOnlyError)
@@ -43,7 +43,7 @@ class Exchange:
         for end in ("-wal", ""):
             with suppress(FileNotFoundError):
                 os.rename(copy + end, aside + end)
-        settle(os.path.dirname(self.path))
+        fsync_folder(os.path.dirname(self.path))
         while not self._backup.done:
             self._backup.step(-1)
         return aside
@@ -55,7 +55,7 @@ def exchange(path: str, new: str) -> Iterator[Exchange]:
 
     `new` must have a table: the lock is that of a copying which has not begun yet. Raises Busy.
     """
-    with Guard(path), ExitStack() as stack:
+    with TranslatedErrors(path), ExitStack() as stack:
         # To close any handle of a file frees all locks that this process has on it: this one is closed last.
         original = stack.enter_context(open(path, "rb", opener=open_file))
         source = stack.enter_context(closing(apsw.Connection(new)))
@@ -70,7 +70,7 @@ def exchange(path: str, new: str) -> Iterator[Exchange]:
 def rolled_back(path: str) -> None:
     """Have SQLite undo what an exchange that was killed left half written; only who may write can."""
     if os.path.exists(path + "-journal"):
-        with Guard(path), closing(_live(path)) as live, suppress(*_NO_HEADER):
+        with TranslatedErrors(path), closing(_live(path)) as live, suppress(*_NO_HEADER):
             live.execute("SELECT 1 FROM sqlite_master LIMIT 1").get  # noqa: B018 - the first read does it
 
 

@@ -9,7 +9,7 @@ from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from memman import locks
 from memman.config.places import make_file, make_folder, open_file
 from memman.model.errors import Busy
-from memman.sqlite import Guard
+from memman.sqlite import TranslatedErrors
 
 BACKUP_LOCK = "backup.lock"
 EXCHANGE_LOCK = "exchange.lock"
@@ -46,7 +46,7 @@ def exchanging(data: str) -> AbstractContextManager[None]:
 @contextmanager
 def _exchange_lock(data: str, how: int, busy: str) -> Iterator[None]:
     path = f"{data}/{EXCHANGE_LOCK}"
-    with Guard(path):
+    with TranslatedErrors(path):
         make_folder(data)
         make_file(path)
         handle = open_file(path, os.O_RDWR)

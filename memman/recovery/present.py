@@ -18,7 +18,7 @@ from memman.model.errors import DamagedFile
 from memman.model.records import Draft, Fact
 from memman.model.vocabulary import HELD, MAYBE, PROTECTED
 from memman.pipeline import context
-from memman.sqlite import Guard, open_reader
+from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite.catalogue import RECEIPT
 from memman.store.sqlite.purge import OUTCOME
 from memman.store.sqlite.seal import SEALED
@@ -71,7 +71,7 @@ class Present:
     @classmethod
     def _read(cls, path: str) -> "Present":
         try:
-            with Guard(path), closing(open_reader(path)) as db:
+            with TranslatedErrors(path), closing(open_reader(path)) as db:
                 db.execute("BEGIN")
                 return cls(
                     frozenset(_column(db, f"SELECT note FROM receipt WHERE outcome <> '{OUTCOME}'")),

@@ -34,7 +34,7 @@ from memman.upkeep.scrub import mark, scrub
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Selection:
     """What is to go: memories and waiting notes as records; `whole` are the notes of which nothing is left then."""
 
     memories: tuple[dict[str, Any], ...] = ()
@@ -65,7 +65,7 @@ class Receipt:
     files: list[str] = field(default_factory=list)
 
 
-def targeted(data: str, store: str, uids: Sequence[str]) -> Target:
+def targeted(data: str, store: str, uids: Sequence[str]) -> Selection:
     """Find what whole ids of memories and notes name."""
     refuse_stopped(data, "purge")
     with closing(QueueView(data)) as queue:
@@ -76,7 +76,7 @@ def targeted(data: str, store: str, uids: Sequence[str]) -> Target:
             stored = dict.fromkeys(memory["note"] for memory in memories)
             gone = [note for note in stored if {row for row, _, its in catalogue.named(note) if its == note} <= {*rows}]
         waiting = [queue.show(uid) for uid in dict.fromkeys(uids) if uid not in stored and uid in queue.of(store)]
-    return Target(tuple(memories), tuple(waiting), (*gone, *(row["uid"] for row in waiting)))
+    return Selection(tuple(memories), tuple(waiting), (*gone, *(row["uid"] for row in waiting)))
 
 
 def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
@@ -141,7 +141,7 @@ def _scrubbed(data: str, queue: Queue, stores: dict[str, SqliteStore]) -> list[s
         return scrub(data, queue, opened)
 
 
-def _bury(data: str, target: Target) -> None:
+def _bury(data: str, target: Selection) -> None:
     single = ((memory["note"], memory["uid"]) for memory in target.memories if memory["note"] not in target.whole)
     bury(data, [*((note, WHOLE) for note in target.whole), *single], now_ms())
 

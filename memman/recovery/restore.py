@@ -28,7 +28,7 @@ from memman.recovery.present import Present, carry
 from memman.recovery.purge import erase
 from memman.recovery.swap import aside_path, drafted, finish, put
 from memman.recovery.tombstones import Tombstones
-from memman.sqlite import Guard, open_reader
+from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore
 
@@ -52,7 +52,7 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Prepared:
     """A store made ready to take its place, to be called `name`, copied from that of `part`."""
 
     part: Part
@@ -119,7 +119,7 @@ def _one_disk(data: str) -> None:
     """Raise CannotWrite where a store that is made ready could not be put in its place."""
     places = (data + "/data", data + "/removed")
     for place in places:
-        with Guard(place):
+        with TranslatedErrors(place):
             make_folder(place)
     if len({os.stat(place).st_dev for place in places}) > 1:
         raise CannotWrite(
@@ -127,7 +127,7 @@ def _one_disk(data: str) -> None:
         )
 
 
-def _made(data: str, folder: str, part: Part, name: str) -> Draft:
+def _made(data: str, folder: str, part: Part, name: str) -> Prepared:
     """Make a store ready; what was purged or forgotten since the backup goes before anybody can find it.
 
     Notes of which something was forgotten come along as they are now: they may have waited then, and no backup that is
@@ -135,12 +135,12 @@ def _made(data: str, folder: str, part: Part, name: str) -> Draft:
     """
     place = drafted(data, name)
     path, present = f"{place}/memman.db", Present.of(data, part.store)
-    with Guard(path):
+    with TranslatedErrors(path):
         make_folder(place)
     source = f"{folder}/{part.file}"
-    with Guard(source), closing(open_reader(source)) as db:
+    with TranslatedErrors(source), closing(open_reader(source)) as db:
         fill(path, db, "WAL")
-    with Guard(path), closing(SqliteStore(path)) as store, builtin_embedder() as local:
+    with TranslatedErrors(path), closing(SqliteStore(path)) as store, builtin_embedder() as local:
         with store.unit() as unit:
             # Beside a store that goes by another name, its own keeps what it knows.
             if name == part.store:
@@ -157,7 +157,7 @@ def _made(data: str, folder: str, part: Part, name: str) -> Draft:
     for copy in os.listdir(place):  # the backup is the copy that an upgrade would leave
         if copy.endswith(".bak"):
             os.remove(f"{place}/{copy}")
-    return Draft(part, name, receipts, present, memories, sum(forgotten.values()), len(purged))
+    return Prepared(part, name, receipts, present, memories, sum(forgotten.values()), len(purged))
 
 
 def _purged(store: SqliteStore, buried: Tombstones) -> list[int]:
@@ -166,7 +166,7 @@ def _purged(store: SqliteStore, buried: Tombstones) -> list[int]:
     return [memory for memory, uid, note in rows if uid in buried.memories or note in buried.notes]
 
 
-def _placed(data: str, draft: Draft, again: Mapping[str, frozenset[str]]) -> Restored:
+def _placed(data: str, draft: Prepared, again: Mapping[str, frozenset[str]]) -> Restored:
     """Put a store in its place; what was there lies aside then."""
     aside, there = aside_path(data, draft.name), os.path.exists(os.path.dirname(store_path(data, draft.name)))
     put(data, draft.name, aside)

@@ -13,10 +13,10 @@ import apsw
 
 from memman.config.places import open_file
 from memman.model.vocabulary import HELD, MAYBE, PROTECTED, REPLACED
-from memman.queue.damage import DAMAGED, STATES, readable, teach_reading
+from memman.queue.damage import DAMAGED, STATES, readable, register_reading_functions
 from memman.queue.seal import DIGEST
 from memman.recovery.tombstones import Tombstones
-from memman.sqlite import Guard, Transaction, checkpoint, trust_pages
+from memman.sqlite import Transaction, TranslatedErrors, checkpoint, trust_pages
 from memman.store.rows import MemoryRow
 from memman.store.sqlite.schema import KINDS
 from memman.store.sqlite.seal import SEALED, sound
@@ -122,8 +122,8 @@ def refill_store(new: SqliteStore, read: apsw.Connection, buried: Tombstones) ->
 
 def refill_queue(new: apsw.Connection, read: apsw.Connection) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     """Fill a new queue; return how many notes it has, the uids that are lost, and those that are parked as doubtful."""
-    with Guard(new.filename), Transaction(new):
-        teach_reading(read)
+    with TranslatedErrors(new.filename), Transaction(new):
+        register_reading_functions(read)
         doubtful = _notes(read, new)
         for table in ("journal", "ledger", "meta"):
             _copy(read, new, table)

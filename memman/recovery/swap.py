@@ -12,8 +12,8 @@ import shutil
 import time
 from contextlib import suppress
 
-from memman.config.places import make_folder, settle
-from memman.sqlite import Guard
+from memman.config.places import fsync_folder, make_folder
+from memman.sqlite import TranslatedErrors
 
 _DRAFT, _READY = ".restoring-", ".ready-"
 
@@ -39,7 +39,7 @@ def put(data: str, name: str, aside: str) -> None:
     Raises CannotWrite; then what was there is there again, or `finish` puts one of both there.
     """
     place, ready = f"{data}/data/{name}", f"{data}/removed/{_READY}{os.path.basename(aside)}"
-    with Guard(place):
+    with TranslatedErrors(place):
         make_folder(os.path.dirname(place))
         os.rename(drafted(data, name), ready)
         with suppress(FileNotFoundError):
@@ -51,7 +51,7 @@ def put(data: str, name: str, aside: str) -> None:
                 os.rename(aside, place)
             raise
     for folder in map(os.path.dirname, (place, aside)):
-        settle(folder)
+        fsync_folder(folder)
 
 
 def unsettled(data: str) -> list[str]:
@@ -66,11 +66,11 @@ def finish(data: str) -> None:
 
     The caller holds the drain lock.
     """
-    with Guard(data + "/removed"):
+    with TranslatedErrors(data + "/removed"):
         for name in unsettled(data):
             place = f"{data}/data/{name.removeprefix(_READY).rpartition('-')[0]}"
             if name.startswith(_READY) and not os.path.lexists(place):
                 os.rename(f"{data}/removed/{name}", place)
-                settle(os.path.dirname(place))
+                fsync_folder(os.path.dirname(place))
             else:
                 shutil.rmtree(f"{data}/removed/{name}", ignore_errors=True)

@@ -13,16 +13,16 @@ from memman.queue.notes import Queue
 from memman.recovery.manifest import Part
 from memman.recovery.present import Present
 from memman.recovery.tombstones import Tombstones
-from memman.sqlite import Guard, Transaction, open_reader
+from memman.sqlite import Transaction, TranslatedErrors, open_reader
 
 if TYPE_CHECKING:
-    from memman.recovery.restore import Draft
+    from memman.recovery.restore import Prepared
 
 Row = dict[str, Any]
 
 
 def again(
-    data: str, folder: str, part: Part | None, drafts: Mapping[str, "Draft"], only: str | None
+    data: str, folder: str, part: Part | None, drafts: Mapping[str, "Prepared"], only: str | None
 ) -> dict[str, frozenset[str]]:
     """Have the backup's notes wait again, or those of one store; return their uids by the store of the backup.
 
@@ -32,13 +32,13 @@ def again(
     if part is None:
         return {}
     path = f"{folder}/{part.file}"
-    with Guard(path), closing(open_reader(path)) as db:
+    with TranslatedErrors(path), closing(open_reader(path)) as db:
         notes = _rows(db, "SELECT * FROM note WHERE state <> 'done' ORDER BY id")
         journal = _rows(db, "SELECT * FROM journal")
         ledger = _rows(db, "SELECT * FROM ledger")
     buried, known = Tombstones.load(data).touched, _Known(data, drafts)
     wanted = [note for note in notes if only in {None, note["store"]} and note["uid"] not in buried | known.of(note)]
-    with closing(_queue(data)) as queue, Guard(queue.path), Transaction(queue.db):
+    with closing(_queue(data)) as queue, TranslatedErrors(queue.path), Transaction(queue.db):
         put = [note for note in wanted if _put(queue.db, note, known.name(note))]
         uids = {note["uid"] for note in put}
         for table, rows in (("journal", [row for row in journal if row["note"] in uids]), ("ledger", ledger)):
@@ -52,7 +52,7 @@ def again(
 class _Known:
     """The notes that each store has dealt with, as it will be in force."""
 
-    def __init__(self, data: str, drafts: Mapping[str, "Draft"]) -> None:
+    def __init__(self, data: str, drafts: Mapping[str, "Prepared"]) -> None:
         self.data, self.drafts = data, drafts
         self._receipts: dict[str, frozenset[str]] = {}
 

@@ -20,10 +20,10 @@ from memman.model.errors import Busy, CannotWrite, StoreError
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import ENOUGH, FILLED, JUDGE, ON_MACHINE
 from memman.pipeline.context import embed
+from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
 from memman.pipeline.judged import JudgedVectors
-from memman.pipeline.spread import Spread, key
-from memman.sqlite import Guard
+from memman.sqlite import TranslatedErrors
 from memman.store.sqlite import vectors
 from memman.store.sqlite.store import SqliteStore
 
@@ -54,7 +54,7 @@ async def fill(
     with store.unit() as unit:
         number = unit.embedder(fingerprint)
     while limit is None or done < limit:
-        with Guard(store.path):
+        with TranslatedErrors(store.path):
             rows = vectors.missing(store.db, number, after, BATCH, forgotten=fingerprint.provider in ON_MACHINE)
         if not rows:
             break
@@ -84,7 +84,7 @@ async def known(embedder: Embedder) -> Fingerprint:
 
 def lacking(store: SqliteStore, fingerprint: Fingerprint) -> int:
     """Count the memories that `fill` would embed."""
-    with Guard(store.path):
+    with TranslatedErrors(store.path):
         number = store.reader.embedder_id(fingerprint)
         return vectors.lacking(store.db, number, forgotten=fingerprint.provider in ON_MACHINE)
 
@@ -104,7 +104,7 @@ def learn(store: SqliteStore, fingerprint: Fingerprint, embedder: Embedder) -> N
     A local one is shown the texts once more: the vectors it has stored hold what stands around them.
     """
     number = store.reader.embedder_id(fingerprint)
-    if number is None or Spread.of(store.reader, fingerprint).known:
+    if number is None or CosineStats.of(store.reader, fingerprint).known:
         return
     total = store.reader.count()
     some = range(1, total + 1, max(1, total // _SAMPLED))
@@ -118,7 +118,7 @@ def learn(store: SqliteStore, fingerprint: Fingerprint, embedder: Embedder) -> N
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     pairs = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
     with store.unit() as unit:
-        unit.set_meta(key(fingerprint), json.dumps(astuple(Spread().with_samples(pairs.tolist()))))
+        unit.set_meta(key(fingerprint), json.dumps(astuple(CosineStats().with_samples(pairs.tolist()))))
 
 
 def discard(store: SqliteStore, fingerprint: Fingerprint, number: int, limit: int | None = None) -> None:

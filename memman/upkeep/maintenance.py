@@ -12,7 +12,7 @@ from memman.embed import LocalEmbedder
 from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
-from memman.sqlite import Guard
+from memman.sqlite import TranslatedErrors
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import renew
 from memman.upkeep.scrub import scrub
@@ -32,7 +32,7 @@ async def maintain(
     queue.maintain()
     drop_sessions(data)
     shorten(data)
-    with Guard(queue.path):
+    with TranslatedErrors(queue.path):
         ledger.maintain()
     for name, uses in taken_shown(data).items():
         if exists(data, name):

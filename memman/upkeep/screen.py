@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memman.model.errors import Busy, CannotWrite, StoreError
 from memman.secrets import screened as clean
-from memman.sqlite import Guard
+from memman.sqlite import TranslatedErrors
 from memman.store.sqlite import screened
 from memman.store.sqlite.reader import LISTS, TEXTS
 from memman.store.sqlite.store import SqliteStore
@@ -44,7 +44,7 @@ async def screen(
 
 def _part(store: SqliteStore, limit: int) -> int:
     """Look at the next memories of a store, and say of each what came of it; return how many those were."""
-    with Guard(store.path):
+    with TranslatedErrors(store.path):
         rows = screened.next_rows(store.db, limit)
     if rows:
         leaky = [memory for memory, *texts in rows if _leaky(texts)]

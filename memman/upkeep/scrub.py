@@ -9,7 +9,7 @@ import apsw
 from memman.config.stores import exists, names, valid_name
 from memman.model.errors import MemmanError
 from memman.queue.notes import Queue
-from memman.sqlite import Guard
+from memman.sqlite import TranslatedErrors
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.idle import SCRUBBING
 
@@ -64,7 +64,7 @@ def _wiped(db: apsw.Connection) -> bool:
     A reader may look at an older state; the disk may be full.
     """
     try:
-        with Guard(db.filename):
+        with TranslatedErrors(db.filename):
             db.set_busy_timeout(_PATIENCE)
             db.execute("VACUUM")
             db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

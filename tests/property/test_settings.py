@@ -9,9 +9,9 @@ import pytest
 from settings import generated, generated_toml, quick_folder
 
 from memman.integrations import edits, hook_block, toml_block
+from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import wire
 from memman.integrations.json5 import read
-from memman.integrations.manifest import Manifest
 from memman.integrations.state import commands, doubles, drift, installed
 from memman.integrations.target import Wiring
 from memman.integrations.targets import TARGETS
@@ -28,14 +28,14 @@ PLACES = {
 
 def put_in(data, name):
     """Wire one agent."""
-    manifest, target = Manifest(data), TARGETS[name]
+    manifest, target = InstallRecord(data), TARGETS[name]
     for file in target.files(Wiring(data, conversation_access=True)):
         wire(manifest, target, file)
 
 
 def take_out(data, name):
     """Undo one agent; return what was said."""
-    manifest, target = Manifest(data), TARGETS[name]
+    manifest, target = InstallRecord(data), TARGETS[name]
     said = [undo(manifest, entry, {name}).said for entry in entries(manifest, [target], Wiring(data))]
     leave_folders(manifest)
     return [line for line in said if line]

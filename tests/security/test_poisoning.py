@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bench import poisoning
-from memman.pipeline.steering import order
+from memman.pipeline.injection import order
 
 SHORT, LONG = 25, 200
 MOST = 0.05

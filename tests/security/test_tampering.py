@@ -9,7 +9,7 @@ import pytest
 from memman.config.launcher import launcher_path
 from memman.doctor import examine
 from memman.doctor.finding import Context
-from memman.integrations.manifest import Manifest
+from memman.integrations.install_record import InstallRecord
 
 AGENTS = ("claude-code", "codex", "gemini", "opencode")
 
@@ -25,7 +25,7 @@ def test_a_changed_byte_of_hooks_or_scripts_is_found(box, rounds, kept):
     targets = [word for name in AGENTS for word in ("--target", name)]
     box.memman("install", "--no-wizard", *targets)
     data = str(box.data)
-    files = {Path(launcher_path(data)): "launcher"} | {Path(path): "agents" for path in Manifest(data).entries}
+    files = {Path(launcher_path(data)): "launcher"} | {Path(path): "agents" for path in InstallRecord(data).entries}
     assert [failed(data, check) for check in ("launcher", "agents")] == [[], []]
     chance, found, missed = random.Random(8), Counter(), []
     for number in range(rounds(56, 2000)):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from memman.hot.found import Shelf
+from memman.hot.found import RecallSession
 from memman.pipeline.link.alias import abbreviates, aliases
 
 SAID = """
@@ -144,11 +144,11 @@ def test_no_text_takes_long(text):
 
 def known(box, name):
     """Return what else the store calls a thing."""
-    shelf = Shelf(str(box.data), "default")
+    recalls = RecallSession(str(box.data), "default")
     try:
-        return [other for _, other in shelf.reader.aliases([name])]
+        return [other for _, other in recalls.reader.aliases([name])]
     finally:
-        shelf.close()
+        recalls.close()
 
 
 def test_an_alias_lives_as_long_as_the_memory_that_says_so(box):

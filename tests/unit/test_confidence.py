@@ -11,7 +11,7 @@ from bench import calibrate
 from bench.labelled import ANSWERABLE, ASIDE, DATA, OFF_TOPIC, UNANSWERABLE, ask, by_kind
 from memman.embed.static import StaticTable
 from memman.model.records import Fingerprint
-from memman.pipeline import spread
+from memman.pipeline import cosine_stats
 from memman.recall import confidence
 from memman.recall.confidence import LOW, apposite, usual, wanted
 from memman.store.filters import Filters
@@ -110,7 +110,7 @@ def test_numbers_belong_to_the_shipped_table():
 def test_a_store_knows_its_own_cosines_as_the_pipeline_learned_them(full):
     """Mean and deviation are read from where the pipeline writes them; a small store takes the usual ones."""
     table = StaticTable()
-    key = spread.key(Fingerprint("builtin", f"{table.model}-v{table.version}", table.dimension))
+    key = cosine_stats.key(Fingerprint("builtin", f"{table.model}-v{table.version}", table.dimension))
     saved = full.store("SELECT value FROM meta WHERE key = ?", key)[0]
     count, mean, squares = json.loads(saved)
     reader = SqliteReader.open(str(full.store_path()))

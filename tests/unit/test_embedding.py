@@ -21,8 +21,8 @@ from memman.hot.recall import found
 from memman.locks import drain_lock
 from memman.model.errors import BadConfig, BudgetSpent, Busy, ProviderUnavailable, UsageError
 from memman.model.records import Draft, Fact, Fingerprint
+from memman.pipeline.cosine_stats import CosineStats
 from memman.pipeline.embed import made_by
-from memman.pipeline.spread import Spread
 from memman.providers.pool import Providers
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
@@ -182,7 +182,7 @@ def test_a_swap_takes_every_store_along(data, provider):
     assert embedding.status(data, "alpha")["swap"] is None
     assert not os.path.exists(data + "/swap.json")
     store = SqliteStore.open(data, "alpha")
-    assert Spread.of(store.reader, Fingerprint("openai", "new", 64)).known
+    assert CosineStats.of(store.reader, Fingerprint("openai", "new", 64)).known
     store.close()
 
 
@@ -449,7 +449,7 @@ def test_little_is_not_learned_from(tmp_path):
     filled(data, "alpha", 5)
     embedding.reembed(data, "alpha")
     store = SqliteStore.open(data, "alpha")
-    assert not Spread.of(store.reader, TABLE).known
+    assert not CosineStats.of(store.reader, TABLE).known
     learn(store, Fingerprint("never", "seen", 3), BuiltinEmbedder())
     store.close()
 
@@ -464,7 +464,7 @@ def test_what_is_usual_is_learned_from_the_texts_themselves(tmp_path):
         asyncio.run(fill(store, BuiltinEmbedder()))
         rows = BuiltinEmbedder().vectors([f"About the {noun}." for noun in nouns])
         cosines = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
-        assert Spread.of(store.reader, TABLE).mean == pytest.approx(cosines.mean(), abs=1e-4)
+        assert CosineStats.of(store.reader, TABLE).mean == pytest.approx(cosines.mean(), abs=1e-4)
 
 
 def test_several_keys_change_in_one_write(tmp_path):

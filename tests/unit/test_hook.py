@@ -13,9 +13,9 @@ from conftest import PATIENCE, wait_until
 from memman.hot.bearing import bearing
 from memman.hot.capture import FIRST, LAST
 from memman.hot.events import HOSTS
-from memman.hot.found import Shelf
+from memman.hot.found import RecallSession
 from memman.hot.frame import INJECTED, harmless, stripped
-from memman.hot.gist import LONGEST, gist, passages, question
+from memman.hot.passages import LONGEST, lookups, passages, question
 from memman.hot.prompt import command, ends
 from memman.hot.session import Session
 from memman.model.vocabulary import LOW_TRUST
@@ -613,12 +613,12 @@ def test_passages_hold_every_word_of_a_prompt():
 
 def test_the_gist_of_a_long_prompt_is_what_the_store_knows(stored):
     """Of many passages those come that name what is rare in the store; a short prompt stays whole."""
-    reader = Shelf(str(stored.data), "default").reader
+    reader = RecallSession(str(stored.data), "default").reader
     filler = "Nobody in the whole house could tell where the old blue umbrella had gone. " * 6
     asked = "Perhaps it went missing on the day when we hashed passwords with argon2id at login."
-    assert gist(reader, filler + asked + " " + filler)[0].startswith("Perhaps")
-    assert gist(reader, "Where are passwords hashed?") == ["Where are passwords hashed?"]
-    assert gist(reader, "Zebras. " * 50) == []
-    assert gist(reader, filler + "Is billing to start? Then more. " + asked + filler)[0] == "Is billing to start?"
-    assert all(len(passage) <= LONGEST for passage in gist(None, "x" * 9000))
+    assert lookups(reader, filler + asked + " " + filler)[0].startswith("Perhaps")
+    assert lookups(reader, "Where are passwords hashed?") == ["Where are passwords hashed?"]
+    assert lookups(reader, "Zebras. " * 50) == []
+    assert lookups(reader, filler + "Is billing to start? Then more. " + asked + filler)[0] == "Is billing to start?"
+    assert all(len(passage) <= LONGEST for passage in lookups(None, "x" * 9000))
     reader.close()

@@ -34,7 +34,7 @@ REMEMBER = COMMON | frozenset(
 SEARCH = frozenset(
     """
     memman.recall memman.recall.candidates memman.recall.collapse memman.recall.confidence memman.recall.fuse
-    memman.recall.gate memman.recall.hit memman.recall.likeness memman.recall.order memman.recall.query
+    memman.recall.gate memman.recall.hit memman.recall.maxsim memman.recall.order memman.recall.query
     memman.recall.render memman.recall.rescore memman.recall.signals memman.recall.supersede
     memman.embed memman.embed.static memman.secrets memman.store.rows
     memman.model.terms memman.model.unseen memman.store memman.store.sqlite memman.store.sqlite.nearness
@@ -168,7 +168,7 @@ CAPTURE = frozenset(
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
-    "memman.hot.bearing memman.hot.frame memman.hot.gist memman.hot.prompt memman.hot.remind".split()
+    "memman.hot.bearing memman.hot.frame memman.hot.passages memman.hot.prompt memman.hot.remind".split()
 )
 PRIME = SEARCH | frozenset(
     """

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from memman.integrations.files import clear_draft, digest, missing_folders, swap
+from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import plan, wire
 from memman.integrations.json5 import CannotEdit
-from memman.integrations.manifest import Manifest
 from memman.integrations.state import commands, doubles, drift, expected, installed, unreadable
 from memman.integrations.target import LAID, File, Wiring
 from memman.integrations.targets import TARGETS
@@ -18,7 +18,7 @@ CLAUDE = TARGETS["claude-code"]
 
 def wired(box, target, **wiring):
     """Wire one agent in this process."""
-    manifest = Manifest(str(box.data))
+    manifest = InstallRecord(str(box.data))
     for file in target.files(Wiring(str(box.data), **wiring)):
         wire(manifest, target, file)
     launcher = box.data / "bin/memman"
@@ -43,7 +43,7 @@ def test_a_change_of_another_program_is_not_overwritten(box, tmp_path):
         if other := next(turns, ""):
             path.write_text(other)
 
-    wire(Manifest(str(box.data)), CLAUDE, hooks_file(path, meddle))
+    wire(InstallRecord(str(box.data)), CLAUDE, hooks_file(path, meddle))
     assert path.read_text() == '{"ours": 1,"a": 3}'
 
 
@@ -56,7 +56,7 @@ def test_a_program_that_never_stops_writing_is_given_up_on(box, tmp_path):
         path.write_text(text + " ")
 
     with pytest.raises(Busy, match="another program"):
-        wire(Manifest(str(box.data)), CLAUDE, hooks_file(path, meddle))
+        wire(InstallRecord(str(box.data)), CLAUDE, hooks_file(path, meddle))
     assert "ours" not in path.read_text()
     assert [entry.name for entry in tmp_path.iterdir() if "memman-new" in entry.name] == []
 
@@ -112,7 +112,7 @@ def test_an_edit_that_breaks_a_file_is_never_written(box, tmp_path):
     path.write_text("{}")
     broken = File(str(path), "hooks-json", "hooks", lambda text: f"{text}]")
     with pytest.raises(BadConfig, match="the file was not changed"):
-        wire(Manifest(str(box.data)), CLAUDE, broken)
+        wire(InstallRecord(str(box.data)), CLAUDE, broken)
     assert path.read_text() == "{}"
 
 
@@ -121,7 +121,7 @@ def test_a_damaged_manifest_counts_as_lost(box):
     wired(box, CLAUDE)
     for text in ("{", "[]", '{"files": [{"path": 5}]}', '{"files": 7}'):
         (box.data / "install.json").write_text(text)
-        assert Manifest(str(box.data)).entries == {}
+        assert InstallRecord(str(box.data)).entries == {}
         assert installed(CLAUDE, str(box.data))
 
 
@@ -179,7 +179,7 @@ def test_an_upgrade_replaces_what_the_last_version_laid(box, tmp_path):
     path.parent.mkdir()
     path.write_text("{\t}")
     wired(box, CLAUDE)
-    manifest = Manifest(str(box.data))
+    manifest = InstallRecord(str(box.data))
     entry = manifest.entries[str(path)]
     older = path.read_bytes().replace(b'"timeout": ', b'"timeout": 4')
     assert swap(str(path), path.read_bytes(), older)
@@ -198,7 +198,7 @@ def test_a_plan_changes_nothing(box, tmp_path):
     path.parent.mkdir()
     path.write_text("{}")
     for file in expected(CLAUDE, str(box.data)):
-        plan(Manifest(str(box.data)), file)
+        plan(InstallRecord(str(box.data)), file)
     assert path.read_text() == "{}"
     assert not box.data.exists()
 
@@ -207,4 +207,4 @@ def test_unreadable_text_is_no_json5(box):
     """A launcher path that is not UTF-8 cannot stand in a settings file, and is refused."""
     file = CLAUDE.files(Wiring("/nowhere/\udcff"))[0]
     with pytest.raises((BadConfig, CannotEdit), match="not UTF-8"):
-        plan(Manifest(str(box.data)), file)
+        plan(InstallRecord(str(box.data)), file)

@@ -12,7 +12,7 @@ import pytest
 from memman.model.records import Draft, Fact
 from memman.queue.journal import Journal
 from memman.queue.notes import Queue
-from memman.queue.seal import DIGEST, number, teach
+from memman.queue.seal import DIGEST, number, register_functions
 from memman.sqlite import CHECKED, CHECKSUM_BYTES, open_reader, open_writer
 from memman.store.sqlite.seal import SEALED, sound
 from memman.store.sqlite.store import SqliteStore
@@ -221,7 +221,7 @@ def test_a_waiting_note_that_a_person_cleans_stays_sound(box):
     box.remember("The heron nests in May.")
     key = "AKIA" + "QYLPMN5HHHFPZAM2"
     db = open_writer(str(box.queue_path), checked=False)
-    teach(db)
+    register_functions(db)
     db.execute("UPDATE note SET text = ?", (f"The heron nests in May, {key}.",))
     db.execute(f"UPDATE note SET digest = {DIGEST}")
     db.close()

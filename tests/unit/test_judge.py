@@ -43,7 +43,7 @@ SAID = [
     ("use uv instead of pip", "use uv instead of pip"),
     ("tests must never hit the network", "tests must never hit the network"),
 ]
-PASSING = [
+TRANSIENT = [
     "fix the failing test",
     "thanks, that worked",
     "don't touch the tests yet",
@@ -104,7 +104,7 @@ def test_a_rule_is_found_among_much_else(judge, said, kept):
     assert len(found) <= 2
 
 
-@pytest.mark.parametrize("said", PASSING)
+@pytest.mark.parametrize("said", TRANSIENT)
 def test_what_is_of_the_moment_is_not_kept(judge, said):
     """Tasks, thanks, questions and observations leave nothing."""
     assert turn({"user": said, "agent": "", "summary": ""}, judge)["facts"] == []

@@ -15,10 +15,10 @@ from memman.embed.base import Embedding
 from memman.model.records import Cause, Fact, Fingerprint, Note, Provenance, Usage, memory_uid
 from memman.model.vocabulary import ENOUGH
 from memman.pipeline.commit import commit
+from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.link import link
 from memman.pipeline.link.entity import rarity
 from memman.pipeline.plan import Plan
-from memman.pipeline.spread import Spread, key
 from memman.store.sqlite.partition import Grain
 
 MINUTE = 60_000
@@ -159,7 +159,7 @@ def test_an_unknown_embedder_links_nothing_at_first(tmp_path):
             seen = []
             for n in range(12):
                 plan = await stored(store, tools, n, [Fact("the very same text" if n % 4 == 0 else sentence(n))])
-                spread = Spread.of(store.reader, Wide.fingerprint)
+                spread = CosineStats.of(store.reader, Wide.fingerprint)
                 seen.append((spread.count, sum(edge.kind == "semantic" for edge in plan.edges)))
             return seen
 
@@ -196,7 +196,7 @@ def test_the_sampled_spread_is_that_of_the_store(tmp_path):
                 await stored(store, tools, n, [Fact(text)])
             vectors = (await tools.local.embed(texts)).vectors
             pairs = (vectors @ vectors.T)[np.triu_indices(len(texts), 1)]
-            spread = Spread.of(store.reader, tools.local.fingerprint)
+            spread = CosineStats.of(store.reader, tools.local.fingerprint)
             return pairs, spread
 
     pairs, spread = asyncio.run(run())

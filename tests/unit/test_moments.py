@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PATIENCE
 from memman.embed.static import StaticTable
-from memman.hot.found import Shelf
+from memman.hot.found import RecallSession
 from memman.model.records import Draft, Fact
 from memman.recall import moments, months, search
 from memman.recall.candidates import POOL, candidates
@@ -288,12 +288,12 @@ NOTES = (
 
 def asked(box, query, now=NOW, **filters):
     """Recall as on the afternoon of NOW."""
-    shelf = Shelf(str(box.data), "default")
+    recalls = RecallSession(str(box.data), "default")
     try:
-        hits = search(shelf.reader, shelf.table, query, Filters(**filters), 10, now=now)
+        hits = search(recalls.reader, recalls.table, query, Filters(**filters), 10, now=now)
         return [hit.row.text for hit in hits]
     finally:
-        shelf.close()
+        recalls.close()
 
 
 def test_what_is_of_the_time_asked_for_comes_first(box):

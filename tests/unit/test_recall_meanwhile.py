@@ -4,7 +4,7 @@ import itertools
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from memman.hot.found import Shelf
+from memman.hot.found import RecallSession
 from memman.store.filters import Filters
 from tests.support.providers import ScriptedProvider
 
@@ -79,7 +79,7 @@ def test_one_recall_sees_one_moment(box):
     box.drain()
     expected = box.recall(QUESTION)
     for step in range(2, 60):
-        shelf = Shelf(str(box.data), "default")
+        recalls = RecallSession(str(box.data), "default")
         reads = itertools.count(1)
 
         def between(*_, at=step, reads=reads):
@@ -87,9 +87,9 @@ def test_one_recall_sees_one_moment(box):
                 box.alter("UPDATE memory SET status = 'superseded', superseded_by = 1 WHERE id = 2")
             return True
 
-        shelf.reader.db.exec_trace = between
-        assert [hit.row.text for hit in shelf.hits(QUESTION, Filters(), 10)] == expected, step
-        shelf.close()
+        recalls.reader.db.exec_trace = between
+        assert [hit.row.text for hit in recalls.hits(QUESTION, Filters(), 10)] == expected, step
+        recalls.close()
         box.alter("UPDATE memory SET status = 'current', superseded_by = NULL WHERE id = 2")
         if next(reads) <= step:
             break
@@ -97,14 +97,14 @@ def test_one_recall_sees_one_moment(box):
 
 
 def test_queries_of_one_shelf_see_one_moment(box):
-    """The passages of a prompt are all answered by the same state of the store; the next shelf sees what is new."""
+    """The passages of a prompt are all answered by the same state of the store; the next recalls sees what is new."""
     box.remember("The web shop is deployed on Vercel.")
     box.drain()
-    shelf = Shelf(str(box.data), "default")
-    before = [hit.row.text for hit in shelf.hits(QUESTION, Filters(), 10)]
+    recalls = RecallSession(str(box.data), "default")
+    before = [hit.row.text for hit in recalls.hits(QUESTION, Filters(), 10)]
     box.alter("UPDATE memory SET text = 'The web shop is deployed on Fly.'")
-    assert [hit.row.text for hit in shelf.hits(QUESTION, Filters(), 10)] == before
-    shelf.close()
+    assert [hit.row.text for hit in recalls.hits(QUESTION, Filters(), 10)] == before
+    recalls.close()
     assert box.recall(QUESTION) == ["The web shop is deployed on Fly."]
 
 

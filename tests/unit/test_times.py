@@ -5,7 +5,7 @@ import time
 import apsw
 import pytest
 
-from memman.hot.found import Shelf
+from memman.hot.found import RecallSession
 from memman.recall import search
 from memman.store.filters import Filters
 from memman.store.sqlite import times
@@ -89,11 +89,11 @@ def moved(box, old, new, days=10):
 
 def asked(box, query, **filters):
     """Recall, and return the texts of the hits."""
-    shelf = Shelf(str(box.data), "default")
+    recalls = RecallSession(str(box.data), "default")
     try:
-        return [hit.row.text for hit in search(shelf.reader, shelf.table, query, Filters(**filters), 10)]
+        return [hit.row.text for hit in search(recalls.reader, recalls.table, query, Filters(**filters), 10)]
     finally:
-        shelf.close()
+        recalls.close()
 
 
 def test_a_question_for_a_time_alone_tells_what_held_then(box):
@@ -111,6 +111,6 @@ def test_a_name_that_a_tool_or_the_web_told_links_nothing(box, source):
     """What nobody vouches for does not say what words mean."""
     box.remember("We call the staging cluster Bluebird.", source=source)
     box.drain()
-    shelf = Shelf(str(box.data), "default")
-    assert shelf.reader.aliases(["bluebird"]) == []
-    shelf.close()
+    recalls = RecallSession(str(box.data), "default")
+    assert recalls.reader.aliases(["bluebird"]) == []
+    recalls.close()

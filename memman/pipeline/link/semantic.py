@@ -2,8 +2,8 @@
 
 from memman.model.records import Edge
 from memman.pipeline.candidates import EVERYTHING, nearest
+from memman.pipeline.cosine_stats import CosineStats
 from memman.pipeline.link.subject import Subject
-from memman.pipeline.spread import Spread
 from memman.store.protocols import Reader
 
 TOP = 3
@@ -19,10 +19,10 @@ _GOLDEN = 2_654_435_769
 
 def semantic(reader: Reader, subject: Subject) -> list[Edge]:
     """Link each fact to at most TOP memories whose cosine stands out."""
-    spread = Spread.of(reader, subject.fingerprint)
-    if not spread.known:
+    stats = CosineStats.of(reader, subject.fingerprint)
+    if not stats.known:
         return []
-    least = spread.above(SIGMAS)
+    least = stats.above(SIGMAS)
     edges: list[Edge] = []
     for n, (place, vector) in enumerate(zip(subject.ends, subject.vectors, strict=True)):
         near = reader.filtered(nearest(reader, subject.fingerprint, vector, _POOL), EVERYTHING)

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
-from memman.sqlite import LISTED, Guard, id_list
+from memman.sqlite import LISTED, TranslatedErrors, id_list
 from memman.store.rows import MemoryRow
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import SqliteReader
@@ -49,7 +49,7 @@ class Catalogue:
     @contextmanager
     def open(cls, path: str) -> Iterator["Catalogue"]:
         """Open the store at `path` read-only. Raises NewerSchema, DamagedFile and CannotWrite."""
-        with Guard(path):
+        with TranslatedErrors(path):
             reader = SqliteReader.open(path) or _empty()
             try:
                 yield cls(reader, path)

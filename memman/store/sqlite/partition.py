@@ -87,8 +87,8 @@ def divide(db: apsw.Connection, embedder: int, grain: Grain) -> None:
         db.execute("DELETE FROM beacon WHERE embedder = ?", (embedder,))
         rows = [(embedder, n, centroid.astype(_STORED).tobytes()) for n, centroid in enumerate(centroids)]
         db.executemany("INSERT INTO cell VALUES (?, ?, ?)", rows)
-        beacons = [(embedder, n, sign_code(planes(centroid)[0])) for n, centroid in enumerate(centroids)]
-        db.executemany("INSERT INTO beacon VALUES (?, ?, ?)", beacons)
+        codes = [(embedder, n, sign_code(planes(centroid)[0])) for n, centroid in enumerate(centroids)]
+        db.executemany("INSERT INTO beacon VALUES (?, ?, ?)", codes)
 
 
 def _move_codes(db: apsw.Connection, embedder: int) -> None:

@@ -245,7 +245,7 @@ class SqliteReader:
     def harmless(self, rows: "Iterable[MemoryRow]") -> list[MemoryRow]:
         """Take secrets out of rows, but of those that are known to hold none by today's rules."""
         rows = list(rows)
-        sql = f"SELECT id FROM memory WHERE id {LISTED} AND screened = {SCREEN}"
+        sql = f"SELECT id FROM memory WHERE id {LISTED} AND +screened = {SCREEN}"  # by row, not by the index
         listed = id_list(row.id for row in rows)
         clean = {memory for (memory,) in self.db.execute(sql, (listed,))} if self.marked else set()
         if all(row.id in clean for row in rows):

@@ -1,7 +1,7 @@
 """The tables of a store, and the steps from every released schema to this one. Safe on the hot path."""
 
 from memman.sqlite import upgrade
-from memman.store.sqlite.seal import teach
+from memman.store.sqlite.seal import register_functions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ VERSION = len(STEPS)
 
 def migrate(db: "apsw.Connection", path: str, steps: "Sequence[str]" = STEPS) -> None:
     """Bring a store to the newest schema. Raises NewerSchema."""
-    upgrade(db, path, steps, teach=teach)
+    upgrade(db, path, steps, register_functions=register_functions)
 
 
 # How edges are stored: kinds by number, weights in ten-thousandths, and no detail that the weight tells.

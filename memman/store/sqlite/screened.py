@@ -9,7 +9,7 @@ from contextlib import closing
 
 from memman.model.errors import MemmanError
 from memman.secrets import SCREEN, masked
-from memman.sqlite import LISTED, Guard, id_list, open_reader, schema_version
+from memman.sqlite import LISTED, TranslatedErrors, id_list, open_reader, schema_version
 from memman.store.rows import MemoryRow
 from memman.store.sqlite.reader import MARKED_SINCE, TEXTS
 from memman.store.sqlite.schema import VERSION
@@ -32,7 +32,7 @@ NEXT = " UNION ALL ".join(f"{_FROM} WHERE {other}" for other in _OTHERS) + " LIM
 def due(path: str) -> bool:
     """Whether drains have to look through the store at `path`; not through one that cannot be read."""
     try:
-        with Guard(path), closing(open_reader(path)) as db:
+        with TranslatedErrors(path), closing(open_reader(path)) as db:
             version = schema_version(db, VERSION, path)
             return 0 < version < MARKED_SINCE or (version > 0 and bool(next_rows(db, 1)))
     except MemmanError:

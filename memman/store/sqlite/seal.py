@@ -32,7 +32,7 @@ def sound(row: "Sequence[Any]") -> bool:
     return bool(digest(*row[:-1]) == row[-1])
 
 
-def teach(db: "apsw.Connection") -> None:
+def register_functions(db: "apsw.Connection") -> None:
     """Give a connection the SQL function that migrations and writes use."""
     db.create_scalar_function("row_digest", digest, len(SEALED), deterministic=True)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import apsw
 
-from memman.config.ground import refuse_shared, tread
+from memman.config.ground import ensure_safe_folder, refuse_shared
 from memman.config.places import store_path
 from memman.embed import Vectors
-from memman.sqlite import Guard, Transaction, add_checksums, checkpoint, open_writer
+from memman.sqlite import Transaction, TranslatedErrors, add_checksums, checkpoint, open_writer
 from memman.store.sqlite.partition import Grain, divide, due
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import STEPS, migrate
@@ -25,7 +25,7 @@ class SqliteStore:
 
     def __init__(self, path: str, steps: Sequence[str] = STEPS) -> None:
         self.path = path
-        with Guard(path):
+        with TranslatedErrors(path):
             self.db = open_writer(path)
             migrate(self.db, path, steps)
             self.reader = SqliteReader(self.db)
@@ -34,14 +34,14 @@ class SqliteStore:
     def open(cls, data: str, name: str) -> "SqliteStore":
         """Open the store `name` below the data folder, made on first use."""
         path = store_path(data, name)
-        tread(data)
+        ensure_safe_folder(data)
         refuse_shared(data, path)
         return cls(path)
 
     @contextmanager
     def unit(self) -> Iterator[SqliteUnit]:
         """Hold one write transaction: all of it is stored, or none."""
-        with Guard(self.path), Transaction(self.db):
+        with TranslatedErrors(self.path), Transaction(self.db):
             yield SqliteUnit(self.db)
 
     def cell(self, embedder: int, vector: Vectors) -> int:
@@ -50,7 +50,7 @@ class SqliteStore:
 
     def maintain(self, grain: Grain = _GRAIN) -> None:
         """Divide what has outgrown its partition, bound the log, and let SQLite refresh its statistics."""
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             embedders: list[Any] = self.db.execute("SELECT id FROM embedder").fetchall()
             for (embedder,) in embedders:
                 if due(self.db, embedder, grain):
@@ -65,13 +65,13 @@ class SqliteStore:
     def count_uses(self, uses: Mapping[str, int]) -> None:
         """Add to each memory, by uid, how often it was shown."""
         if uses:
-            with Guard(self.path), Transaction(self.db):
+            with TranslatedErrors(self.path), Transaction(self.db):
                 self.db.executemany(
                     "UPDATE memory SET uses = uses + ? WHERE uid = ?", [(n, uid) for uid, n in uses.items()]
                 )
 
     def close(self) -> None:
         """Checkpoint the log and close."""
-        with Guard(self.path):
+        with TranslatedErrors(self.path):
             checkpoint(self.db)
             self.db.close()

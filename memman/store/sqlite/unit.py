@@ -38,7 +38,7 @@ class SqliteUnit:
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db
         self._around: dict[int, list[tuple[int, int, str]]] = {}
-        seal.teach(db)
+        seal.register_functions(db)
 
     def receipt(self, note: Note, at: int, outcome: str, facts: int) -> bool:
         """Record that `note` is done; False when it already was."""

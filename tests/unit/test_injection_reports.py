@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.pipeline.steering import labelled, reported
+from memman.pipeline.injection import labelled, reported
 
 DATA = Path(__file__).parents[2] / "bench" / "data" / "poisoning"
 SAID = [json.loads(line) for line in (DATA / "reported.jsonl").read_text(encoding="utf-8").splitlines()]

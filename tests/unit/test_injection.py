@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memman.pipeline.deobfuscate import hidden, plain, readings
+from memman.pipeline.injection import advice, attack, order, reported
+from memman.pipeline.injection_rules import ATTACKS as RULES
+from memman.pipeline.injection_rules import ORDERS as ORDER_RULES
 from memman.pipeline.prompts import itemized, quoted
-from memman.pipeline.steering import advice, attack, order, reported
-from memman.pipeline.steering_rules import ATTACKS as RULES
-from memman.pipeline.steering_rules import ORDERS as ORDER_RULES
-from memman.pipeline.unmasked import hidden, plain, readings
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "bench" / "data" / "poisoning"

@@ -2,8 +2,8 @@
 
 import re
 
+from memman.pipeline.injection import reported
 from memman.pipeline.pointing import TEXT, behind
-from memman.pipeline.steering import reported
 
 # How a text goes on where its words are given.
 _GIVEN = (

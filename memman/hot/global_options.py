@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def settle(values: "Mapping[str, str | bool | None]") -> None:
+def apply_global_options(values: "Mapping[str, str | bool | None]") -> None:
     """Do as `data_dir` and `readonly` say. Raises UsageError, ForPeople, BadConfig.
 
     An agent keeps to its own data folder: another one's settings would say where its text is sent.

@@ -16,7 +16,7 @@ _PARTS = (*_KEYED, "store")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class EmbedderSwap:
     """What the MEMMAN_EMBED_ keys will say, of one store or of all; empty means the key's default."""
 
     provider: str
@@ -26,12 +26,12 @@ class Target:
     store: str = ""
 
     @classmethod
-    def of(cls, said: Mapping[str, object]) -> "Target":
+    def of(cls, said: Mapping[str, object]) -> "EmbedderSwap":
         """Read a target from what a caller said, missing parts empty."""
         return cls(**{name: str(said.get(name) or "") for name in _PARTS})
 
     @classmethod
-    def load(cls, data: str) -> "Target | None":
+    def load(cls, data: str) -> "EmbedderSwap | None":
         """Return the target of the unfinished swap, None where there is none. Raises DamagedFile."""
         text = read_file(_path(data))
         if not text:

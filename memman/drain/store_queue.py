@@ -7,7 +7,7 @@ from memman.model.records import Fact, Note
 
 
 @dataclass(slots=True)
-class Flight:
+class InFlight:
     """A note on its way. `known` is set once its facts are, be it none, `over` once it has landed or given up."""
 
     note: Note
@@ -16,30 +16,30 @@ class Flight:
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Lane:
-    """The flights of one store, oldest first."""
+class StoreQueue:
+    """The in_flight of one store, oldest first."""
 
     def __init__(self) -> None:
-        self.flights: list[Flight] = []
+        self.in_flight: list[InFlight] = []
 
-    def enter(self, note: Note) -> Flight:
+    def enter(self, note: Note) -> InFlight:
         """Start a flight behind all others."""
-        flight = Flight(note)
-        self.flights.append(flight)
+        flight = InFlight(note)
+        self.in_flight.append(flight)
         return flight
 
-    def leave(self, flight: Flight) -> None:
+    def leave(self, flight: InFlight) -> None:
         """End a flight, however it ended."""
         flight.known.set()
         flight.over.set()
-        self.flights.remove(flight)
+        self.in_flight.remove(flight)
 
-    def earlier(self, flight: Flight) -> list[Flight]:
+    def earlier(self, flight: InFlight) -> list[InFlight]:
         """Return what is in flight before `flight`."""
-        return self.flights[: self.flights.index(flight)]
+        return self.in_flight[: self.in_flight.index(flight)]
 
-    async def wait(self, flight: Flight, after: str) -> None:
-        """Wait for earlier flights: with 'known' until their facts are, with 'all' until they are over."""
+    async def wait(self, flight: InFlight, after: str) -> None:
+        """Wait for earlier in_flight: with 'known' until their facts are, with 'all' until they are over."""
         if after:
             for earlier in self.earlier(flight):
                 await (earlier.known if after == "known" else earlier.over).wait()

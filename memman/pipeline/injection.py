@@ -1,13 +1,13 @@
 """Text that is written to steer an agent: whether it is, and what gives it away.
 
-The rules are a table (`steering_rules`), tried on the text as it looks and on what is hidden or encoded in it.
+The rules are a table (`injection_rules`), tried on the text as it looks and on what is hidden or encoded in it.
 """
 
 import re
 from functools import cache, lru_cache
 
-from memman.pipeline.prompts import digest
-from memman.pipeline.steering_rules import (
+from memman.pipeline.deobfuscate import hidden, readings
+from memman.pipeline.injection_rules import (
     ATTACKS,
     BIDDEN,
     COMMENT,
@@ -19,7 +19,7 @@ from memman.pipeline.steering_rules import (
     ORDERS,
     REPORT,
 )
-from memman.pipeline.unmasked import hidden, readings
+from memman.pipeline.prompts import digest
 
 # Characters looked at: more than a fact may have.
 LONGEST = 8_000

@@ -37,7 +37,7 @@ class Entry:
         return fingerprint == self.original or fingerprint in self.ours
 
 
-class Manifest:
+class InstallRecord:
     """The entries by path, and the folders that we made."""
 
     def __init__(self, data: str) -> None:

@@ -22,7 +22,7 @@ _ENOUGH = 200
 _ENDS = ("? ", "! ", "\n", "\uff1f", "\u3002")
 
 
-def gist(reader: "SqliteReader | None", prompt: str) -> list[str]:
+def lookups(reader: "SqliteReader | None", prompt: str) -> list[str]:
     """Return what to look up: a short prompt itself, or else its most telling question and passage."""
     if len(prompt) <= LONGEST and len(prompt.split()) <= SHORT:
         return [prompt]

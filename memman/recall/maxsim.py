@@ -22,7 +22,7 @@ _SIGNS = 0x88
 _COSINES = [((-1) ** (n / 384)).real for n in range(193)]
 
 
-class Likeness:
+class MaxSim:
     """The tokens of a question, each with its weight: how rarely the table's corpus held it."""
 
     __slots__ = ("_known", "_mask", "_table", "tokens", "weight")

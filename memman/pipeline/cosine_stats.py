@@ -19,7 +19,7 @@ _MOST = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class CosineStats:
     """Count, mean and variance sum of sampled cosines (Welford 1962)."""
 
     count: int = 0
@@ -27,7 +27,7 @@ class Spread:
     squares: float = 0.0
 
     @classmethod
-    def of(cls, reader: Reader, fingerprint: Fingerprint) -> "Spread":
+    def of(cls, reader: Reader, fingerprint: Fingerprint) -> "CosineStats":
         """Read what the store has learned about `fingerprint`."""
         saved = reader.meta(key(fingerprint))
         return cls(*json.loads(saved)) if saved else cls()
@@ -37,7 +37,7 @@ class Spread:
         """Whether enough was seen to tell what is unusual."""
         return self.count >= ENOUGH
 
-    def with_samples(self, samples: Iterable[float]) -> "Spread":
+    def with_samples(self, samples: Iterable[float]) -> "CosineStats":
         """Take in further cosines."""
         count, mean, squares = self.count, self.mean, self.squares
         for sample in samples:
@@ -45,7 +45,7 @@ class Spread:
             step = sample - mean
             mean += step / count
             squares += step * (sample - mean)
-        return Spread(count, round(mean, 6), round(squares, 6))
+        return CosineStats(count, round(mean, 6), round(squares, 6))
 
     def above(self, sigmas: float) -> float:
         """Return the cosine `sigmas` standard deviations above the mean. Only for a spread that is known."""
