@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from threading import Lock
 
@@ -220,7 +220,9 @@ def damage(folder: str = FOLDER) -> str:
     return ""
 
 
+@cache
 def _load(folder: str) -> tuple[Encoder, dict[str, int]]:
+    """Load the weights and the vocabulary, which nobody changes: once a process, for every round of a drain."""
     try:
         with open(folder + VOCABULARY, encoding="utf-8") as file:
             vocabulary = {token: n for n, token in enumerate(file.read().split("\n"))}

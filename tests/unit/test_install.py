@@ -83,11 +83,11 @@ def test_all_agents_are_wired_and_unwired(box, home):
 
 def test_a_file_of_windows_line_ends_keeps_them(box, home):
     """What is added to a settings file ends its lines as the file does, in JSON and in TOML."""
+    hooks = '[[hooks.Stop]]\r\n[[hooks.Stop.hooks]]\r\ncommand = "mine"\r\n'
     texts = {
         settings(home): '{\r\n  "model": "x"\r\n}\r\n',
         home / ".gemini/settings.json": "{\r\n}\r\n",
-        home
-        / ".codex/config.toml": 'model = "x"\r\n\r\n[[hooks.Stop]]\r\n[[hooks.Stop.hooks]]\r\ncommand = "mine"\r\n',
+        home / ".codex/config.toml": 'model = "x"\r\n\r\n' + hooks,
     }
     for path, text in texts.items():
         path.parent.mkdir(exist_ok=True)
