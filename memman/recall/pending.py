@@ -14,7 +14,7 @@ from memman.queue.seal import SINCE, SOUND, teach
 from memman.recall.confidence import apposite, confidence, wanted
 from memman.recall.hit import Hit
 from memman.sqlite import Row, open_reader, schema_version
-from memman.store.rows import MemoryRow
+from memman.store import MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import apsw
 
 from memman.model.vocabulary import FILLED, HELD, MAYBE, PROTECTED
 from memman.sqlite import CHECKED, CHECKSUM_BYTES, trust_pages
-from memman.store.rows import MemoryRow
+from memman.store import MemoryRow
 from memman.store.sqlite.carve import carved
 from memman.store.sqlite.schema import KINDS
 from memman.store.sqlite.seal import SEALED, digest
