@@ -13,6 +13,7 @@ from bench.dataset import ADVERSARIAL, Query
 from bench.intervals import auc
 from bench.rankers import confidence
 from bench.shelves import Shelves
+from memman.clock import now_ms
 from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.static import StaticTable
 from memman.pipeline import context
@@ -68,6 +69,6 @@ def forgotten(store: SqliteStore, uids: Sequence[str]) -> Iterator[SqliteReader]
     """Forget memories by the product's own means for as long as a question takes; nothing of it is kept."""
     with suppress(_Undone), store.unit() as unit:
         memories = store.reader.located(uids)
-        context.forget(unit, BuiltinEmbedder(), store.cell, memories, store.reader.newest())
+        context.forget(unit, BuiltinEmbedder(), store.cell, memories, now_ms())
         yield store.reader
         raise _Undone

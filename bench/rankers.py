@@ -9,7 +9,7 @@ from bench.shelves import Shelves
 from memman.embed.static import StaticTable
 from memman.recall import search
 from memman.recall.hit import Hit
-from memman.recall.signals import NAMES, Signals
+from memman.recall.query import NAMES, Signals
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
 

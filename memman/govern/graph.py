@@ -12,7 +12,7 @@ from memman.model.records import Edge, EdgeKind
 from memman.model.vocabulary import HIDDEN
 from memman.recall.render import SHORT_ID, clean
 from memman.secrets.matcher import redact
-from memman.store.rows import EdgeRow
+from memman.store import EdgeRow
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.unit import MANUAL
 

@@ -26,14 +26,16 @@ if TYPE_CHECKING:
 class RecallSession:
     """A store, where there is one, and the notes that wait for it: opened once for any number of queries.
 
-    All of them see the store as it is at the first read, whatever drains and people commit meanwhile.
+    All of them see the store as it is at the first read, whatever drains and people commit meanwhile. With `waiting_of`
+    only notes of that source count.
     """
 
     __slots__ = ("notes", "path", "reader", "table")
 
-    def __init__(self, data: str, store: str) -> None:
+    def __init__(self, data: str, store: str, waiting_of: str | None = None) -> None:
         # The queue is read first: a note drained in between is then seen twice, and never not at all.
-        self.notes = waiting(queue_path(data), store)
+        notes = waiting(queue_path(data), store)
+        self.notes = [note for note in notes if waiting_of in {None, note.source}]
         self.path = store_path(data, store)
         with TranslatedErrors(self.path):
             self.reader = SqliteReader.open(self.path)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from memman.store.rows import MemoryRow
+    from memman.store import MemoryRow
 
 BUDGET = 1_200
 # Parts of the room beside the guide, in hundredths: of what is protected, of preferences, of decisions.

@@ -65,8 +65,7 @@ def _written(hits: "Iterable[Hit]") -> tuple[list[str], list[str]]:
 def _hits(data: str, store: str, said: str) -> "list[Hit]":
     """Return what bears on any passage of `said`, the best first; a question that is answered is enough."""
     hits: dict[str, Hit] = {}
-    recalls = RecallSession(data, store)
-    recalls.notes = [note for note in recalls.notes if note.source == "user"]
+    recalls = RecallSession(data, store, waiting_of="user")
     for passage in filter(telling, lookups(recalls.reader, said)):
         found = recalls.hits(passage, Filters(every=True), _LOOKED_AT, close=_CLOSE)
         found = [hit for hit in found if hit.row.source not in LOW_TRUST]

@@ -11,17 +11,15 @@ from memman.recall.collapse import SPARE, collapsed
 from memman.recall.fuse import fused
 from memman.recall.gate import CLOSE, gated, outstanding
 from memman.recall.order import ordered, with_causes
-from memman.recall.query import understood
+from memman.recall.query import ALL, understood
 from memman.recall.rescore import rescored
-from memman.recall.signals import ALL
 from memman.recall.supersede import current, doubted, newer_first, settled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.embed.static import StaticTable
     from memman.recall.hit import Hit
-    from memman.recall.query import Query
-    from memman.recall.signals import Signals
+    from memman.recall.query import Query, Signals
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 
@@ -56,7 +54,7 @@ def answered(
 
     Only the best `close` are weighed. Asked why, what led to a hit is among them.
     """
-    anchors = fused(reader, asked, candidates(reader, table, asked, filters, signals))[:close]
+    anchors = fused(reader, asked, candidates(reader, table, asked, filters, signals), close)
     anchors = current(reader, anchors, filters)[:CLOSE]
     reads = settled(reader, rescored(reader, table, asked.text, anchors, signals), filters)
     least = filters.least if signals.gate and not asked.bare else 0.0
@@ -68,5 +66,5 @@ def answered(
         hits = with_causes(reader, hits, filters, limit)
     hits = doubted(reader, hits, filters, limit)
     rows = reader.harmless(hit.row for hit in hits)
-    hits = [hit.having(row=row) for hit, row in zip(hits, rows, strict=True)]
+    hits = [hit if row is hit.row else hit.having(row=row) for hit, row in zip(hits, rows, strict=True)]
     return newer_first(ordered(reader, hits, intent)) if intent else hits

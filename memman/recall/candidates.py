@@ -10,13 +10,12 @@ a row of usual length, since FTS5 would count every row of every word for theirs
 from memman.embed.static import query_planes, sign_code
 from memman.model.terms import match_any
 from memman.model.vocabulary import BUILTIN
-from memman.recall.signals import ALL
+from memman.recall.query import ALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.embed.static import StaticTable
-    from memman.recall.query import Query
-    from memman.recall.signals import Signals
+    from memman.recall.query import Query, Signals
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
 

@@ -21,8 +21,8 @@ _LEAST = 0.1
 _LEAST_BITS = 1.1
 
 
-def fused(reader: "SqliteReader", query: "Query", candidates: "Candidates") -> list[Anchor]:
-    """Return an anchor for every candidate, best first; what is of the time asked for counts more."""
+def fused(reader: "SqliteReader", query: "Query", candidates: "Candidates", limit: int) -> list[Anchor]:
+    """Return anchors for the best candidates, best first; what is of the time asked for counts more."""
     words, cosines = candidates.words, candidates.cosines
     least = _LEAST_BITS * reader.count().bit_length()
     scores = _weighted(candidates.found, words, least, cosines, FLOORS[candidates.provider])
@@ -33,7 +33,7 @@ def fused(reader: "SqliteReader", query: "Query", candidates: "Candidates") -> l
     by_words, by_meaning = _ranks(words), _ranks(cosines)
     return [
         Anchor(n, scores[n], words.get(n, 0.0), by_words.get(n, 0), shown.get(n), by_meaning.get(n, 0))
-        for n in _ranks(scores)
+        for n in _ordered(scores)[:limit]
     ]
 
 
@@ -63,6 +63,10 @@ def _timely(reader: "SqliteReader", query: "Query", scores: dict[int, float]) ->
 
 
 def _ranks(scores: dict[int, float]) -> dict[int, int]:
-    """Return the rank of each row, from 1, the best first."""
-    ranked = sorted(scores, key=lambda memory: (-scores[memory], memory))
-    return {memory: rank for rank, memory in enumerate(ranked, 1)}
+    """Return the rank of each row, from 1."""
+    return dict(zip(_ordered(scores), range(1, len(scores) + 1), strict=True))
+
+
+def _ordered(scores: dict[int, float]) -> list[int]:
+    """Return the rows, best first, and equals by id."""
+    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)

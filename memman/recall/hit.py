@@ -1,7 +1,7 @@
 """What recall's stages hand on: an anchor, the memory read, a hit. None is changed once it is made. Hot."""
 
 from memman.recall.confidence import LOW
-from memman.store.rows import MemoryRow
+from memman.store import MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from memman.recall.confidence import apposite, confidence, wanted
 from memman.recall.hit import Hit
 from memman.secrets import masked
 from memman.sqlite import Row, open_reader, schema_version
-from memman.store.rows import MemoryRow
+from memman.store import MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

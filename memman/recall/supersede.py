@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from memman.recall.pending import WaitingRow
+    from memman.store import MemoryRow
     from memman.store.filters import Filters
-    from memman.store.rows import MemoryRow
     from memman.store.sqlite.reader import SqliteReader
 
 # Puts the memory in force before the one it superseded.
@@ -96,15 +96,15 @@ def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: 
     A newer one that nothing has found is brought in if `filters` admit it; the last hits make room.
     """
     known = marked(reader, hits, lambda ids: reader.sound_rows(reader.filtered(ids, filters)).values(), filters.as_of)
-    scores = {uid: hit.score for uid, hit in known.items()}
-    sure = {uid: hit.confidence for uid, hit in known.items()}
-    placed = newer_first([*known.values()])
-    for old in reversed(placed):
-        uid, newer = old.row.uid, old.maybe_replaced_by
-        if newer in known:
-            scores[newer] = max(scores[newer], scores[uid] + _AHEAD)
-            sure[newer] = max(sure[newer], sure[uid])
-    return [hit.having(score=scores[hit.row.uid], confidence=sure[hit.row.uid]) for hit in placed[:limit]]
+    if not any(hit.maybe_replaced_by for hit in known.values()):
+        return hits
+    placed = [hit.row.uid for hit in newer_first([*known.values()])]
+    for uid in reversed(placed):
+        old = known[uid]
+        if new := known.get(old.maybe_replaced_by or ""):
+            score, sure = max(new.score, old.score + _AHEAD), max(new.confidence, old.confidence)
+            known[new.row.uid] = new.having(score=score, confidence=sure)
+    return [known[uid] for uid in placed[:limit]]
 
 
 def marked(

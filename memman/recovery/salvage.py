@@ -17,7 +17,7 @@ from memman.queue.damage import DAMAGED, STATES, readable, register_reading_func
 from memman.queue.seal import DIGEST
 from memman.recovery.tombstones import Tombstones
 from memman.sqlite import Transaction, TranslatedErrors, checkpoint, trust_pages
-from memman.store.rows import MemoryRow
+from memman.store import MemoryRow
 from memman.store.sqlite.schema import KINDS
 from memman.store.sqlite.seal import SEALED, sound
 from memman.store.sqlite.store import SqliteStore

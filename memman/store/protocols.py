@@ -6,8 +6,8 @@ from typing import Protocol
 
 from memman.embed import Vectors
 from memman.model.records import Draft, Edge, Fingerprint, Note
+from memman.store import MemoryRow
 from memman.store.filters import Filters
-from memman.store.rows import EdgeRow, MemoryRow
 
 
 class Reader(Protocol):
@@ -51,20 +51,11 @@ class Reader(Protocol):
     def filtered(self, ids: Iterable[int], filters: Filters) -> set[int]:
         """Return those of `ids` that `filters` admits."""
 
-    def edges(self, ids: Iterable[int]) -> list[EdgeRow]:
-        """Return the edges that touch `ids`, each `near` one of these."""
-
     def located(self, uids: Iterable[str]) -> set[int]:
         """Return the rows of memories, by whole uid, or by the uid of their note."""
 
-    def heirs(self, ids: Iterable[int], as_of: int | None = None) -> dict[int, int]:
-        """Return, for those of `ids` that are superseded, or were `as_of` a moment, what is in force in their place."""
-
     def aliases(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """Return (name, other name) for those of `names` that current memories say have another."""
-
-    def newest(self) -> int:
-        """Return when the newest memory was recorded."""
 
     def last_of(self, origin: str) -> int | None:
         """Return the newest current memory of `origin`."""
@@ -136,10 +127,6 @@ class Unit(Protocol):
 
 class Store(Protocol):
     """A store opened for writing."""
-
-    @property
-    def reader(self) -> Reader:
-        """Reads of this store, its own uncommitted writes included."""
 
     def unit(self) -> AbstractContextManager[Unit]:
         """Hold one write transaction."""

@@ -1,7 +1,7 @@
 """Memories as rows of a store, made by hand."""
 
 from memman.recall.hit import UNREAD, Hit
-from memman.store.rows import MemoryRow
+from memman.store import MemoryRow
 
 
 def row(text: str = "", id: int = 0, uid: str = "", **values: object) -> MemoryRow:  # noqa: A002 - the row's own name

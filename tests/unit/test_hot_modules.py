@@ -34,9 +34,9 @@ REMEMBER = COMMON | frozenset(
 SEARCH = frozenset(
     """
     memman.recall memman.recall.candidates memman.recall.collapse memman.recall.confidence memman.recall.fuse
-    memman.recall.gate memman.recall.hit memman.recall.maxsim memman.recall.order memman.recall.query
-    memman.recall.render memman.recall.rescore memman.recall.signals memman.recall.supersede
-    memman.embed memman.embed.static memman.secrets memman.store.rows
+    memman.recall.gate memman.recall.hit memman.recall.order memman.recall.query
+    memman.recall.render memman.recall.rescore memman.recall.supersede
+    memman.embed memman.embed.static memman.secrets
     memman.model.terms memman.model.unseen memman.store memman.store.sqlite memman.store.sqlite.nearness
     memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.seal
     """.split()

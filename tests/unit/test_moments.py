@@ -371,7 +371,7 @@ def test_in_a_large_store_the_time_asked_for_is_not_crowded_out(tmp_path):
             unit.add(Draft(f"{n:08x}", f"n{n}", fact, "user", f"a:{n}", NOW - (1_500 - n) * DAY), NOW)
         unit.index(range(1, 1_501))
     best, timely = (
-        fused(store.reader, asked, candidates(store.reader, table, asked, Filters()))
+        fused(store.reader, asked, candidates(store.reader, table, asked, Filters()), 2 * POOL)
         for asked in (Query("auth service"), understood("auth service in 2023", NOW))
     )
     began = store.reader.began(hit.id for hit in timely)

@@ -10,7 +10,7 @@ import apsw
 
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
-from memman.store.rows import MemoryRow
+from memman.store import MemoryRow
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate

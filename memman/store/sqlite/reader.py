@@ -11,7 +11,7 @@ import apsw
 from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, MAYBE, PROTECTED, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
-from memman.store.rows import EdgeRow, MemoryRow
+from memman.store import EdgeRow, MemoryRow
 from memman.store.sqlite import nearness, seal
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
 
@@ -337,10 +337,6 @@ class SqliteReader:
         from memman.store.sqlite import times
 
         return times.held(self.db, filters, start, end, limit)
-
-    def newest(self) -> int:
-        """Return when the newest memory was recorded: the clock that ages are measured by."""
-        return self.db.execute("SELECT recorded_at FROM memory ORDER BY id DESC LIMIT 1").get or 0
 
     def protected(self, sources: "Sequence[str]", limit: int) -> list[MemoryRow]:
         """Return current memories that a person protected, the most important first.

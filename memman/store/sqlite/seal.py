@@ -7,7 +7,7 @@ bits, and of others all but one in four thousand million (docs/adr/0020).
 
 from zlib import crc32
 
-from memman.store.rows import MemoryRow
+from memman.store import MemoryRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

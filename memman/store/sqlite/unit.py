@@ -11,7 +11,7 @@ from memman.model.records import Draft, Edge, Fact, Fingerprint, Note
 from memman.model.terms import index_terms
 from memman.model.vocabulary import HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
-from memman.store.rows import MemoryRow
+from memman.store import MemoryRow
 from memman.store.sqlite import seal, vectors
 from memman.store.sqlite.schema import HIDDEN_CELL, KINDS, UNIT_WEIGHT
 
