@@ -5,7 +5,6 @@ import shutil
 
 import pytest
 
-from memman.govern.stores import Chosen
 from memman.recovery.backup import take
 from memman.recovery.copies import copied
 from memman.recovery.purge import purge
@@ -14,11 +13,11 @@ TEXT = "The bdfgkmnprtvz service caches invoices."
 
 
 @pytest.fixture
-def place(box):
-    """Give a store with a memory in it."""
+def data(box):
+    """Give the data folder of a store with a memory in it."""
     box.remember(TEXT)
     box.drain()
-    return Chosen(str(box.data), "default", "default")
+    return str(box.data)
 
 
 def holding(*folders):
@@ -27,22 +26,22 @@ def holding(*folders):
     return sorted(str(path) for path in files if b"bdfgkmnprtvz" in path.read_bytes())
 
 
-def test_what_was_never_finished_is_removed_and_what_has_no_id_is_named(box, place):
+def test_what_was_never_finished_is_removed_and_what_has_no_id_is_named(box, data):
     """A backup killed while it was taken or removed, a restore killed over its draft; a folder of another name."""
     (uid,) = box.store("SELECT uid FROM memory")
-    backups, made = box.data / "backups", take(place.data)
+    backups, made = box.data / "backups", take(data)
     for name in (".draft-4711", f".draft-{made.id}", "mine/older"):
         shutil.copytree(backups / made.id, backups / name)
     shutil.copytree(box.store_path().parent, box.data / "removed/.restoring-default")
     shutil.copy(backups / made.id / "stores/default.db", backups / "loose.db")
-    receipt = purge(str(box.data), "default", [uid])
+    receipt = purge(data, "default", [uid])
     assert receipt.backups == [made.id]
     named = sorted([f"{backups}/{made.id}/stores/default.db", *receipt.files])
     assert holding(box.data) == named
     assert [os.path.relpath(path, backups) for path in receipt.files] == ["loose.db", "mine/older/stores/default.db"]
 
 
-def test_copies_are_found_behind_links(box, place):
+def test_copies_are_found_behind_links(box, data):
     """A store's folder that leads elsewhere, what lies beside its file there, and one moved aside; rings end."""
     elsewhere = box.data.parent / "elsewhere"
     os.rename(box.store_path().parent, elsewhere)
@@ -55,8 +54,8 @@ def test_copies_are_found_behind_links(box, place):
     (box.data / "removed").mkdir(0o700)
     (box.data / "removed/default-20261121T120000Z").symlink_to(aside)
     (box.data / "removed/in-use").symlink_to(elsewhere)
-    copies = list(copied(place.data))
-    receipt = purge(str(box.data), "default", box.store("SELECT uid FROM memory"))
+    copies = list(copied(data))
+    receipt = purge(data, "default", box.store("SELECT uid FROM memory"))
     assert [os.path.relpath(path, box.data) for path in receipt.files] == [
         "data/default/memman.db.damaged-20261121T120000Z",
         "removed/default-20261121T120000Z/memman.db",
