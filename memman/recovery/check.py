@@ -63,6 +63,8 @@ def _misfit(db: apsw.Connection, steps: Sequence[str]) -> str:
         return f"it has the tables of schema {len(steps)}, but says {version}" if made == expected else ""
     if version <= 0:
         return "it has tables, but not the number of their schema" if made else ""
+    if lost := sorted({name for name, _ in expected} - {name for name, _ in made}):
+        return f"it lacks {', '.join(lost)}"
     other = sorted({name for name, _ in expected - made})
     return f"not as schema {version} has it: {', '.join(other)}" if other else ""
 
