@@ -45,10 +45,10 @@ def test_a_row_is_a_tuple_whose_columns_are_its_annotations():
 
 
 def test_the_columns_of_a_memory_and_of_a_note_are_those_of_their_tables(box):
-    """A memory has every column of its table but the digest, in order, and the digest covers all but its uses."""
+    """A memory has every column of its table but those about it, in order, and the digest covers all but its uses."""
     box.remember("The staging box is called Heron.")
     box.drain()
-    assert [*MemoryRow.columns, "digest"] == box.store("SELECT name FROM pragma_table_info('memory')")
+    assert [*MemoryRow.columns, "digest", "screened"] == box.store("SELECT name FROM pragma_table_info('memory')")
     assert (*SEALED, "uses") == MemoryRow.columns
     assert set(WaitingRow.columns) <= set(box.queue("SELECT name FROM pragma_table_info('note')"))
 
