@@ -24,7 +24,7 @@ def test_no_answer_of_an_agent_does_more_than_it_may(box, monkeypatch, rounds, k
     monkeypatch.setattr("memman.llm.batch.SETTLED", 0.1)
     box.configure(LLM_PROVIDER="claude-code", CAPTURE="turns", BUDGET_CALLS=100_000, BUDGET_TOKENS=10**9)
     picks, numbers = random.Random(SEED), count()
-    for _ in range(rounds(2, 60)):
+    for _ in range(rounds(1, 60)):
         agent.behave(*picks.choices(("good", "good", "good", "cut", "prose", "banner"), k=8), "good")
         for n in islice(numbers, 20):
             box.remember(**note(picks, n))
