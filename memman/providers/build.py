@@ -1,7 +1,6 @@
 """Settings become providers: how each is built."""
 
 import asyncio
-import os
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from memman.llm import LLM
     from memman.llm.builtin import BuiltinLLM
     from memman.model.records import Fingerprint
-
-# Read when numpy is first imported: a drain's matrices are small, and beside an agent at work, threads that wait for
-# each other make MiniLM six times slower.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":

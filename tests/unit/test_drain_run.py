@@ -1,7 +1,10 @@
 """One drain from its lock to its tidy end: alone, stoppable, bounded, and honest about what it cost."""
 
 import json
+import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -313,3 +316,20 @@ def test_slow_and_fast_notes_share_one_drain(box):
             box.remember(f"Worker {n} reads topic {n}.")
         assert box.drain().done == 7
         assert [got.task for got in list(provider.received)[:7]] == ["extract"] * 7
+
+
+@pytest.mark.parametrize("module", ["memman.drain.run", "memman.govern.embedding", "memman.cli.root"])
+def test_numpy_is_loaded_with_one_thread(module):
+    """Threads that wait for each other cost a drain a third of its speed; what is set later, numpy does not see."""
+    code = f"""
+import os, sys
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            print(os.environ.get("OPENBLAS_NUM_THREADS"))
+sys.meta_path.insert(0, Watch())
+import {module}, numpy
+"""
+    environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
