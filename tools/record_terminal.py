@@ -1,12 +1,10 @@
 """Record docs/terminal.svg: memman run for real in a fresh HOME, each command with what it printed."""
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -15,7 +13,6 @@ HERE = Path(__file__).parents[1]
 COLUMNS, LINE, WIDTH = 88, 20, 780
 # Seconds from one command to the next, and from a command to its output, as played back.
 PACE, ANSWER = 2.2, 0.6
-DRAINED = 60.0
 # A step that begins with # is shown as a comment; before it runs on, the drain has to be done.
 STEPS = (
     'memman remember "We deploy the web shop on Vercel."',
@@ -37,23 +34,12 @@ def record(home: str) -> Iterator[tuple[str, list[str]]]:
     env = {name: os.environ[name] for name in kept if name in os.environ} | {"HOME": home, "PATH": path}
     for step in STEPS:
         if step.startswith("#"):
-            _drained(env)
+            # Waits for the drain in the background to end.
+            subprocess.run(["memman", "scheduler", "drain", "--wait"], env=env, capture_output=True, check=True)  # noqa: S607
             yield step, []
         else:
             done = subprocess.run(step, shell=True, env=env, cwd=home, capture_output=True, text=True, check=True)  # noqa: S602 - the steps above
             yield step, done.stdout.splitlines()
-
-
-def _drained(env: dict[str, str]) -> None:
-    """Wait until no note is left in the queue. Raises TimeoutError after a minute."""
-    end = time.monotonic() + DRAINED
-    while time.monotonic() < end:
-        said = subprocess.run(["memman", "status", "--json"], env=env, capture_output=True, text=True, check=True)  # noqa: S607
-        states = json.loads(said.stdout)["queue"]["states"]
-        if not states["pending"] and not states["running"]:
-            return
-        time.sleep(0.2)
-    raise TimeoutError("the drain did not end")
 
 
 def drawn(steps: list[tuple[str, list[str]]]) -> str:

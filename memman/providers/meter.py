@@ -29,10 +29,8 @@ class Budget:
         dollars, tokens, calls = spent = ledger.spent_today(self.of)
         limits = zip(spent, bounds, strict=True)
         if any(limit is not None and spent >= limit for spent, limit in limits):
-            raise BudgetSpent(
-                f"today's budget is spent ({dollars:.4f} USD, {tokens} tokens, {calls} calls); notes stay queued until"
-                " tomorrow"
-            )
+            spent_of = f"{dollars:.4f} USD, {tokens} tokens, {calls} calls"
+            raise BudgetSpent(f"today's budget is spent ({spent_of}); a new one begins at midnight UTC")
 
 
 # A day's bounds where an agent is the model and the settings say nothing else: twice what 150 turns take of the

@@ -59,13 +59,13 @@ async def run(
         )
     except OSError as error:
         raise ProviderUnavailable(f"{name} could not be started: {error.strerror}") from error
-    out, err = bytearray(), bytearray()
-    guard = None if apart else await _guarded(process.pid)
+    out, err, guard = bytearray(), bytearray(), None
     streams = [
         asyncio.create_task(work)
         for work in (_read(process.stdout, out), _read(process.stderr, err), _give(process.stdin, given.encode()))
     ]
     try:
+        guard = None if apart else await _guarded(process.pid)
         async with asyncio.timeout(limit):
             code = await process.wait()
         # What it has left running may hold its streams open.
@@ -133,11 +133,17 @@ async def _give(stream: asyncio.StreamWriter | None, given: bytes) -> None:
         stream.close()
 
 
-async def _guarded(group: int) -> asyncio.subprocess.Process:
-    """Start what ends a process group if this process is killed."""
-    return await asyncio.create_subprocess_exec(
-        *("/bin/sh", "-c", _GUARD, "memman", str(group)), stdin=asyncio.subprocess.PIPE, start_new_session=True
-    )
+async def _guarded(group: int) -> asyncio.subprocess.Process | None:
+    """Start what ends a process group if this process is killed; without a shell there is none."""
+    with suppress(OSError):
+        return await asyncio.create_subprocess_exec(
+            *("/bin/sh", "-c", _GUARD, "memman", str(group)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    return None
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
