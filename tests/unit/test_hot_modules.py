@@ -19,7 +19,7 @@ BESIDE = frozenset(
 COMMON = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.schedule
-    memman.config.stores
+    memman.config.scope memman.config.stores
     memman.hot memman.hot.grammar memman.model memman.model.vocabulary memman.sqlite
     """.split()
 )
@@ -38,7 +38,7 @@ SEARCH = frozenset(
     memman.recall.render memman.recall.rescore memman.recall.supersede
     memman.embed memman.embed.static memman.secrets
     memman.model.terms memman.model.unseen memman.store memman.store.sqlite memman.store.sqlite.nearness
-    memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.seal
+    memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.scopes memman.store.sqlite.seal
     """.split()
 )
 RECALL = (
