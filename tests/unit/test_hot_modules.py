@@ -155,8 +155,8 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
 
 HOOK = frozenset(
     """
-    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
-    memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
+    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.scope
+    memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
     memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
     memman.secrets memman.model.vocabulary
     """.split()
@@ -173,7 +173,7 @@ REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.r
 PRIME = SEARCH | frozenset(
     """
     memman.config.command memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs
-    memman.model.vocabulary memman.sqlite
+    memman.model.vocabulary memman.sqlite memman.store.filters
     """.split()
 )
 HOOKS = {

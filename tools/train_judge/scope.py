@@ -17,7 +17,7 @@ from memman.judge.judge import FOLDER, SCOPE, Judge
 HERE = Path(__file__).parent
 PENALTY, STEPS = 1.0, 30
 # The share of statements about a repository that may be taken for personal.
-WRONG = 0.03
+WRONG = 0.01
 Array = npt.NDArray[np.float64]
 
 
