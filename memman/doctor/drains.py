@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 
-from memman.config.detached import LOCK, held, lock_path
+from memman.config.detached import lock_path
+from memman.config.lockfile import held
 from memman.config.schedule import heartbeat_path, overdue, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
 from memman.doctor.layout import links
@@ -54,7 +55,7 @@ def _ahead(data: str) -> Iterator[Finding]:
 def _stuck(data: str) -> Iterator[Finding]:
     """Find a drain that is at work but gets no further: until it ends no other starts."""
     lock = lock_path(data)
-    if not held(data, LOCK):
+    if not held(lock_path(data)):
         return
     passed = time.time() - max(os.stat(path).st_mtime for path in (lock, heartbeat_path(data)) if os.path.exists(path))
     if passed > _STUCK:

@@ -3,11 +3,10 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, nullcontext, suppress
-from fcntl import LOCK_EX, flock
 from typing import TYPE_CHECKING, NamedTuple
 
 from memman.clock import now_ms
-from memman.config import stores
+from memman.config import lockfile, stores
 from memman.config.places import LOG_FILES, log_path, open_file, queue_path, sessions_path, write_file
 from memman.config.schedule import refuse_stopped
 from memman.govern import leaks
@@ -159,11 +158,4 @@ def _fix_file(path: str) -> None:
     if "/logs/" in path:
         write_file(path, "".join(redact(line) for line in said.splitlines(keepends=True)))
         return
-    file = open_file(path, os.O_RDWR)
-    try:
-        flock(file, LOCK_EX)
-        clean = redact(os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")).encode()
-        os.ftruncate(file, 0)
-        os.pwrite(file, clean, 0)
-    finally:
-        os.close(file)
+    lockfile.edit(path, redact)

@@ -24,9 +24,9 @@ from memman.config import stores
 from memman.config.env import Settings
 from memman.config.keys import BACKUP_WORDS
 from memman.config.places import fsync_folder, make_folder, open_file, queue_path, read_file, store_path, write_file
+from memman.locks import backup_lock
 from memman.model.errors import Busy, DamagedFile, MemmanError, UnknownStore, UsageError
 from memman.queue.notes import Queue
-from memman.recovery.locks import backup_lock
 from memman.recovery.manifest import (
     CURRENT,
     Manifest,

@@ -25,8 +25,8 @@ COMMON = frozenset(
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.config.detached memman.config.ground memman.config.ignore memman.hot.pointing memman.hot.provenance
-    memman.hot.remember
+    memman.config.detached memman.config.ground memman.config.ignore memman.config.lockfile
+    memman.hot.pointing memman.hot.provenance memman.hot.remember
     memman.secrets
     memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
     """.split()
@@ -155,8 +155,8 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
 
 HOOK = frozenset(
     """
-    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
-    memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
+    memman memman._entry memman.config memman.config.lockfile memman.config.places memman.config.repository
+    memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
     memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
     memman.secrets memman.model.vocabulary
     """.split()
