@@ -1,6 +1,5 @@
 """Whether drains come to their end, on time and without failing."""
 
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from memman.config.schedule import heartbeat_path, overdue, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
 from memman.doctor.layout import links
 from memman.drain.worklog import Line, lines
+from memman.model.objects import parsed
 from memman.queue.view import QueueView
 from memman.scheduler.report import last_run
 
@@ -88,7 +88,5 @@ def _last_code(data: str) -> int:
     """Return the exit code of the last drain that came to its end."""
     with closing(QueueView(data)) as queue:
         kept = queue.meta("last_drain")
-    try:
-        return int(json.loads(kept)["exit_code"]) if kept else 0
-    except (ValueError, TypeError, LookupError):
-        return 0
+    code = (parsed(kept) or {}).get("exit_code")
+    return code if isinstance(code, int) else 0

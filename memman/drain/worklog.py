@@ -24,6 +24,7 @@ from memman.model.errors import (
     ProviderError,
     SchedulerStopped,
 )
+from memman.model.objects import parsed
 from memman.secrets.matcher import redact
 
 if TYPE_CHECKING:
@@ -149,15 +150,12 @@ def lines(data: str, limit: int, since: int | None = None) -> list[Line]:
 def _read(path: str) -> list[Line]:
     try:
         with open(path, encoding="utf-8", errors="replace", opener=open_file) as log:
-            return [line for line in map(_parsed, log) if line]
+            return [line for line in map(_line, log) if line]
     except OSError:
         return []
 
 
-def _parsed(text: str) -> Line | None:
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    sound = isinstance(line, dict) and isinstance(line.get("at"), int) and isinstance(line.get("event"), str)
+def _line(text: str) -> Line | None:
+    line = parsed(text) or {}
+    sound = isinstance(line.get("at"), int) and isinstance(line.get("event"), str)
     return line if sound else None
