@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from memman.llm.builtin.turn import worth
@@ -20,7 +20,7 @@ from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
 from memman.pipeline.speech import continued, own, prose
-from memman.pipeline.trust import OWN_CATEGORIES
+from memman.pipeline.trust import told
 from memman.pipeline.words import stems
 
 # Facts of one turn.
@@ -157,7 +157,7 @@ def _facts(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     """Return what the built-in model found: it quotes, and says whom."""
     items = listed(data, "facts", MAX_FACTS)
     return _distinct(
-        one if item["speaker"] == "user" else _told(one) for item in items if (one := fact(item, _NO_HINTS))
+        one if item["speaker"] == "user" else told(one) for item in items if (one := fact(item, _NO_HINTS))
     )
 
 
@@ -192,19 +192,14 @@ def _attributed(one: Fact, speaker: object, heard: Heard) -> Fact | None:
     kept = borne_out(one, heard.stated) if quoted or faithful(one.text, heard.stated) else None
     kept = kept or borne_out(one, heard.everything)
     kept = kept and summed_up(kept, heard.everything)
-    return kept if kept is None or faithful(kept.text, heard.stated) else _told(kept)
-
-
-def _told(one: Fact) -> Fact:
-    """Return a fact as the agent's word."""
-    return replace(one, source="agent", category="fact" if one.category in OWN_CATEGORIES else one.category)
+    return kept if kept is None or faithful(kept.text, heard.stated) else told(kept)
 
 
 def _lent(text: str, heard: Heard) -> bool:
     """Whether a text names what is in the agent's words alone."""
     theirs = heard.user.casefold()
-    told = f"{heard.agent}\n{heard.summary}".casefold()
-    return any(name in told and name not in theirs for name in _names(text))
+    others = f"{heard.agent}\n{heard.summary}".casefold()
+    return any(name in others and name not in theirs for name in _names(text))
 
 
 def _names(text: str) -> Iterable[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from memman.llm.builtin.split import sentences
 from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import unverified
 from memman.pipeline import injection
 from memman.pipeline.candidates import EVERYTHING
 from memman.pipeline.deobfuscate import plain
@@ -111,7 +111,7 @@ def _borne_out(facts: Iterable[Fact], note: Note) -> tuple[Fact, ...]:
     kept = _distinct(one for found in facts if (one := borne_out(found, text)))
     # The note's own sentence, kept in place of a part of it, says what stands beside it too.
     kept = tuple(one for one in kept if not any(_within(one.text, other.text) for other in kept))
-    return kept if note.provenance.source in LOW_TRUST else tuple(summed_up(one, text) for one in kept)
+    return kept if unverified(note.provenance.source) else tuple(summed_up(one, text) for one in kept)
 
 
 def _within(text: str, other: str) -> bool:

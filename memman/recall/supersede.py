@@ -4,7 +4,7 @@ A superseded memory gives way: what finds it finds the one in force. Where histo
 that one and never without it. What is maybe replaced stands, marked, right behind the newer one.
 """
 
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import unverified
 from memman.recall.hit import Anchor, Hit, Read
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
 
     Unless it is by what could not replace just anything.
     """
-    trusted = () if filters.past else (note for note in notes if note.source not in LOW_TRUST)
+    trusted = () if filters.past else (note for note in notes if not unverified(note.source))
     return {note.replaces for note in trusted if note.replaces}
 
 

@@ -20,7 +20,7 @@ COMMON = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.schedule
     memman.config.stores
-    memman.hot memman.hot.grammar memman.model memman.model.vocabulary memman.sqlite
+    memman.hot memman.hot.grammar memman.model memman.model.trust memman.model.vocabulary memman.sqlite
     """.split()
 )
 REMEMBER = COMMON | frozenset(
@@ -158,7 +158,7 @@ HOOK = frozenset(
     memman memman._entry memman.config memman.config.lockfile memman.config.places memman.config.repository
     memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
     memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
-    memman.secrets memman.model.vocabulary
+    memman.secrets memman.model.trust memman.model.vocabulary
     """.split()
 )
 CAPTURE = frozenset(
