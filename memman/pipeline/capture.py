@@ -12,10 +12,10 @@ from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.about import about, together
 from memman.pipeline.deobfuscate import plain
-from memman.pipeline.echo import news
 from memman.pipeline.facts import FIELDS, borne_out, fact, listing, summed_up
 from memman.pipeline.fidelity import faithful, original
 from memman.pipeline.grammar import parsed
+from memman.pipeline.known import news
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed

@@ -11,7 +11,6 @@ from memman.model.vocabulary import PROTECTED, REPLACED
 from memman.pipeline.candidates import EVERYTHING
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
-from memman.pipeline.echo import held
 from memman.pipeline.embed import made_by
 from memman.pipeline.judged import put
 from memman.pipeline.link.alias import aliases
@@ -67,23 +66,19 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
 
 
 def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:
-    """Return the facts that are stored already, each with its memory; what is out of date by now says nothing.
+    """Return the facts that reconcile found stored already, each with its memory, where that still holds.
 
-    What a user says is no news only where it rests on more than a page or a tool: their word is stored beside it.
+    What was so once may be said again, and is so again, but not by an agent that repeats it. What a user says is no
+    news only where it rests on more than a page or a tool: their word is stored beside it.
     """
-    known = {
-        v.fact: at[v.memory]
+    return {
+        v.fact: memory
         for v in plan.verdicts
-        if v.action == "NONE" and _stands(reader, at.get(v.memory)) and not _vouched(reader, plan, v.fact, at[v.memory])
+        if v.action == "NONE"
+        and (memory := at.get(v.memory)) is not None
+        and (plan.facts[v.fact].source or reader.filtered([memory], EVERYTHING))
+        and not _vouched(reader, plan, v.fact, memory)
     }
-    # An agent's fact may repeat what a note beside it has stored since it was judged.
-    said = {n: held(reader, fact) for n, fact in enumerate(plan.facts) if n not in known and not fact.held}
-    return known | {n: memory for n, memory in said.items() if memory is not None}
-
-
-def _stands(reader: Reader, memory: int | None) -> bool:
-    """Whether a memory is in force: what was so once may be said again, and is so again."""
-    return memory is not None and bool(reader.filtered([memory], EVERYTHING))
 
 
 def _vouched(reader: Reader, plan: Plan, n: int, memory: int) -> bool:
