@@ -69,14 +69,13 @@ def raised(hits: "Iterable[Hit]", heights: dict[int, float]) -> dict[int, float]
     return heights
 
 
-def by_reranker(reader: "SqliteReader | None", hits: list[Hit], filters: "Filters") -> list[Hit]:
+def by_reranker(hits: list[Hit]) -> list[Hit]:
     """Sort by a reranker's scores; what is superseded stays below what took its place."""
-    heirs = reader.heirs((hit.id for hit in hits), filters.as_of) if reader and filters.history else {}
     scores = {hit.id: hit.rerank or 0.0 for hit in hits}
 
     def place(hit: Hit) -> tuple[float, bool, float]:
         score = hit.rerank or 0.0
-        return -min(score, scores.get(heirs.get(hit.id, -1), score)), hit.id in heirs, -hit.score
+        return -min(score, scores.get(hit.behind or -1, score)), hit.behind is not None, -hit.score
 
     return sorted(hits, key=place)
 
