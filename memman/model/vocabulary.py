@@ -50,9 +50,6 @@ JUDGED = "judged"
 # Store setting, by number of an embedder: the row up to which every memory is known to have a vector of it.
 FILLED = "filled:"
 
-# How a note came to the queue: somebody said `remember`, an agent's turn ended, an agent summed up its session.
-CHANNELS = ("note", "turn", "compact")
-
 # Cosines between unrelated memories from which a store tells what is usual: their mean is known within a fifth of the
 # deviation then, which is reached with the eighth memory.
 ENOUGH = 24

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memman.llm.builtin.split import asks
 from memman.llm.builtin.turn import worth
 from memman.model.errors import Refused
 from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.about import about, together
 from memman.pipeline.deobfuscate import plain
-from memman.pipeline.facts import FIELDS, borne_out, fact, listing, summed_up
+from memman.pipeline.facts import FIELDS, borne_out, distinct, fact, listing, summed_up
 from memman.pipeline.fidelity import faithful, original
 from memman.pipeline.grammar import parsed
 from memman.pipeline.known import news
@@ -73,7 +74,7 @@ class Heard:
     @property
     def stated(self) -> str:
         """What the user said but asked, a sentence a paragraph."""
-        return "\n\n".join(one.text for one in parsed(self.user) if not _asks(one.text))
+        return "\n\n".join(one.text for one in parsed(self.user) if not asks(one.text))
 
     @property
     def everything(self) -> str:
@@ -156,30 +157,24 @@ def _beside(facts: tuple[Fact, ...], answers: tuple[Fact, ...]) -> tuple[Fact, .
 def _facts(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     """Return what the built-in model found: it quotes, and says whom."""
     items = listed(data, "facts", MAX_FACTS)
-    return _distinct(
-        one if item["speaker"] == "user" else told(one) for item in items if (one := fact(item, _NO_HINTS))
-    )
+    return _stated(one if item["speaker"] == "user" else told(one) for item in items if (one := fact(item, _NO_HINTS)))
 
 
 def _borne_out(tools: Tools, data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:
     """Return what a model found, as it was said, each stamped with who said it, whatever the model claims."""
     items = ((fact(item, _NO_HINTS), item.get("speaker")) for item in listed(data, "facts", MAX_FACTS))
     lasting = ((one, speaker) for one, speaker in items if one.text and _lasting(tools, one.text, heard))
-    return _distinct(kept for one, speaker in lasting if (kept := _attributed(one, speaker, heard)))
+    return _stated(kept for one, speaker in lasting if (kept := _attributed(one, speaker, heard)))
 
 
-def _distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    return tuple({one.text.casefold(): one for one in facts if one.text and not _asks(one.text)}.values())
+def _stated(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    return distinct(one for one in facts if not asks(one.text))
 
 
 def _lasting(tools: Tools, text: str, heard: Heard) -> bool:
     """Whether a fact, or what it was made of, is worth keeping at all: not the task, nor how far the work has come."""
     read = filter(None, (text, original(text, heard.everything)))
     return tools.judge is None or any(tools.judge.lines([one])[0][0] >= WORTH for one in read)
-
-
-def _asks(text: str) -> bool:
-    return text.rstrip().endswith(("?", "\uff1f"))
 
 
 def _attributed(one: Fact, speaker: object, heard: Heard) -> Fact | None:
