@@ -12,7 +12,7 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config import lockfile
-from memman.config.places import LOG_FILES, log_path, open_file, sessions_path, store_path, write_file
+from memman.config.places import LOG_FILES, log_path, sessions_path, store_path, text_at, write_file
 from memman.config.schedule import refuse_stopped
 from memman.embed import LocalEmbedder
 from memman.locks import quiet
@@ -164,11 +164,7 @@ def _clear_traces(data: str, uids: Collection[str]) -> None:
 
 
 def _clear_log(path: str) -> None:
-    try:
-        with open(path, encoding="utf-8", errors="replace", opener=open_file) as source:
-            lines = list(source)
-    except OSError:
-        return
+    lines = text_at(path).split("\n")  # other line ends may stand within a record
     kept = [line for line in lines if '"level": "debug"' not in line]
     if kept != lines:
-        write_file(path, "".join(kept))
+        write_file(path, "\n".join(kept))
