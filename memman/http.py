@@ -26,6 +26,7 @@ import httpx
 
 from memman.config.keys import LOOPBACK, near
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
+from memman.model.objects import parsed
 from memman.pace import GOOD_TIME, Pace
 
 JsonObject = dict[str, Any]
@@ -287,7 +288,7 @@ def _proxy(url: httpx.URL) -> str | None:
 
 
 def _judge(request: httpx.Request, response: httpx.Response, content: bytes) -> JsonObject:
-    reply = _parsed(content)
+    reply = parsed(content)
     fault = reply.get("error") if reply else None
     fault = fault if isinstance(fault, dict) else {}
     status = _status(response.status_code, fault)
@@ -302,14 +303,6 @@ def _judge(request: httpx.Request, response: httpx.Response, content: bytes) -> 
     hint = CHECK.get(status, "the endpoint")
     detail = content[:DETAIL_CHARS].decode(errors="replace").lower()
     raise Rejected(f"{_place(request)} answered {status}{code}: check {hint}", status, detail)
-
-
-def _parsed(content: bytes) -> JsonObject | None:
-    try:
-        reply = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return reply if isinstance(reply, dict) else None
 
 
 def _status(answered: int, fault: JsonObject) -> int:

@@ -10,7 +10,8 @@ from memman.cli.person import confirm
 from memman.cli.show import ago, as_data, pairs, short, table, tallied, text, when
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
-from memman.model.vocabulary import CATEGORIES, SOURCES
+from memman.model.trust import SOURCES
+from memman.model.vocabulary import CATEGORIES
 from memman.recall.render import replaced, sourced
 
 

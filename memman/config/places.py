@@ -218,6 +218,15 @@ def read_file(path: str) -> str:
         _cannot(path, "read", error)
 
 
+def text_at(path: str) -> str:
+    """Return a text file's content, or '' where there is none or it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=open_file) as source:
+            return source.read()
+    except OSError:
+        return ""
+
+
 def setting(data: str, name: str) -> str:
     """Return what the env file says of one key, unchecked, '' where it says nothing. Raises OSError."""
     said = ""

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
 
-from memman.config.detached import held
+from memman.config.lockfile import held
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
+from memman.locks import BACKUP_LOCK
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted
 from memman.queue.view import QueueView
 from memman.recovery.backup import Attempt, faults, interval
-from memman.recovery.locks import BACKUP_LOCK
 from memman.recovery.manifest import Manifest, backups_path, listed
 from memman.recovery.swap import unsettled
 from memman.recovery.tombstones import Tombstones
@@ -37,7 +37,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _begun(data: str) -> Iterator[Finding]:
-    if not held(data, BACKUP_LOCK) and unsettled(data):
+    if not held(f"{data}/{BACKUP_LOCK}") and unsettled(data):
         yield fail("a restore was interrupted: a store may be missing", shell("memman", "scheduler", "drain"))
 
 

@@ -1,16 +1,17 @@
 """Whether drains come to their end, on time and without failing."""
 
-import json
 import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
 
-from memman.config.detached import LOCK, held, lock_path
+from memman.config.detached import lock_path
+from memman.config.lockfile import held
 from memman.config.schedule import heartbeat_path, overdue, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
 from memman.doctor.layout import links
 from memman.drain.worklog import Line, lines
+from memman.model.objects import parsed
 from memman.queue.view import QueueView
 from memman.scheduler.report import last_run
 
@@ -54,7 +55,7 @@ def _ahead(data: str) -> Iterator[Finding]:
 def _stuck(data: str) -> Iterator[Finding]:
     """Find a drain that is at work but gets no further: until it ends no other starts."""
     lock = lock_path(data)
-    if not held(data, LOCK):
+    if not held(lock_path(data)):
         return
     passed = time.time() - max(os.stat(path).st_mtime for path in (lock, heartbeat_path(data)) if os.path.exists(path))
     if passed > _STUCK:
@@ -87,7 +88,5 @@ def _last_code(data: str) -> int:
     """Return the exit code of the last drain that came to its end."""
     with closing(QueueView(data)) as queue:
         kept = queue.meta("last_drain")
-    try:
-        return int(json.loads(kept)["exit_code"]) if kept else 0
-    except (ValueError, TypeError, LookupError):
-        return 0
+    code = (parsed(kept) or {}).get("exit_code")
+    return code if isinstance(code, int) else 0

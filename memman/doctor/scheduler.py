@@ -5,8 +5,9 @@ import time
 from collections.abc import Iterator
 from signal import SIGKILL
 
-from memman.config.detached import SERVE_LOCK, SWITCH, command, held, launch
+from memman.config.detached import SERVE_LOCK, SWITCH, command, launch
 from memman.config.launcher import launcher_path
+from memman.config.lockfile import held
 from memman.config.schedule import KINDS, NOBODY, SERVE, Schedule, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, warn
 from memman.doctor.tryout import tryout
@@ -50,7 +51,7 @@ def _laid(data: str) -> Adapter | None:
 
 
 def _served(data: str) -> Finding:
-    if held(data, SERVE_LOCK):
+    if held(f"{data}/{SERVE_LOCK}"):
         return ok("`memman scheduler serve` is running")
     hint = "or start it where it should run, e.g. in the container; until then writes start drains"
     return warn("`memman scheduler serve` is not running", _INSTALL, hint)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from memman.clock import now_ms
 from memman.config.env import Settings
 from memman.config.ground import claim
+from memman.config.lockfile import FOREVER
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.drain.failpoint import reach
@@ -51,7 +52,7 @@ def drain(
     data = data_dir()
     claim(data)
     deadline = None if seconds is None else time.monotonic() + seconds
-    patience = (-1 if seconds is None else seconds) if patient else 0
+    patience = (FOREVER if seconds is None else seconds) if patient else 0
     with drain_lock(data, patience, handed=handed), Worklog(data) as log:
         from memman.recovery.swap import finish
 

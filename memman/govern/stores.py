@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from memman.config import stores
 from memman.config.env import env_path
 from memman.config.places import check_folder, data_dir, fsync_folder, make_folder, store_path, write_file
+from memman.locks import steady
 from memman.model.errors import CannotWrite, DamagedFile, StoreError, UnknownStore, UsageError
 from memman.queue.notes import Queue
 from memman.queue.view import WAITING, QueueView
-from memman.recovery.locks import steady
 from memman.recovery.swap import aside_path
 from memman.sqlite import despite
 from memman.store.sqlite.catalogue import Catalogue

@@ -4,7 +4,7 @@ import json
 from operator import attrgetter
 
 from memman.model.terms import stems
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import unverified
 from memman.recall.render import abridged, escaped, fitted, plain, tokens
 
 TYPE_CHECKING = False
@@ -84,4 +84,4 @@ def _record(hit: "Hit") -> "dict[str, Any]":
 
 def _warned(source: str) -> "dict[str, bool]":
     """Mark what neither the user nor their agent said."""
-    return {"unverified": True} if source in LOW_TRUST else {}
+    return {"unverified": True} if unverified(source) else {}

@@ -3,7 +3,8 @@
 import os
 
 from memman.config.places import open_file
-from memman.model.vocabulary import AGENT_MARKS, SOURCES
+from memman.model.trust import lowest
+from memman.model.vocabulary import AGENT_MARKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,14 +59,12 @@ def stamp(claimed: str, here: "Repository | None") -> dict[str, str]:
     """
     env = os.environ
     who = agent()
-    channel = "agent" if who else "user"
-    source = max(channel, claimed or channel, key=SOURCES.index)
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = ""
     return {
-        "source": source,
+        "source": lowest("agent" if who else "user", claimed),
         "agent": who,
         "session": next((env[key] for key in _SESSIONS if env.get(key)), ""),
         "cwd": cwd,

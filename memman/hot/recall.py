@@ -9,7 +9,8 @@ from memman.config.places import FILE_MODE, data_dir, open_file, setting, shown_
 from memman.config.schedule import overdue
 from memman.hot.found import found, opened
 from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
-from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
+from memman.model.trust import SOURCES
+from memman.model.vocabulary import CATEGORIES, INTENTS
 from memman.recall.render import age, lines
 from memman.sqlite import despite
 from memman.store.filters import Filters

@@ -10,7 +10,8 @@ from memman.config.schedule import refuse_stopped
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
 from memman.hot.pointing import pointing
 from memman.hot.provenance import stamp
-from memman.model.vocabulary import CATEGORIES, IMPORTANCES, SOURCES
+from memman.model.trust import SOURCES
+from memman.model.vocabulary import CATEGORIES, IMPORTANCES
 from memman.queue.append import MAX_BYTES, append_all
 from memman.secrets import screened
 

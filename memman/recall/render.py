@@ -1,8 +1,8 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
 from memman.model.terms import stems
+from memman.model.trust import unverified
 from memman.model.unseen import UNSEEN, codes
-from memman.model.vocabulary import LOW_TRUST
 from memman.secrets import masked
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ def short(hit: "Hit") -> str:
 
 def sourced(source: str) -> str:
     """Write a source, with a warning at what a tool or the web said."""
-    return source + (" (unverified)" if source in LOW_TRUST else "")
+    return source + (" (unverified)" if unverified(source) else "")
 
 
 def replaced(uid: str) -> str:

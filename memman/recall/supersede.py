@@ -4,7 +4,7 @@ A superseded memory gives way: what finds it finds the one in force. Where histo
 that one and never without it. What is maybe replaced stands, marked, right behind the newer one.
 """
 
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import unverified
 from memman.recall.hit import Anchor, Hit, Read
 
 TYPE_CHECKING = False
@@ -69,14 +69,13 @@ def raised(hits: "Iterable[Hit]", heights: dict[int, float]) -> dict[int, float]
     return heights
 
 
-def by_reranker(reader: "SqliteReader | None", hits: list[Hit], filters: "Filters") -> list[Hit]:
+def by_reranker(hits: list[Hit]) -> list[Hit]:
     """Sort by a reranker's scores; what is superseded stays below what took its place."""
-    heirs = reader.heirs((hit.id for hit in hits), filters.as_of) if reader and filters.history else {}
     scores = {hit.id: hit.rerank or 0.0 for hit in hits}
 
     def place(hit: Hit) -> tuple[float, bool, float]:
         score = hit.rerank or 0.0
-        return -min(score, scores.get(heirs.get(hit.id, -1), score)), hit.id in heirs, -hit.score
+        return -min(score, scores.get(hit.behind or -1, score)), hit.behind is not None, -hit.score
 
     return sorted(hits, key=place)
 
@@ -86,7 +85,7 @@ def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
 
     Unless it is by what could not replace just anything.
     """
-    trusted = () if filters.past else (note for note in notes if note.source not in LOW_TRUST)
+    trusted = () if filters.past else (note for note in notes if not unverified(note.source))
     return {note.replaces for note in trusted if note.replaces}
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from conftest import wait_until
 from memman.config import detached, schedule
+from memman.config.lockfile import held
 from memman.config.schedule import Schedule
 from memman.doctor import examine
 from memman.doctor.finding import Context
@@ -139,12 +140,12 @@ def test_a_caller_that_reads_to_the_end_does_not_wait_for_the_drain(here):
             out, err = write.communicate(timeout=60)
             assert (len(out.strip()), err, os.read(ours, 1)) == (32, b"", b"")
         called()
-        assert detached.held(str(here.data), detached.LOCK)
+        assert held(detached.lock_path(str(here.data)))
         (pid,) = found(here)
         assert os.getsid(pid) == pid != os.getsid(0)
         assert os.readlink(f"/proc/{pid}/cwd") == "/"
         assert here.memman("scheduler", "stop").returncode == 0
-        wait_until(lambda: not detached.held(str(here.data), detached.LOCK))
+        wait_until(lambda: not held(detached.lock_path(str(here.data))))
     assert here.states() == {"pending": 1}
     os.close(ours)
 

@@ -18,7 +18,7 @@ from memman.hot.frame import INJECTED, harmless, stripped
 from memman.hot.passages import LONGEST, lookups, passages, question
 from memman.hot.prompt import command, ends
 from memman.hot.session import Session
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import LOW_TRUST
 from memman.queue.notes import Queue
 from memman.recall.render import tokens
 from memman.upkeep.maintenance import drop_sessions

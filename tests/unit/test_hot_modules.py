@@ -20,13 +20,13 @@ COMMON = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.schedule
     memman.config.stores
-    memman.hot memman.hot.grammar memman.model memman.model.vocabulary memman.sqlite
+    memman.hot memman.hot.grammar memman.model memman.model.trust memman.model.vocabulary memman.sqlite
     """.split()
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.config.detached memman.config.ground memman.config.ignore memman.hot.pointing memman.hot.provenance
-    memman.hot.remember
+    memman.config.detached memman.config.ground memman.config.ignore memman.config.lockfile
+    memman.hot.pointing memman.hot.provenance memman.hot.remember
     memman.secrets
     memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
     """.split()
@@ -155,10 +155,10 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
 
 HOOK = frozenset(
     """
-    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.stores
-    memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
+    memman memman._entry memman.config memman.config.lockfile memman.config.places memman.config.repository
+    memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
     memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
-    memman.secrets memman.model.vocabulary
+    memman.secrets memman.model.trust memman.model.vocabulary
     """.split()
 )
 CAPTURE = frozenset(

@@ -96,6 +96,11 @@ def extents(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
+def asks(text: str) -> bool:
+    """Whether a text ends in a question."""
+    return text.rstrip().endswith(("?", "\uff1f"))
+
+
 def refers(sentence: str) -> bool:
     """Whether an English `sentence` seems to need the one before it: it has a pronoun, or a word that compares."""
     return leans(sentence) or bool(_PRONOUN.search(sentence))
@@ -118,9 +123,8 @@ def _whole(text: str) -> bool:
 
 
 def _glue(left: str, right: str) -> str:
-    if left[-1] in ".!?…。\uff01\uff1f:;,":
-        return f"{left} {right}"
-    return f"{left} {right}" if right[:1].islower() else f"{left}; {right}"
+    goes_on = left[-1] in ".!?…。\uff01\uff1f:;," or right[:1].islower()
+    return f"{left} {right}" if goes_on else f"{left}; {right}"
 
 
 def _labelled(block: Block, text: str) -> str:
