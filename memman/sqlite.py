@@ -358,7 +358,10 @@ def despite(work: "Callable[[], T]") -> "T":
 
 
 def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
-    """Return the file's schema version, 0 for an empty file. Raises NewerSchema, and CorruptError where it is lost."""
+    """Return the file's schema version, 0 for an empty file.
+
+    Raises NewerSchema, OlderProgram, and CorruptError where it is lost.
+    """
     version = db.execute("PRAGMA user_version").get
     if version > newest:
         from memman.model.errors import NewerSchema
@@ -367,6 +370,10 @@ def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
             f"{path} has schema {version}, but this memman only knows {newest}: upgrade memman; nothing was changed"
         )
     if version <= 0 and db.execute(_VERSION_LOST).get:
+        from memman.config.older import made, refusal
+
+        if made(db):
+            raise refusal(path)
         raise apsw.CorruptError("its schema number is missing")
     return int(version)
 
