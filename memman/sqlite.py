@@ -135,7 +135,9 @@ def translated(error: Exception, path: str) -> "MemmanError":
     if isinstance(error, apsw.ReadOnlyError | apsw.NotADBError) and (says := strange_header(path)):
         return damaged(path, says)
     if isinstance(error, apsw.SQLError) and str(error).startswith("no such"):
-        return damaged(path, f"its tables are damaged ({error})")
+        from memman.config.older import holds, refusal
+
+        return refusal(path) if holds(path) else damaged(path, f"its tables are damaged ({error})")
     if isinstance(error, UnicodeDecodeError):
         return DamagedFile(f"{path} is damaged, it was left untouched; run `memman doctor` ({error})")
     table: tuple[tuple[tuple[type[Exception], ...], type[MemmanError], str], ...] = (

@@ -25,7 +25,7 @@ def older(data: str) -> str:
         stores = [f"{data}/data/{name}/memman.db" for name in sorted(os.listdir(data + "/data"))]
     except OSError:
         stores = []
-    return next((path for path in (data + "/queue.db", *stores) if os.path.isfile(path) and _holds(path)), "")
+    return next((path for path in (data + "/queue.db", *stores) if os.path.isfile(path) and holds(path)), "")
 
 
 def made(db: "apsw.Connection") -> bool:
@@ -44,7 +44,8 @@ def refusal(path: str) -> "OlderProgram":
     )
 
 
-def _holds(path: str) -> bool:
+def holds(path: str) -> bool:
+    """Whether a file is a database of memman 0.15; it is read without a log."""
     import apsw
 
     quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

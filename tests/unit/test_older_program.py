@@ -31,14 +31,19 @@ VERBS = (
 )
 
 
-@pytest.fixture(name="older", params=[("data/default/memman.db",), ("data/default/memman.db", "queue.db")])
+PLACES = ("data/default/memman.db", "queue.db")
+
+
+@pytest.fixture(name="older", params=[(PLACES[:1], 0), (PLACES, 0), (PLACES[:1], 3)], ids=["store", "both", "numbered"])
 def _older(box, request):
-    """Give a box whose data folder is one of memman 0.15, with its queue and without, made with a usual umask."""
-    for name in request.param:
+    """Give a box whose data folder is one of memman 0.15, with its queue and without, whatever its schema's number."""
+    names, number = request.param
+    for name in names:
         path = box.data / name
         path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         db = apsw.Connection(str(path))
         db.execute("PRAGMA journal_mode=WAL")
+        db.execute(f"PRAGMA user_version={number}")
         for sql in QUEUE if name == "queue.db" else STORE:
             db.execute(sql)
         db.close()
