@@ -96,10 +96,11 @@ PAGES = {
     ),
     "config.md": lambda: (
         "# Configuration keys\n\n"
-        "Kept in `env` in the data folder, as data: no shell ever reads it. Set with `memman config set KEY VALUE`,\n"
-        "or by hand, a line each: quotes, `export`, blanks around the sign and comments are understood. A value that\n"
-        "is not acceptable gives way to the default with a warning, that of `MEMMAN_CAPTURE` to `off`; a wrong\n"
-        "provider, endpoint or key of one ends what would ask it (exit 78), for where text is sent is not guessed.\n\n"
+        "Kept in `env` in the data folder, as data: no shell ever reads it. Set with\n"
+        "`memman config set KEY VALUE [KEY VALUE]...`, or by hand, a line each: quotes, `export`, blanks around the\n"
+        "sign and comments are understood. A value that is not acceptable gives way to the default with a warning,\n"
+        "that of `MEMMAN_CAPTURE` to `off`; a wrong provider, endpoint or key of one ends what would ask it\n"
+        "(exit 78), for where text is sent is not guessed.\n\n"
         "The `MEMMAN_EMBED_` keys can be set for one store: `memman config set --store NAME KEY VALUE` keeps them\n"
         "in `env.NAME`, `get` and `unset` take `--store` likewise, and `memman embed swap --store NAME` changes that\n"
         "store alone. A store that names another provider takes nothing from the common `MEMMAN_EMBED_` keys, least\n"

@@ -14,7 +14,7 @@ from memman.config.env import change_all
 from memman.config.ground import check
 from memman.config.keys import KEYS
 from memman.config.launcher import lay
-from memman.config.places import data_dir
+from memman.config.places import data_dir, make_private
 from memman.config.providers import AGENTS, AUTO
 from memman.hot.provenance import agent
 from memman.integrations import codex, nanoclaw, openclaw
@@ -198,6 +198,7 @@ class _Work:
 
     def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str], reached: Reach) -> None:
         """Do what was planned."""
+        make_private(self.data)
         lay(self.data)
         try:
             lay_command(self.data, reached)

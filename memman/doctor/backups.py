@@ -33,7 +33,9 @@ def check(context: Context) -> Iterator[Finding]:
     if made:
         yield ok(f"{counted(len(made), 'backup')}, the newest {_ago(made[0])}")
     else:
-        yield skipped("none yet; `memman backup schedule daily` creates them automatically")
+        due = interval(context.settings)
+        says = "a drain creates the first" if due else "`memman backup schedule daily` creates them automatically"
+        yield skipped(f"none yet; {says}")
 
 
 def _begun(data: str) -> Iterator[Finding]:

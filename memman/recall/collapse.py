@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from memman.recall.hit import Hit
 
-# Hits looked at beyond the limit, to fill the lines that those alike leave free.
+# Hits looked at beyond the limit, to fill the lines that those alike or in doubt leave free.
 SPARE = 3
 
 

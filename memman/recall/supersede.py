@@ -92,18 +92,37 @@ def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
 def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
     """Mark the hits that are maybe replaced, and put the newer memory before each, as high and as sure.
 
-    A newer one that nothing has found is brought in if `filters` admit it; the last hits make room.
+    A newer one that nothing has found is brought in if `filters` admit it. Of all these the first `limit` are returned,
+    but for those that make room for surer ones.
     """
     known = marked(reader, hits, lambda ids: reader.sound_rows(reader.filtered(ids, filters)).values(), filters.as_of)
     if not any(hit.maybe_replaced_by for hit in known.values()):
-        return hits
+        return hits[:limit]
+    found = {uid: hit.confidence for uid, hit in known.items()}
     placed = [hit.row.uid for hit in newer_first([*known.values()])]
     for uid in reversed(placed):
         old = known[uid]
         if new := known.get(old.maybe_replaced_by or ""):
             score, sure = max(new.score, old.score + _AHEAD), max(new.confidence, old.confidence)
             known[new.row.uid] = new.having(score=score, confidence=sure)
-    return [known[uid] for uid in placed[:limit]]
+    return _surest([known[uid] for uid in placed], found, limit)
+
+
+def _surest(placed: list[Hit], found: "Mapping[str, float]", limit: int) -> list[Hit]:
+    """Return the first `limit` hits, but give the line of a chain's older end to a surer hit that is in no doubt.
+
+    `found` is how sure each was by itself.
+    """
+    kept = placed[:limit]
+    for hit in placed[limit:]:
+        if hit.doubtful or hit.maybe_replaced_by or orphaned(hit, {one.id for one in kept}):
+            continue
+        needed = {one.maybe_replaced_by for one in kept} | {one.behind for one in kept}
+        ends = [one for one in kept if one.maybe_replaced_by and not {one.row.uid, one.id} & needed]
+        least = min(ends, key=lambda one: found[one.row.uid], default=hit)
+        if least is not hit and found[least.row.uid] < hit.confidence:
+            kept = [*(one for one in kept if one is not least), hit]
+    return kept
 
 
 def marked(

@@ -174,14 +174,17 @@ def cut(text: str, limit: int = MAX_CHARS) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def _merged(note: str) -> list[str]:
-    """Cut a note into statements, small fragments joined to their neighbours."""
+def _merged(note: str, *, bare: bool) -> list[str]:
+    """Cut a note into statements, small fragments joined to their neighbours, with `bare` code or without."""
     found: list[str] = []
     prose = False  # whether the last statement came from prose, which later prose may lean on
     read = list(blocks(note))
     for n, block in enumerate(read):
         if block.kind == "code":
-            lead = found.pop() + "\n" if found and found[-1].endswith(":") else ""
+            leads = bool(found) and found[-1].endswith(":")
+            if not (bare or leads or block.introduced):
+                continue
+            lead = found.pop() + "\n" if leads else ""
             label = ": ".join(block.labels) + ":\n" if block.labels and (block.fresh or not lead) else ""
             found.append(lead + label + block.text)
             continue
@@ -197,9 +200,9 @@ def _merged(note: str) -> list[str]:
     return found
 
 
-def split(note: str) -> list[str]:
-    """Split `note` into at most MAX_FACTS statements."""
-    merged = [text for text in dict.fromkeys(_merged(note)) if any(map(str.isalnum, text))]
+def split(note: str, *, bare: bool = True) -> list[str]:
+    """Split `note` into at most MAX_FACTS statements; without `bare` code, only where a sentence introduces code."""
+    merged = [text for text in dict.fromkeys(_merged(note, bare=bare)) if any(map(str.isalnum, text))]
     courtesies = [text for text in sentences(note) if _COURTESY.match(text)]
     found = [piece for text in merged or courtesies for piece in cut(text) if piece]
     if len(found) <= MAX_FACTS:
