@@ -1,4 +1,9 @@
-"""Whether backups are taken as often as they should be, and the last one is there as it was written."""
+"""Whether backups are taken as often as they should be, and the last one is there as it was written.
+
+Looks at: the last backup, and the schedule
+Finds: fails where a file of it is not there as it was; warns after two missed intervals, of one that failed, and of a
+folder without a manifest
+"""
 
 import time
 from collections.abc import Iterator

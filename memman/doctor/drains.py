@@ -1,4 +1,9 @@
-"""Whether drains come to their end, on time and without failing."""
+"""Whether drains come to their end, on time and without failing.
+
+Looks at: the last drain
+Finds: warns after three missed intervals and of a heartbeat in the future, fails after an hour, where it was broken
+off or ended with an error, and where one holds the lock but is stopped or stuck
+"""
 
 import json
 import os

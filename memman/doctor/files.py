@@ -1,4 +1,8 @@
-"""Whether everything in the data folder is of the kind it must be: a pipe in a file's place would be waited for."""
+"""Whether everything in the data folder is of the kind it must be: a pipe in a file's place would be waited for.
+
+Looks at: every place in it that memman uses
+Finds: a folder, pipe, socket or device in a file's place, a link that leads nowhere, a file its owner may not read
+"""
 
 import os
 import stat

@@ -1,4 +1,9 @@
-"""Whether the data folder can be used, lies where SQLite's write-ahead log is safe, and is used by one machine."""
+"""Whether the data folder can be used, lies where SQLite's write-ahead log is safe, and is used by one machine.
+
+Looks at: where the data folder is, and who uses it
+Finds: read-only, or cannot be created; on nfs, cifs, 9p, virtiofs, FUSE and their like, and where another machine has
+used it since this one was started: two kernels would damage the files
+"""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,8 @@
-"""Whether the data folder's files are private and one's own."""
+"""Whether the data folder's files are private and one's own.
+
+Looks at: every folder and file below it
+Finds: where others may read it, or it belongs to another user
+"""
 
 import os
 import stat

@@ -1,4 +1,8 @@
-"""Whether notes get through: how many wait, and how long."""
+"""Whether notes get through: how many wait, and how long.
+
+Looks at: waiting notes
+Finds: warns above 100 notes or 1 hour, and where the provider keeps failing; fails above 1000 notes or 1 day
+"""
 
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,4 +1,9 @@
-"""Whether somebody starts drains, and whether they may run."""
+"""Whether somebody starts drains, and whether they may run.
+
+Looks at: who starts drains; where each write does, one is started so, on a data folder of its own
+Finds: warns where nobody does, or it is stopped; fails where a drain that a write starts does not come to its end,
+with the reason, and where the schedule is lost though units stand, or names nobody that is known
+"""
 
 import os
 import time

@@ -529,9 +529,3 @@ def test_the_plugin_s_hooks_are_replayed_through_the_launcher(box):
     assert "session-start hook printed no context" in said
     assert "user-prompt hook did not print the memory that answers the prompt" in said
     assert "stop hook queued 0 turns instead of one" in said
-
-
-def test_the_page_on_doctor_names_every_check():
-    """Each check has its row in the docs."""
-    page = (Path(__file__).parents[2] / "docs/doctor.md").read_text()
-    assert [name for name in CHECKS if f"| `{name}` |" not in page] == []
