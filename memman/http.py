@@ -30,6 +30,12 @@ from memman.pace import GOOD_TIME, Pace
 
 JsonObject = dict[str, Any]
 
+
+def bearer(api_key: str) -> dict[str, str]:
+    """Return the header that shows a key as most APIs expect it, none without a key."""
+    return {"authorization": f"Bearer {api_key}"} if api_key else {}
+
+
 # Besides 5xx, the answers that another try may not meet.
 TRANSIENT = frozenset({408, 409, 425, 429})
 _TOO_MANY = 429

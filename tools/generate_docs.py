@@ -14,6 +14,7 @@ from words import module as words
 
 from memman.cli import run
 from memman.config.keys import KEYS
+from memman.config.providers import EMBEDDERS, LLMS, RERANKERS
 from memman.doctor import CHECKS
 from memman.hot.guide import ABOUT
 from memman.model import errors
@@ -39,6 +40,14 @@ def _error_rows() -> Iterator[tuple[str, ...]]:
 def _key_rows() -> Iterator[tuple[str, ...]]:
     for key in KEYS.values():
         yield f"`{key.name}`", f"`{key.default}`" if key.default else "", key.help
+
+
+def _provider_rows() -> Iterator[tuple[str, ...]]:
+    for kind, rows in (("model", LLMS), ("embedder", EMBEDDERS), ("reranker", RERANKERS)):
+        for row in rows.values():
+            if row.by_http:
+                endpoint = f"`{row.endpoint}`" if row.endpoint else "none"
+                yield kind, f"`{row.name}`", endpoint, ", ".join(f"`{name}`" for name in row.models if name) or "none"
 
 
 def _check_rows() -> Iterator[tuple[str, ...]]:
@@ -123,6 +132,9 @@ PAGES = {
 }
 # Tables within pages that are otherwise written by hand, each between two comments.
 PARTS = {
+    "docs/providers.md": {
+        "providers": lambda: _table(("", "provider", "default endpoint", "default models"), _provider_rows())
+    },
     "docs/doctor.md": {"checks": lambda: _table(("check", "looks at", "fails or warns"), _check_rows())},
 }
 

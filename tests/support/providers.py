@@ -264,6 +264,12 @@ _EMBEDDINGS: dict[str, Callable[[Json, int], Json]] = {
 }
 
 
+def schema_of(received: Received) -> Json:
+    """Return the schema that a chat asked for its answer in, whatever the API."""
+    schema: Json = _find(_CHATS, received.path)[0](received.body)["schema"]
+    return schema
+
+
 def _find(table: Mapping[str, Any], path: str) -> Any:
     return next((value for end, value in table.items() if path.endswith(end)), None)
 
