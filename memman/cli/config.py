@@ -42,7 +42,7 @@ def set_(key: str, value: str) -> None:
 
         check_installed(asked)
     if name.outward(said):
-        confirm(f"Set {name.name} to {masked(said) if name.secret else said}?")
+        confirm(f"Set {name.name} to {abbreviated(said) if name.secret else said}?")
     change(place().data, key, said, store)
     text(f"set {name.name}" + (f" for store {store!r}" if store else ""))
 
@@ -76,7 +76,7 @@ def show(as_json: bool) -> None:
     settings = Settings.read(place().data)
     for fault in settings.faults:
         complain(fault)
-    values = {name: masked(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
+    values = {name: abbreviated(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
     if as_json:
         as_data({name: {"value": value, "set": name in settings.said} for name, value in values.items()})
     else:
@@ -91,7 +91,7 @@ def _store() -> str:
     return expected(place()).name if said_store() else ""
 
 
-def masked(secret: str) -> str:
+def abbreviated(secret: str) -> str:
     """Hide a secret but for its last few characters."""
     shown = secret[-_LAST:] if len(secret) > 3 * _LAST else ""
     return f"…{shown}" if secret else ""
