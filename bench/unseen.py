@@ -19,9 +19,9 @@ from typing import Any
 from bench.machine import described
 from bench.tables import markdown
 from memman.embed.builtin import BuiltinEmbedder
-from memman.hot.found import found
 from memman.hot.prime import block
 from memman.hot.recall import LIMIT
+from memman.hot.recall_session import found
 from memman.hot.remind import reminder
 from memman.hot.session import Session
 from memman.judge.judge import Judge

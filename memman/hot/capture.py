@@ -6,7 +6,7 @@ from memman.config.ignore import ignored
 from memman.config.places import setting
 from memman.config.schedule import Schedule
 from memman.hot.frame import stripped
-from memman.hot.prompt import command, ends
+from memman.hot.prompt_text import command, ends
 from memman.secrets import screened
 
 TYPE_CHECKING = False

@@ -7,8 +7,8 @@ import time
 from memman.config import stores
 from memman.config.places import FILE_MODE, data_dir, open_file, setting, shown_path
 from memman.config.schedule import overdue
-from memman.hot.found import found, opened
 from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
+from memman.hot.recall_session import found, opened
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
 from memman.recall.render import age, lines
 from memman.sqlite import despite

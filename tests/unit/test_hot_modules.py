@@ -25,7 +25,7 @@ COMMON = frozenset(
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.config.detached memman.config.ground memman.config.ignore memman.hot.pointing memman.hot.provenance
+    memman.config.detached memman.config.ground memman.config.ignore memman.hot.dangling memman.hot.provenance
     memman.hot.remember
     memman.secrets
     memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
@@ -46,7 +46,8 @@ RECALL = (
     | SEARCH
     | frozenset(
         """
-    memman.hot.found memman.hot.recall memman.queue memman.queue.seal memman.recall.pending memman.store.filters
+    memman.hot.recall memman.hot.recall_session memman.queue memman.queue.seal memman.recall.pending
+    memman.store.filters
     """.split()
     )
 )
@@ -163,12 +164,12 @@ HOOK = frozenset(
 )
 CAPTURE = frozenset(
     """
-    memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt
+    memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt_text
     memman.model memman.secrets memman.model.unseen
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
-    "memman.hot.bearing memman.hot.frame memman.hot.passages memman.hot.prompt memman.hot.remind".split()
+    "memman.hot.threshold memman.hot.frame memman.hot.passages memman.hot.prompt_text memman.hot.remind".split()
 )
 PRIME = SEARCH | frozenset(
     """
@@ -183,7 +184,7 @@ HOOKS = {
     "stop": HOOK
     | CAPTURE
     | {"memman.hot.arrival"}
-    | REMEMBER - {"memman.hot.grammar", "memman.hot.pointing", "memman.hot.remember"},
+    | REMEMBER - {"memman.hot.grammar", "memman.hot.dangling", "memman.hot.remember"},
     "session-end": HOOK,
 }
 

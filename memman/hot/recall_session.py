@@ -1,4 +1,4 @@
-"""What a query finds: the hits among what is stored and what still waits."""
+"""What a query finds, in a store opened once for many: the hits among what is stored and what still waits."""
 
 import sys
 
