@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 
 from filelock import FileLock, Timeout
 
-from memman.config.detached import LOCK, launch, lock_path, wanted
-from memman.config.ground import ensure_safe_folder
+from memman.config.drain_by_write import LOCK, launch, lock_path, wanted
+from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import FILE_MODE, make_file, make_folder
 from memman.config.schedule import silence
 from memman.model.errors import Busy

@@ -11,7 +11,7 @@ from memman.cli.person import confirm
 from memman.cli.show import complain, text
 from memman.cli.wizard import admit, agreed, asked, by_agent, from_shell, shown, vendored, vendors
 from memman.config.env import change_all
-from memman.config.ground import check
+from memman.config.filesystem import check
 from memman.config.keys import KEYS
 from memman.config.launcher import lay
 from memman.config.places import data_dir

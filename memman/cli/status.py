@@ -6,7 +6,7 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.show import ago, as_data, complain, pairs, size, tallied, when
-from memman.config.detached import switched_off
+from memman.config.drain_by_write import switched_off
 from memman.model.plural import counted
 from memman.queue.late import MISSING
 

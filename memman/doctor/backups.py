@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
 
-from memman.config.detached import held
+from memman.config.drain_by_write import held
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 
-from memman.config.detached import LOCK, held, lock_path
+from memman.config.drain_by_write import LOCK, held, lock_path
 from memman.config.schedule import heartbeat_path, overdue, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
 from memman.doctor.layout import links

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from signal import SIGKILL
 
-from memman.config.detached import SERVE_LOCK, SWITCH, command, held, launch
+from memman.config.drain_by_write import SERVE_LOCK, SWITCH, command, held, launch
 from memman.config.launcher import launcher_path
 from memman.config.schedule import KINDS, NOBODY, SERVE, Schedule, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, warn

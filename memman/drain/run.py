@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
 from memman.config.env import Settings
-from memman.config.ground import claim
+from memman.config.filesystem import claim
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.drain.failpoint import reach

@@ -122,7 +122,7 @@ def _arrived(call: "Call", channel: str, text: str, source: str, **more: str) ->
 
 def _queue(call: "Call", row: "Row", arrived: str) -> None:
     """Queue a row; a drain that found its file has done so already."""
-    from memman.config.detached import ask
+    from memman.config.drain_by_write import ask
     from memman.hot.arrival import leave
     from memman.queue.append import insert
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from memman.clock import now_ms
-from memman.config.ground import ensure_safe_folder
+from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance

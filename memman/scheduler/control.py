@@ -1,6 +1,6 @@
 """Starting, stopping and triggering drains, whoever starts them here."""
 
-from memman.config.detached import LOCK, held, launch
+from memman.config.drain_by_write import LOCK, held, launch
 from memman.config.schedule import NOBODY, Schedule, refuse_stopped, ring
 from memman.model.errors import NoScheduler
 from memman.scheduler.adapter import elsewhere, left_alone, named

@@ -2,7 +2,7 @@
 
 import os
 
-from memman.config.detached import SERVE_LOCK, held
+from memman.config.drain_by_write import SERVE_LOCK, held
 from memman.config.launcher import launcher_path, lay
 from memman.config.schedule import NOBODY, SERVE, WRITE, Schedule
 from memman.model.errors import NoScheduler

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE, wait_until
-from memman.config.detached import held
+from memman.config.drain_by_write import held
 from tests.support.providers import ScriptedProvider
 
 MIB = 2**20

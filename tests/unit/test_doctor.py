@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from conftest import PATIENCE, Box, rows
-from memman.config.ground import file_system, shared
+from memman.config.filesystem import file_system, shared
 from memman.config.schedule import Schedule
 from memman.doctor import CHECKS, examine, manager, python, switches
 from memman.doctor.finding import Context

@@ -25,7 +25,7 @@ COMMON = frozenset(
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.config.detached memman.config.ground memman.config.ignore memman.hot.dangling memman.hot.provenance
+    memman.config.drain_by_write memman.config.filesystem memman.config.ignore memman.hot.dangling memman.hot.provenance
     memman.hot.remember
     memman.secrets
     memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal

@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 
-from memman.config.ground import ensure_safe_folder, refuse_shared
+from memman.config.filesystem import ensure_safe_folder, refuse_shared
 from memman.config.places import store_path
 from memman.embed import Vectors
 from memman.sqlite import Transaction, TranslatedErrors, add_checksums, checkpoint, open_writer
