@@ -29,8 +29,8 @@ from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note, Provenance
 from memman.model.vocabulary import MAYBE
 from memman.pipeline import PIPELINE
+from memman.pipeline.cached_terms import stems
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.words import stems
 from memman.queue.entry import new_uid
 from memman.recall.gate import outstanding
 from memman.store.filters import Filters

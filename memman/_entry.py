@@ -64,7 +64,7 @@ def _open_streams() -> None:
 
 
 def _codes(error: UnicodeError) -> tuple[str, int]:
-    from memman.model.unseen import codes
+    from memman.model.invisible import codes
 
     if not isinstance(error, UnicodeEncodeError):
         raise error

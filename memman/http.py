@@ -24,7 +24,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from memman.config.keys import LOOPBACK, near
+from memman.config.keys import LOOPBACK, in_local_network
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
 from memman.pace import GOOD_TIME, Pace
 
@@ -152,7 +152,7 @@ class Http:
             try:
                 return await self._paced(request)
             except _TryAgainError as trouble:
-                hopeless = trouble.wait > self.policy.longest_pause or (trouble.late and _near(request.url.host))
+                hopeless = trouble.wait > self.policy.longest_pause or (trouble.late and _local(request.url.host))
                 if hopeless or number >= self.policy.tries:
                     raise ProviderUnavailable(f"{_place(request)} {trouble} (try {number})") from None
                 # At least what the server asks for, and not everybody at once.
@@ -186,7 +186,7 @@ class Http:
     def _pace(self, url: httpx.URL) -> Pace:
         origin = _origin(url)
         if origin not in self._paces:
-            self._paces[origin] = Pace(1 if _near(url.host) else self.policy.connections)
+            self._paces[origin] = Pace(1 if _local(url.host) else self.policy.connections)
         return self._paces[origin]
 
     async def _try(self, request: httpx.Request) -> JsonObject:
@@ -275,7 +275,7 @@ def _origin(url: httpx.URL) -> str:
     return f"{url.scheme}://{url.netloc.decode()}"
 
 
-_near = lru_cache(maxsize=64)(near)
+_local = lru_cache(maxsize=64)(in_local_network)
 
 
 def _place(request: httpx.Request) -> str:

@@ -6,7 +6,7 @@ from memman.cli.guard import guard
 from memman.cli.readonly import obey_readonly, obeys_readonly
 from memman.cli.synonyms import meant
 from memman.config.command import runnable
-from memman.model.near import near
+from memman.model.spelling import similar
 
 
 class Group(click.Group):
@@ -48,5 +48,5 @@ def _unknown(verb: str, verbs: list[str], group: str) -> str:
     says = f"there is no verb {verb[:40]!a}"
     if command := meant(verb, verbs, group):
         return runnable(f"{says}; `memman {command}` does it")
-    nearest = near(verb, verbs)
+    nearest = similar(verb, verbs)
     return f"{says}; did you mean {nearest!r}?" if nearest else says

@@ -112,7 +112,7 @@ def _endpoint(value: str) -> str:
         return "takes a URL with a valid host and port"
     return (
         ""
-        if scheme == "https" or near(host)
+        if scheme == "https" or in_local_network(host)
         else "takes an https:// URL; http:// is allowed only for the local network"
     )
 
@@ -124,7 +124,7 @@ def host(url: str) -> str:
     return urlsplit(url).hostname or ""
 
 
-def near(host: str) -> bool:
+def in_local_network(host: str) -> bool:
     """Whether a host is this machine, or has an address or a name that only the local network gives.
 
     A number is read in the usual way or not at all: others take 134744072 for 8.8.8.8.

@@ -12,7 +12,7 @@ from signal import SIGKILL
 
 from memman.config.drain_by_write import SERVE_LOCK, SWITCH, command, held, launch
 from memman.config.launcher import launcher_path
-from memman.config.schedule import KINDS, NOBODY, SERVE, Schedule, schedule_path
+from memman.config.schedule import NOBODY, SERVE, STARTERS, Schedule, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, warn
 from memman.doctor.tryout import tryout
 from memman.scheduler import files
@@ -29,7 +29,7 @@ def check(context: Context) -> Iterator[Finding]:
     schedule = Schedule.load(context.data)
     if schedule.stopped:
         yield warn("stopped: memory is read-only", "memman scheduler start")
-    elif schedule.kind not in ("", *KINDS):
+    elif schedule.kind not in ("", *STARTERS):
         says = f"{schedule_path(context.data)} names an unknown scheduler, {schedule.kind[:40]!a}"
         yield fail(says, _INSTALL)
     elif schedule.kind == NOBODY:

@@ -3,7 +3,7 @@
 import os
 
 from memman.config.launcher import launcher_path
-from memman.integrations import forms
+from memman.integrations import own_part
 from memman.integrations.files import content, decoded, encoded
 from memman.integrations.install_record import Entry, InstallRecord
 from memman.integrations.json5 import CannotEdit
@@ -15,7 +15,7 @@ _LAUNCHER = launcher_path("")
 def called(manifest: InstallRecord, form: str, held: bytes | None) -> list[str]:
     """Return every other memman that a file's content calls. Raises CannotEdit."""
     own = os.path.realpath(launcher_path(manifest.data))
-    return [program for program in forms.called(form, decoded(held) or "") if os.path.realpath(program) != own]
+    return [program for program in own_part.called(form, decoded(held) or "") if os.path.realpath(program) != own]
 
 
 def calls(manifest: InstallRecord, form: str, path: str) -> list[str]:
@@ -50,7 +50,7 @@ def original(manifest: InstallRecord, entry: Entry) -> tuple[bool, bytes | None]
     sound, held = manifest.original(entry)
     if not sound or held is None or not entry.rival or _claiming([entry.rival], entry.path):
         return sound, held
-    return True, encoded(forms.take(entry.form, decoded(held) or "", None))
+    return True, encoded(own_part.take(entry.form, decoded(held) or "", None))
 
 
 def _folder(program: str) -> str:

@@ -9,11 +9,11 @@ from memman.llm.builtin.split import extent, sentences
 from memman.model.records import Candidate, Fact, Note
 from memman.model.terms import respelled, stem
 from memman.model.vocabulary import LOW_TRUST
+from memman.pipeline.cached_terms import stems
 from memman.pipeline.candidates import lexical
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Tools
 from memman.pipeline.trust import lowest, source
-from memman.pipeline.words import stems
 from memman.store.protocols import Reader
 
 # A memory that holds this part of a fact's telling words says it already.

@@ -1,7 +1,7 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
+from memman.model.invisible import UNSEEN, codes
 from memman.model.terms import stems
-from memman.model.unseen import UNSEEN, codes
 from memman.model.vocabulary import LOW_TRUST
 from memman.secrets import masked
 
@@ -19,7 +19,7 @@ LONGEST = 600
 # three capitals, one mark, and two bytes of what is not ASCII.
 _LETTERS, _CAPITALS, _DIGITS, _BYTES = 5, 3, 3, 2
 # The kind of each byte: end of line or control, blank, mark, digit, capital, letter, part of what is not ASCII.
-_KINDS = b"".join(
+_BYTE_KINDS = b"".join(
     (b"\n" * 32, b" ", b"." * 15, b"0" * 10, b"." * 7, b"A" * 26, b"." * 6, b"a" * 26, b"." * 4, b"x" * 129)
 )
 # All that is not of a kind as a blank.
@@ -149,7 +149,7 @@ def fitted(text: str, around: "Callable[[str], str]", room: int) -> str:
 
 def tokens(text: str) -> int:
     """Estimate how many tokens a line costs with its end, rather more than fewer."""
-    kinds = text.encode(errors="replace").translate(_KINDS)
+    kinds = text.encode(errors="replace").translate(_BYTE_KINDS)
     # The capital that a word begins with is no part of its own.
     words = _parts(kinds, "a", _LETTERS) + _parts(kinds, "A", _CAPITALS) - kinds.count(b"Aa")
     blanks = kinds.count(b" 0") + kinds.count(b"  ") + kinds.count(b"\n")
