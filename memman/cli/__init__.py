@@ -27,7 +27,7 @@ def run(args: list[str]) -> int:
 
 def _report(error: click.ClickException) -> int:
     """Put what click says on one line, with the help to turn to."""
-    from memman.recall.render import clean
+    from memman.model.text import clean
 
     context = getattr(error, "ctx", None)
     hint = f" (see `{context.command_path} --help`)" if context else ""

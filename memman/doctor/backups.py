@@ -11,9 +11,10 @@ from contextlib import closing
 from itertools import chain
 
 from memman.config.drain_by_write import held
-from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
+from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, warn
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted
+from memman.model.text import duration
 from memman.queue.view import QueueView
 from memman.recovery.backup import Attempt, faults, interval
 from memman.recovery.locks import BACKUP_LOCK
@@ -75,8 +76,8 @@ def _late(context: Context, made: list[Manifest]) -> Iterator[Finding]:
         yield warn(f"the last backup failed: {last.error}", _CREATE)
     elif last.at and (not made or time.time() * 1000 - made[0].at > _LATE * every):
         when = _ago(made[0]) if made else "never"
-        yield warn(f"the last backup was {when}, but one is due every {span(every / 1000)}", _CREATE)
+        yield warn(f"the last backup was {when}, but one is due every {duration(every / 1000)}", _CREATE)
 
 
 def _ago(made: Manifest) -> str:
-    return f"{span(max(0.0, time.time() - made.at / 1000))} ago"
+    return f"{duration(max(0.0, time.time() - made.at / 1000))} ago"

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable
 
 from memman.model.records import Fact
+from memman.model.text import clean
 from memman.model.vocabulary import WITHHELD
 from memman.pipeline.plan import Plan
-from memman.recall.render import clean
 
 _SHOWN = 80
 

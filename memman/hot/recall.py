@@ -9,8 +9,9 @@ from memman.config.places import FILE_MODE, data_dir, open_file, setting, shown_
 from memman.config.schedule import overdue
 from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
 from memman.hot.recall_session import found, opened
+from memman.model.text import age
 from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
-from memman.recall.render import age, lines
+from memman.recall.render import lines
 from memman.sqlite import despite
 from memman.store.filters import Filters
 

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from memman.model.invisible import SELECTORS, UNSEEN
+from memman.model.text import SELECTORS, UNSEEN
 
 _FLAG = "\U0001f3f4"
 _TAGS = re.compile("[\U000e0020-\U000e007e]{3,}")

@@ -37,7 +37,7 @@ SEARCH = frozenset(
     memman.recall.gate memman.recall.hit memman.recall.order memman.recall.query
     memman.recall.render memman.recall.rescore memman.recall.supersede
     memman.embed memman.embed.static memman.secrets
-    memman.model.invisible memman.model.terms memman.store memman.store.sqlite memman.store.sqlite.nearness
+    memman.model.text memman.model.terms memman.store memman.store.sqlite memman.store.sqlite.nearness
     memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.seal
     """.split()
 )
@@ -165,7 +165,7 @@ HOOK = frozenset(
 CAPTURE = frozenset(
     """
     memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt_text
-    memman.model memman.secrets memman.model.invisible
+    memman.model memman.secrets memman.model.text
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
