@@ -53,7 +53,7 @@ def plan(manifest: InstallRecord, entry: Entry) -> Undo:
     before = content(entry.path)
     recorded = manifest.entries.get(entry.path)
     try:
-        sound, original = rivals.original(manifest, recorded) if recorded else (False, None)
+        sound, original = _original(manifest, recorded) if recorded else (False, None)
         if holder := before and rivals.holder(manifest, entry):
             return _ceded(manifest, entry, before, holder)
     except CannotEdit as error:
@@ -70,6 +70,17 @@ def plan(manifest: InstallRecord, entry: Entry) -> Undo:
         raise _left(entry, error) from error
     kept = f"; the original is in {entry.backup}" if entry.backup else ""
     return Undo(entry.path, before, left, said=f"changed since: only memman's entries are taken out{kept}")
+
+
+def _original(manifest: InstallRecord, entry: Entry) -> tuple[bool, bytes | None]:
+    """Return whether the original is known, and its bytes; the work of a memman that is gone does not come back.
+
+    Raises CannotEdit.
+    """
+    sound, held = manifest.original(entry)
+    if not sound or held is None or not entry.rival or rivals.claims(entry.rival, entry.path):
+        return sound, held
+    return True, encoded(own_part.take(entry.form, decoded(held) or "", None))
 
 
 def _ceded(manifest: InstallRecord, entry: Entry, before: bytes, holder: str) -> Undo:
