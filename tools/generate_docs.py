@@ -127,11 +127,11 @@ PAGES = {
         "passes over one that names its provider. `minilm` is accepted only where its weights are installed.\n\n"
         + _table(("key", "default", "meaning"), _key_rows())
     ),
-    "stages.md": lambda: "# The stages\n\n" + _table(("stage", "what", "journal", "waits for"), _stage_rows()),
     "cli.md": lambda: "# Commands\n\n" + _cli(),
 }
 # Tables within pages that are otherwise written by hand, each between two comments.
 PARTS = {
+    "docs/pipeline.md": {"stages": lambda: _table(("stage", "what", "journal", "waits for"), _stage_rows())},
     "docs/providers.md": {
         "providers": lambda: _table(("", "provider", "default endpoint", "default models"), _provider_rows())
     },

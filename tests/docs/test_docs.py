@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_generated_pages_are_up_to_date() -> None:
-    """The pages on commands, errors, keys and stages are what the code would write today."""
+    """The pages on commands, errors and keys, and the tables in others, are what the code would write today."""
     done = subprocess.run(
         [sys.executable, ROOT / "tools/generate_docs.py", "--check"], capture_output=True, text=True, check=False
     )
@@ -75,7 +75,7 @@ def test_the_recorded_terminal_is_what_the_program_prints_today(tmp_path: Path) 
 
 def test_every_promise_has_a_proof_and_every_proof_a_promise() -> None:
     """The ids in the table of promises are those that tests are marked with."""
-    table = tomllib.loads((ROOT / "docs/promises.toml").read_text())
+    table = tomllib.loads((ROOT / "tools/promises.toml").read_text())
     promised = {name for section in table.values() for name in section if name != "title"}
     marks = {
         mark
