@@ -119,7 +119,7 @@ class Http:
 
     Connections open on demand and stay alive until `close`. Each is an httpx
     transport of its own, taken from a stack: httpx's pool looks at every
-    connection on every call, 3 ms a call with 32 of them and 23 ms with 450,
+    connection on every call, 3 ms per call with 32 of them and 23 ms with 450,
     where this stays at 0.5 ms.
 
     A server of the local network may be a model that answers one call after

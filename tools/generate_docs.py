@@ -98,7 +98,7 @@ must not be asked again.
 {about}
 
 {rows}
-`memman recall` prints one line a memory: id, age, source, text; nothing where nothing is relevant. Text given on
+`memman recall` prints one line per memory: id, age, source, text; nothing where nothing is relevant. Text given on
 standard input is not expanded by a shell:
 
     memman remember - <<'NOTE'
@@ -117,7 +117,7 @@ PAGES = {
     "config.md": lambda: (
         "# Configuration keys\n\n"
         "Kept in `env` in the data folder, as data: no shell ever reads it. Set with `memman config set KEY VALUE`,\n"
-        "or by hand, a line each: quotes, `export`, blanks around the sign and comments are understood. A value that\n"
+        "or by hand, one per line: quotes, `export`, blanks around the sign and comments are understood. A value that\n"
         "is not acceptable gives way to the default with a warning, that of `MEMMAN_CAPTURE` to `off`; a wrong\n"
         "provider, endpoint or key of one ends what would ask it (exit 78), for where text is sent is not guessed.\n\n"
         "The `MEMMAN_EMBED_` keys can be set for one store: `memman config set --store NAME KEY VALUE` keeps them\n"

@@ -1,4 +1,4 @@
-"""click over the verbs: one file a verb group, each loaded when it is used. Parse, call, print; nothing else."""
+"""click over the verbs: one file per group of verbs, each loaded when it is used. Parse, call, print; nothing else."""
 
 import sys
 

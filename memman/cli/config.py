@@ -92,7 +92,7 @@ def _store() -> str:
 
 
 def abbreviated(secret: str) -> str:
-    """Hide a secret but for its last few characters."""
+    """Hide a secret except for its last few characters."""
     shown = secret[-_LAST:] if len(secret) > 3 * _LAST else ""
     return f"…{shown}" if secret else ""
 

@@ -15,7 +15,7 @@ _ANEW = {"schedule": "memman scheduler install", "bin": "memman install", "bin/m
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Look at what each known place is, and for what has no business in the folder."""
+    """Look at the type of each known place, and for what does not belong in the folder."""
     if not os.path.isdir(context.data):
         yield skipped("no data folder yet")
         return

@@ -38,5 +38,5 @@ def _problems(data: str, found: dict[str, os.stat_result]) -> Iterator[Finding]:
 
 
 def _weighed(mode: int) -> bool:
-    """Whether the modes are of a folder or plain file: what a link leads to is none of ours."""
+    """Whether the modes are of a folder or plain file: what a link leads to is not memman's."""
     return stat.S_ISDIR(mode) or stat.S_ISREG(mode)

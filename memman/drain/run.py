@@ -1,4 +1,4 @@
-"""One drain from its lock to its report: rounds over the queue until nobody rings, signals, the heartbeat."""
+"""One drain from its lock to its report: rounds over the queue, signals, the heartbeat."""
 
 import asyncio
 import gc
@@ -82,7 +82,7 @@ def _at_once(settings: Settings) -> int:
 
 
 def _rounds(data: str, queue: Queue, limits: Limits, once: Callable[[], Report]) -> Report:
-    """Drain until nobody rings; one that takes some of the notes only leaves the bell to others."""
+    """Drain until no write asks for another round; a drain of only some of the notes leaves the requests to others."""
     from memman.queue.arrivals import take_up
 
     if limits.notes is not None or limits.store is not None:

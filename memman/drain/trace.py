@@ -1,4 +1,4 @@
-"""What each stage made of a note, in a line a person can follow."""
+"""What each stage made of a note, in a line that a person can follow."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The embedded embedder for the drain: the packaged token table, in batches, with numpy."""
+"""The built-in embedder, as drains use it: the packaged token table, in batches, with numpy."""
 
 from collections.abc import Sequence
 

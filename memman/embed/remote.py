@@ -12,7 +12,7 @@ from memman.model.errors import BadReply, ProviderMisconfigured
 from memman.model.records import Fingerprint, Usage
 from memman.secrets import screened
 
-# Texts a call: what the least generous of the known providers (Cohere, behind gateways) takes.
+# Texts per call: what the least generous of the known providers (Cohere, behind gateways) takes.
 BATCH = 96
 
 

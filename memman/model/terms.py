@@ -216,7 +216,7 @@ def unadorned(chunk: str) -> str:
 
 
 def _strays(mine: set[str], theirs: set[str]) -> bool:
-    """Whether what only one text has is in the other but for capitals and signs, or is a place without letters."""
+    """Whether what only one text has is in the other except for capitals and signs, or is a place without letters."""
     bare = set(map(_bare, theirs)) - {""}
     return any(_bare(chunk) in bare or chunk in _PLACES for chunk in mine - theirs if chunk not in ("a", "A"))
 

@@ -80,7 +80,7 @@ def _decoded(text: str) -> Iterator[str]:
 
 
 def _readable(raw: bytes) -> str:
-    """Return bytes as text, '' for what is none."""
+    """Return bytes as text, '' for what is not text."""
     text = raw.decode("utf-8", "replace")
     told = sum(c.isalnum() or c.isspace() or c in ".,:;!?'\"/-_()" for c in text)
     return text if told >= _LEAST_READABLE * len(text) else ""

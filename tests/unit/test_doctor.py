@@ -185,7 +185,7 @@ def test_checks_are_chosen_by_name(box):
 
 
 def test_people_read_lines(box):
-    """One line a finding, what mends it below, and a verdict at the end."""
+    """One line per finding, what mends it below, and a verdict at the end."""
     box.data.mkdir(mode=0o755)
     done = box.memman("doctor", "--check", "modes")
     assert done.returncode == 1

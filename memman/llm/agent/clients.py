@@ -218,7 +218,7 @@ def _with_schema(question: Question) -> str:
 
 
 def _events(out: str) -> Iterator[Json]:
-    """Yield the objects that stand on a line each; banners and warnings are none."""
+    """Yield the objects that stand one per line, without banners and warnings."""
     for line in out.splitlines():
         with suppress(ValueError, RecursionError):
             if line.startswith("{") and isinstance(event := json.loads(line), dict):

@@ -134,7 +134,7 @@ async def _give(stream: asyncio.StreamWriter | None, given: bytes) -> None:
 
 
 async def _guarded(group: int) -> asyncio.subprocess.Process | None:
-    """Start what ends a process group if this process is killed; without a shell there is none."""
+    """Start what ends a process group if this process is killed; without a shell nothing is started."""
     with suppress(OSError):
         return await asyncio.create_subprocess_exec(
             *("/bin/sh", "-c", _GUARD, "memman", str(group)),

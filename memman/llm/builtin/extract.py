@@ -58,7 +58,7 @@ def described(text: str, kind: str, hinted: tuple[str, ...] = ()) -> dict[str, A
 
 
 def _kept(note: str, judge: Judge | None) -> list[tuple[str, str, str]]:
-    """Return (statement, kind, title) of what is kept of a note: all of it, but for what a document says beside."""
+    """Return (statement, kind, title) of what is kept of a note: all of it, except for asides of a document."""
     statements = split(note)
     if judge is None or _too_long(statements):
         return [(text, "fact", "") for text in statements]
