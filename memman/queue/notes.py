@@ -12,7 +12,7 @@ from memman.queue.entry import new_uid
 from memman.queue.retry import ATTEMPTS, BACKOFF
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SEALED, SOUND, digest
-from memman.sqlite import Row, Transaction, TranslatedErrors, checkpoint
+from memman.sqlite import Row, Transaction, TranslatedErrors, close
 
 # A waiting time further off than any we set means that the clock was turned back.
 _LONGEST_MS = 2 * BACKOFF[-1] * 1000
@@ -119,10 +119,8 @@ class Queue:
         self.damaged = 0
 
     def close(self) -> None:
-        """Truncate the log, so that the next `remember` opens a small one, and close."""
-        with TranslatedErrors(self.path):
-            checkpoint(self.db)
-            self.db.close()
+        """Truncate the log and close."""
+        close(self.db, self.path)
 
     def rescue(self) -> int:
         """Give back notes left running by a dead drain. Only for the holder of the drain lock."""
