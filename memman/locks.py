@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from memman.config.detached import LOCK, launch, lock_path, wanted
-from memman.config.ground import ensure_safe_folder
+from memman.config.drain_by_write import LOCK, launch, lock_path, wanted
+from memman.config.filesystem import ensure_safe_folder
 from memman.config.lockfile import taken
 from memman.config.schedule import silence
 from memman.model.errors import Busy

@@ -466,6 +466,13 @@ def _copy(path: str, target: str) -> None:
     fsync_folder(os.path.dirname(target))
 
 
+def close(db: apsw.Connection, path: str) -> None:
+    """Truncate the log, so that whoever opens the file next finds a small one, and close."""
+    with TranslatedErrors(path):
+        checkpoint(db)
+        db.close()
+
+
 def checkpoint(db: apsw.Connection) -> None:
     """Move the log into the file and truncate it, if no reader is in the way for long.
 

@@ -45,7 +45,7 @@ def set_(pairs: tuple[str, ...]) -> None:
         check_installed(asked)
     outward = [(name, value) for name, value in said.items() if KEYS[name].outward(value)]
     if outward:
-        told = (f"{name} to {masked(value) if KEYS[name].secret else value}" for name, value in outward)
+        told = (f"{name} to {abbreviated(value) if KEYS[name].secret else value}" for name, value in outward)
         confirm(f"Set {', '.join(told)}?")
     change_all(place().data, said, store)
     for name in said:
@@ -81,7 +81,7 @@ def show(as_json: bool) -> None:
     settings = Settings.read(place().data)
     for fault in settings.faults:
         complain(fault)
-    values = {name: masked(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
+    values = {name: abbreviated(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
     if as_json:
         as_data({name: {"value": value, "set": name in settings.said} for name, value in values.items()})
     else:
@@ -111,8 +111,8 @@ def _store() -> str:
     return expected(place()).name if said_store() else ""
 
 
-def masked(secret: str) -> str:
-    """Hide a secret but for its last few characters."""
+def abbreviated(secret: str) -> str:
+    """Hide a secret except for its last few characters."""
     shown = secret[-_LAST:] if len(secret) > 3 * _LAST else ""
     return f"…{shown}" if secret else ""
 

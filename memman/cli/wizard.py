@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import click
 
-from memman.cli.config import masked
+from memman.cli.config import abbreviated
 from memman.cli.person import confirm
 from memman.config.env import Settings
 from memman.config.keys import KEYS
@@ -106,7 +106,7 @@ def agreed(settings: dict[str, str]) -> None:
 def shown(name: str, value: str) -> str:
     """Return a value for the plan: of a secret its last characters, or the variable of a vendor that holds it."""
     vendor = next((variable for variable in _VENDORS if os.environ.get(variable) == value), "")
-    return (f"${vendor}" if vendor else masked(value)) if KEYS[name].secret else value
+    return (f"${vendor}" if vendor else abbreviated(value)) if KEYS[name].secret else value
 
 
 def _typed(question: str, name: str, *, hide: bool = False) -> str:

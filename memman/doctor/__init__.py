@@ -1,4 +1,8 @@
-"""Whether everything works, one file a check: what is wrong, and the command that mends it. Changes nothing."""
+"""Whether everything works, one file per check: what is wrong, and the command that mends it. Changes nothing.
+
+The docstring of each check's module says what it looks at and finds: `make docs` takes the table of docs/doctor.md
+from there.
+"""
 
 import os
 from collections.abc import Collection, Iterable, Iterator

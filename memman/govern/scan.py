@@ -43,7 +43,7 @@ class Leak(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What a scan found, and the files with a secret in them that are none of those in use: a person deletes them."""
+    """What a scan found, and the files with a secret in them that memman does not use: a person deletes those."""
 
     findings: list[Leak]
     copies: list[str]

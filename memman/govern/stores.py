@@ -254,11 +254,11 @@ def _known(data: str, name: str) -> None:
 
 def unknown(data: str, name: str) -> UnknownStore:
     """Return an error that says which stores there are, and how to make this one."""
-    from memman.model.near import near
+    from memman.model.spelling import similar
 
     others = sorted({stores.DEFAULT, *_on_disk(data)})
     told = ", ".join(others[:_TOLD]) + (", …" if len(others) > _TOLD else "")
     known = f"the stores are {told};" if others[1:] else f"there is only {told!r};"
-    nearest = near(name, others)
+    nearest = similar(name, others)
     hint = f"did you mean {nearest!r}?" if nearest else known
     return UnknownStore(f"there is no store named {name!r}: {hint} `memman store create {name}` makes it")

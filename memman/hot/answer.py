@@ -4,8 +4,9 @@ import json
 from operator import attrgetter
 
 from memman.model.terms import stems
+from memman.model.text import escaped, plain
 from memman.model.trust import unverified
-from memman.recall.render import abridged, escaped, fitted, plain, tokens
+from memman.recall.render import abridged, fitted, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

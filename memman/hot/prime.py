@@ -4,9 +4,10 @@ from memman.config.command import command
 from memman.config.places import store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.guide import guide
+from memman.model.text import SHORT_ID, plain, replaced
 from memman.model.trust import VERIFIED
 from memman.recall.hit import Hit
-from memman.recall.render import SHORT_ID, plain, replaced, tokens
+from memman.recall.render import tokens
 from memman.recall.supersede import chain, marked
 from memman.sqlite import TranslatedErrors, despite
 from memman.store.sqlite.reader import SqliteReader

@@ -5,11 +5,11 @@ What tools or the web said is not put before a model unasked, nor what no drain 
 
 import time
 
-from memman.hot.bearing import bearing, telling
-from memman.hot.found import RecallSession
 from memman.hot.frame import framed, harmless
 from memman.hot.passages import lookups, question
-from memman.hot.prompt import command, ends
+from memman.hot.prompt_text import command, ends
+from memman.hot.recall_session import RecallSession
+from memman.hot.threshold import bearing, telling
 from memman.model.trust import unverified
 from memman.recall.render import line, tokens
 from memman.recall.supersede import chain, newer_first

@@ -14,7 +14,7 @@ from memman.sqlite import TranslatedErrors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.hot.found import RecallSession
+    from memman.hot.recall_session import RecallSession
     from memman.recall.hit import Hit
     from memman.store.filters import Filters
 

@@ -19,9 +19,9 @@ from memman.model.errors import ProviderMisconfigured
 FOLDER = __file__.removesuffix("judge.py")
 WEIGHTS, VOCABULARY, MANIFEST = "judge.safetensors", "vocabulary.txt", "manifest.json"
 RELATIONS = ("apart", "supersedes", "retracts", "same", "refines")
-KINDS = ("preference", "correction", "rule", "decision", "fact")
+STATEMENT_KINDS = ("preference", "correction", "rule", "decision", "fact")
 # That something corrects the agent says nothing of what it is: of these the likeliest other kind counts.
-_CORRECTION = KINDS.index("correction")
+_CORRECTION = STATEMENT_KINDS.index("correction")
 # Elements of the vector of what a statement speaks of.
 ABOUT = 256
 # Tokens read of each statement of a pair, and of a text at once: what it was taught is seldom longer.
@@ -139,7 +139,7 @@ class Judge:
         found, at = [], 0
         for text in texts:
             mine = [one for one in read if at <= one[0][1] < at + len(text)]
-            found.append((_highest(mine), _kind(mine)) if mine else (0.0, KINDS[-1]))
+            found.append((_highest(mine), _kind(mine)) if mine else (0.0, STATEMENT_KINDS[-1]))
             at += len(text) + 1
         return found
 
@@ -159,7 +159,7 @@ class Judge:
             for part in cut:
                 worth, kinds, about = next(answers)
                 kinds[:, _CORRECTION] = 0
-                names = (KINDS[n] for n in kinds.argmax(-1).tolist())
+                names = (STATEMENT_KINDS[n] for n in kinds.argmax(-1).tolist())
                 known[text] += zip(part, worth.tolist(), names, strict=True)
             with self._lock:
                 if _size(known[text]) <= _READ:
@@ -274,4 +274,4 @@ def _highest(run: Sequence[Read]) -> float:
 def _kind(run: Sequence[Read]) -> str:
     """Return the kind that most tokens are of."""
     kinds = [kind for _, _, kind in run]
-    return max(KINDS, key=kinds.count)
+    return max(STATEMENT_KINDS, key=kinds.count)

@@ -11,7 +11,8 @@ from memman.llm.builtin.turn import worth
 from memman.model.errors import Refused
 from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
-from memman.pipeline.about import about, together
+from memman.pipeline.about_shown import about, together
+from memman.pipeline.comparison import stems
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import FIELDS, borne_out, distinct, fact, listing, summed_up
 from memman.pipeline.fidelity import faithful, original
@@ -22,7 +23,6 @@ from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
 from memman.pipeline.speech import continued, own, prose
 from memman.pipeline.trust import told
-from memman.pipeline.words import stems
 
 # Facts of one turn.
 MAX_FACTS = 8
@@ -41,9 +41,14 @@ _NO_HINTS = Hints()
 _MARKS = ".,:;!?'\"`()[]{}<>*"
 _SIGNS = frozenset("_@/:+~.-=$%#0123456789")
 
-_KINDS = [category for category in CATEGORIES if category != "context"]  # what is of now is not kept of a turn
+# What is only of now is not kept of a turn.
+_KEPT_CATEGORIES = [category for category in CATEGORIES if category != "context"]
 SCHEMA = listing(
-    FIELDS | {"speaker": {"type": "string", "enum": ["user", "agent"]}, "category": {"type": "string", "enum": _KINDS}},
+    FIELDS
+    | {
+        "speaker": {"type": "string", "enum": ["user", "agent"]},
+        "category": {"type": "string", "enum": _KEPT_CATEGORIES},
+    },
     MAX_FACTS,
 )
 _SCHEMA_TEXT = json.dumps(SCHEMA)

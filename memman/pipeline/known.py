@@ -7,9 +7,9 @@ from memman.llm.builtin.split import extent, sentences
 from memman.model.records import Fact, Note, Verdict
 from memman.model.terms import respelled
 from memman.pipeline.candidates import lexical
+from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.words import SAME, TOGETHER, numbers, same, says
 from memman.store.protocols import Reader
 
 # In other words it is said by a memory that the judge finds as probably the same, or less.

@@ -13,13 +13,13 @@ from memman.llm.builtin.reconcile import BEARS, groups
 from memman.model.errors import Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
 from memman.pipeline.candidates import ABOUT, NEAR, SHARED, closest, find, in_flight
+from memman.pipeline.comparison import same, stems
 from memman.pipeline.facts import ASKED_TEXT, MAX_TEXT
 from memman.pipeline.fidelity import faithful
 from memman.pipeline.known import known
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, itemized, prompt
 from memman.pipeline.replies import clean, lines, listed, number
-from memman.pipeline.words import same, stems
 
 # What one note may do to the store, whatever the model says.
 MAX_UPDATES = 3

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
 from memman.model.trust import lowest, rank, unverified
+from memman.pipeline.comparison import twins
 from memman.pipeline.injection import advice, attack, labelled, order, reported
-from memman.pipeline.words import twins
 
 # What only a person can say of what they want.
 _WISHES = frozenset({"preference", "decision"})

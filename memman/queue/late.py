@@ -1,4 +1,4 @@
-"""What hooks did not get done within their second: a line each in the file `late`, which the drain keeps short. Hot."""
+"""What hooks did not get done within their second: the file `late`, one line for each, kept short by drains. Hot."""
 
 import os
 import time

@@ -1,6 +1,6 @@
 """Starting, stopping and triggering drains, whoever starts them here."""
 
-from memman.config.detached import launch, lock_path
+from memman.config.drain_by_write import launch, lock_path
 from memman.config.lockfile import held
 from memman.config.schedule import NOBODY, Schedule, refuse_stopped, ring
 from memman.model.errors import NoScheduler

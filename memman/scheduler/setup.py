@@ -2,7 +2,7 @@
 
 import os
 
-from memman.config.detached import SERVE_LOCK
+from memman.config.drain_by_write import SERVE_LOCK
 from memman.config.launcher import launcher_path, lay
 from memman.config.lockfile import held
 from memman.config.schedule import NOBODY, SERVE, WRITE, Schedule

@@ -25,8 +25,8 @@ COMMON = frozenset(
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.config.detached memman.config.ground memman.config.ignore memman.config.lockfile
-    memman.hot.pointing memman.hot.provenance memman.hot.remember
+    memman.config.drain_by_write memman.config.filesystem memman.config.ignore memman.config.lockfile
+    memman.hot.dangling memman.hot.provenance memman.hot.remember
     memman.secrets
     memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
     """.split()
@@ -37,7 +37,7 @@ SEARCH = frozenset(
     memman.recall.gate memman.recall.hit memman.recall.order memman.recall.query
     memman.recall.render memman.recall.rescore memman.recall.supersede
     memman.embed memman.embed.static memman.secrets
-    memman.model.terms memman.model.unseen memman.store memman.store.sqlite memman.store.sqlite.nearness
+    memman.model.text memman.model.terms memman.store memman.store.sqlite memman.store.sqlite.nearness
     memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.seal
     """.split()
 )
@@ -46,7 +46,8 @@ RECALL = (
     | SEARCH
     | frozenset(
         """
-    memman.hot.found memman.hot.recall memman.queue memman.queue.seal memman.recall.pending memman.store.filters
+    memman.hot.recall memman.hot.recall_session memman.queue memman.queue.seal memman.recall.pending
+    memman.store.filters
     """.split()
     )
 )
@@ -166,12 +167,12 @@ HOOK = frozenset(
 )
 CAPTURE = frozenset(
     """
-    memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt
-    memman.model memman.secrets memman.model.unseen
+    memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt_text
+    memman.model memman.secrets memman.model.text
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
-    "memman.hot.bearing memman.hot.frame memman.hot.passages memman.hot.prompt memman.hot.remind".split()
+    "memman.hot.threshold memman.hot.frame memman.hot.passages memman.hot.prompt_text memman.hot.remind".split()
 )
 PRIME = SEARCH | frozenset(
     """
@@ -186,7 +187,7 @@ HOOKS = {
     "stop": HOOK
     | CAPTURE
     | {"memman.hot.arrival"}
-    | REMEMBER - {"memman.hot.grammar", "memman.hot.pointing", "memman.hot.remember"},
+    | REMEMBER - {"memman.hot.grammar", "memman.hot.dangling", "memman.hot.remember"},
     "session-end": HOOK,
 }
 

@@ -219,7 +219,7 @@ def _with_schema(question: Question) -> str:
 
 
 def _events(out: str) -> Iterator[Json]:
-    """Yield the objects that stand on a line each; banners and warnings are none."""
+    """Yield the objects that stand one per line, without banners and warnings."""
     yield from filter(None, map(parsed, out.splitlines()))
 
 

@@ -66,7 +66,7 @@ def _stated(note: str) -> list[str]:
 
 
 def _kept(note: str, judge: Judge | None) -> list[tuple[str, str, str]]:
-    """Return (statement, kind, title) of what is kept of a note: all of it, but for what a document says beside."""
+    """Return (statement, kind, title) of what is kept of a note: all of it, except for asides of a document."""
     statements = _stated(note)
     if judge is None or _too_long(statements):
         return [(text, "fact", "") for text in statements]

@@ -1,4 +1,4 @@
-"""The options of every verb: which data folder, and that nothing is to be written. What would write is refused then."""
+"""The options of every verb, --data-dir and --readonly; with the second, a verb that would write is refused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _WITHOUT = frozenset(("completion", "doctor", "guide", "help", "hook", "uninstal
 
 
 @dataclass(frozen=True, slots=True)
-class _Still:
+class _Obeying:
     """What a verb does, refused where it would write and nothing is to be written, and in another program's folder."""
 
     verb: str
@@ -55,18 +55,18 @@ def options(*, hidden: bool = False) -> list[click.Parameter]:
     ]
 
 
-def stilled(command: click.Command) -> bool:
+def obeys_readonly(command: click.Command) -> bool:
     """Whether a verb has them."""
-    return isinstance(command.callback, _Still)
+    return isinstance(command.callback, _Obeying)
 
 
-def still(command: click.Command, verb: str) -> None:
+def obey_readonly(command: click.Command, verb: str) -> None:
     """Give a verb the options, unless it has them, and what they mean for it."""
     if command.callback is None:
         return
     if not any(param.name == "data_dir" for param in command.params):
         command.params += options(hidden=True)
-    command.callback = _Still(verb, command.callback)
+    command.callback = _Obeying(verb, command.callback)
 
 
 def _heard(_ctx: click.Context, param: click.Parameter, value: str | bool | None) -> None:

@@ -1,4 +1,4 @@
-"""What the data folder stands on: a file system that one kernel alone writes to, and which kernel that is. Hot.
+"""Whether the file system under the data folder is one that a single kernel writes to, and which kernel that is. Hot.
 
 SQLite's write-ahead log needs memory that every program which opens the file
 shares. Over a network, or between a machine and its guests, there is none, and
