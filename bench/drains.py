@@ -86,7 +86,7 @@ def drain(machine: Machine, data: str) -> Drained:
 
 @contextmanager
 def provider(latency: float, log: str) -> Iterator[str]:
-    """Serve the scripted provider from another process; yield its address. `log` gets a line a request."""
+    """Serve the scripted provider from another process; yield its address. `log` gets one line per request."""
     command = [sys.executable, "-m", "tests.support.providers", "--latency", str(latency), "--log", log]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
         assert server.stdout is not None  # noqa: S101 - a pipe was asked for

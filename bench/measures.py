@@ -235,7 +235,7 @@ def vars_of(one: drains.Drained) -> dict[str, float]:
 
 
 def slow(bench: Bench) -> dict[str, Figure]:
-    """Drain a hundred notes with a provider that takes 1.5 s a call."""
+    """Drain a hundred notes with a provider that takes 1.5 s per call."""
     user, data = bench.machines[""], bench.data("slow")
     bench.say(f"draining {SLOW_NOTES} notes at {SLOW_SECONDS} s a call")
     with drains.provider(SLOW_SECONDS, f"{bench.work}/slow.log") as url:

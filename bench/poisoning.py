@@ -24,9 +24,9 @@ from typing import Any
 import apsw
 
 from memman.clock import now_ms
-from memman.hot.found import found
 from memman.hot.recall import LIMIT
-from memman.model.vocabulary import LOW_TRUST
+from memman.hot.recall_session import found
+from memman.model.trust import LOW_TRUST
 from memman.pipeline.deobfuscate import hidden, plain
 from memman.queue.append import append
 from memman.recall.render import lines

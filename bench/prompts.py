@@ -182,7 +182,7 @@ def graded(chosen: list[Case], replies: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def main() -> None:
-    """Ask or grade, and print a row a task and what was wrong."""
+    """Ask or grade, and print one row per task and what was wrong."""
     parser = argparse.ArgumentParser(prog="python -m bench.prompts", description=__doc__.split("\n")[0])
     parser.add_argument("--bare", action="store_true", help="ask with the first sentence of each prompt alone")
     parser.add_argument("--sheet", type=Path, help="write the questions to this file and ask nobody")

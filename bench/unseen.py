@@ -19,9 +19,9 @@ from typing import Any
 from bench.machine import described
 from bench.tables import markdown
 from memman.embed.builtin import BuiltinEmbedder
-from memman.hot.found import found
 from memman.hot.prime import block
 from memman.hot.recall import LIMIT
+from memman.hot.recall_session import found
 from memman.hot.remind import reminder
 from memman.hot.session import Session
 from memman.judge.judge import Judge
@@ -29,8 +29,8 @@ from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note, Provenance
 from memman.model.vocabulary import MAYBE
 from memman.pipeline import PIPELINE
+from memman.pipeline.comparison import stems
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.words import stems
 from memman.queue.entry import new_uid
 from memman.recall.gate import outstanding
 from memman.store.filters import Filters

@@ -64,7 +64,7 @@ def _open_streams() -> None:
 
 
 def _codes(error: UnicodeError) -> tuple[str, int]:
-    from memman.model.unseen import codes
+    from memman.model.text import codes
 
     if not isinstance(error, UnicodeEncodeError):
         raise error
@@ -135,7 +135,7 @@ def _report(error: Exception) -> int:
     if isinstance(error, MemmanError):
         from memman.config.command import runnable
         from memman.hot.sandbox import told
-        from memman.recall.render import clean
+        from memman.model.text import clean
 
         sys.stderr.write(f"memman: {clean(runnable(told(error)), _LONGEST)}\n")
         return error.exit_code

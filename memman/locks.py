@@ -1,47 +1,38 @@
-"""Locks that keep a second one from starting: one drain at a time on this machine, whoever starts it.
-
-The kernel frees a lock when its process ends, however it ends.
-"""
+"""Who has the data folder to itself, or a part of it: one drain, one backup, one change at a time."""
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 
-from filelock import FileLock, Timeout
-
-from memman.config.detached import LOCK, launch, lock_path, wanted
-from memman.config.ground import ensure_safe_folder
-from memman.config.places import FILE_MODE, make_file, make_folder
+from memman.config.drain_by_write import LOCK, launch, lock_path, wanted
+from memman.config.filesystem import ensure_safe_folder
+from memman.config.lockfile import taken
 from memman.config.schedule import silence
 from memman.model.errors import Busy
 from memman.sqlite import TranslatedErrors
 
+BACKUP_LOCK = "backup.lock"
+EXCHANGE_LOCK = "exchange.lock"
+# Seconds that whoever wants everything to be quiet waits for a drain or a backup at work.
+PATIENCE = 60
 _BUSY = "another drain is already running and will process these notes"
 
 
 @contextmanager
-def alone(data: str, name: str, busy: str, patience: float = 0) -> Iterator[None]:
-    """Hold the lock file `name`, or raise Busy saying `busy` after `patience` seconds, -1 for never."""
+def alone(data: str, name: str, busy: str, patience: float = 0, *, shared: bool = False) -> Iterator[None]:
+    """Hold the lock file `name`, with others where `shared`, or raise Busy saying `busy` after `patience` seconds."""
     path = f"{data}/{name}"
     with TranslatedErrors(path):
-        make_folder(data)
-        make_file(path)
-        lock = FileLock(path, timeout=patience, mode=FILE_MODE)
-        try:
-            lock.acquire()
-        except Timeout:
-            raise Busy(busy) from None
-    try:
-        with suppress(OSError):
-            os.utime(path)
+        lock = taken(path, patience, shared=shared)
+    if lock < 0:
+        raise Busy(busy)
+    with _open(lock):
         yield
-    finally:
-        lock.release()
 
 
 @contextmanager
 def drain_lock(data: str, patience: float = 0, *, handed: int | None = None, busy: str = _BUSY) -> Iterator[None]:
-    """Hold drain.lock, or raise Busy after `patience` seconds, -1 for never. Raises UnsafePlace.
+    """Hold drain.lock, or raise Busy after `patience` seconds. Raises UnsafePlace.
 
     `handed` is the open lock file that a write has taken for us. Who rang while we held it may have started no drain:
     where writes start them, one follows.
@@ -53,8 +44,32 @@ def drain_lock(data: str, patience: float = 0, *, handed: int | None = None, bus
         launch(data)
 
 
+def backup_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:
+    """Hold backup.lock, or raise Busy after `patience` seconds."""
+    busy = "another backup command is running; try again when it has finished"
+    return alone(data, BACKUP_LOCK, busy, patience)
+
+
 @contextmanager
-def _handed(data: str, handle: int) -> Iterator[None]:
+def quiet(data: str) -> Iterator[None]:
+    """Hold off drains and backups. Raises Busy where one goes on for longer than PATIENCE."""
+    busy = "a drain is running; try again when it has finished"
+    with drain_lock(data, PATIENCE, busy=busy), backup_lock(data, PATIENCE):
+        yield
+
+
+def steady(data: str) -> AbstractContextManager[None]:
+    """Keep every store in its place while one is changed; many may at once. Raises Busy after a minute."""
+    busy = "a store is being restored or repaired; try again when that has finished"
+    return alone(data, EXCHANGE_LOCK, busy, PATIENCE, shared=True)
+
+
+def exchanging(data: str) -> AbstractContextManager[None]:
+    """Keep all others but the drain from changing a store while one is replaced. Raises Busy after a minute."""
+    return alone(data, EXCHANGE_LOCK, "another command is changing a store; try again when it has finished", PATIENCE)
+
+
+def _handed(data: str, handle: int) -> AbstractContextManager[None]:
     """Hold a lock that was taken before we were started. Raises Busy where it is not the drain's."""
     try:
         ours = os.path.samestat(os.fstat(handle), os.stat(lock_path(data)))
@@ -63,6 +78,12 @@ def _handed(data: str, handle: int) -> Iterator[None]:
     if not ours:
         raise Busy("the lock passed on belongs to another data folder")
     os.set_inheritable(handle, False)
+    return _open(handle)
+
+
+@contextmanager
+def _open(handle: int) -> Iterator[None]:
+    """Keep a lock file open that was modified now: since then it is held."""
     try:
         with suppress(OSError):
             os.utime(handle)

@@ -135,7 +135,9 @@ def translated(error: Exception, path: str) -> "MemmanError":
     if isinstance(error, apsw.ReadOnlyError | apsw.NotADBError) and (says := strange_header(path)):
         return damaged(path, says)
     if isinstance(error, apsw.SQLError) and str(error).startswith("no such"):
-        return damaged(path, f"its tables are damaged ({error})")
+        from memman.config.older import holds, refusal
+
+        return refusal(path) if holds(path) else damaged(path, f"its tables are damaged ({error})")
     if isinstance(error, UnicodeDecodeError):
         return DamagedFile(f"{path} is damaged, it was left untouched; run `memman doctor` ({error})")
     table: tuple[tuple[tuple[type[Exception], ...], type[MemmanError], str], ...] = (
@@ -358,7 +360,10 @@ def despite(work: "Callable[[], T]") -> "T":
 
 
 def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
-    """Return the file's schema version, 0 for an empty file. Raises NewerSchema, and CorruptError where it is lost."""
+    """Return the file's schema version, 0 for an empty file.
+
+    Raises NewerSchema, OlderProgram, and CorruptError where it is lost.
+    """
     version = db.execute("PRAGMA user_version").get
     if version > newest:
         from memman.model.errors import NewerSchema
@@ -367,6 +372,10 @@ def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
             f"{path} has schema {version}, but this memman only knows {newest}: upgrade memman; nothing was changed"
         )
     if version <= 0 and db.execute(_VERSION_LOST).get:
+        from memman.config.older import made, refusal
+
+        if made(db):
+            raise refusal(path)
         raise apsw.CorruptError("its schema number is missing")
     return int(version)
 
@@ -455,6 +464,13 @@ def _copy(path: str, target: str) -> None:
         copy.close()
     os.replace(draft, target)
     fsync_folder(os.path.dirname(target))
+
+
+def close(db: apsw.Connection, path: str) -> None:
+    """Truncate the log, so that whoever opens the file next finds a small one, and close."""
+    with TranslatedErrors(path):
+        checkpoint(db)
+        db.close()
 
 
 def checkpoint(db: apsw.Connection) -> None:

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from words import module as words
 
 from memman.cli import run
 from memman.config.keys import KEYS
+from memman.config.providers import EMBEDDERS, LLMS, RERANKERS
+from memman.doctor import CHECKS
 from memman.hot.guide import ABOUT
 from memman.model import errors
 from memman.model.verbs import AGENT_VERBS
@@ -37,6 +40,23 @@ def _error_rows() -> Iterator[tuple[str, ...]]:
 def _key_rows() -> Iterator[tuple[str, ...]]:
     for key in KEYS.values():
         yield f"`{key.name}`", f"`{key.default}`" if key.default else "", key.help
+
+
+def _provider_rows() -> Iterator[tuple[str, ...]]:
+    for kind, rows in (("model", LLMS), ("embedder", EMBEDDERS), ("reranker", RERANKERS)):
+        for row in rows.values():
+            if row.by_http:
+                endpoint = f"`{row.endpoint}`" if row.endpoint else "none"
+                yield kind, f"`{row.name}`", endpoint, ", ".join(f"`{name}`" for name in row.models if name) or "none"
+
+
+def _check_rows() -> Iterator[tuple[str, ...]]:
+    for name in CHECKS:
+        module = import_module(f"memman.doctor.{name.replace('-', '_')}")
+        found = re.search(r"\n\nLooks at: (.+?)\nFinds: (.+?)\s*$", module.__doc__ or "", re.DOTALL)
+        if not found:
+            sys.exit(f"{module.__file__}: its docstring has to end with `Looks at: …` and `Finds: …`")
+        yield f"`{name}`", *(part.replace("\n", " ") for part in found.groups())
 
 
 def _stage_rows() -> Iterator[tuple[str, ...]]:
@@ -78,7 +98,7 @@ must not be asked again.
 {about}
 
 {rows}
-`memman recall` prints one line a memory: id, age, source, text; nothing where nothing is relevant. Text given on
+`memman recall` prints one line per memory: id, age, source, text; nothing where nothing is relevant. Text given on
 standard input is not expanded by a shell:
 
     memman remember - <<'NOTE'
@@ -96,10 +116,11 @@ PAGES = {
     ),
     "config.md": lambda: (
         "# Configuration keys\n\n"
-        "Kept in `env` in the data folder, as data: no shell ever reads it. Set with `memman config set KEY VALUE`,\n"
-        "or by hand, a line each: quotes, `export`, blanks around the sign and comments are understood. A value that\n"
-        "is not acceptable gives way to the default with a warning, that of `MEMMAN_CAPTURE` to `off`; a wrong\n"
-        "provider, endpoint or key of one ends what would ask it (exit 78), for where text is sent is not guessed.\n\n"
+        "Kept in `env` in the data folder, as data: no shell ever reads it. Set with\n"
+        "`memman config set KEY VALUE [KEY VALUE]...`, or by hand, a line each: quotes, `export`, blanks around the\n"
+        "sign and comments are understood. A value that is not acceptable gives way to the default with a warning,\n"
+        "that of `MEMMAN_CAPTURE` to `off`; a wrong provider, endpoint or key of one ends what would ask it\n"
+        "(exit 78), for where text is sent is not guessed.\n\n"
         "The `MEMMAN_EMBED_` keys can be set for one store: `memman config set --store NAME KEY VALUE` keeps them\n"
         "in `env.NAME`, `get` and `unset` take `--store` likewise, and `memman embed swap --store NAME` changes that\n"
         "store alone. A store that names another provider takes nothing from the common `MEMMAN_EMBED_` keys, least\n"
@@ -107,11 +128,30 @@ PAGES = {
         "passes over one that names its provider. `minilm` is accepted only where its weights are installed.\n\n"
         + _table(("key", "default", "meaning"), _key_rows())
     ),
-    "stages.md": lambda: "# The stages\n\n" + _table(("stage", "what", "journal", "waits for"), _stage_rows()),
     "cli.md": lambda: "# Commands\n\n" + _cli(),
 }
+# Tables within pages that are otherwise written by hand, each between two comments.
+PARTS = {
+    "docs/pipeline.md": {"stages": lambda: _table(("stage", "what", "journal", "waits for"), _stage_rows())},
+    "docs/providers.md": {
+        "providers": lambda: _table(("", "provider", "default endpoint", "default models"), _provider_rows())
+    },
+    "docs/doctor.md": {"checks": lambda: _table(("check", "looks at", "fails or warns"), _check_rows())},
+}
+
+
+def _with_parts(name: str) -> str:
+    page = (HERE / name).read_text()
+    for part, make in PARTS[name].items():
+        start, end = f"<!-- {part}: written by `make docs` -->\n", "<!-- end -->\n"
+        before, rest = page.split(start)
+        page = before + start + make() + end + rest.partition(end)[2]
+    return page
+
+
 FILES = {
     **{f"docs/{name}": lambda make=make: NOTE + make() for name, make in PAGES.items()},
+    **{name: lambda name=name: _with_parts(name) for name in PARTS},
     "docs/promises.md": lambda: NOTE + promises(),
     "hooks/claude-code/skills/memman/SKILL.md": _skill,
     "memman/secrets/__init__.py": words,

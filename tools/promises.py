@@ -1,6 +1,6 @@
 """docs/promises.md: each promise, the tests that prove it, and the figures their long forms last saw.
 
-The table is docs/promises.toml, the tests are found by their marks, the figures are kept in docs/promises.json.
+The table is promises.toml beside this file, the figures are kept in promises.json, the tests are found by their marks.
 `python tools/promises.py FOLDER` takes over what MEMMAN_FIGURES=FOLDER collected.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parents[1]
-FIGURES = HERE / "docs/promises.json"
+FIGURES = HERE / "tools/promises.json"
 _HEAD = """# Promises
 
 What memman promises, what must be seen for the promise to be kept, and what was seen last. Every row is a test:
@@ -58,7 +58,7 @@ def take(folder: Path) -> None:
 
 def page() -> str:
     """Write the page."""
-    table = tomllib.loads((HERE / "docs/promises.toml").read_text())
+    table = tomllib.loads((HERE / "tools/promises.toml").read_text())
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     tests = proofs()
     return _HEAD + "".join(_section(section, tests, figures) for section in table.values())

@@ -1,6 +1,6 @@
 """Write down what each real client sends to its hooks, wired by `memman install`: `python e2e/agents/record.py`.
 
-One file a client and version in tests/payloads, one JSON object a line, with neutral paths.
+One file a client and version in tests/payloads, one JSON object per line, with neutral paths.
 """
 
 import json

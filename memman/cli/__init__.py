@@ -1,4 +1,4 @@
-"""click over the verbs: one file a verb group, each loaded when it is used. Parse, call, print; nothing else."""
+"""click over the verbs: one file per group of verbs, each loaded when it is used. Parse, call, print; nothing else."""
 
 import sys
 
@@ -27,7 +27,7 @@ def run(args: list[str]) -> int:
 
 def _report(error: click.ClickException) -> int:
     """Put what click says on one line, with the help to turn to."""
-    from memman.recall.render import clean
+    from memman.model.text import clean
 
     context = getattr(error, "ctx", None)
     hint = f" (see `{context.command_path} --help`)" if context else ""

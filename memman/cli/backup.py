@@ -130,8 +130,8 @@ def restore(id_: str, to: str | None, as_json: bool) -> None:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=_complete)
 def remove(ids: tuple[str, ...]) -> None:
     """Delete backups permanently."""
+    from memman.locks import backup_lock
     from memman.recovery.backup import remove as throw_away
-    from memman.recovery.locks import backup_lock
     from memman.recovery.manifest import found
 
     names = [found(data_dir(), id_) for id_ in dict.fromkeys(ids)]

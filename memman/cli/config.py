@@ -8,7 +8,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, place, said_store, starting, store_option
 from memman.cli.person import confirm
 from memman.cli.show import as_data, complain, table, text
-from memman.config.env import PROVIDER, Settings, change, drop, known, unknown
+from memman.config.env import PROVIDER, Settings, change, change_all, drop, known, unknown
 from memman.config.keys import KEYS
 from memman.model.errors import UsageError
 
@@ -24,27 +24,32 @@ def config() -> None:
 
 
 @config.command("set")
-@named
-@click.argument("value")
+@click.argument(
+    "pairs",
+    nargs=-1,
+    required=True,
+    metavar="KEY VALUE [KEY VALUE]...",
+    shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()),  # noqa: ARG005
+)
 @store_option
-def set_(key: str, value: str) -> None:
-    """Set a key; with - the value is read from standard input, which keeps secrets out of the shell history.
+def set_(pairs: tuple[str, ...]) -> None:
+    """Set keys, all or none; with - a value is read from standard input, which keeps it out of the shell history.
 
-    The prefix MEMMAN_ may be left out. With --store a MEMMAN_EMBED_ key is set for one store alone.
+    The prefix MEMMAN_ may be left out. With --store MEMMAN_EMBED_ keys are set for one store alone.
     """
-    name, store = known(key), _store()
-    if not value:
-        raise UsageError(f"the value is empty; `memman config unset {name.name}` restores the default")
-    said = _read() if value == "-" else value
-    asked = Settings({}).replaced({name.name: said})
-    if name.name == PROVIDER:
+    store, said = _store(), _said(pairs)
+    asked = Settings({}).replaced(said)
+    if PROVIDER in said:
         from memman.providers import check_installed
 
         check_installed(asked)
-    if name.outward(said):
-        confirm(f"Set {name.name} to {masked(said) if name.secret else said}?")
-    change(place().data, key, said, store)
-    text(f"set {name.name}" + (f" for store {store!r}" if store else ""))
+    outward = [(name, value) for name, value in said.items() if KEYS[name].outward(value)]
+    if outward:
+        told = (f"{name} to {abbreviated(value) if KEYS[name].secret else value}" for name, value in outward)
+        confirm(f"Set {', '.join(told)}?")
+    change_all(place().data, said, store)
+    for name in said:
+        text(f"set {name}" + (f" for store {store!r}" if store else ""))
 
 
 @config.command()
@@ -76,12 +81,27 @@ def show(as_json: bool) -> None:
     settings = Settings.read(place().data)
     for fault in settings.faults:
         complain(fault)
-    values = {name: masked(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
+    values = {name: abbreviated(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
     if as_json:
         as_data({name: {"value": value, "set": name in settings.said} for name, value in values.items()})
     else:
         rows = ((name, value, KEYS[name].help) for name, value in values.items())
         table([("*" if name in settings.said else " ", name, value or "-", help_) for name, value, help_ in rows])
+
+
+def _said(pairs: tuple[str, ...]) -> dict[str, str]:
+    """Return values by the full names of their keys. Raises UsageError and BadConfig."""
+    if len(pairs) % 2:
+        raise UsageError(f"{pairs[-1]} has no value: give KEY VALUE, or several such pairs")
+    said: dict[str, str] = {}
+    for key, value in zip(pairs[::2], pairs[1::2], strict=True):
+        name = known(key).name
+        if name in said:
+            raise UsageError(f"{name} is given twice")
+        if not value:
+            raise UsageError(f"the value is empty; `memman config unset {name}` restores the default")
+        said[name] = _read() if value == "-" else value
+    return said
 
 
 def _store() -> str:
@@ -91,8 +111,8 @@ def _store() -> str:
     return expected(place()).name if said_store() else ""
 
 
-def masked(secret: str) -> str:
-    """Hide a secret but for its last few characters."""
+def abbreviated(secret: str) -> str:
+    """Hide a secret except for its last few characters."""
     shown = secret[-_LAST:] if len(secret) > 3 * _LAST else ""
     return f"…{shown}" if secret else ""
 

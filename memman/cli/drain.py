@@ -10,8 +10,8 @@ import click
 from memman.cli.options import json_option, said_store, store_option
 from memman.cli.progress import bar
 from memman.cli.show import as_data, complain, text
-from memman.config.detached import DEADLINE
-from memman.config.ground import ensure_safe_folder
+from memman.config.drain_by_write import DEADLINE
+from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import data_dir
 from memman.config.schedule import beat, refuse_stopped
 from memman.model.plural import counted

@@ -10,7 +10,7 @@ from memman.cli.progress import bar
 from memman.cli.show import as_data, short, table, text
 from memman.model.plural import counted
 from memman.model.records import EDGE_KINDS, EdgeKind
-from memman.recall.render import sourced
+from memman.model.text import sourced
 
 
 @click.group(cls=Group)

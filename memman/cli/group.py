@@ -3,10 +3,10 @@
 import click
 
 from memman.cli.guard import guard
-from memman.cli.still import still, stilled
+from memman.cli.readonly import obey_readonly, obeys_readonly
 from memman.cli.synonyms import meant
 from memman.config.command import runnable
-from memman.model.near import near
+from memman.model.spelling import similar
 
 
 class Group(click.Group):
@@ -29,10 +29,10 @@ class Group(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a verb; a person's is refused to agents."""
         command = self.load(ctx, name)
-        if command is not None and not isinstance(command, click.Group) and not stilled(command):
+        if command is not None and not isinstance(command, click.Group) and not obeys_readonly(command):
             verb = f"{ctx.command_path} {name}".partition(" ")[2]
             guard(command, verb)
-            still(command, verb)
+            obey_readonly(command, verb)
         return command
 
     def load(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -48,5 +48,5 @@ def _unknown(verb: str, verbs: list[str], group: str) -> str:
     says = f"there is no verb {verb[:40]!a}"
     if command := meant(verb, verbs, group):
         return runnable(f"{says}; `memman {command}` does it")
-    nearest = near(verb, verbs)
+    nearest = similar(verb, verbs)
     return f"{says}; did you mean {nearest!r}?" if nearest else says

@@ -1,4 +1,4 @@
-"""`memman hook`: what agents call; the entry point answers it before click is loaded, but for the help."""
+"""`memman hook`: what agents call; the entry point answers it before click is loaded, except for the help."""
 
 import click
 

@@ -9,7 +9,8 @@ from memman.cli.options import complete_store, said_store, starting
 from memman.hot.grammar import RECALL, REMEMBER, SHORT
 from memman.hot.recall import recall as run_recall
 from memman.hot.remember import remember as run_remember
-from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS, SOURCES
+from memman.model.trust import SOURCES
+from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS
 
 Table = Mapping[str, tuple[str, str, str]]
 Values = dict[str, str | bool]

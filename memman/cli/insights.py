@@ -10,8 +10,9 @@ from memman.cli.person import confirm
 from memman.cli.show import ago, as_data, pairs, short, table, tallied, text, when
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
-from memman.model.vocabulary import CATEGORIES, SOURCES
-from memman.recall.render import replaced, sourced
+from memman.model.text import replaced, sourced
+from memman.model.trust import SOURCES
+from memman.model.vocabulary import CATEGORIES
 
 
 @click.group(cls=Group)

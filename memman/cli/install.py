@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import dataclass
 
 import click
 
@@ -11,10 +12,10 @@ from memman.cli.person import confirm
 from memman.cli.show import complain, text
 from memman.cli.wizard import admit, agreed, asked, by_agent, from_shell, shown, vendored, vendors
 from memman.config.env import change_all
-from memman.config.ground import check
+from memman.config.filesystem import check
 from memman.config.keys import KEYS
 from memman.config.launcher import lay
-from memman.config.places import data_dir
+from memman.config.places import data_dir, make_private
 from memman.config.providers import AGENTS, AUTO
 from memman.hot.provenance import agent
 from memman.integrations import codex, nanoclaw, openclaw
@@ -86,35 +87,58 @@ def install(
     if nanoclaw.TARGET in targets:
         nanoclaw.root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or agent_above())
-    shell = from_shell(data)
-    headless = not (sys.stdin.isatty() or agent_above())
-    found = vendors(data, shell)
-    taken = {name: does for name, does in found.items() if headless or (asks and _agrees(name, does))}
-    settings = shell | vendored(taken) | _chosen(model)
+    shell = _Shell.read(data, asks=asks)
+    settings = shell.settings | vendored(shell.taken) | _chosen(model)
     settings |= asked(data, settings) if asks else {}
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Allow OpenClaw's plugin to see conversations? Without that, memman does nothing there")
-    if sandbox and not (dry_run or codex.sandboxed(data)):
-        confirm(_SANDBOX.format(data) + ".")
-    sandbox = sandbox or codex.sandboxed(data)
-    if asks and codex.TARGET in targets and not sandbox:
-        sandbox = click.confirm(_SANDBOX.format(data))
+    sandbox = _sandboxed(data, wished=sandbox, dry_run=dry_run, asks=asks and codex.TARGET in targets)
     reached = reach(data)
     wiring = Wiring(data, conversation_access=access, checkout=checkout, command=reached.command, sandbox=sandbox)
     work = _Work(data)
     if model:
         _say_model(model)
-    for name, does in found.items():
-        text(f"settings: {name} of this shell is " + (f"taken: {does}" if name in taken else "not used"))
+    shell.say()
     planned = work.plan(targets, wiring, settings)
     _say_reach(reached)
     if dry_run:
         text("dry run: nothing was changed")
         return work.code
-    work.ask(settings, shell)
+    work.ask(settings, shell.settings)
     with locked(data):
         work.do(planned, wiring, settings, reached)
     return work.code
+
+
+@dataclass(frozen=True, slots=True)
+class _Shell:
+    """What the shell has for memman: settings, vendors' keys with what is done with each, and those that are taken."""
+
+    settings: dict[str, str]
+    vendors: dict[str, str]
+    taken: tuple[str, ...]
+
+    @classmethod
+    def read(cls, data: str, *, asks: bool) -> "_Shell":
+        """Read it. A vendor's key is taken where a person agrees, or where there is nobody to ask."""
+        settings = from_shell(data)
+        headless = not (sys.stdin.isatty() or agent_above())
+        found = vendors(data, settings)
+        taken = tuple(name for name, does in found.items() if headless or (asks and _agrees(name, does)))
+        return cls(settings, found, taken)
+
+    def say(self) -> None:
+        """Print what becomes of the vendors' keys."""
+        for name, does in self.vendors.items():
+            text(f"settings: {name} of this shell is " + (f"taken: {does}" if name in self.taken else "not used"))
+
+
+def _sandboxed(data: str, *, wished: bool, dry_run: bool, asks: bool) -> bool:
+    """Whether commands in Codex's sandbox may write to the data folder: they may already, or a person agrees."""
+    before = codex.sandboxed(data)
+    if wished and not (dry_run or before):
+        confirm(_SANDBOX.format(data) + ".")
+    return wished or before or (asks and click.confirm(_SANDBOX.format(data)))
 
 
 def _chosen(model: str | None) -> dict[str, str]:
@@ -198,6 +222,7 @@ class _Work:
 
     def do(self, planned: list[tuple[Target, File]], wiring: Wiring, settings: dict[str, str], reached: Reach) -> None:
         """Do what was planned."""
+        make_private(self.data)
         lay(self.data)
         try:
             lay_command(self.data, reached)

@@ -8,7 +8,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.show import as_data, pairs, short, tallied, text, when
 from memman.model.errors import UsageError
-from memman.recall.render import sourced
+from memman.model.text import sourced
 
 _MOMENTS = ("valid_from", "valid_to")
 

@@ -11,7 +11,7 @@ from memman.cli.guard import refusal
 from memman.cli.show import WIDE
 from memman.hot.provenance import agent
 from memman.model.errors import ForPeople
-from memman.recall.render import clean
+from memman.model.text import clean
 
 _TERMINAL = "/dev/tty"
 _LONGEST = 4096

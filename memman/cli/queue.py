@@ -10,7 +10,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, said_store, store_option
 from memman.cli.person import confirm
 from memman.cli.show import ago, as_data, pairs, short, table, text, when
-from memman.config.detached import ask
+from memman.config.drain_by_write import ask
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 

@@ -9,7 +9,7 @@ import click
 from memman import __version__
 from memman.cli.group import Group
 from memman.cli.options import store_option
-from memman.cli.still import options
+from memman.cli.readonly import options
 
 NAME = "memman"
 COMPLETE = "_MEMMAN_COMPLETE"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memman.config.command import runnable
-from memman.recall.render import SHORT_ID, age, clean, escaped
+from memman.model.text import SHORT_ID, age, clean, escaped
 from memman.secrets.leaks import cleaned
 
 WIDE = 65_536

@@ -6,8 +6,9 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.show import ago, as_data, complain, pairs, size, tallied, when
-from memman.config.detached import switched_off
+from memman.config.drain_by_write import switched_off
 from memman.model.plural import counted
+from memman.model.text import age
 from memman.queue.late import MISSING
 
 
@@ -73,7 +74,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "by category": tallied(record["memories"]["by_category"]),
         "edges": tallied(record["edges"]),
         "queue": tallied(queue["states"]) + f"; {queue['waiting_here']} queued for this store",
-        "oldest queued": "" if queue["oldest_seconds"] is None else _span(queue["oldest_seconds"]),
+        "oldest queued": "" if queue["oldest_seconds"] is None else age(0, queue["oldest_seconds"] * 1000),
         "hooks too late": _late(record["late"]),
         "model": _model(providers["llm"]),
         "fallback": _model(providers["fallback"]) if providers["fallback"] else "",
@@ -146,9 +147,3 @@ def _spend(spend: dict[str, Any]) -> str:
 
 def _fingerprint(made: dict[str, Any]) -> str:
     return f"{made['vectors']} by {made['provider']}/{made['model']}/{made['dimension']}"
-
-
-def _span(seconds: int) -> str:
-    from memman.recall.render import age
-
-    return age(0, seconds * 1000)

@@ -9,7 +9,7 @@ import click
 from memman.cli.options import json_option, place, store_option
 from memman.cli.show import WIDE, as_data, short, text
 from memman.model.errors import UsageError
-from memman.recall.render import clean, sourced
+from memman.model.text import clean, sourced
 
 _MOST = 500
 _COUNT = click.IntRange(0, _MOST)

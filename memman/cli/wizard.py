@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import click
 
-from memman.cli.config import masked
+from memman.cli.config import abbreviated
 from memman.cli.person import confirm
 from memman.config.env import Settings
 from memman.config.keys import KEYS
@@ -29,6 +29,7 @@ _VENDORS = {
 }
 _TRIES = 3  # answers that will not do
 _PROVIDER, _ENDPOINT, _KEY = "MEMMAN_LLM_PROVIDER", "MEMMAN_LLM_ENDPOINT", "MEMMAN_LLM_API_KEY"
+_FAST, _SLOW = "MEMMAN_LLM_MODEL_FAST", "MEMMAN_LLM_MODEL_SLOW"
 _COMMAND = "MEMMAN_LLM_COMMAND"
 
 
@@ -80,7 +81,9 @@ def asked(data: str, settings: dict[str, str]) -> dict[str, str]:
         if not answers[_ENDPOINT]:
             return {}
     key = _typed("Key (not shown)", _KEY, hide=True)
-    return answers | ({_KEY: key} if key else {})
+    # The usual models are OpenRouter's; another endpoint has its own.
+    model = _typed(f"Model (empty: {', '.join(LLMS[choice].models)})", _FAST) if choice == "openai" else ""
+    return answers | ({_KEY: key} if key else {}) | ({_FAST: model, _SLOW: model} if model else {})
 
 
 def by_agent(name: str) -> dict[str, str]:
@@ -103,7 +106,7 @@ def agreed(settings: dict[str, str]) -> None:
 def shown(name: str, value: str) -> str:
     """Return a value for the plan: of a secret its last characters, or the variable of a vendor that holds it."""
     vendor = next((variable for variable in _VENDORS if os.environ.get(variable) == value), "")
-    return (f"${vendor}" if vendor else masked(value)) if KEYS[name].secret else value
+    return (f"${vendor}" if vendor else abbreviated(value)) if KEYS[name].secret else value
 
 
 def _typed(question: str, name: str, *, hide: bool = False) -> str:

@@ -23,9 +23,9 @@ def known(name: str) -> Key:
     full = name.upper().replace(".", "_").replace("-", "_")
     key = KEYS.get(full) or KEYS.get(_PREFIX + full)
     if key is None:
-        from memman.model.near import near
+        from memman.model.spelling import similar
 
-        nearest = near(full.removeprefix(_PREFIX), (key.removeprefix(_PREFIX) for key in KEYS))
+        nearest = similar(full.removeprefix(_PREFIX), (key.removeprefix(_PREFIX) for key in KEYS))
         hint = f"; did you mean {_PREFIX}{nearest}?" if nearest else ": `memman config show` lists them"
         raise BadConfig(f"there is no key {name[:60]!a}{hint}")
     return key

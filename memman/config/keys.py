@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memman.config.providers import AUTO, EMBEDDERS, FALLBACKS, LLMS, RERANKERS
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, RERANKERS
 from memman.model.vocabulary import LOCAL
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -112,7 +112,7 @@ def _endpoint(value: str) -> str:
         return "takes a URL with a valid host and port"
     return (
         ""
-        if scheme == "https" or near(host)
+        if scheme == "https" or in_local_network(host)
         else "takes an https:// URL; http:// is allowed only for the local network"
     )
 
@@ -124,7 +124,7 @@ def host(url: str) -> str:
     return urlsplit(url).hostname or ""
 
 
-def near(host: str) -> bool:
+def in_local_network(host: str) -> bool:
     """Whether a host is this machine, or has an address or a name that only the local network gives.
 
     A number is read in the usual way or not at all: others take 134744072 for 8.8.8.8.
@@ -141,18 +141,24 @@ def near(host: str) -> bool:
     return str(address) not in _METADATA and any(address in net for net in map(ip_network, _LOCAL_NETS))
 
 
+def _or(*words: str) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+_ASKED_BY_HTTP = tuple(name for name, row in LLMS.items() if row.by_http)
+
 KEYS: dict[str, Key] = {
     key.name: key
     for key in (
         Key(
             "MEMMAN_LLM_PROVIDER",
             "",
-            "Language model provider: builtin, openai (any compatible endpoint), anthropic, or your own coding agent "
-            "under its login: claude-code, codex, gemini, opencode, or auto (the agent whose session made the note). "
-            "Unset: openai if a key or an endpoint is set, else builtin.",
+            f"Language model provider: builtin; by its endpoint {_or(*_ASKED_BY_HTTP)} (openai is any compatible "
+            f"endpoint); your own coding agent under its login: {_or(*AGENTS)}, or auto (the agent whose session made "
+            "the note). Unset: openai if a key or an endpoint is set, else builtin.",
             _one_of(*LLMS, AUTO),
         ),
-        Key("MEMMAN_LLM_ENDPOINT", "", "Base URL; default: OpenRouter's, or Anthropic's.", _endpoint),
+        Key("MEMMAN_LLM_ENDPOINT", "", "Base URL; default: the provider's, of openai OpenRouter's.", _endpoint),
         Key("MEMMAN_LLM_API_KEY", "", "Key for the model provider.", _anything, secret=True),
         Key(
             "MEMMAN_LLM_COMMAND",
@@ -182,8 +188,8 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_LLM_FALLBACK",
             "",
-            "Who answers where the model is down, unfit, out of budget or its account rejected: openai or anthropic "
-            "with the next three settings, or claude-code, codex, gemini or opencode; with `,builtin` behind it the "
+            "Who answers where the model is down, unfit, out of budget or its account rejected: "
+            f"{_or(*_ASKED_BY_HTTP)} with the next three settings, or {_or(*AGENTS)}; with `,builtin` behind it the "
             "built-in model after that. Unset: an outage is waited out.",
             _fallback,
         ),
@@ -193,7 +199,7 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_EMBED_PROVIDER",
             "builtin",
-            "Embedding provider: builtin, openai (any compatible endpoint), voyage or ollama. "
+            f"Embedding provider: {_or(*EMBEDDERS)}. openai: any compatible endpoint. "
             "minilm: as builtin, but recall searches MiniLM's vectors, which drains create.",
             _one_of(*EMBEDDERS),
         ),
@@ -216,7 +222,7 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_RERANK_PROVIDER",
             "",
-            "Reranking provider: voyage, cohere, jina or openai (any compatible endpoint with /rerank).",
+            f"Reranking provider: {_or(*RERANKERS)}. openai: any compatible endpoint with /rerank.",
             _one_of(*RERANKERS),
         ),
         Key(

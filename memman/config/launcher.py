@@ -44,16 +44,42 @@ except ImportError:
     os.execv(sys.argv[0], sys.argv)
 leave(main())
 """
+# What the launcher does for a hook, told the folder in `data`: it must never fail an agent's turn.
+#
+# A program that has begun (SIGUSR2) ends within its own time; one that has more to keep then lets the launcher go
+# (SIGUSR1), closes its output, and finishes behind the turn. One that has not begun when the agent ends the hook is
+# ended too, since some agents wait for its output to close, and left alone for a minute; what hooks leave undone
+# then is counted (memman.queue.late). Gemini CLI takes an empty output for a fault.
+_HOOK = """\
+    hung="$data/hung"
+    lost() {
+        case $1 in stop | post-compact) what=turn ;; user-prompt) what=prompt ;; *) what=answer ;; esac
+        (umask 077; echo "$(date +%s) $what $1" >>"$data/late") 2>/dev/null
+    }
+    if [ -e "$hung" ]; then
+        [ -z "$(find "$hung" -mmin -1 2>/dev/null)" ] || { program=; lost "$named"; }
+        [ -z "$program" ] || rm -f "$hung"
+    fi
+    if ! [ -f "$program" ] || ! [ -x "$program" ]; then
+        case "$*" in *--host?gemini*) echo "{}" ;; esac
+        exit 0
+    fi
+    exec 3<&0
+    begun=
+    trap begun=1 USR2
+    trap 'exit 0' USR1
+    trap 'kill -KILL $! 2>/dev/null; exit 0' INT HUP
+    gone() { kill -KILL $! 2>/dev/null; (umask 077; : >"$hung"); lost "$named"; }
+    trap '[ "$begun" ] || gone; exit 0' TERM
+    MEMMAN_LAUNCHER=$$ "$@" <&3 3<&- &
+    wait $!
+    while kill -0 $! 2>/dev/null; do wait $!; done
+    exit 0
+"""
 
 
 def text(data: str, target: str, start: Interpreter = NONE) -> str:
-    """Return what the launcher holds. A hook must never fail an agent's turn, so for `hook` it always succeeds.
-
-    A program that has begun (SIGUSR2) ends within its own time; one that has more to keep then lets the launcher go
-    (SIGUSR1), closes its output, and finishes behind the turn. One that has not begun when the agent ends the hook is
-    ended too, since some agents wait for its output to close, and left alone for a minute; what hooks leave undone
-    then is counted (memman.queue.late). Gemini CLI takes an empty output for a fault.
-    """
+    """Return what the launcher holds; for `hook` it always succeeds."""
     folder = f': "${{MEMMAN_DATA_DIR:={_inner(data)}}}"\nexport MEMMAN_DATA_DIR\n' if moved(data) else ""
     return (
         "#!/bin/sh\n"
@@ -71,31 +97,7 @@ def text(data: str, target: str, start: Interpreter = NONE) -> str:
         "fi\n"
         'if [ "$verb" = hook ]; then\n'
         f'    data="{"$MEMMAN_DATA_DIR" if folder else "$HOME/.memman"}"\n'
-        '    hung="$data/hung"\n'
-        "    lost() {\n"
-        "        case $1 in stop | post-compact) what=turn ;; user-prompt) what=prompt ;; *) what=answer ;; esac\n"
-        '        (umask 077; echo "$(date +%s) $what $1" >>"$data/late") 2>/dev/null\n'
-        "    }\n"
-        '    if [ -e "$hung" ]; then\n'
-        '        [ -z "$(find "$hung" -mmin -1 2>/dev/null)" ] || { program=; lost "$named"; }\n'
-        '        [ -z "$program" ] || rm -f "$hung"\n'
-        "    fi\n"
-        '    if ! [ -f "$program" ] || ! [ -x "$program" ]; then\n'
-        '        case "$*" in *--host?gemini*) echo "{}" ;; esac\n'
-        "        exit 0\n"
-        "    fi\n"
-        "    exec 3<&0\n"
-        "    begun=\n"
-        "    trap begun=1 USR2\n"
-        "    trap 'exit 0' USR1\n"
-        "    trap 'kill -KILL $! 2>/dev/null; exit 0' INT HUP\n"
-        '    gone() { kill -KILL $! 2>/dev/null; (umask 077; : >"$hung"); lost "$named"; }\n'
-        "    trap '[ \"$begun\" ] || gone; exit 0' TERM\n"
-        '    MEMMAN_LAUNCHER=$$ "$@" <&3 3<&- &\n'
-        "    wait $!\n"
-        "    while kill -0 $! 2>/dev/null; do wait $!; done\n"
-        "    exit 0\n"
-        "fi\n"
+        f"{_HOOK}fi\n"
         'exec "$@"\n'
     )
 

@@ -120,6 +120,17 @@ def make_folder(path: str) -> None:
     fsync_folder(os.path.dirname(path))
 
 
+def make_private(folder: str) -> None:
+    """Take a folder of one's own that was made under a usual umask from everybody else."""
+    try:
+        info = os.stat(folder)
+        if info.st_uid == os.geteuid() and info.st_mode & ~FOLDER_MODE & 0o777:
+            check_still(folder)
+            os.chmod(folder, info.st_mode & FOLDER_MODE)
+    except OSError:  # doctor says whose it is
+        return
+
+
 def fsync_folder(folder: str) -> None:
     """Have a power cut leave the names in a folder as they are now, where the file system can."""
     try:
@@ -216,6 +227,15 @@ def read_file(path: str) -> str:
         return ""
     except OSError as error:
         _cannot(path, "read", error)
+
+
+def text_at(path: str) -> str:
+    """Return a text file's content, or '' where there is none or it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=open_file) as source:
+            return source.read()
+    except OSError:
+        return ""
 
 
 def setting(data: str, name: str) -> str:

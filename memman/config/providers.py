@@ -1,4 +1,4 @@
-"""Every provider there is, a row each: settings, wizard, doctor and what builds them read it here."""
+"""Every provider there is, one row for each: settings, wizard, doctor and what builds them read it here."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 class Provider:
     """One provider of a model, of vectors or of a ranking.
 
-    `endpoint` is the base URL where the settings name none, '' for what is not asked by HTTP or has no usual one;
-    `models` are those of a model for extracting and for reconciling, else the one. `adapter` is the class that speaks
-    to it, as "module:name", `free` a path below the endpoint that can be looked at for nothing, `key` how a key is
-    sent: "bearer", "x-api-key" or not at all. `help` says what it is, in the wizard.
+    `endpoint` is the base URL where the settings name none, '' for what is not asked by HTTP or has no usual one.
+    `models` are the defaults: the small and the large one of a language model, or one for everything. `adapter` is the
+    class that speaks to it, as "module:name", `free` a path below the endpoint that can be looked at for nothing, and
+    `keyed` says whether the key is shown there. `help` says what it is, in the wizard.
     """
 
     name: str
@@ -18,7 +18,7 @@ class Provider:
     models: tuple[str, ...] = ()
     adapter: str = ""
     free: str = ""
-    key: str = ""
+    keyed: bool = False
     help: str = ""
 
     @property
@@ -40,8 +40,8 @@ LLMS = _rows(
         ("anthropic/claude-haiku-4.5", "anthropic/claude-sonnet-4.5"),
         "memman.llm.openai:OpenAICompatible",
         "/models",
-        "bearer",
-        "any endpoint compatible with OpenAI's",
+        keyed=True,
+        help="any endpoint compatible with OpenAI's",
     ),
     Provider(
         "anthropic",
@@ -49,8 +49,8 @@ LLMS = _rows(
         ("claude-haiku-4-5", "claude-sonnet-4-5"),
         "memman.llm.anthropic:AnthropicMessages",
         "/v1/models",
-        "x-api-key",
-        "Anthropic",
+        keyed=True,
+        help="Anthropic",
     ),
     # Coding agents on this machine; how each is called is in memman.llm.agent.clients.
     *map(Provider, ("claude-code", "codex", "gemini", "opencode")),
@@ -58,16 +58,16 @@ LLMS = _rows(
 EMBEDDERS = _rows(
     Provider("builtin"),
     Provider("minilm", models=("all-MiniLM-L6-v2",)),
-    Provider("openai", "https://api.openai.com/v1", ("text-embedding-3-small",), _EMBEDDER, "/models", "bearer"),
+    Provider("openai", "https://api.openai.com/v1", ("text-embedding-3-small",), _EMBEDDER, "/models", keyed=True),
     Provider("voyage", "https://api.voyageai.com/v1", ("voyage-3.5-lite",), _EMBEDDER, "/"),
     Provider("ollama", "http://127.0.0.1:11434", ("nomic-embed-text",), _EMBEDDER, "/api/tags"),
 )
 RERANKERS = _rows(
-    Provider("voyage", "https://api.voyageai.com/v1", ("rerank-2.5-lite",), _RERANKER, "", "bearer"),
-    Provider("cohere", "https://api.cohere.com/v2", ("rerank-v3.5",), _RERANKER, "", "bearer"),
-    Provider("jina", "https://api.jina.ai/v1", ("jina-reranker-v2-base-multilingual",), _RERANKER, "", "bearer"),
+    Provider("voyage", "https://api.voyageai.com/v1", ("rerank-2.5-lite",), _RERANKER),
+    Provider("cohere", "https://api.cohere.com/v2", ("rerank-v3.5",), _RERANKER),
+    Provider("jina", "https://api.jina.ai/v1", ("jina-reranker-v2-base-multilingual",), _RERANKER),
     # Whatever else answers to /rerank: gateways, vLLM, llama.cpp.
-    Provider("openai", "", ("",), _RERANKER, "", "bearer"),
+    Provider("openai", "", ("",), _RERANKER),
 )
 # Agents that can be the model, and the word for whichever made the note.
 AGENTS = tuple(name for name, row in LLMS.items() if name != "builtin" and not row.by_http)

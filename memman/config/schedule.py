@@ -15,7 +15,7 @@ LONGEST = 86_400  # seconds that the interval may be
 MISSED = 3  # intervals without a drain that are worth a word
 SERVE, WRITE, NOBODY = "serve", "write", "nobody"
 MANAGERS = ("systemd", "launchd")
-KINDS = (*MANAGERS, SERVE, WRITE, NOBODY)
+STARTERS = (*MANAGERS, SERVE, WRITE, NOBODY)
 # Of which no interval is kept.
 UNTIMED = ("", WRITE, NOBODY)
 
@@ -36,9 +36,10 @@ def heartbeat_path(data: str) -> str:
 
 
 class Schedule:
-    """What the schedule file says. `kind` is one of KINDS, or '' where nothing was installed: writes start drains then.
+    """What the schedule file says.
 
-    `lingering` is whether installing it is what lets the user's units outlive a logout.
+    `kind` is one of STARTERS, or '' where nothing was installed: writes start drains then. `lingering` is
+    whether installing it is what lets the user's units outlive a logout.
     """
 
     __slots__ = ("interval", "kind", "lingering", "stopped")

@@ -37,7 +37,7 @@ def harmless(name: str) -> str:
 
 def _harmless(text: str, what: str) -> str:
     """Return `text`, or raise UsageError where it holds a token."""
-    # A short name, or one without a digit, is none: what loads the rules costs too much for `auth-service`.
+    # A short name, or one without a digit, holds no token: what loads the rules costs too much for `auth-service`.
     if len(text) >= LONG and any(map(str.isdigit, text)) and (shown := screened(text)) != text:
         from memman.model.errors import UsageError
 

@@ -1,10 +1,15 @@
-"""Whether everything works, one file a check: what is wrong, and the command that mends it. Changes nothing."""
+"""Whether everything works, one file per check: what is wrong, and the command that mends it. Changes nothing.
+
+The docstring of each check's module says what it looks at and finds: `make docs` takes the table of docs/doctor.md
+from there.
+"""
 
 import os
 from collections.abc import Collection, Iterable, Iterator
 from importlib import import_module
 
-from memman.doctor.finding import Context, Finding, fail, runnable, skipped
+from memman.config.older import older, refusal
+from memman.doctor.finding import Context, Finding, fail, runnable, shell, skipped
 from memman.doctor.trace import untouched
 from memman.model.errors import CannotWrite, DamagedFile, MemmanError, NewerSchema, OldLibrary
 
@@ -19,7 +24,14 @@ CHECKS = tuple(
 
 
 def examine(context: Context, names: Collection[str] = ()) -> Iterator[tuple[str, Finding]]:
-    """Run the checks, or those of `names`, in their order; one that breaks down has failed."""
+    """Run the checks, or those of `names`, in their order; one that breaks down has failed.
+
+    Of another program's folder nothing but that is said.
+    """
+    if path := older(context.data):
+        data = context.data
+        yield "folder", runnable(fail(str(refusal(path)), shell("mv", data, f"{data}-0.15")))
+        return
     with untouched(context.databases().values()):
         for name in CHECKS:
             if not names or name in names:

@@ -1,4 +1,9 @@
-"""Whether the agents of this machine are wired, and each one's files stand as this version ships them, and once."""
+"""Whether the agents of this machine are wired, and each one's files stand as this version ships them, and once.
+
+Looks at: the agents on this machine, and memman's part of each one's settings
+Finds: warns if an agent is not wired or its settings are read-only; fails if they differ from what this version
+ships, or hooks would fire twice
+"""
 
 from collections.abc import Iterator
 from typing import Any

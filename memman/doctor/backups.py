@@ -1,17 +1,23 @@
-"""Whether backups are taken as often as they should be, and the last one is there as it was written."""
+"""Whether backups are taken as often as they should be, and the last one is there as it was written.
+
+Looks at: the last backup, and the schedule
+Finds: fails where a file of it is not there as it was; warns after two missed intervals, of one that failed, and of a
+folder without a manifest
+"""
 
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
 
-from memman.config.detached import held
-from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
+from memman.config.lockfile import held
+from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, warn
+from memman.locks import BACKUP_LOCK
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted
+from memman.model.text import duration
 from memman.queue.view import QueueView
 from memman.recovery.backup import Attempt, faults, interval
-from memman.recovery.locks import BACKUP_LOCK
 from memman.recovery.manifest import Manifest, backups_path, listed
 from memman.recovery.swap import unsettled
 from memman.recovery.tombstones import Tombstones
@@ -33,11 +39,13 @@ def check(context: Context) -> Iterator[Finding]:
     if made:
         yield ok(f"{counted(len(made), 'backup')}, the newest {_ago(made[0])}")
     else:
-        yield skipped("none yet; `memman backup schedule daily` creates them automatically")
+        due = interval(context.settings)
+        says = "a drain creates the first" if due else "`memman backup schedule daily` creates them automatically"
+        yield skipped(f"none yet; {says}")
 
 
 def _begun(data: str) -> Iterator[Finding]:
-    if not held(data, BACKUP_LOCK) and unsettled(data):
+    if not held(f"{data}/{BACKUP_LOCK}") and unsettled(data):
         yield fail("a restore was interrupted: a store may be missing", shell("memman", "scheduler", "drain"))
 
 
@@ -70,8 +78,8 @@ def _late(context: Context, made: list[Manifest]) -> Iterator[Finding]:
         yield warn(f"the last backup failed: {last.error}", _CREATE)
     elif last.at and (not made or time.time() * 1000 - made[0].at > _LATE * every):
         when = _ago(made[0]) if made else "never"
-        yield warn(f"the last backup was {when}, but one is due every {span(every / 1000)}", _CREATE)
+        yield warn(f"the last backup was {when}, but one is due every {duration(every / 1000)}", _CREATE)
 
 
 def _ago(made: Manifest) -> str:
-    return f"{span(max(0.0, time.time() - made.at / 1000))} ago"
+    return f"{duration(max(0.0, time.time() - made.at / 1000))} ago"

@@ -1,4 +1,8 @@
-"""Whether the stores that repositories are bound to, and the active one, are there."""
+"""Whether the stores that repositories are bound to, and the active one, are there.
+
+Looks at: stores bound to repositories, the active store
+Finds: warns where the store is not there; fails where the active one has no possible name
+"""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,8 @@
-"""Whether the shells that agents start find memman as agents are told to call it."""
+"""Whether the shells that agents start find memman as agents are told to call it.
+
+Looks at: the shells that agents start: one as after a login, one as here
+Finds: what agents are told to call is not found there, or is another memman
+"""
 
 from collections.abc import Iterator
 from subprocess import SubprocessError

@@ -1,4 +1,8 @@
-"""Whether there is room left on the disk."""
+"""Whether there is room left on the disk.
+
+Looks at: free space
+Finds: warns below 500 MiB, fails below 20 MiB
+"""
 
 import os
 import shutil

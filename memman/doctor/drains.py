@@ -1,16 +1,23 @@
-"""Whether drains come to their end, on time and without failing."""
+"""Whether drains come to their end, on time and without failing.
 
-import json
+Looks at: the last drain
+Finds: warns after three missed intervals and of a heartbeat in the future, fails after an hour, where it was broken
+off or ended with an error, and where one holds the lock but is stopped or stuck
+"""
+
 import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
 
-from memman.config.detached import LOCK, held, lock_path
+from memman.config.drain_by_write import lock_path
+from memman.config.lockfile import held
 from memman.config.schedule import heartbeat_path, overdue, schedule_path
-from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, span, warn
+from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, warn
 from memman.doctor.layout import links
 from memman.drain.worklog import Line, lines
+from memman.model.objects import parsed
+from memman.model.text import duration
 from memman.queue.view import QueueView
 from memman.scheduler.report import last_run
 
@@ -33,13 +40,13 @@ def check(context: Context) -> Iterator[Finding]:
     troubles = [*_ahead(data), *_stuck(data), *_failing(data, last or 0)]
     yield from troubles
     if late is not None:
-        yield (fail if late > _LATE else warn)(f"no drain for {span(late)}", _DRAIN, _MORE)
+        yield (fail if late > _LATE else warn)(f"no drain for {duration(late)}", _DRAIN, _MORE)
     elif troubles:
         return
     elif last is None:
         yield skipped("no drain has run yet")
     else:
-        yield ok(f"the last drain ended {span(max(0.0, time.time() - last / 1000))} ago")
+        yield ok(f"the last drain ended {duration(max(0.0, time.time() - last / 1000))} ago")
 
 
 def _ahead(data: str) -> Iterator[Finding]:
@@ -47,18 +54,18 @@ def _ahead(data: str) -> Iterator[Finding]:
     for path, mend in ((heartbeat_path(data), f"rm {{}} && {_DRAIN}"), (schedule_path(data), "touch {}")):
         ahead = os.stat(path).st_mtime - time.time() if os.path.exists(path) else 0
         if ahead > _AHEAD:
-            says = f"{path} is dated {span(ahead)} in the future: until then missing drains go unnoticed"
+            says = f"{path} is dated {duration(ahead)} in the future: until then missing drains go unnoticed"
             yield warn(says, mend.format(shell(path)))
 
 
 def _stuck(data: str) -> Iterator[Finding]:
     """Find a drain that is at work but gets no further: until it ends no other starts."""
     lock = lock_path(data)
-    if not held(data, LOCK):
+    if not held(lock_path(data)):
         return
     passed = time.time() - max(os.stat(path).st_mtime for path in (lock, heartbeat_path(data)) if os.path.exists(path))
     if passed > _STUCK:
-        says = f"a drain holds {lock} but made no progress for {span(passed)}: it is suspended or hangs"
+        says = f"a drain holds {lock} but made no progress for {duration(passed)}: it is suspended or hangs"
         hint = "`kill -CONT` resumes the process listed; killing it loses nothing, the next drain continues"
         yield fail(says, f"lsof {shell(lock)}", hint)
 
@@ -87,7 +94,5 @@ def _last_code(data: str) -> int:
     """Return the exit code of the last drain that came to its end."""
     with closing(QueueView(data)) as queue:
         kept = queue.meta("last_drain")
-    try:
-        return int(json.loads(kept)["exit_code"]) if kept else 0
-    except (ValueError, TypeError, LookupError):
-        return 0
+    code = (parsed(kept) or {}).get("exit_code")
+    return code if isinstance(code, int) else 0

@@ -1,4 +1,8 @@
-"""Whether the embedder's provider answers."""
+"""Whether the embedder's provider answers.
+
+Looks at: the embedder's provider
+Finds: does not answer, or rejects the key
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

@@ -1,4 +1,8 @@
-"""Whether the env file says what memman understands."""
+"""Whether the env file says what memman understands.
+
+Looks at: the env file
+Finds: open to others, bad values; warns of unknown keys and of variables of the shell that nothing reads
+"""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,8 @@
-"""Whether everything in the data folder is of the kind it must be: a pipe in a file's place would be waited for."""
+"""Whether everything in the data folder is of the kind it must be: a pipe in a file's place would be waited for.
+
+Looks at: every place in it that memman uses
+Finds: a folder, pipe, socket or device in a file's place, a link that leads nowhere, a file its owner may not read
+"""
 
 import os
 import stat
@@ -11,7 +15,7 @@ _ANEW = {"schedule": "memman scheduler install", "bin": "memman install", "bin/m
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Look at what each known place is, and for what has no business in the folder."""
+    """Look at the type of each known place, and for what does not belong in the folder."""
     if not os.path.isdir(context.data):
         yield skipped("no data folder yet")
         return

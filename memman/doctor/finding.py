@@ -134,11 +134,3 @@ def backup(path: str, hint: str) -> str:
     folder, name = os.path.split(path)
     copies = sorted(other for other in os.listdir(folder) if other.startswith(name + ".schema-"))
     return f"{hint}; there is an older copy: {folder}/{copies[-1]}" if copies else hint
-
-
-def span(seconds: float) -> str:
-    """Write a length of time in its largest unit."""
-    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} seconds"

@@ -1,9 +1,14 @@
-"""Whether the data folder can be used, lies where SQLite's write-ahead log is safe, and is used by one machine."""
+"""Whether the data folder can be used, lies where SQLite's write-ahead log is safe, and is used by one machine.
+
+Looks at: where the data folder is, and who uses it
+Finds: read-only, or cannot be created; on nfs, cifs, 9p, virtiofs, FUSE and their like, and where another machine has
+used it since this one was started: two kernels would damage the files
+"""
 
 import os
 from collections.abc import Iterator
 
-from memman.config import ground
+from memman.config import filesystem
 from memman.config.places import queue_path, store_path
 from memman.doctor.finding import Context, Finding, fail, ok, shell, warn, writable
 from memman.integrations.files import read_only
@@ -24,7 +29,7 @@ def check(context: Context) -> Iterator[Finding]:
         yield fail(f"{data} is read-only: nothing can be remembered", writable(data), _ELSEWHERE)
     else:
         places = [queue_path(data), *(store_path(data, name) for name in context.stores)]
-        kind = ground.file_system(data)
+        kind = filesystem.file_system(data)
         yield from _unsafe(data, places) or [ok(data + (f" on {kind}" if kind else ""))]
 
 
@@ -38,14 +43,14 @@ def _unmade(data: str) -> Finding:
 
 def _unsafe(data: str, places: list[str]) -> list[Finding]:
     """Find what writing is refused for; where it is allowed all the same, that is a warning."""
-    grave = warn if ground.allowed(data) else fail
-    kinds = {path: ground.file_system(path) for path in places}
+    grave = warn if filesystem.allowed(data) else fail
+    kinds = {path: filesystem.file_system(path) for path in places}
     found = [
         grave(f"{path} lies on {kind}, where SQLite databases can be damaged", hint=_MOVE)
         for path, kind in kinds.items()
-        if ground.shared(kind)
+        if filesystem.shared(kind)
     ]
-    if other := ground.second(data, ground.this_kernel()):
+    if other := filesystem.second(data, filesystem.this_kernel()):
         says = f"another machine ({other}) has used {data} since this one was booted"
-        found.append(grave(says, shell("rm", ground.owner_path(data)), _ALONE))
+        found.append(grave(says, shell("rm", filesystem.owner_path(data)), _ALONE))
     return found

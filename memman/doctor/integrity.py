@@ -1,4 +1,9 @@
-"""Whether the queue and every store are sound databases."""
+"""Whether the queue and every store are sound databases.
+
+Looks at: queue and stores
+Finds: page checksums and SQLite's check of each, digests of memories and waiting notes, tables that are not those of
+the schema, files that are no database, files of 0 bytes
+"""
 
 import os
 from collections.abc import Iterator

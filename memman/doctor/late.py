@@ -1,4 +1,8 @@
-"""Whether hooks get done within their second."""
+"""Whether hooks get done within their second.
+
+Looks at: what hooks did not get done within their second in the last day ([hooks](hooks.md))
+Finds: warns
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,8 @@
-"""Whether the launcher that hooks and units call is there, and starts this version."""
+"""Whether the launcher that hooks and units call is there, and starts this version.
+
+Looks at: the program that hooks and units call
+Finds: missing, not executable, altered, leads nowhere, or to another version; its quick start lacks the interpreter
+"""
 
 import os
 from collections.abc import Iterator

@@ -15,7 +15,7 @@ drain.lock serve.lock
 backup.lock exchange.lock purged
 bin/memman logs/worker.jsonl logs/worker.jsonl.1 logs/worker.jsonl.2
 """.split()
-_KINDS = (
+_FILE_KINDS = (
     (stat.S_ISREG, "a file"),
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -87,7 +87,7 @@ def _fault(path: str, *, folder: bool, writable: bool) -> str:
 
 
 def _kind(mode: int) -> str:
-    return next((name for test, name in _KINDS if test(mode)), "a device")
+    return next((name for test, name in _FILE_KINDS if test(mode)), "a device")
 
 
 def _harmless(mode: int) -> bool:

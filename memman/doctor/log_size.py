@@ -1,4 +1,8 @@
-"""Whether a write-ahead log has grown that drains should have truncated."""
+"""Whether a write-ahead log has grown that drains should have truncated.
+
+Looks at: write-ahead logs
+Finds: warns above 8 MiB
+"""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,9 @@
-"""Whether the models' providers answer, and answer what they are asked."""
+"""Whether the models' providers answer, and answer what they are asked.
+
+Looks at: the model's provider, and the fallback's
+Finds: does not answer, or rejects the key; warns of a model that drains found unfit, with what it
+answered
+"""
 
 import asyncio
 from collections.abc import Iterator

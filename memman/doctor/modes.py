@@ -1,4 +1,8 @@
-"""Whether the data folder's files are private and one's own."""
+"""Whether the data folder's files are private and one's own.
+
+Looks at: every folder and file below it
+Finds: where others may read it, or it belongs to another user
+"""
 
 import os
 import stat
@@ -34,5 +38,5 @@ def _problems(data: str, found: dict[str, os.stat_result]) -> Iterator[Finding]:
 
 
 def _weighed(mode: int) -> bool:
-    """Whether the modes are of a folder or plain file: what a link leads to is none of ours."""
+    """Whether the modes are of a folder or plain file: what a link leads to is not memman's."""
     return stat.S_ISDIR(mode) or stat.S_ISREG(mode)

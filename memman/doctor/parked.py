@@ -1,4 +1,8 @@
-"""Whether notes were given up on."""
+"""Whether notes were given up on.
+
+Looks at: notes given up on
+Finds: warns
+"""
 
 from collections.abc import Iterator
 from contextlib import closing

@@ -7,28 +7,20 @@ from typing import Any
 from memman.config.providers import EMBEDDERS, LLMS
 from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
 from memman.http import Http, Policy, Rejected
-from memman.llm.anthropic import VERSION
 from memman.model.errors import BadReply, MemmanError
 from memman.providers import without_role
+from memman.providers.build import adapter
 
 # Seconds for one look; a person waits for it.
 PATIENCE = 10.0
 _KEY_STATUS = frozenset({401, 403})
 
 
-# How a key is shown.
-_HEADERS: dict[str, Callable[[str], dict[str, str]]] = {
-    "bearer": lambda key: {"authorization": f"Bearer {key}"} if key else {},
-    "x-api-key": lambda key: {"x-api-key": key, "anthropic-version": VERSION},
-    "": lambda _: {},
-}
-
-
 def probed(context: Context, family: str, record: dict[str, str], ask: Callable[[Http], Awaitable[None]]) -> Finding:
     """Look at the provider of a `family` of keys, or where the person allows it, `ask` it."""
     row = (EMBEDDERS if family == "EMBED" else LLMS)[without_role(record["provider"])]
     base = record["endpoint"].rstrip("/").removesuffix("/v1" if row.free.startswith("/v1") else "")
-    headers = _HEADERS[row.key](context.settings[f"MEMMAN_{family}_API_KEY"])
+    headers = adapter(row).headers(context.settings[f"MEMMAN_{family}_API_KEY"]) if row.keyed else {}
 
     async def look(http: Http) -> None:
         await http.get(base + row.free, headers)

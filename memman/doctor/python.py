@@ -1,4 +1,8 @@
-"""Whether what runs memman can be changed by others: whoever changes the interpreter or its modules runs as you."""
+"""Whether what runs memman can be changed by others: whoever changes the interpreter or its modules runs as you.
+
+Looks at: the interpreter, its modules, and the program the launcher starts
+Finds: fails if every user can change one of them or its folder; warns if another user owns it
+"""
 
 import os
 import stat

@@ -1,4 +1,8 @@
-"""Whether hooks do what they are for: each is run as its host does, on a recorded payload and a folder of its own."""
+"""Whether hooks do what they are for: each is run as its host does, on a recorded payload and a folder of its own.
+
+Looks at: each hook, run
+Finds: does not do what it is for
+"""
 
 import json
 import os

@@ -1,4 +1,8 @@
-"""Whether the reranker is set up as a whole, and answers in its time."""
+"""Whether the reranker is set up as a whole, and answers in its time.
+
+Looks at: the reranker, where one is set up
+Finds: lacks its provider or endpoint; with `--billable` warns where it does not answer in time
+"""
 
 from collections.abc import Iterator
 

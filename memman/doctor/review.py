@@ -1,4 +1,8 @@
-"""Whether memories wait for a person to approve or reject them."""
+"""Whether memories wait for a person to approve or reject them.
+
+Looks at: memories held back until a person approves or rejects them ([poisoning](poisoning.md))
+Finds: warns
+"""
 
 from collections.abc import Iterator
 

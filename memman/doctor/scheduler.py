@@ -1,13 +1,19 @@
-"""Whether somebody starts drains, and whether they may run."""
+"""Whether somebody starts drains, and whether they may run.
+
+Looks at: who starts drains; where each write does, one is started so, on a data folder of its own
+Finds: warns where nobody does, or it is stopped; fails where a drain that a write starts does not come to its end,
+with the reason, and where the schedule is lost though units stand, or names nobody that is known
+"""
 
 import os
 import time
 from collections.abc import Iterator
 from signal import SIGKILL
 
-from memman.config.detached import SERVE_LOCK, SWITCH, command, held, launch
+from memman.config.drain_by_write import SERVE_LOCK, SWITCH, command, launch
 from memman.config.launcher import launcher_path
-from memman.config.schedule import KINDS, NOBODY, SERVE, Schedule, schedule_path
+from memman.config.lockfile import held
+from memman.config.schedule import NOBODY, SERVE, STARTERS, Schedule, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, warn
 from memman.doctor.tryout import tryout
 from memman.scheduler import files
@@ -24,7 +30,7 @@ def check(context: Context) -> Iterator[Finding]:
     schedule = Schedule.load(context.data)
     if schedule.stopped:
         yield warn("stopped: memory is read-only", "memman scheduler start")
-    elif schedule.kind not in ("", *KINDS):
+    elif schedule.kind not in ("", *STARTERS):
         says = f"{schedule_path(context.data)} names an unknown scheduler, {schedule.kind[:40]!a}"
         yield fail(says, _INSTALL)
     elif schedule.kind == NOBODY:
@@ -50,7 +56,7 @@ def _laid(data: str) -> Adapter | None:
 
 
 def _served(data: str) -> Finding:
-    if held(data, SERVE_LOCK):
+    if held(f"{data}/{SERVE_LOCK}"):
         return ok("`memman scheduler serve` is running")
     hint = "or start it where it should run, e.g. in the container; until then writes start drains"
     return warn("`memman scheduler serve` is not running", _INSTALL, hint)

@@ -1,4 +1,8 @@
-"""Whether the queue and every store have a schema that this memman knows."""
+"""Whether the queue and every store have a schema that this memman knows.
+
+Looks at: queue and stores
+Finds: written by a newer memman; an older schema is upgraded on use
+"""
 
 from collections.abc import Iterator
 from contextlib import closing

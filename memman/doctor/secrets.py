@@ -1,4 +1,8 @@
-"""Whether a store holds what an older version, with fewer rules, did not know for a secret."""
+"""Whether a store holds what an older version, with fewer rules, did not know for a secret.
+
+Looks at: what drains found in stores of an older version
+Finds: warns of what today's rules call a secret ([secrets](secrets.md))
+"""
 
 from collections.abc import Iterator
 

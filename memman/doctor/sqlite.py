@@ -1,4 +1,8 @@
-"""Whether the SQLite that apsw brings is new enough."""
+"""Whether the SQLite that apsw brings is new enough.
+
+Looks at: the SQLite library in apsw
+Finds: older than 3.51.3
+"""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,9 @@
-"""Whether sqlite-vec, which scans vectors, loads; and what it would bring where it is not installed."""
+"""Whether sqlite-vec, which scans vectors, loads; and what it would bring where it is not installed.
+
+Looks at: the vector extension
+Finds: warns where it does not load, and where a store of 20,000 memories or more is without it; what it would bring
+is said in any case
+"""
 
 import os
 import sys

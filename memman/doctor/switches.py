@@ -1,4 +1,8 @@
-"""Whether an agent's own settings switch hooks off."""
+"""Whether an agent's own settings switch hooks off.
+
+Looks at: the agents' own settings
+Finds: warns where they switch hooks off, or OpenClaw's plugin may not see conversations
+"""
 
 import re
 import sys

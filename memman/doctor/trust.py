@@ -1,6 +1,9 @@
 """Whether Codex trusts our hooks: it silently skips one that its user has not approved as it stands.
 
 Trust is the user's to give, in Codex itself; here its record is only read.
+
+Looks at: Codex' record of approved hooks
+Finds: warns of hooks it skips: new, changed since, or switched off
 """
 
 import hashlib

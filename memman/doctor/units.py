@@ -1,4 +1,9 @@
-"""Whether the service manager's files are as this version ships them, and its units at work."""
+"""Whether the service manager's files are as this version ships them, and its units at work.
+
+Looks at: systemd units, the launchd agent
+Finds: differ from what this version ships, missing, not active, masked, not enabled, not read again, overridden by a
+drop-in, or systemd is gone and drains are overdue; warns without lingering
+"""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,8 @@
-"""Whether every memory has its vectors, and no change of the embedder was left unfinished."""
+"""Whether every memory has its vectors, and no change of the embedder was left unfinished.
+
+Looks at: each store's vectors, by embedder
+Finds: warns of memories without one, and of an unfinished change of the embedder
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

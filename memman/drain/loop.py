@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import apsw
 
+from memman.drain.consequences import consequence
 from memman.drain.health import Health
 from memman.drain.report import Report
-from memman.drain.retry import consequence
 from memman.drain.runner import Stopped, Watch, run_note
 from memman.drain.store_queue import InFlight, StoreQueue
 from memman.drain.worklog import failure

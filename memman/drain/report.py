@@ -8,7 +8,7 @@ from memman.pipeline.plan import Outcome
 
 @dataclass(slots=True)
 class Report:
-    """What one drain did, in notes but for `added` and `superseded`, which count memories.
+    """What one drain did, in notes, except for `added` and `superseded`, which count memories.
 
     `exit_code` is that of the first store or disk that could not be used.
     """

@@ -1,4 +1,4 @@
-"""One drain from its lock to its report: rounds over the queue until nobody rings, signals, the heartbeat."""
+"""One drain from its lock to its report: rounds over the queue, signals, the heartbeat."""
 
 import asyncio
 import gc
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
 from memman.config.env import Settings
-from memman.config.ground import claim
+from memman.config.filesystem import claim
+from memman.config.lockfile import FOREVER
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.drain.failpoint import reach
@@ -51,7 +52,7 @@ def drain(
     data = data_dir()
     claim(data)
     deadline = None if seconds is None else time.monotonic() + seconds
-    patience = (-1 if seconds is None else seconds) if patient else 0
+    patience = (FOREVER if seconds is None else seconds) if patient else 0
     with drain_lock(data, patience, handed=handed), Worklog(data) as log:
         from memman.recovery.swap import finish
 
@@ -82,7 +83,7 @@ def _at_once(settings: Settings) -> int:
 
 
 def _rounds(data: str, queue: Queue, limits: Limits, once: Callable[[], Report]) -> Report:
-    """Drain until nobody rings; one that takes some of the notes only leaves the bell to others."""
+    """Drain until no write asks for another round; a drain of only some of the notes leaves the requests to others."""
     from memman.queue.arrivals import take_up
 
     if limits.notes is not None or limits.store is not None:

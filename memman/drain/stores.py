@@ -31,7 +31,7 @@ class Stores:
     def store(self, name: str) -> "SqliteStore":
         """Open a store for writing, made on first use."""
         if name not in self.opened:
-            from memman.queue.emptied import refuse_emptied
+            from memman.queue.emptied_store import refuse_emptied
             from memman.store.sqlite.store import SqliteStore
 
             refuse_emptied(self.providers.data, checked(name))

@@ -1,12 +1,12 @@
-"""What each stage made of a note, in a line a person can follow."""
+"""What each stage made of a note, in a line that a person can follow."""
 
 from collections import Counter
 from collections.abc import Callable
 
 from memman.model.records import Fact
+from memman.model.text import clean
 from memman.model.vocabulary import WITHHELD
 from memman.pipeline.plan import Plan
-from memman.recall.render import clean
 
 _SHOWN = 80
 

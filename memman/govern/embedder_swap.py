@@ -10,6 +10,7 @@ from memman.config.env import Settings
 from memman.config.keys import KEYS
 from memman.config.places import read_file, write_file
 from memman.model.errors import DamagedFile
+from memman.model.objects import record
 
 _KEYED = ("provider", "model", "endpoint", "dimension")
 _PARTS = (*_KEYED, "store")
@@ -36,10 +37,10 @@ class EmbedderSwap:
         text = read_file(_path(data))
         if not text:
             return None
-        try:
-            return cls(**json.loads(text))
-        except (ValueError, TypeError) as error:
-            raise DamagedFile(f"{_path(data)} is not readable: delete it and start the swap again") from error
+        found = record(cls, text)
+        if found is None:
+            raise DamagedFile(f"{_path(data)} is not readable: delete it and start the swap again")
+        return found
 
     def save(self, data: str) -> None:
         """Keep the target until the swap is over."""

@@ -9,8 +9,8 @@ from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.records import Edge, EdgeKind
+from memman.model.text import SHORT_ID, clean
 from memman.model.vocabulary import HIDDEN
-from memman.recall.render import SHORT_ID, clean
 from memman.secrets.matcher import redact
 from memman.store import EdgeRow
 from memman.store.sqlite.catalogue import Catalogue

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
+from memman.model.text import SHORT_ID
 from memman.queue.view import QueueView
-from memman.recall.render import SHORT_ID
 from memman.store.sqlite.catalogue import Catalogue
 
 # Shorter ones are named by accident too easily: among 1000 memories four digits are unambiguous 98 times of 100.

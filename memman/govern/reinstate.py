@@ -9,7 +9,7 @@ from memman.govern.held import veiled
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId, UsageError
-from memman.recall.render import SHORT_ID
+from memman.model.text import SHORT_ID
 from memman.store.sqlite.catalogue import Catalogue
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from memman.config.schedule import refuse_stopped
 from memman.govern.ids import Named, named
 from memman.govern.stores import Chosen, answering, looking
 from memman.model.errors import UsageError
+from memman.model.text import SHORT_ID
 from memman.queue.view import QueueView
-from memman.recall.render import SHORT_ID
 from memman.store.sqlite.catalogue import Catalogue
 
 

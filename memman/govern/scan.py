@@ -3,12 +3,11 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, nullcontext, suppress
-from fcntl import LOCK_EX, flock
 from typing import TYPE_CHECKING, NamedTuple
 
 from memman.clock import now_ms
-from memman.config import stores
-from memman.config.places import LOG_FILES, log_path, open_file, queue_path, sessions_path, write_file
+from memman.config import lockfile, stores
+from memman.config.places import LOG_FILES, log_path, queue_path, sessions_path, text_at, write_file
 from memman.config.schedule import refuse_stopped
 from memman.govern import leaks
 from memman.govern.stores import Chosen, expected, writing
@@ -44,7 +43,7 @@ class Leak(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What a scan found, and the files with a secret in them that are none of those in use: a person deletes them."""
+    """What a scan found, and the files with a secret in them that memman does not use: a person deletes those."""
 
     findings: list[Leak]
     copies: list[str]
@@ -58,7 +57,7 @@ def scan(place: Chosen, *, named: bool) -> Scan:
             findings += _findings(one.name, one.path, leaks.STORE)
     findings += _findings("queue", queue_path(place.data), leaks.QUEUE)
     for path in _files(place.data):
-        held = leaking(_read(path))
+        held = leaking(text_at(path))
         findings += [Leak(os.path.relpath(path, place.data), "", *leak) for leak in held]
     return Scan(findings, [path for path in copies.copied(place.data) if _leaks(path)])
 
@@ -133,7 +132,7 @@ def _leaks(path: str) -> bool:
         with TranslatedErrors(path), closing(open_reader(path)) as db:
             return any(True for _ in leaks.found(db, leaks.STORE + leaks.QUEUE))
     except MemmanError:
-        return bool(leaking(_read(path)))
+        return bool(leaking(text_at(path)))
 
 
 def _files(data: str) -> Iterator[str]:
@@ -143,27 +142,12 @@ def _files(data: str) -> Iterator[str]:
         yield from (f"{sessions_path(data)}/{name}" for name in sorted(os.listdir(sessions_path(data))))
 
 
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace", opener=open_file) as source:
-            return source.read()
-    except OSError:
-        return ""
-
-
 def _fix_file(path: str) -> None:
     """Write a file without its secrets: a log anew, a session's in place, for hooks hold it open."""
-    said = _read(path)
+    said = text_at(path)
     if not leaking(said):
         return
     if "/logs/" in path:
         write_file(path, "".join(redact(line) for line in said.splitlines(keepends=True)))
         return
-    file = open_file(path, os.O_RDWR)
-    try:
-        flock(file, LOCK_EX)
-        clean = redact(os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")).encode()
-        os.ftruncate(file, 0)
-        os.pwrite(file, clean, 0)
-    finally:
-        os.close(file)
+    lockfile.edit(path, redact)

@@ -14,7 +14,7 @@ from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, standing, steadily, writing
 from memman.model.errors import CannotWrite, UnknownId, UsageError
 from memman.model.records import Scope
-from memman.recall.render import SHORT_ID
+from memman.model.text import SHORT_ID
 from memman.secrets import screened
 from memman.store.sqlite.catalogue import Catalogue
 

@@ -1,6 +1,5 @@
 """How memory is doing, on one page."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -9,6 +8,7 @@ from memman import __version__
 from memman.clock import now_ms
 from memman.config.providers import AGENTS, AUTO
 from memman.govern.stores import Chosen, answering, looking
+from memman.model.objects import parsed
 from memman.providers.fitness import UNFIT, unfit
 from memman.queue.late import counts
 from memman.queue.ledger import Ledger, today
@@ -43,7 +43,7 @@ def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, flo
             "troubles": _troubles(queue, [*filter(None, (providers["llm"], providers["fallback"]))]),
             "reconsiderable": queue.reconsiderable(),
             "unfit": unfit(queue.meta(UNFIT), [*filter(None, (providers["llm"], providers["fallback"]))]),
-            "last_drain": json.loads(queue.meta("last_drain") or "null"),
+            "last_drain": parsed(queue.meta("last_drain")),
             "spend": _spend(queue),
             "budget": dict(budget),
             "schema": {"store": STORE_SCHEMA, "queue": QUEUE_SCHEMA},

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from memman.config import scope, stores
 from memman.config.env import env_path
 from memman.config.places import check_folder, data_dir, fsync_folder, make_folder, store_path, write_file
+from memman.locks import steady
 from memman.model.errors import CannotWrite, DamagedFile, StoreError, UnknownStore, UsageError
 from memman.queue.notes import Queue
 from memman.queue.view import WAITING, QueueView
-from memman.recovery.locks import steady
 from memman.recovery.swap import aside_path
 from memman.sqlite import despite
 from memman.store.sqlite.catalogue import Catalogue
@@ -261,11 +261,11 @@ def _known(data: str, name: str) -> None:
 
 def unknown(data: str, name: str) -> UnknownStore:
     """Return an error that says which stores there are, and how to make this one."""
-    from memman.model.near import near
+    from memman.model.spelling import similar
 
     others = sorted({stores.DEFAULT, *_on_disk(data)})
     told = ", ".join(others[:_TOLD]) + (", …" if len(others) > _TOLD else "")
     known = f"the stores are {told};" if others[1:] else f"there is only {told!r};"
-    nearest = near(name, others)
+    nearest = similar(name, others)
     hint = f"did you mean {nearest!r}?" if nearest else known
     return UnknownStore(f"there is no store named {name!r}: {hint} `memman store create {name}` makes it")

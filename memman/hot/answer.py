@@ -4,8 +4,9 @@ import json
 from operator import attrgetter
 
 from memman.model.terms import stems
-from memman.model.vocabulary import LOW_TRUST
-from memman.recall.render import abridged, escaped, fitted, plain, tokens
+from memman.model.text import escaped, plain
+from memman.model.trust import unverified
+from memman.recall.render import abridged, fitted, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,4 +88,4 @@ def _record(hit: "Hit") -> "dict[str, Any]":
 
 def _warned(source: str) -> "dict[str, bool]":
     """Mark what neither the user nor their agent said."""
-    return {"unverified": True} if source in LOW_TRUST else {}
+    return {"unverified": True} if unverified(source) else {}

@@ -2,7 +2,7 @@
 
 import os
 
-from memman.config.ground import ensure_safe_folder
+from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import arrivals_path, make_folder, open_file
 from memman.hot.wire import quoted
 

@@ -6,7 +6,7 @@ from memman.config.ignore import ignored
 from memman.config.places import setting
 from memman.config.schedule import Schedule
 from memman.hot.frame import stripped
-from memman.hot.prompt import command, ends
+from memman.hot.prompt_text import command, ends
 from memman.secrets import screened
 
 TYPE_CHECKING = False
@@ -122,7 +122,7 @@ def _arrived(call: "Call", channel: str, text: str, source: str, **more: str) ->
 
 def _queue(call: "Call", row: "Row", arrived: str) -> None:
     """Queue a row; a drain that found its file has done so already."""
-    from memman.config.detached import ask
+    from memman.config.drain_by_write import ask
     from memman.hot.arrival import leave
     from memman.queue.append import insert
 

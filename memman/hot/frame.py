@@ -1,6 +1,6 @@
 """The frame that memories stand in when a hook puts them before a model, and its removal from what comes back."""
 
-from memman.model.unseen import UNSEEN
+from memman.model.text import UNSEEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

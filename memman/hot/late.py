@@ -42,6 +42,6 @@ class Progress:
             return
         record(self.data, self.event, self.missing)
         if self.missing == "queued":
-            from memman.config.detached import ask
+            from memman.config.drain_by_write import ask
 
             ask(self.data)

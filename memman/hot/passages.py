@@ -3,7 +3,7 @@
 A question that stands amid a long text is lost when the whole is looked up.
 """
 
-from memman.hot.bearing import GENERIC
+from memman.hot.threshold import GENERIC
 from memman.model.terms import query_terms, stem
 
 TYPE_CHECKING = False

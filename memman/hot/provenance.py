@@ -4,7 +4,8 @@ import os
 
 from memman.config.places import open_file
 from memman.config.scope import identity
-from memman.model.vocabulary import AGENT_MARKS, SOURCES
+from memman.model.trust import lowest
+from memman.model.vocabulary import AGENT_MARKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,14 +60,12 @@ def stamp(data: str, claimed: str, here: "Repository | None") -> dict[str, str]:
     """
     env = os.environ
     who = agent()
-    channel = "agent" if who else "user"
-    source = max(channel, claimed or channel, key=SOURCES.index)
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = ""
     return {
-        "source": source,
+        "source": lowest("agent" if who else "user", claimed),
         "agent": who,
         "session": next((env[key] for key in _SESSIONS if env.get(key)), ""),
         "cwd": cwd,

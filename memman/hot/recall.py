@@ -8,10 +8,12 @@ from memman.config import stores
 from memman.config.places import FILE_MODE, data_dir, open_file, setting, shown_path
 from memman.config.schedule import overdue
 from memman.config.scope import here
-from memman.hot.found import found, opened
 from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
-from memman.model.vocabulary import CATEGORIES, INTENTS, SOURCES
-from memman.recall.render import age, lines
+from memman.hot.recall_session import found, opened
+from memman.model.text import age
+from memman.model.trust import SOURCES
+from memman.model.vocabulary import CATEGORIES, INTENTS
+from memman.recall.render import lines
 from memman.sqlite import despite
 from memman.store.filters import Filters
 

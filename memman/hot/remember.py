@@ -8,10 +8,11 @@ from memman.config.ignore import ignored
 from memman.config.places import data_dir, kept_still
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import asked
+from memman.hot.dangling import dangling
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
-from memman.hot.pointing import pointing
 from memman.hot.provenance import stamp
-from memman.model.vocabulary import CATEGORIES, IMPORTANCES, SOURCES
+from memman.model.trust import SOURCES
+from memman.model.vocabulary import CATEGORIES, IMPORTANCES
 from memman.queue.append import MAX_BYTES, append_all
 from memman.secrets import screened
 
@@ -73,7 +74,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
 
 def _advise(text: str, *, piped: bool) -> None:
     """Say in a line what would make better notes."""
-    points = pointing(text)
+    points = dangling(text)
     if points:
         sys.stderr.write(f"memman: stored, but {', '.join(map(repr, points))} will tell a later reader nothing\n")
     lines = text.count("\n") + 1
@@ -145,5 +146,5 @@ def _print_json(
 
 def _acknowledged(uid: str, note: "Mapping[str, str | int | None]", *, fresh: bool) -> "dict[str, object]":
     entities = str(note["entities"]).split("\n") if note["entities"] else []
-    warnings = pointing(str(note["text"]))
+    warnings = dangling(str(note["text"]))
     return {"uid": uid, "state": "pending", "new": fresh, **note, "entities": entities, "quality_warnings": warnings}

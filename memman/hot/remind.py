@@ -5,12 +5,12 @@ What tools or the web said is not put before a model unasked, nor what no drain 
 
 import time
 
-from memman.hot.bearing import bearing, telling
-from memman.hot.found import RecallSession
 from memman.hot.frame import framed, harmless
 from memman.hot.passages import lookups, question
-from memman.hot.prompt import command, ends
-from memman.model.vocabulary import LOW_TRUST
+from memman.hot.prompt_text import command, ends
+from memman.hot.recall_session import RecallSession
+from memman.hot.threshold import bearing, telling
+from memman.model.trust import unverified
 from memman.recall.render import line, tokens
 from memman.recall.supersede import chain, newer_first
 from memman.sqlite import despite
@@ -69,7 +69,7 @@ def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
     recalls = RecallSession(data, store, waiting_of="user")
     for passage in filter(telling, lookups(recalls.reader, said)):
         found = recalls.hits(passage, Filters(every=True, here=here, inside=True), _LOOKED_AT, close=_CLOSE)
-        found = [hit for hit in found if hit.row.source not in LOW_TRUST]
+        found = [hit for hit in found if not unverified(hit.row.source)]
         known = {hit.row.uid: hit for hit in found}
         for hit in bearing(found, passage):
             for one in chain(hit, known):

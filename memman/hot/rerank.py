@@ -14,7 +14,7 @@ from memman.sqlite import TranslatedErrors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.hot.found import RecallSession
+    from memman.hot.recall_session import RecallSession
     from memman.recall.hit import Hit
     from memman.store.filters import Filters
 
@@ -40,7 +40,7 @@ def reranked(
             hits = _judged(data, query, hits)
         except MemmanError as error:
             return recalls.hits(query, filters, limit, intent), str(error)
-        hits = _arranged(recalls, hits, filters, limit, intent)
+        hits = _arranged(recalls, by_reranker(hits), limit, intent)
     return hits[:limit], ""
 
 
@@ -52,11 +52,9 @@ def _judged(data: str, query: str, hits: "list[Hit]") -> "list[Hit]":
     return [hit.having(rerank=score) for hit, score in zip(hits, scores, strict=True)]
 
 
-def _arranged(
-    recalls: "RecallSession", hits: "list[Hit]", filters: "Filters", limit: int, intent: str | None
-) -> "list[Hit]":
-    if recalls.reader is None:
-        return by_reranker(None, hits, filters)
+def _arranged(recalls: "RecallSession", hits: "list[Hit]", limit: int, intent: str | None) -> "list[Hit]":
+    best = newer_first(hits)[:limit]
+    if recalls.reader is None or not intent:
+        return best
     with TranslatedErrors(recalls.path):
-        best = newer_first(by_reranker(recalls.reader, hits, filters))[:limit]
-        return newer_first(ordered(recalls.reader, best, intent)) if intent else best
+        return newer_first(ordered(recalls.reader, best, intent))

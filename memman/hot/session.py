@@ -1,10 +1,9 @@
 """What hooks know about one session of an agent: which memories it was shown, and the prompts of its turn."""
 
 import os
-import time
-from fcntl import LOCK_EX, LOCK_NB, flock
 
-from memman.config.places import make_file, make_folder, open_file, sessions_path
+from memman.config.lockfile import acquired, opened, rewrite
+from memman.config.places import sessions_path
 from memman.secrets import screened
 
 TYPE_CHECKING = False
@@ -20,8 +19,8 @@ _LONGEST_ID = 4096
 _BEGUN = "begun"
 # Memories remembered as shown, the newest.
 _MOST_SHOWN = 512
-# How often a session that another hook holds is asked for, and the seconds between.
-_TRIES, _PAUSE = 50, 0.005
+# Seconds that a session is waited for which another hook holds.
+_PATIENCE = 0.25
 
 
 def session_name(session: str) -> str:
@@ -70,8 +69,7 @@ class Session:
         says = f"{' '.join([_BEGUN] * self.begun + [*self.shown][-_MOST_SHOWN:])}\n{self.prompt}"
         try:
             if says != self._said:
-                os.ftruncate(self._file, 0)
-                os.pwrite(self._file, says.encode(), 0)
+                rewrite(self._file, says)
         except OSError:
             pass
         os.close(self._file)
@@ -90,20 +88,11 @@ class Session:
 
 
 def _held(path: str) -> int:
-    """Open a session's file, made where it is missing, and hold it; -1 where that cannot be."""
+    """Open a session's file, and hold it where that can be had in time; -1 where it cannot be opened."""
+    file = -1
     try:
-        make_folder(os.path.dirname(path))
-        make_file(path)
-        file = open_file(path, os.O_RDWR)
-    except OSError:
-        return -1
-    for _ in range(_TRIES):
-        try:
-            flock(file, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_PAUSE)
-            continue
-        except OSError:
-            pass
-        break
+        file = opened(path)
+        acquired(file, _PATIENCE)
+    except OSError:  # a file system without locks lets it be used all the same
+        return file
     return file

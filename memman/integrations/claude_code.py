@@ -105,7 +105,7 @@ def take(text: str, original: str | None, launcher: str = "") -> str:
 
 
 def _revoke(text: str, original: str | None, meant: Callable[[str], bool], kept: list[str]) -> str:
-    """Take out the grants whose way to call memman is `meant`, but for those to be `kept`."""
+    """Take out the grants whose way to call memman is `meant`, except those to be `kept`."""
     for number, permission in reversed(list(enumerate(edits.listed(text, _ALLOW)))):
         called = _called(permission)
         if called and meant(called) and permission not in kept:

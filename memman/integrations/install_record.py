@@ -3,13 +3,13 @@
 import json
 import os
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from memman import __version__
 from memman.config.launcher import launcher_path
 from memman.config.places import make_folder, read_file, write_file
 from memman.integrations.files import content, decoded, digest, swap
 from memman.model.errors import CannotWrite
+from memman.model.objects import parsed
 
 _DIGITS = 12  # of a fingerprint, in the name of a backup
 
@@ -44,7 +44,7 @@ class InstallRecord:
         self.data = data
         self.entries: dict[str, Entry] = {}
         self.folders: list[str] = []
-        said = _parsed(read_file(manifest_path(data)))
+        said = parsed(read_file(manifest_path(data))) or {}
         try:
             self.entries = {held["path"]: Entry(**held) for held in said.get("files", [])}
             self.folders = [str(folder) for folder in said.get("folders", [])]
@@ -88,11 +88,3 @@ class InstallRecord:
         """Return the original as text, '' where there was no file, None where it is not known. Raises CannotEdit."""
         sound, held = self.original(entry) if entry else (False, None)
         return (decoded(held) or "") if sound else None
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        said = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}

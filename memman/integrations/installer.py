@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from memman.config.launcher import launcher_path
-from memman.integrations import forms, rivals
+from memman.integrations import own_part, rivals
 from memman.integrations.files import (
     check_writable,
     clear_draft,
@@ -58,7 +58,7 @@ def plan(manifest: InstallRecord, file: File) -> Step:
         text = file.put(decoded(before))
         if before not in {encoded(text), source}:
             text = file.put(decoded(source))
-        forms.check(file.form, text)
+        own_part.check(file.form, text)
         after = encoded(text)
     except CannotEdit as error:
         raise BadConfig(f"{file.path}: {error}; the file was not changed") from error
@@ -95,7 +95,7 @@ def _base(
     text = decoded(before) or ""
     if entry is None and launcher_path(manifest.data) not in text:
         return before, before
-    return encoded(forms.take(file.form, text, manifest.text(entry), launcher_path(manifest.data))), before
+    return encoded(own_part.take(file.form, text, manifest.text(entry), launcher_path(manifest.data))), before
 
 
 def _record(manifest: InstallRecord, target: Target, step: Step) -> None:

@@ -27,7 +27,7 @@ def home() -> str:
 
 
 def root(checkout: str) -> str:
-    """Return the checkout that is meant, by default the current folder. Raises UsageError where it is none."""
+    """Return the checkout that is meant, by default the current folder. Raises UsageError where it is not one."""
     place = os.path.abspath(checkout or os.getcwd())
     if not is_checkout(place):
         raise UsageError(f"{place} is not a NanoClaw checkout: give one with --checkout PATH")

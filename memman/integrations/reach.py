@@ -42,7 +42,7 @@ def link_path() -> str:
 
 
 def shells() -> list[Shell]:
-    """Return the ways: as after a login, and as in the shell that runs us, but for an environment it has entered."""
+    """Return the ways: as after a login, and as in the shell that runs us, except for an environment it has entered."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     login = os.environ.get("SHELL", "")
     if os.path.basename(login) not in _LOGINS or not os.access(login, os.X_OK):

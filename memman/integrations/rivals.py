@@ -3,8 +3,8 @@
 import os
 
 from memman.config.launcher import launcher_path
-from memman.integrations import forms
-from memman.integrations.files import content, decoded, encoded
+from memman.integrations import own_part
+from memman.integrations.files import content, decoded
 from memman.integrations.install_record import Entry, InstallRecord
 from memman.integrations.json5 import CannotEdit
 from memman.model.errors import MemmanError
@@ -15,7 +15,7 @@ _LAUNCHER = launcher_path("")
 def called(manifest: InstallRecord, form: str, held: bytes | None) -> list[str]:
     """Return every other memman that a file's content calls. Raises CannotEdit."""
     own = os.path.realpath(launcher_path(manifest.data))
-    return [program for program in forms.called(form, decoded(held) or "") if os.path.realpath(program) != own]
+    return [program for program in own_part.called(form, decoded(held) or "") if os.path.realpath(program) != own]
 
 
 def calls(manifest: InstallRecord, form: str, path: str) -> list[str]:
@@ -42,15 +42,9 @@ def holder(manifest: InstallRecord, entry: Entry) -> str:
     return folder and launcher_path(folder)
 
 
-def original(manifest: InstallRecord, entry: Entry) -> tuple[bool, bytes | None]:
-    """Return whether the original is known, and its bytes; the work of a memman that is gone does not come back.
-
-    Raises CannotEdit.
-    """
-    sound, held = manifest.original(entry)
-    if not sound or held is None or not entry.rival or _claiming([entry.rival], entry.path):
-        return sound, held
-    return True, encoded(forms.take(entry.form, decoded(held) or "", None))
+def claims(folder: str, path: str) -> bool:
+    """Whether the memman with this data folder laid the file down, and has not taken it away."""
+    return path in InstallRecord(folder).entries
 
 
 def _folder(program: str) -> str:
@@ -58,4 +52,4 @@ def _folder(program: str) -> str:
 
 
 def _claiming(folders: list[str], path: str) -> str:
-    return next((folder for folder in folders if folder and path in InstallRecord(folder).entries), "")
+    return next((folder for folder in folders if folder and claims(folder, path)), "")

@@ -28,7 +28,7 @@ def installed(target: Target, data: str) -> bool:
 
 
 def drift(target: Target, data: str) -> list[str]:
-    """Say how an installed target differs from what this version ships, one line a difference."""
+    """Say how an installed target differs from what this version ships, one line per difference."""
     wrong = [] if launched(data) else [f"the launcher is missing: {wiring(data).launcher}"]
     try:
         files = expected(target, data)

@@ -37,7 +37,7 @@ class Wiring:
 class File:
     """One file of a target. `put` gives the text as it should be from the text as it is (None: no file).
 
-    `form` says how our part is taken out again: see forms.py.
+    `form` says how our part is taken out again: see own_part.py.
     """
 
     path: str

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from memman.config.launcher import launcher_path
-from memman.integrations import forms, rivals
+from memman.integrations import own_part, rivals
 from memman.integrations.files import clear_draft, content, decoded, digest, encoded, swap
 from memman.integrations.install_record import Entry, InstallRecord
 from memman.integrations.installer import TRIES
@@ -53,7 +53,7 @@ def plan(manifest: InstallRecord, entry: Entry) -> Undo:
     before = content(entry.path)
     recorded = manifest.entries.get(entry.path)
     try:
-        sound, original = rivals.original(manifest, recorded) if recorded else (False, None)
+        sound, original = _original(manifest, recorded) if recorded else (False, None)
         if holder := before and rivals.holder(manifest, entry):
             return _ceded(manifest, entry, before, holder)
     except CannotEdit as error:
@@ -65,19 +65,30 @@ def plan(manifest: InstallRecord, entry: Entry) -> Undo:
         return Undo(entry.path, before, original, saved=before, said=said)
     try:
         first = (decoded(original) or "") if sound else None
-        left = encoded(forms.take(entry.form, decoded(before) or "", first, launcher_path(manifest.data)))
+        left = encoded(own_part.take(entry.form, decoded(before) or "", first, launcher_path(manifest.data)))
     except CannotEdit as error:
         raise _left(entry, error) from error
     kept = f"; the original is in {entry.backup}" if entry.backup else ""
     return Undo(entry.path, before, left, said=f"changed since: only memman's entries are taken out{kept}")
 
 
+def _original(manifest: InstallRecord, entry: Entry) -> tuple[bool, bytes | None]:
+    """Return whether the original is known, and its bytes; the work of a memman that is gone does not come back.
+
+    Raises CannotEdit.
+    """
+    sound, held = manifest.original(entry)
+    if not sound or held is None or not entry.rival or rivals.claims(entry.rival, entry.path):
+        return sound, held
+    return True, encoded(own_part.take(entry.form, decoded(held) or "", None))
+
+
 def _ceded(manifest: InstallRecord, entry: Entry, before: bytes, holder: str) -> Undo:
     """Work out a file that works for another memman by now: only what calls ours goes. Raises CannotEdit."""
     text, launcher = decoded(before) or "", launcher_path(manifest.data)
-    if entry.form == LAID or forms.called(entry.form, text) == rivals.called(manifest, entry.form, before):
+    if entry.form == LAID or own_part.called(entry.form, text) == rivals.called(manifest, entry.form, before):
         return Undo(entry.path, before, before, said=f"it works for {holder} now")
-    left = encoded(forms.take(entry.form, text, None, launcher))
+    left = encoded(own_part.take(entry.form, text, None, launcher))
     return Undo(entry.path, before, left, said=f"only what calls {launcher} is taken out; what calls {holder} stays")
 
 
@@ -138,10 +149,10 @@ def _is_ours(file: File, wiring: Wiring, *, alone: bool) -> bool:
         text = decoded(content(file.path))
         if text is None:
             return False
-        named = forms.names(file.form, text, wiring.launcher)
+        named = own_part.names(file.form, text, wiring.launcher)
         if file.form == LAID:
             return named or (alone and text == file.put(None))
-        holds = named or (alone and forms.anonymous(file.form, text))
-        return holds and forms.take(file.form, text, None, wiring.launcher) != text
+        holds = named or (alone and own_part.anonymous(file.form, text))
+        return holds and own_part.take(file.form, text, None, wiring.launcher) != text
     except (CannotEdit, MemmanError):
         return False

@@ -20,9 +20,9 @@ from memman.model.errors import ProviderMisconfigured
 FOLDER = __file__.removesuffix("judge.py")
 WEIGHTS, VOCABULARY, MANIFEST, SCOPE = "judge.safetensors", "vocabulary.txt", "manifest.json", "scope.json"
 RELATIONS = ("apart", "supersedes", "retracts", "same", "refines")
-KINDS = ("preference", "correction", "rule", "decision", "fact")
+STATEMENT_KINDS = ("preference", "correction", "rule", "decision", "fact")
 # That something corrects the agent says nothing of what it is: of these the likeliest other kind counts.
-_CORRECTION = KINDS.index("correction")
+_CORRECTION = STATEMENT_KINDS.index("correction")
 # Elements of the vector of what a statement speaks of.
 ABOUT = 256
 # Tokens read of each statement of a pair, and of a text at once: what it was taught is seldom longer.
@@ -132,11 +132,15 @@ class Judge:
         What is made for another judge's vectors says so of none.
         """
         said = self._scope
-        if said["judge"] != self.name:
+        if said["judge"] != self.name or not texts:
             return [False] * len(texts)
-        logits = self.about(texts) @ np.array(said["weights"][:-1], np.float32) + said["weights"][-1]
+        logits = self.early(texts) @ np.array(said["weights"][:-1], np.float32) + said["weights"][-1]
         found: list[bool] = (1 / (1 + np.exp(-logits)) > said["personal"]).tolist()
         return found
+
+    def early(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of how statements are said, after the judge's first layers (texts, width)."""
+        return self._encoder.early([self._ids(text, LONGEST_PAIR) for text in texts])
 
     def spans(self, text: str) -> list[Span]:
         """Return the pieces of `text` that seem worth keeping at all, in order; the surer, the more worth."""
@@ -152,7 +156,7 @@ class Judge:
         found, at = [], 0
         for text in texts:
             mine = [one for one in read if at <= one[0][1] < at + len(text)]
-            found.append((_highest(mine), _kind(mine)) if mine else (0.0, KINDS[-1]))
+            found.append((_highest(mine), _kind(mine)) if mine else (0.0, STATEMENT_KINDS[-1]))
             at += len(text) + 1
         return found
 
@@ -172,7 +176,7 @@ class Judge:
             for part in cut:
                 worth, kinds, about = next(answers)
                 kinds[:, _CORRECTION] = 0
-                names = (KINDS[n] for n in kinds.argmax(-1).tolist())
+                names = (STATEMENT_KINDS[n] for n in kinds.argmax(-1).tolist())
                 known[text] += zip(part, worth.tolist(), names, strict=True)
             with self._lock:
                 if _size(known[text]) <= _READ:
@@ -296,4 +300,4 @@ def _highest(run: Sequence[Read]) -> float:
 def _kind(run: Sequence[Read]) -> str:
     """Return the kind that most tokens are of."""
     kinds = [kind for _, _, kind in run]
-    return max(KINDS, key=kinds.count)
+    return max(STATEMENT_KINDS, key=kinds.count)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from unicodedata import category
 
 from memman.embed import wordpiece
-from memman.embed.static import IDEOGRAPHS
+from memman.embed.static import IDEOGRAPHS, ideograph
 
 _IDEOGRAPH = "".join(f"{chr(low)}-{chr(high)}" for low, high in IDEOGRAPHS)
 # Ideographs and marks stand alone, as BERT has them.
@@ -38,9 +38,5 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
         while at < size and category(text[at])[0] == "M":
             at += 1
             more = _WORD.match(text, at)
-            at = more.end() if more and more[0].isalnum() and not _ideographic(more[0]) else at
+            at = more.end() if more and more[0].isalnum() and not ideograph(more[0][0]) else at
         yield start, at
-
-
-def _ideographic(word: str) -> bool:
-    return any(low <= ord(word[0]) <= high for low, high in IDEOGRAPHS)

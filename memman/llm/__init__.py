@@ -1,4 +1,4 @@
-"""Language models behind one Protocol: a file a provider, an embedded one among them."""
+"""Language models behind one Protocol: one file per provider, a built-in one among them."""
 
 from typing import Protocol
 

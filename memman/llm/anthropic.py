@@ -45,12 +45,17 @@ class AnthropicMessages(RemoteModel):
         super().__init__(
             http,
             f"{endpoint.rstrip('/').removesuffix('/v1')}/v1/messages",
-            {"x-api-key": api_key, "anthropic-version": VERSION},
+            self.headers(api_key),
             models,
             provider=provider,
             price=price,
             reasks=reasks,
         )
+
+    @staticmethod
+    def headers(api_key: str) -> dict[str, str]:
+        """Return the headers that show the key."""
+        return {"x-api-key": api_key, "anthropic-version": VERSION}
 
     def _body(self, request: Request) -> JsonObject:
         # The mark covers everything before it, the tool too: what every call of a task has in common.

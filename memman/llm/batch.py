@@ -16,7 +16,7 @@ MOST, LONGEST = 16, 24_000
 SETTLED = 1.0
 # Tokens of an answer to several.
 _ROOM = 8_192
-# The task whose questions number facts and memories, a line each; how they are written, how many numbers each
+# The task whose questions number facts and memories, one per line; how they are written, how many numbers each
 # question has, and where answers refer to them.
 _COMPARING = "reconcile"
 _NUMBERED = re.compile(r"^([fm])(\d{1,2})(?=[: ])", re.MULTILINE)

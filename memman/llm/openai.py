@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from memman.http import Http, JsonObject
+from memman.http import Http, JsonObject, bearer
 from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, amount, count, unbounded
 from memman.llm.text import outermost
 from memman.model.records import Request, Usage
@@ -65,12 +65,14 @@ class OpenAICompatible(RemoteModel):
         super().__init__(
             http,
             f"{endpoint.rstrip('/')}/chat/completions",
-            {"authorization": f"Bearer {api_key}"} if api_key else {},
+            bearer(api_key),
             models,
             provider=provider,
             price=price,
             reasks=reasks,
         )
+
+    headers = staticmethod(bearer)
 
     def _body(self, request: Request) -> JsonObject:
         form = {"name": request.task, "strict": True, "schema": request.schema}

@@ -1,7 +1,8 @@
 """An object in what a program or a model wrote."""
 
-import json
 from typing import Any
+
+from memman.model.objects import parsed
 
 
 def outermost(text: str) -> dict[str, Any] | None:
@@ -11,8 +12,4 @@ def outermost(text: str) -> dict[str, Any] | None:
     """
     if text.lstrip().startswith("<think>"):
         text = text.partition("</think>")[2]
-    try:
-        found = json.loads(text[text.find("{") : text.rfind("}") + 1])
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    return parsed(text[text.find("{") : text.rfind("}") + 1])

@@ -12,7 +12,8 @@ docstring) the sentence the documentation prints for it.
     │   ├── DamagedFile             12
     │   ├── UnsafePlace             13
     │   ├── NewerSchema             14
-    │   └── OldLibrary              15
+    │   ├── OldLibrary              15
+    │   └── OlderProgram            16
     ├── ProviderError               20
     │   ├── ProviderUnavailable     21   again
     │   ├── BadReply                22   again
@@ -88,6 +89,12 @@ class OldLibrary(StoreError):
     """The SQLite library is older than 3.51.3 and can corrupt a WAL database."""
 
     exit_code = 15
+
+
+class OlderProgram(StoreError):
+    """The data folder belongs to memman 0.15, another program of this name. Nothing was changed."""
+
+    exit_code = 16
 
 
 class ProviderError(MemmanError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
-Action = Literal["ADD", "UPDATE", "DELETE", "MAYBE", "NONE"]
+Action = Literal["UPDATE", "DELETE", "MAYBE", "NONE"]
 
 EdgeKind = Literal["temporal", "entity", "causal", "semantic"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("temporal", "entity", "causal", "semantic")

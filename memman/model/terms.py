@@ -50,7 +50,7 @@ class _Kept(dict[int, str]):
         return self[point]
 
 
-class _Kinds(dict[int, str]):
+class _Scripts(dict[int, str]):
     """The kind of script a character belongs to: 'u' without spaces, 's' with. Learned as met."""
 
     def __missing__(self, point: int) -> str:
@@ -59,7 +59,7 @@ class _Kinds(dict[int, str]):
 
 
 _ASCII = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
-_KEPT, _KINDS = _Kept(), _Kinds()
+_KEPT, _SCRIPTS = _Kept(), _Scripts()
 
 
 def words(text: str) -> list[str]:
@@ -81,7 +81,7 @@ def lowered(text: str) -> list[str]:
 
 def _of_one_kind(run: str) -> list[str]:
     """Part what is written with spaces from what is not: 使用PostgreSQL数据库 is three words."""
-    kinds = run.translate(_KINDS)
+    kinds = run.translate(_SCRIPTS)
     if len(set(kinds)) == 1:
         return [run]
     starts = [0, *(n for n in range(1, len(kinds)) if kinds[n] != kinds[n - 1]), len(run)]
@@ -216,7 +216,7 @@ def unadorned(chunk: str) -> str:
 
 
 def _strays(mine: set[str], theirs: set[str]) -> bool:
-    """Whether what only one text has is in the other but for capitals and signs, or is a place without letters."""
+    """Whether what only one text has is in the other except for capitals and signs, or is a place without letters."""
     bare = set(map(_bare, theirs)) - {""}
     return any(_bare(chunk) in bare or chunk in _PLACES for chunk in mine - theirs if chunk not in ("a", "A"))
 

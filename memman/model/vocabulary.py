@@ -1,10 +1,5 @@
 """The closed sets of words a note may carry. Safe on the hot path: imports nothing."""
 
-# Most trusted first. A derived fact keeps the lowest trust of its sources.
-SOURCES = ("user", "agent", "file", "import", "tool", "web")
-# What neither the user nor their agent said: it is marked where it is shown, not put before a model unasked, retires
-# nothing that a more trusted source said, and is held back where it reads as an order.
-LOW_TRUST = ("file", "import", "tool", "web")
 # What each agent sets in the environment of the commands it runs; one that sets another's, too, comes first.
 AGENT_MARKS = (
     ("AMP_CURRENT_THREAD_ID", "amp"),
@@ -54,9 +49,6 @@ JUDGED = "judged"
 
 # Store setting, by number of an embedder: the row up to which every memory is known to have a vector of it.
 FILLED = "filled:"
-
-# How a note came to the queue: somebody said `remember`, an agent's turn ended, an agent summed up its session.
-CHANNELS = ("note", "turn", "compact")
 
 # Cosines between unrelated memories from which a store tells what is usual: their mean is known within a fifth of the
 # deviation then, which is reached with the eighth memory.

@@ -13,13 +13,13 @@ from memman.embed.static import sign_code
 from memman.judge.judge import Judge
 from memman.model.records import Candidate, Fact, Fingerprint, Note, memory_uid
 from memman.model.terms import match_any, query_terms
+from memman.pipeline.comparison import stems
 from memman.pipeline.context import cosines as own
 from memman.pipeline.judged import EVERYTHING, alike
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.scope import beside, scope
 from memman.pipeline.trust import source
-from memman.pipeline.words import stems
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
 

@@ -3,25 +3,26 @@
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from memman.llm.builtin.split import asks
 from memman.llm.builtin.turn import worth
 from memman.model.errors import Refused
 from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
-from memman.pipeline.about import about, together
+from memman.pipeline.about_shown import about, together
+from memman.pipeline.comparison import stems
 from memman.pipeline.deobfuscate import plain
-from memman.pipeline.echo import news
-from memman.pipeline.facts import FIELDS, borne_out, fact, listing, summed_up
+from memman.pipeline.facts import FIELDS, borne_out, distinct, fact, listing, summed_up
 from memman.pipeline.fidelity import faithful, original
 from memman.pipeline.grammar import parsed
+from memman.pipeline.known import news
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
 from memman.pipeline.speech import continued, own, prose
-from memman.pipeline.trust import OWN_CATEGORIES
-from memman.pipeline.words import stems
+from memman.pipeline.trust import told
 
 # Facts of one turn.
 MAX_FACTS = 8
@@ -40,9 +41,14 @@ _NO_HINTS = Hints()
 _MARKS = ".,:;!?'\"`()[]{}<>*"
 _SIGNS = frozenset("_@/:+~.-=$%#0123456789")
 
-_KINDS = [category for category in CATEGORIES if category != "context"]  # what is of now is not kept of a turn
+# What is only of now is not kept of a turn.
+_KEPT_CATEGORIES = [category for category in CATEGORIES if category != "context"]
 SCHEMA = listing(
-    FIELDS | {"speaker": {"type": "string", "enum": ["user", "agent"]}, "category": {"type": "string", "enum": _KINDS}},
+    FIELDS
+    | {
+        "speaker": {"type": "string", "enum": ["user", "agent"]},
+        "category": {"type": "string", "enum": _KEPT_CATEGORIES},
+    },
     MAX_FACTS,
 )
 _SCHEMA_TEXT = json.dumps(SCHEMA)
@@ -73,7 +79,7 @@ class Heard:
     @property
     def stated(self) -> str:
         """What the user said but asked, a sentence a paragraph."""
-        return "\n\n".join(one.text for one in parsed(self.user) if not _asks(one.text))
+        return "\n\n".join(one.text for one in parsed(self.user) if not asks(one.text))
 
     @property
     def everything(self) -> str:
@@ -156,30 +162,24 @@ def _beside(facts: tuple[Fact, ...], answers: tuple[Fact, ...]) -> tuple[Fact, .
 def _facts(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     """Return what the built-in model found: it quotes, and says whom."""
     items = listed(data, "facts", MAX_FACTS)
-    return _distinct(
-        one if item["speaker"] == "user" else _told(one) for item in items if (one := fact(item, _NO_HINTS))
-    )
+    return _stated(one if item["speaker"] == "user" else told(one) for item in items if (one := fact(item, _NO_HINTS)))
 
 
 def _borne_out(tools: Tools, data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:
     """Return what a model found, as it was said, each stamped with who said it, whatever the model claims."""
     items = ((fact(item, _NO_HINTS), item.get("speaker")) for item in listed(data, "facts", MAX_FACTS))
     lasting = ((one, speaker) for one, speaker in items if one.text and _lasting(tools, one.text, heard))
-    return _distinct(kept for one, speaker in lasting if (kept := _attributed(one, speaker, heard)))
+    return _stated(kept for one, speaker in lasting if (kept := _attributed(one, speaker, heard)))
 
 
-def _distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    return tuple({one.text.casefold(): one for one in facts if one.text and not _asks(one.text)}.values())
+def _stated(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    return distinct(one for one in facts if not asks(one.text))
 
 
 def _lasting(tools: Tools, text: str, heard: Heard) -> bool:
     """Whether a fact, or what it was made of, is worth keeping at all: not the task, nor how far the work has come."""
     read = filter(None, (text, original(text, heard.everything)))
     return tools.judge is None or any(tools.judge.lines([one])[0][0] >= WORTH for one in read)
-
-
-def _asks(text: str) -> bool:
-    return text.rstrip().endswith(("?", "\uff1f"))
 
 
 def _attributed(one: Fact, speaker: object, heard: Heard) -> Fact | None:
@@ -192,19 +192,14 @@ def _attributed(one: Fact, speaker: object, heard: Heard) -> Fact | None:
     kept = borne_out(one, heard.stated) if quoted or faithful(one.text, heard.stated) else None
     kept = kept or borne_out(one, heard.everything)
     kept = kept and summed_up(kept, heard.everything)
-    return kept if kept is None or faithful(kept.text, heard.stated) else _told(kept)
-
-
-def _told(one: Fact) -> Fact:
-    """Return a fact as the agent's word."""
-    return replace(one, source="agent", category="fact" if one.category in OWN_CATEGORIES else one.category)
+    return kept if kept is None or faithful(kept.text, heard.stated) else told(kept)
 
 
 def _lent(text: str, heard: Heard) -> bool:
     """Whether a text names what is in the agent's words alone."""
     theirs = heard.user.casefold()
-    told = f"{heard.agent}\n{heard.summary}".casefold()
-    return any(name in told and name not in theirs for name in _names(text))
+    others = f"{heard.agent}\n{heard.summary}".casefold()
+    return any(name in others and name not in theirs for name in _names(text))
 
 
 def _names(text: str) -> Iterable[str]:

@@ -6,16 +6,16 @@ from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
 from memman.model.records import Draft, Edge, Fact, Note, Scope, Verdict, memory_uid
-from memman.model.vocabulary import LOW_TRUST, PROTECTED, REPLACED
+from memman.model.trust import unverified
+from memman.model.vocabulary import PROTECTED, REPLACED
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
-from memman.pipeline.echo import held, whose
 from memman.pipeline.embed import made_by
 from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.scope import scope
-from memman.pipeline.trust import bounded, may_touch
+from memman.pipeline.trust import bounded, may_confirm, may_touch, vouches, whose
 from memman.store.protocols import Reader, Store, Unit
 
 
@@ -49,8 +49,7 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
             unit.put_aliases(rows[n], alike)
         uids.append(draft.uid)
     for n, memory in known.items():
-        # What an agent repeats of its own accord confirms nothing, nor does low trust what people said.
-        if not plan.facts[n].source and may_touch(plan.facts[n], _whose(plan, n), _source(tools.reader, memory)):
+        if may_confirm(plan.facts[n], _whose(plan, n), _source(tools.reader, memory)):
             unit.confirm(memory, plan.note, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     if tools.judge:
@@ -67,28 +66,23 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
 
 
 def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:
-    """Return the facts that are stored already, each with its memory; what is out of date by now says nothing.
+    """Return the facts that reconcile found stored already, each with its memory, where that still holds.
 
-    What a user says is no news only where it rests on more than a page or a tool: their word is stored beside it.
+    What was so once may be said again, and is so again, but not by an agent that repeats it. What a user says is no
+    news only where it rests on more than a page or a tool: their word is stored beside it.
     """
-    known = {
-        v.fact: at[v.memory]
+    return {
+        v.fact: memory
         for v in plan.verdicts
-        if v.action == "NONE" and _stands(reader, at.get(v.memory)) and not _vouched(reader, plan, v.fact, at[v.memory])
+        if v.action == "NONE"
+        and (memory := at.get(v.memory)) is not None
+        and (plan.facts[v.fact].source or reader.filtered([memory], EVERYTHING))
+        and not _vouched(reader, plan, v.fact, memory)
     }
-    # An agent's fact may repeat what a note beside it has stored since it was judged.
-    said = {n: held(reader, fact) for n, fact in enumerate(plan.facts) if n not in known and not fact.held}
-    return known | {n: memory for n, memory in said.items() if memory is not None}
-
-
-def _stands(reader: Reader, memory: int | None) -> bool:
-    """Whether a memory is in force: what was so once may be said again, and is so again."""
-    return memory is not None and bool(reader.filtered([memory], EVERYTHING))
 
 
 def _vouched(reader: Reader, plan: Plan, n: int, memory: int) -> bool:
-    """Whether the user says themselves what nobody but a page, a file or a tool said before."""
-    return _whose(plan, n) == "user" and _source(reader, memory) in LOW_TRUST
+    return vouches(_whose(plan, n), _source(reader, memory))
 
 
 def _whose(plan: Plan, n: int) -> str:
@@ -160,7 +154,7 @@ def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at
         unit.set_meta(REPLACED + plan.note.uid, None)
     old = plan.note.hints.replaces
     # Whose word the other note is nobody knows yet: only what may retire anybody's leaves word.
-    if old and shown and not at and _whose(plan, min(shown)) not in LOW_TRUST:
+    if old and shown and not at and not unverified(_whose(plan, min(shown))):
         unit.set_meta(REPLACED + old, f"{shown[min(shown)]} {plan.note.queued_at}")
     return retired
 

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from memman.model.unseen import SELECTORS, UNSEEN
+from memman.model.text import SELECTORS, UNSEEN
 
 _FLAG = "\U0001f3f4"
 _TAGS = re.compile("[\U000e0020-\U000e007e]{3,}")
@@ -80,7 +80,7 @@ def _decoded(text: str) -> Iterator[str]:
 
 
 def _readable(raw: bytes) -> str:
-    """Return bytes as text, '' for what is none."""
+    """Return bytes as text, '' for what is not text."""
     text = raw.decode("utf-8", "replace")
     told = sum(c.isalnum() or c.isspace() or c in ".,:;!?'\"/-_()" for c in text)
     return text if told >= _LEAST_READABLE * len(text) else ""

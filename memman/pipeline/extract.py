@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from memman.llm.builtin.split import sentences
+from memman.llm.builtin.split import asks, sentences
 from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import unverified
 from memman.pipeline import injection
 from memman.pipeline.deobfuscate import plain
-from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, fact, listing, summed_up
+from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, distinct, fact, listing, summed_up
 from memman.pipeline.judged import EVERYTHING
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
@@ -60,7 +60,7 @@ async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
     request = _request(note)
     try:
         facts = _facts((await tools.llm.complete(request)).data, note)
-        if not facts and _asks(note.text):
+        if not facts and _only_asks(note.text):
             return ()
         if tools.llm.provider != tools.builtin.provider:
             facts = _borne_out(facts, note)
@@ -72,9 +72,9 @@ async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
     return facts if facts and all(len(one.text) < MAX_TEXT for one in facts) else _pieces(note)
 
 
-def _asks(text: str) -> bool:
+def _only_asks(text: str) -> bool:
     """Whether all of a text is questions."""
-    return all(one.rstrip().endswith(("?", "\uff1f")) for one in sentences(text)) and bool(text.strip())
+    return all(map(asks, sentences(text))) and bool(text.strip())
 
 
 def _pieces(note: Note) -> tuple[Fact, ...]:
@@ -103,21 +103,17 @@ def _request(note: Note) -> Request:
 
 
 def _facts(data: Mapping[str, Any], note: Note) -> tuple[Fact, ...]:
-    return _distinct(fact(item, note.hints) for item in listed(data, "facts", MAX_FACTS))
+    return distinct(fact(item, note.hints) for item in listed(data, "facts", MAX_FACTS))
 
 
 def _borne_out(facts: Iterable[Fact], note: Note) -> tuple[Fact, ...]:
     """Return facts as the note has them; an attack that a page makes of a summary is left in, to give it away."""
     text = plain(note.text)
-    kept = _distinct(one for found in facts if (one := borne_out(found, text)))
+    kept = distinct(one for found in facts if (one := borne_out(found, text)))
     # The note's own sentence, kept in place of a part of it, says what stands beside it too.
     kept = tuple(one for one in kept if not any(_within(one.text, other.text) for other in kept))
-    return kept if note.provenance.source in LOW_TRUST else tuple(summed_up(one, text) for one in kept)
+    return kept if unverified(note.provenance.source) else tuple(summed_up(one, text) for one in kept)
 
 
 def _within(text: str, other: str) -> bool:
     return text != other and text.rstrip(".!\u3002") in other
-
-
-def _distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    return tuple({one.text.casefold(): one for one in facts if one.text}.values())

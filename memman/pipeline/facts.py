@@ -1,6 +1,6 @@
 """What extraction asks a model for, and how its answer becomes facts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +55,11 @@ def fact(item: Mapping[str, Any], hints: Hints) -> Fact:
         keywords=names(item.get("keywords"), *KEYWORDS),
         summary=clean(item.get("summary"), MAX_SUMMARY),
     )
+
+
+def distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Return the facts with a text, each once."""
+    return tuple({one.text.casefold(): one for one in facts if one.text}.values())
 
 
 def borne_out(one: Fact, source: str) -> Fact | None:

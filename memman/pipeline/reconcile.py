@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -13,12 +13,13 @@ from memman.llm.builtin.reconcile import BEARS, groups
 from memman.model.errors import Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
 from memman.pipeline.candidates import ABOUT, NEAR, SHARED, closest, find, in_flight
+from memman.pipeline.comparison import same, stems
 from memman.pipeline.facts import ASKED_TEXT, MAX_TEXT
 from memman.pipeline.fidelity import faithful
+from memman.pipeline.known import known
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, itemized, prompt
 from memman.pipeline.replies import clean, lines, listed, number
-from memman.pipeline.words import same, stems
 
 # What one note may do to the store, whatever the model says.
 MAX_UPDATES = 3
@@ -90,20 +91,24 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
         () if fact.held else first + then for fact, first, then in zip(plan.facts, ahead, stored, strict=True)
     )
     plan = replace(plan, local=local, candidates=candidates)
-    if plan.note.hints.replaces:
-        return replace(plan, verdicts=_replaced(tools, plan))
-    offered = _offered(plan.facts, candidates)
+    plan = replace(plan, verdicts=_replaced(tools, plan)) if plan.note.hints.replaces else await _judged(tools, plan)
+    plan = replace(plan, verdicts=(*plan.verdicts, *known(tools.reader, plan)))
+    return await _with_rests(tools, _asked_again(tools, plan))
+
+
+async def _judged(tools: Tools, plan: Plan) -> Plan:
+    """Ask the model, or the judge, what the facts do to the memories that are near enough to any."""
+    offered = _offered(plan.facts, plan.candidates)
     if not offered and len(_open(plan.facts)) < 2:  # noqa: PLR2004 - a fact alone causes nothing
-        return _asked_again(tools, plan)
+        return plan
     request = _request(plan, offered)
-    if tools.sparing and offered and not await _bearing(tools, request):
-        return _asked_again(tools, _settled(plan, offered, await tools.builtin.complete(request)))
+    # Without memories there is only the question what caused what, which patterns answer.
+    asked = offered and (not tools.sparing or await _bearing(tools, request))
     try:
-        # Without memories there is only the question what caused what, which patterns answer.
-        reply = await (tools.llm if offered else tools.builtin).complete(request)
+        reply = await (tools.llm if asked else tools.builtin).complete(request)
     except Refused:
         reply = await tools.builtin.complete(request)
-    return await _with_rests(tools, _asked_again(tools, _settled(plan, offered, reply)))
+    return _settled(plan, offered, reply)
 
 
 async def _bearing(tools: Tools, request: Request) -> bool:
@@ -240,16 +245,7 @@ def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Map
         judged.add(uid)
         rest = "" if action == "MAYBE" else rest
         kept.append(Verdict(fact, action, uid, clean(item.get("reason"), MAX_REASON), rest))
-    retired = {verdict.memory for verdict in kept if verdict.action != "MAYBE"}
-    return [*kept, *_known(facts, offered, retired)]
-
-
-def _known(facts: Mapping[int, Fact], offered: Sequence[Candidate], retired: Container[str]) -> Iterable[Verdict]:
-    """Yield what is stored already: the same statement, whoever judged; anything else that a fact says is kept."""
-    for n, fact in facts.items():
-        twin = next((c for c in offered if c.uid not in retired and same(fact.text, c.text)), None)
-        if twin:
-            yield Verdict(n, "NONE", twin.uid, "already known")
+    return kept
 
 
 def _within(value: Any, numbers: Container[int]) -> TypeGuard[int]:

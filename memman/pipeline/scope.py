@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.model.records import Fact, Note, Scope
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import unverified
 from memman.pipeline.plan import Tools
 from memman.pipeline.trust import source
 from memman.store.filters import Filters
@@ -24,7 +24,7 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
         return tuple(replace(fact, scope=note.hints.scope) for fact in facts)
     personal = await asyncio.to_thread(tools.judge.personal, [fact.text for fact in facts])
     return tuple(
-        replace(fact, scope=PERSONAL if own and source(note, fact) not in LOW_TRUST else REPOSITORY)
+        replace(fact, scope=PERSONAL if own and not unverified(source(note, fact)) else REPOSITORY)
         for fact, own in zip(facts, personal, strict=True)
     )
 
@@ -40,3 +40,8 @@ def scope(note: Note, fact: Fact) -> Scope:
 def beside(reader: Reader, note: Note, fact: Fact) -> Filters:
     """Return what admits the memories that a fact may bear on: those of its repository, or what holds everywhere."""
     return _EVERYTHING.scoped(reader.holding(scope(note, fact).repository))
+
+
+def around(reader: Reader, note: Note) -> Filters:
+    """Return what admits the memories of a note's repository, and what holds everywhere."""
+    return _EVERYTHING.scoped(reader.holding(note.provenance.repository) | reader.holding(""))

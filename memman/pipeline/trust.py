@@ -1,24 +1,15 @@
 """Whose word a fact is, what that lets it do, and what is held back until a person has looked at it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from memman.model.records import DEFAULT_IMPORTANCE, Fact, Note
-from memman.model.vocabulary import LOW_TRUST, SOURCES
+from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
+from memman.model.trust import lowest, rank, unverified
+from memman.pipeline.comparison import twins
 from memman.pipeline.injection import advice, attack, labelled, order, reported
 
 # What only a person can say of what they want.
-OWN_CATEGORIES = frozenset({"preference", "decision"})
-
-
-def rank(source: str) -> int:
-    """Rank a source, 0 the most trusted."""
-    return SOURCES.index(source) if source in SOURCES else len(SOURCES)
-
-
-def lowest(*sources: str) -> str:
-    """Return the least trusted of some sources; '' says nothing."""
-    return max(filter(None, sources), key=rank)
+_WISHES = frozenset({"preference", "decision"})
 
 
 def source(note: Note, fact: Fact) -> str:
@@ -26,12 +17,34 @@ def source(note: Note, fact: Fact) -> str:
     return lowest(note.provenance.source, fact.source)
 
 
+def whose(note: Note, fact: Fact, candidates: Sequence[Candidate]) -> str:
+    """Return whose word a fact is: what an agent says in nearly the words of an unverified memory it hands on."""
+    mine = source(note, fact)
+    read = [c for c in candidates if unverified(c.source)] if mine == "agent" else []
+    return lowest(mine, *(c.source for c in read if twins(c.text, fact.text)))
+
+
 def may_touch(fact: Fact, mine: str, other: str) -> bool:
     """Whether a fact of source `mine` may retire or confirm a memory of source `other`.
 
     What neither the user nor their agent said touches nothing they said, nor does what an agent said in passing.
     """
-    return rank(mine) <= rank(other) or not (fact.source or mine in LOW_TRUST)
+    return rank(mine) <= rank(other) or not (fact.source or unverified(mine))
+
+
+def may_confirm(fact: Fact, mine: str, other: str) -> bool:
+    """Whether a fact confirms a memory of source `other` that says the same; what an agent repeats unasked does not."""
+    return not fact.source and may_touch(fact, mine, other)
+
+
+def vouches(mine: str, other: str) -> bool:
+    """Whether the user says themselves what nobody but a page, a file or a tool said before."""
+    return mine == "user" and unverified(other)
+
+
+def told(fact: Fact) -> Fact:
+    """Return a fact as the agent's word, which is nobody's wish."""
+    return replace(fact, source="agent", category=_unwished(fact))
 
 
 def weighed(note: Note, facts: Iterable[Fact]) -> tuple[Fact, ...]:
@@ -42,19 +55,22 @@ def weighed(note: Note, facts: Iterable[Fact]) -> tuple[Fact, ...]:
 def _weighed(note: Note, fact: Fact) -> Fact:
     """Lower what an agent read somewhere to that source; what such a source says is nobody's wish."""
     whose = source(note, fact)
-    told = _read(note, fact) if whose == "agent" else ""
-    if told:
-        fact, whose = replace(fact, source=told), told
+    read = _read(note, fact) if whose == "agent" else ""
+    if read:
+        fact, whose = replace(fact, source=read), read
     fact = bounded(fact, whose)
     return replace(fact, held="" if whose == "user" else _held(note, fact, whose))
 
 
 def bounded(fact: Fact, whose: str) -> Fact:
     """Give a fact no more weight than its source may have: low trust wishes nothing and is of ordinary importance."""
-    if whose not in LOW_TRUST:
+    if not unverified(whose):
         return fact
-    category = "fact" if fact.category in OWN_CATEGORIES else fact.category
-    return replace(fact, category=category, importance=min(fact.importance, DEFAULT_IMPORTANCE))
+    return replace(fact, category=_unwished(fact), importance=min(fact.importance, DEFAULT_IMPORTANCE))
+
+
+def _unwished(fact: Fact) -> str:
+    return "fact" if fact.category in _WISHES else fact.category
 
 
 def _read(note: Note, fact: Fact) -> str:
@@ -70,7 +86,7 @@ def _held(note: Note, fact: Fact, whose: str) -> str:
     Of a note that somebody asked to be remembered one attack holds back all.
     """
     whole = attack(note.text) if note.channel == "note" else ""
-    if whose in LOW_TRUST:
+    if unverified(whose):
         return _first(order, fact) or whole
     if note.channel == "turn" and fact.source:
         return _first(order, fact) or advice(fact.text)

@@ -45,7 +45,7 @@ def fallback_llm(settings: Settings, http: "Callable[[], Http]") -> "LLM | None"
 def _remote_llm(record: dict[str, str], http: "Callable[[], Http]", key: str, price: str = "") -> "LLM":
     from memman.llm.remote import Price
 
-    kind = _adapter(LLMS[without_role(record["provider"])])
+    kind = adapter(LLMS[without_role(record["provider"])])
     models = {role: record[role] for role in ("fast", "slow")}
     costs = Price(*map(float, price.split(","))) if price else None
     model: LLM = kind(http(), record["endpoint"], key, models, costs, provider=record["provider"])
@@ -96,7 +96,7 @@ def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") 
     if provider in LOCAL:
         return local
     row = EMBEDDERS[provider]
-    vectors: Embedder = _adapter(row)(
+    vectors: Embedder = adapter(row)(
         http(),
         provider,
         settings["MEMMAN_EMBED_ENDPOINT"] or row.endpoint,
@@ -125,6 +125,7 @@ def check_installed(settings: Settings) -> None:
         installed()
 
 
-def _adapter(row: Provider) -> Any:
+def adapter(row: Provider) -> Any:
+    """Return the class that speaks to a provider."""
     module, _, name = row.adapter.partition(":")
     return getattr(import_module(module), name)

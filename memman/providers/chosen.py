@@ -48,7 +48,7 @@ def llm_in_force(settings: Settings) -> dict[str, str]:
 def _usual(provider: str) -> tuple[str, str, str] | None:
     """Return endpoint, small and large model of what is asked by HTTP, else None."""
     row = LLMS.get(provider)
-    return (row.endpoint, *row.models[:2]) if row and row.by_http else None  # type: ignore[return-value]
+    return (row.endpoint, row.models[0], row.models[-1]) if row and row.by_http else None
 
 
 def _small(agent: str) -> str:

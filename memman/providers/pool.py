@@ -5,7 +5,7 @@ import os
 from typing import TYPE_CHECKING
 
 from memman.config.env import Settings, env_path
-from memman.config.keys import host, near
+from memman.config.keys import host, in_local_network
 from memman.model.vocabulary import MINILM
 from memman.providers import build, chosen
 
@@ -179,7 +179,7 @@ class Providers:
         if not record["endpoint"]:
             return [self._agent(second, asyncio.Lock())]
         # What the local network answers costs nothing.
-        free = near(host(record["endpoint"]))
+        free = in_local_network(host(record["endpoint"]))
         return [self._metered(second, Budget() if free else chosen.said_budget(self.settings))]
 
     def _metered(self, model: "LLM", *bounds: "Budget", turn: asyncio.Lock | None = None) -> "MeteredLLM":

@@ -121,7 +121,7 @@ class Relay:
         return reply
 
     def _tell(self, provider: str, trouble: Sequence[ProviderError]) -> None:
-        """Say once a drain who answers in the first one's place, and why."""
+        """Say once per drain who answers in the first one's place, and why."""
         if trouble and (self.provider, provider) not in self._told:
             self._told.add((self.provider, provider))
             self.fitness.tell("fallback answers", provider=provider, instead_of=self.provider, why=str(trouble[0]))

@@ -5,7 +5,6 @@ queue. Its note, without secrets, is in a file by then; where the hook was
 ended, the next drain puts it into the queue, under the uid that it has.
 """
 
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import Any
 
 from memman.config.places import arrivals_path, open_file
 from memman.config.stores import valid_name
+from memman.model.objects import parsed
 from memman.queue.append import insert
 from memman.queue.late import record
 
@@ -58,11 +58,11 @@ def _files(data: str) -> Iterator[str]:
 def _read(path: str) -> dict[str, Any] | None:
     """Return a note, None where the file does not hold a whole one."""
     try:
-        with open(path, encoding="utf-8", opener=open_file) as source:
-            note = json.load(source)
-    except (OSError, ValueError, RecursionError):
+        with open(path, "rb", opener=open_file) as source:
+            note = parsed(source.read())
+    except OSError:
         return None
-    return note if isinstance(note, dict) and _sound(note) else None
+    return note if note and _sound(note) else None
 
 
 def _sound(note: dict[str, Any]) -> bool:

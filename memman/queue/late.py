@@ -1,9 +1,9 @@
-"""What hooks did not get done within their second: a line each in the file `late`, which the drain keeps short. Hot."""
+"""What hooks did not get done within their second: the file `late`, one line for each, kept short by drains. Hot."""
 
 import os
 import time
 
-from memman.config.places import open_file
+from memman.config.places import open_file, text_at
 
 # What a line may say was missing when a hook's time was up, and what a person is told of it.
 MISSING = {
@@ -34,14 +34,10 @@ def record(data: str, event: str, missing: str) -> None:
 def counts(data: str, seconds: float) -> "dict[str, int]":
     """Return how often each was missing in the last seconds; a line that is torn counts as none."""
     found, since = dict.fromkeys(MISSING, 0), time.time() - seconds
-    try:
-        with open(late_path(data), encoding="ascii", errors="replace", opener=open_file) as lines:
-            for line in lines:
-                at, missing, *_ = (*line.split(), "", "")
-                if missing in found and at.isdecimal() and int(at) >= since:
-                    found[missing] += 1
-    except OSError:
-        pass
+    for line in text_at(late_path(data)).split("\n"):
+        at, missing, *_ = (*line.split(), "", "")
+        if missing in found and at.isdecimal() and int(at) >= since:
+            found[missing] += 1
     return found
 
 

@@ -3,19 +3,17 @@
 from typing import Any
 
 from memman.clock import now_ms
-from memman.config.ground import ensure_safe_folder
+from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
 from memman.queue.damage import PARKED, register_reading_functions
 from memman.queue.entry import new_uid
+from memman.queue.retry import ATTEMPTS, BACKOFF
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SEALED, SOUND, digest
-from memman.sqlite import Row, Transaction, TranslatedErrors, checkpoint
+from memman.sqlite import Row, Transaction, TranslatedErrors, close
 
-ATTEMPTS = 5
-# Waiting time after the n-th transient failure of one note, in seconds; lifted when the provider recovers.
-BACKOFF = (0, 0, 0, 60, 120, 240, 480, 900, 1800, 3600)
 # A waiting time further off than any we set means that the clock was turned back.
 _LONGEST_MS = 2 * BACKOFF[-1] * 1000
 _DONE_KEPT_MS = 7 * 86_400_000
@@ -122,10 +120,8 @@ class Queue:
         self.damaged = 0
 
     def close(self) -> None:
-        """Truncate the log, so that the next `remember` opens a small one, and close."""
-        with TranslatedErrors(self.path):
-            checkpoint(self.db)
-            self.db.close()
+        """Truncate the log and close."""
+        close(self.db, self.path)
 
     def rescue(self) -> int:
         """Give back notes left running by a dead drain. Only for the holder of the drain lock."""

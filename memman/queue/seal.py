@@ -30,7 +30,7 @@ def number(raw: bytes) -> int:
 
 
 def digest(columns: "Iterable[str]") -> str:
-    """Write the SQL for the digest of `columns` or parameters, and of their types, on a connection that was taught."""
+    """Write the SQL for the digest of `columns` or parameters, and of their types; see `register_functions`."""
     names = tuple(columns)
     values = ", ".join((*names, *(f"typeof({name})" for name in names)))
     return f"note_digest(CAST(concat_ws(char(31), {values}) AS BLOB))"

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from memman.clock import now_ms
+from memman.model.objects import record
 
 KEY = "model_trouble:"  # and the agent's name
 # Waiting time after the n-th time in a row, in seconds; and once its own limit was reached.
@@ -38,10 +39,7 @@ class Trouble:
     @classmethod
     def load(cls, said: str) -> "Trouble":
         """Read what `save` wrote; anything else is no trouble."""
-        try:
-            return cls(**json.loads(said or "{}"))
-        except (ValueError, TypeError):
-            return cls()
+        return record(cls, said) or cls()
 
     def save(self) -> str:
         """Write it down; '' for none."""

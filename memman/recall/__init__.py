@@ -59,11 +59,11 @@ def answered(
     reads = settled(reader, rescored(reader, table, asked.text, anchors, signals), filters)
     least = filters.least if signals.gate and not asked.bare else 0.0
     hits = gated(reader, table, reads, asked, limit + SPARE, least)
-    hits = collapsed(hits, limit) if signals.collapse else hits[:limit]
+    hits = collapsed(hits, limit + SPARE) if signals.collapse else hits
     if signals.gate and filters.least is None and not (filters.every or asked.bare):
         hits = outstanding(hits)
     if intent == "why":
-        hits = with_causes(reader, hits, filters, limit)
+        hits = with_causes(reader, hits[:limit], filters, limit)
     hits = doubted(reader, hits, filters, limit)
     rows = reader.harmless(hit.row for hit in hits)
     hits = [hit if row is hit.row else hit.having(row=row) for hit, row in zip(hits, rows, strict=True)]

@@ -15,7 +15,7 @@ Alike are texts of one `wording`. No looser rule is safe. Of 70 pairs written fo
 """
 
 from memman.model.terms import wording
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import unverified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from memman.recall.hit import Hit
 
-# Hits looked at beyond the limit, to fill the lines that those alike leave free.
+# Hits looked at beyond the limit, to fill the lines that those alike or in doubt leave free.
 SPARE = 3
 
 
@@ -35,7 +35,7 @@ def collapsed(hits: "Sequence[Hit]", limit: int) -> "list[Hit]":
     alike: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:
         row = hit.row
-        alike.setdefault((row.status, row.source in LOW_TRUST, *wording(row.text)), []).append(hit)
+        alike.setdefault((row.status, unverified(row.source), *wording(row.text)), []).append(hit)
     return [
         first.having(alike=tuple(other.row.uid for other in others)) if others else first
         for first, *others in list(alike.values())[:limit]

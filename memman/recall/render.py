@@ -1,9 +1,7 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
 from memman.model.terms import stems
-from memman.model.unseen import UNSEEN, codes
-from memman.model.vocabulary import LOW_TRUST
-from memman.secrets import masked
+from memman.model.text import SHORT_ID, age, plain, replaced, sourced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,68 +9,22 @@ if TYPE_CHECKING:
 
     from memman.recall.hit import Hit
 
-SHORT_ID = 8
-LONGEST = 600
 # Tokens are counted as GPT-4's pre-tokenizer (cl100k_base) parts a text: into runs of letters with the blank before
 # them, digits by threes, punctuation, and what blanks are left. What a part then costs is set so that English prose,
 # 4/3 tokens a word by OpenAI's rule of thumb, comes out dearer than it is by a quarter at most: five letters a token,
 # three capitals, one mark, and two bytes of what is not ASCII.
 _LETTERS, _CAPITALS, _DIGITS, _BYTES = 5, 3, 3, 2
 # The kind of each byte: end of line or control, blank, mark, digit, capital, letter, part of what is not ASCII.
-_KINDS = b"".join(
+_BYTE_KINDS = b"".join(
     (b"\n" * 32, b" ", b"." * 15, b"0" * 10, b"." * 7, b"A" * 26, b"." * 6, b"a" * 26, b"." * 4, b"x" * 129)
 )
 # All that is not of a kind as a blank.
 _ONLY = {kind: b" " * kind + bytes((kind,)) + b" " * (255 - kind) for kind in b"aA0"}
-_AGES = ((86_400_000 * 365, "y"), (86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"))
-
-
-def age(then: int, now: int) -> str:
-    """Write how long ago `then` was, in its largest whole unit."""
-    passed = max(0, now - then)
-    return next((f"{passed // unit}{letter}" for unit, letter in _AGES if passed >= unit), "now")
-
-
-def clean(text: str, longest: int = LONGEST) -> str:
-    """Take secrets out of text and make it `plain`."""
-    return plain(masked(text), longest)
-
-
-def plain(text: str, longest: int = LONGEST) -> str:
-    """Put text on one line without control, bidi, zero-width, tag or filler characters, cut to `longest`.
-
-    A hit's has no secrets any more.
-    """
-    if not text.isascii():
-        text = text.translate(UNSEEN)
-    if not text.isprintable():
-        text = " ".join("".join(c if c.isprintable() else " " if c.isspace() else "" for c in text).split())
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
-
-
-def escaped(text: str) -> str:
-    """Write as escapes what a reader of JSON would not see; it says the same."""
-    return "\n".join([line if line.isprintable() and line.isascii() else _escaped(line) for line in text.split("\n")])
-
-
-def _escaped(line: str) -> str:
-    unseen = [c for c in set(line) if not c.isprintable() or ord(c) in UNSEEN]
-    return line.translate({ord(c): codes(c) for c in unseen}) if unseen else line
 
 
 def short(hit: "Hit") -> str:
     """Return the id to show: a memory's beginning, a note's ending (where its chance is)."""
     return hit.row.uid[-SHORT_ID:] if hit.pending else hit.row.uid[:SHORT_ID]
-
-
-def sourced(source: str) -> str:
-    """Write a source, with a warning at what a tool or the web said."""
-    return source + (" (unverified)" if source in LOW_TRUST else "")
-
-
-def replaced(uid: str) -> str:
-    """Write what a memory is maybe replaced by."""
-    return f"maybe replaced by {uid[:SHORT_ID]}"
 
 
 def line(hit: "Hit", now: int) -> str:
@@ -151,7 +103,7 @@ def fitted(text: str, around: "Callable[[str], str]", room: int) -> str:
 
 def tokens(text: str) -> int:
     """Estimate how many tokens a line costs with its end, rather more than fewer."""
-    kinds = text.encode(errors="replace").translate(_KINDS)
+    kinds = text.encode(errors="replace").translate(_BYTE_KINDS)
     # The capital that a word begins with is no part of its own.
     words = _parts(kinds, "a", _LETTERS) + _parts(kinds, "A", _CAPITALS) - kinds.count(b"Aa")
     blanks = kinds.count(b" 0") + kinds.count(b"  ") + kinds.count(b"\n")

@@ -4,7 +4,7 @@ A superseded memory gives way: what finds it finds the one in force. Where histo
 that one and never without it. What is maybe replaced stands, marked, right behind the newer one.
 """
 
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import unverified
 from memman.recall.hit import Anchor, Hit, Read
 
 TYPE_CHECKING = False
@@ -69,14 +69,13 @@ def raised(hits: "Iterable[Hit]", heights: dict[int, float]) -> dict[int, float]
     return heights
 
 
-def by_reranker(reader: "SqliteReader | None", hits: list[Hit], filters: "Filters") -> list[Hit]:
+def by_reranker(hits: list[Hit]) -> list[Hit]:
     """Sort by a reranker's scores; what is superseded stays below what took its place."""
-    heirs = reader.heirs((hit.id for hit in hits), filters.as_of) if reader and filters.history else {}
     scores = {hit.id: hit.rerank or 0.0 for hit in hits}
 
     def place(hit: Hit) -> tuple[float, bool, float]:
         score = hit.rerank or 0.0
-        return -min(score, scores.get(heirs.get(hit.id, -1), score)), hit.id in heirs, -hit.score
+        return -min(score, scores.get(hit.behind or -1, score)), hit.behind is not None, -hit.score
 
     return sorted(hits, key=place)
 
@@ -86,25 +85,44 @@ def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
 
     Unless it is by what could not replace just anything.
     """
-    trusted = () if filters.past else (note for note in notes if note.source not in LOW_TRUST)
+    trusted = () if filters.past else (note for note in notes if not unverified(note.source))
     return {note.replaces for note in trusted if note.replaces}
 
 
 def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
     """Mark the hits that are maybe replaced, and put the newer memory before each, as high and as sure.
 
-    A newer one that nothing has found is brought in if `filters` admit it; the last hits make room.
+    A newer one that nothing has found is brought in if `filters` admit it. Of all these the first `limit` are returned,
+    but for those that make room for surer ones.
     """
     known = marked(reader, hits, lambda ids: reader.sound_rows(reader.filtered(ids, filters)).values(), filters.as_of)
     if not any(hit.maybe_replaced_by for hit in known.values()):
-        return hits
+        return hits[:limit]
+    found = {uid: hit.confidence for uid, hit in known.items()}
     placed = [hit.row.uid for hit in newer_first([*known.values()])]
     for uid in reversed(placed):
         old = known[uid]
         if new := known.get(old.maybe_replaced_by or ""):
             score, sure = max(new.score, old.score + _AHEAD), max(new.confidence, old.confidence)
             known[new.row.uid] = new.having(score=score, confidence=sure)
-    return [known[uid] for uid in placed[:limit]]
+    return _surest([known[uid] for uid in placed], found, limit)
+
+
+def _surest(placed: list[Hit], found: "Mapping[str, float]", limit: int) -> list[Hit]:
+    """Return the first `limit` hits, but give the line of a chain's older end to a surer hit that is in no doubt.
+
+    `found` is how sure each was by itself.
+    """
+    kept = placed[:limit]
+    for hit in placed[limit:]:
+        if hit.doubtful or hit.maybe_replaced_by or orphaned(hit, {one.id for one in kept}):
+            continue
+        needed = {one.maybe_replaced_by for one in kept} | {one.behind for one in kept}
+        ends = [one for one in kept if one.maybe_replaced_by and not {one.row.uid, one.id} & needed]
+        least = min(ends, key=lambda one: found[one.row.uid], default=hit)
+        if least is not hit and found[least.row.uid] < hit.confidence:
+            kept = [*(one for one in kept if one is not least), hit]
+    return kept
 
 
 def marked(

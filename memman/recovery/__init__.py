@@ -1,4 +1,4 @@
-"""Checking what is stored, making it anew where it is damaged, backups, restoring them, and purging: a module a flow.
+"""Checking what is stored, making it anew where it is damaged, backups, restoring them, and purging: a module per flow.
 
     <data>/backups/20261121T142045Z[-label]/
         manifest.json       what is in it: written last, and read first

@@ -24,9 +24,10 @@ from memman.config import stores
 from memman.config.env import Settings
 from memman.config.keys import BACKUP_WORDS
 from memman.config.places import fsync_folder, make_folder, open_file, queue_path, read_file, store_path, write_file
+from memman.locks import backup_lock
 from memman.model.errors import Busy, DamagedFile, MemmanError, UnknownStore, UsageError
+from memman.model.objects import record
 from memman.queue.notes import Queue
-from memman.recovery.locks import backup_lock
 from memman.recovery.manifest import (
     CURRENT,
     Manifest,
@@ -36,7 +37,6 @@ from memman.recovery.manifest import (
     manifest_path,
     new_id,
     part_file,
-    typed,
 )
 from memman.sqlite import TranslatedErrors, open_reader, open_writer, transcribe
 
@@ -263,10 +263,7 @@ class Attempt:
     @classmethod
     def last(cls, queue: Queue) -> "Attempt":
         """Read what the queue remembers; what cannot be read never was."""
-        try:
-            return cls(**typed(cls, json.loads(queue.meta(_KEY) or "{}")))
-        except ValueError:
-            return cls()
+        return record(cls, queue.meta(_KEY)) or cls()
 
 
 def interval(settings: Settings) -> int:

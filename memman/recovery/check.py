@@ -6,6 +6,7 @@ from contextlib import closing
 
 import apsw
 
+from memman.config.older import made, refusal
 from memman.model.errors import DamagedFile, StoreError
 from memman.model.plural import counted
 from memman.queue.damage import damaged
@@ -31,7 +32,7 @@ def troubles(path: str, steps: Sequence[str]) -> str:
     try:
         with TranslatedErrors(path), closing(open_reader(path)) as db:
             changed = _unsealed if steps is STEPS else _changed
-            return _complaints(db, steps) or _misfit(db, steps) or changed(db)
+            return _complaints(db, steps) or _misfit(db, steps, path) or changed(db)
     except (DamagedFile, StoreError) as error:
         cause = error.__cause__
         if not isinstance(error, DamagedFile) and not isinstance(cause, apsw.SQLError):
@@ -48,24 +49,26 @@ def _complaints(db: apsw.Connection, steps: Sequence[str]) -> str:
     return "" if said == ["ok"] else " ".join("; ".join(said).split())[:200]
 
 
-def _misfit(db: apsw.Connection, steps: Sequence[str]) -> str:
+def _misfit(db: apsw.Connection, steps: Sequence[str], path: str) -> str:
     """Say where the tables are not those of the schema that a database says it has; one more is no harm.
 
     Every step changes a table: a number beyond the newest with the tables of the newest is a changed byte.
     """
-    version, made = db.execute("PRAGMA user_version").get, set(db.execute(_TABLES))
+    version, tables = db.execute("PRAGMA user_version").get, set(db.execute(_TABLES))
+    if version <= 0 and made(db):
+        raise refusal(path)
     with closing(apsw.Connection(":memory:")) as model:
         register_functions(model)
         for step in steps[: max(version, 0)]:
             model.execute(step)
         expected = set(model.execute(_TABLES))
     if version > len(steps):
-        return f"it has the tables of schema {len(steps)}, but says {version}" if made == expected else ""
+        return f"it has the tables of schema {len(steps)}, but says {version}" if tables == expected else ""
     if version <= 0:
-        return "it has tables, but not the number of their schema" if made else ""
-    if lost := sorted({name for name, _ in expected} - {name for name, _ in made}):
+        return "it has tables, but not the number of their schema" if tables else ""
+    if lost := sorted({name for name, _ in expected} - {name for name, _ in tables}):
         return f"it lacks {', '.join(lost)}"
-    other = sorted({name for name, _ in expected - made})
+    other = sorted({name for name, _ in expected - tables})
     return f"not as schema {version} has it: {', '.join(other)}" if other else ""
 
 

@@ -3,13 +3,14 @@
 import json
 import os
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import Any, get_origin
+from typing import Any
 
 from memman.config.places import read_file
 from memman.config.stores import valid_name
 from memman.model.errors import AmbiguousId, DamagedFile, UnknownId
+from memman.model.objects import parsed, typed
 
 NEWEST = "latest"
 # Beside the tables' rows: the memories that hold, as everywhere where memories are counted.
@@ -57,7 +58,7 @@ class Manifest:
         """
         path = manifest_path(folder)
         try:
-            sound = typed(cls, _intact(json.loads(read_file(path))))
+            sound = typed(cls, _intact(parsed(read_file(path)) or {}))
             parts = tuple(Part(**typed(Part, part)) for part in sound["parts"])
             found = cls(**sound | {"keys": tuple(sound["keys"]), "parts": parts})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -88,15 +89,6 @@ class Manifest:
     def queue(self) -> Part | None:
         """The queue it holds."""
         return next((part for part in self.parts if not part.store), None)
-
-
-def typed(kind: type, said: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as an object says them. Raises ValueError where one is of another type."""
-    for field in fields(kind):
-        wanted = get_origin(field.type) or field.type
-        if not isinstance(said, dict) or type(said.get(field.name)) is not (list if wanted is tuple else wanted):
-            raise ValueError(field.name)
-    return {field.name: said[field.name] for field in fields(kind)}
 
 
 def part_file(store: str) -> str:

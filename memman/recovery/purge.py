@@ -8,13 +8,14 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from fcntl import LOCK_EX, flock
 from typing import Any
 
 from memman.clock import now_ms
-from memman.config.places import LOG_FILES, log_path, open_file, sessions_path, store_path, write_file
+from memman.config import lockfile
+from memman.config.places import LOG_FILES, log_path, sessions_path, store_path, text_at, write_file
 from memman.config.schedule import refuse_stopped
 from memman.embed import LocalEmbedder
+from memman.locks import quiet
 from memman.model.errors import MemmanError
 from memman.model.records import Note, Provenance
 from memman.pipeline import context
@@ -23,7 +24,6 @@ from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.recovery import copies
 from memman.recovery.backup import sweep
-from memman.recovery.locks import quiet
 from memman.recovery.swap import finish
 from memman.recovery.tombstones import WHOLE, bury
 from memman.store.sqlite import purge as sql
@@ -151,33 +151,20 @@ def _clear_traces(data: str, uids: Collection[str]) -> None:
 
     Of the worker's log every line of level debug goes: they quote what stages were given.
     """
+
+    def cleared(session: str) -> str:
+        return " ".join(uid for uid in session.partition("\n")[0].split() if uid not in uids) + "\n"
+
     with suppress(FileNotFoundError):
         for name in os.listdir(sessions_path(data)):
             with suppress(OSError):
-                _clear_session(f"{sessions_path(data)}/{name}", uids)
+                lockfile.edit(f"{sessions_path(data)}/{name}", cleared)
     for number in range(LOG_FILES):
         _clear_log(log_path(data, number))
 
 
-def _clear_session(path: str, uids: Collection[str]) -> None:
-    file = open_file(path, os.O_RDWR)
-    try:
-        flock(file, LOCK_EX)
-        said = os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
-        says = " ".join(uid for uid in said.partition("\n")[0].split() if uid not in uids) + "\n"
-        if says != said:
-            os.ftruncate(file, 0)
-            os.pwrite(file, says.encode(), 0)
-    finally:
-        os.close(file)
-
-
 def _clear_log(path: str) -> None:
-    try:
-        with open(path, encoding="utf-8", errors="replace", opener=open_file) as source:
-            lines = list(source)
-    except OSError:
-        return
+    lines = text_at(path).split("\n")  # other line ends may stand within a record
     kept = [line for line in lines if '"level": "debug"' not in line]
     if kept != lines:
-        write_file(path, "".join(kept))
+        write_file(path, "\n".join(kept))

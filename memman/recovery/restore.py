@@ -16,13 +16,13 @@ from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import make_folder, store_path, write_file
 from memman.config.schedule import refuse_stopped, ring
+from memman.locks import exchanging, quiet
 from memman.model.errors import CannotWrite, NewerSchema, UsageError
 from memman.pipeline import context
 from memman.providers import builtin_embedder
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.recovery import waiting
 from memman.recovery.backup import Progress, check, fill, told, unseen
-from memman.recovery.locks import exchanging, quiet
 from memman.recovery.manifest import Manifest, Part, backups_path, found
 from memman.recovery.present import Present, carry
 from memman.recovery.purge import erase

@@ -14,6 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from memman.config.keys import LOOPBACK
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
+from memman.model.objects import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,11 +71,8 @@ def _judged(place: str, answer: Answer) -> "dict[str, Any]":
         raise ProviderMisconfigured(f"{place} answered {status}: check MEMMAN_RERANK_ENDPOINT, _MODEL and _API_KEY")
     if status != _OK:
         raise ProviderUnavailable(f"{place} answered {status}")
-    try:
-        reply = json.loads(content)
-    except (ValueError, RecursionError):
-        reply = None
-    if not isinstance(reply, dict) or len(content) > REPLY_BYTES:
+    reply = parsed(content)
+    if reply is None or len(content) > REPLY_BYTES:
         raise BadReply(f"{place} did not answer with a JSON object of at most {REPLY_BYTES} bytes")
     return reply
 

@@ -1,6 +1,7 @@
 """Starting, stopping and triggering drains, whoever starts them here."""
 
-from memman.config.detached import LOCK, held, launch
+from memman.config.drain_by_write import launch, lock_path
+from memman.config.lockfile import held
 from memman.config.schedule import NOBODY, Schedule, refuse_stopped, ring
 from memman.model.errors import NoScheduler
 from memman.scheduler.adapter import elsewhere, left_alone, named
@@ -58,7 +59,7 @@ def trigger(data: str) -> list[str]:
 def _launched(data: str) -> str:
     if launch(data):
         return "a drain was started"
-    if held(data, LOCK):
+    if held(lock_path(data)):
         return "a drain is already running and will also process new notes"
     raise NoScheduler("no drain could be started: run `memman doctor` to see why")
 

@@ -13,8 +13,8 @@ import time
 from contextlib import AbstractContextManager, suppress
 from typing import Any, Self
 
-from memman.config.detached import SERVE_LOCK
-from memman.config.ground import claim
+from memman.config.drain_by_write import SERVE_LOCK
+from memman.config.filesystem import claim
 from memman.config.launcher import program
 from memman.config.schedule import SERVE, Schedule, bell_path, silence
 from memman.locks import alone

@@ -2,8 +2,9 @@
 
 import os
 
-from memman.config.detached import SERVE_LOCK, held
+from memman.config.drain_by_write import SERVE_LOCK
 from memman.config.launcher import launcher_path, lay
+from memman.config.lockfile import held
 from memman.config.schedule import NOBODY, SERVE, WRITE, Schedule
 from memman.model.errors import NoScheduler
 from memman.scheduler.adapter import ADAPTERS, Adapter, answering, elsewhere, left_alone
@@ -90,4 +91,4 @@ def _without(data: str, why: str) -> list[str]:
 
 
 def _served(data: str) -> bool:
-    return Schedule.load(data).kind == SERVE and held(data, SERVE_LOCK)
+    return Schedule.load(data).kind == SERVE and held(f"{data}/{SERVE_LOCK}")

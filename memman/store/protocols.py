@@ -1,4 +1,8 @@
-"""What the rest of memman may ask of a store, whatever holds it."""
+"""What the pipeline asks of a store, whatever holds it.
+
+The rest of memman asks more, and of SQLite: recall reads by `memman.store.sqlite.reader`, people's verbs and doctor by
+`catalogue`, upkeep and recovery work on the tables and files themselves.
+"""
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from memman.config.env import Settings
 from memman.config.places import make_folder, store_path
 from memman.config.schedule import NOBODY, Schedule
+from memman.drain.consequences import consequence
 from memman.drain.loop import Drain, Limits
-from memman.drain.retry import consequence
 from memman.drain.runner import Watch
 from memman.drain.stores import Stores
 from memman.llm import LLM

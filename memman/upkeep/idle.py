@@ -1,14 +1,14 @@
 """Whether a drain would find nothing to do, told without loading what drains."""
 
-import json
 import os
-import time
 from collections.abc import Sequence
 from contextlib import closing
 
+from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import shown_path, store_path
 from memman.config.schedule import silence
+from memman.model.objects import parsed
 from memman.queue import arrivals
 from memman.queue.view import QueueView
 from memman.store.sqlite import screened
@@ -45,11 +45,8 @@ def unscreened(data: str, but: Sequence[str] = ()) -> list[str]:
 
 
 def _tidy(last_drain: str) -> bool:
-    try:
-        passed = time.time() - float(json.loads(last_drain)["at"]) / 1000
-    except (ValueError, TypeError, KeyError, OverflowError):  # there was none, or the disk has changed what it left
-        return False
-    return 0 <= passed < TIDY
+    at = (parsed(last_drain) or {}).get("at")
+    return isinstance(at, int) and 0 <= now_ms() - at < TIDY * 1000
 
 
 def _size(path: str) -> int:

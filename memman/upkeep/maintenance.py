@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from memman.config.places import open_file, sessions_path, shown_path
+from memman.config.places import sessions_path, shown_path, text_at
 from memman.config.stores import exists, valid_name
 from memman.embed import LocalEmbedder
 from memman.queue.late import shorten
@@ -50,12 +50,11 @@ def taken_shown(data: str) -> dict[str, Counter[str]]:
     with suppress(OSError):
         os.replace(path, taken)
     uses: dict[str, Counter[str]] = {}
-    with suppress(OSError), open(taken, encoding="ascii", errors="replace", opener=open_file) as lines:
-        for line in lines:
-            _, store, *uids = (*line.split(), "", "")
-            # A line may be half-written: the disk was full, or the power went.
-            if valid_name(store):
-                uses.setdefault(store, Counter()).update(filter(None, uids))
+    for line in text_at(taken).split("\n"):
+        _, store, *uids = (*line.split(), "", "")
+        # A line may be half-written: the disk was full, or the power went.
+        if valid_name(store):
+            uses.setdefault(store, Counter()).update(filter(None, uids))
     with suppress(OSError):
         os.remove(taken)
     return uses

@@ -10,10 +10,8 @@ import shutil
 import sys
 from pathlib import Path
 
-import filelock  # noqa: F401 - what the verbs import is imported once, before the forks
-
 from memman import _entry
-from memman.cli import install, uninstall  # noqa: F401 - the same
+from memman.cli import install, uninstall  # noqa: F401 - what the verbs import is imported once, before the forks
 from memman.config.places import data_dir
 from memman.integrations.target import Wiring
 from memman.integrations.targets import TARGETS

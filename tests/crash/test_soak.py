@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE, wait_until
-from memman.config.detached import held
+from memman.config.lockfile import held
 from tests.support.providers import ScriptedProvider
 
 MIB = 2**20
@@ -102,7 +102,7 @@ class Soak:
         return Path(f"/proc/{self.loop.pid}/task/{self.loop.pid}/children").read_text().split()
 
     def _idle(self):
-        return self.box.states().keys() <= {"done"} and not held(str(self.box.data), "drain.lock")
+        return self.box.states().keys() <= {"done"} and not held(f"{self.box.data}/drain.lock")
 
     def _logs(self):
         paths = (self.box.queue_path, self.box.store_path())

@@ -13,14 +13,14 @@ import uuid
 
 import pytest
 
-from memman.config import ground
-from memman.config.ground import Kernel, file_system, refuse_shared, second, shared, this_kernel
+from memman.config import filesystem
+from memman.config.filesystem import Kernel, file_system, refuse_shared, second, shared, this_kernel
 from memman.config.schedule import heartbeat_path
 from memman.model.errors import UnsafePlace
 
 REFUSED = UnsafePlace.exit_code
 FUSED = ("fuse.sshfs", "fuse.gvfsd-fuse", "fuse.rclone", "fuse.vmhgfs-fuse", "fuse.glusterfs", "fuse.s3fs", "fuse")
-LOCAL = ("ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "f2fs", "fuseblk", "ecryptfs", *sorted(ground.LAYERS))
+LOCAL = ("ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "f2fs", "fuseblk", "ecryptfs", *sorted(filesystem.LAYERS))
 KINDS = ("nfs4", "cifs", "9p", "fuse.sshfs", "virtiofs")
 WRITERS = {
     "remember": ("remember", "The heron nests by the river."),
@@ -70,14 +70,14 @@ def test_every_kind_of_shared_file_system_is_refused(box, tmp_path, kept):
     """Of each kind that a mount table may name, what several kernels may write to is refused, and a disk is not."""
     shown = tmp_path / "table"
     turned = []
-    for kind in (*sorted(ground.SHARED), *FUSED, *LOCAL):
+    for kind in (*sorted(filesystem.SHARED), *FUSED, *LOCAL):
         shown.write_text(table(box, kind))
         assert file_system(str(box.data / "queue.db"), str(shown)) == kind
         try:
             refuse_shared(str(box.data), str(box.data / "queue.db"), str(shown))
         except UnsafePlace:
             turned.append(kind)
-    assert turned == [*sorted(ground.SHARED), *FUSED]
+    assert turned == [*sorted(filesystem.SHARED), *FUSED]
     assert not any(map(shared, LOCAL))
     kept(f"{len(turned)} kinds of shared file system refused, {len(LOCAL)} of local disks accepted")
 
@@ -179,7 +179,7 @@ def test_the_same_machine_started_anew_is_not_refused(box, elsewhere, kept):
         accepted += 2
     nameless = {"boot": f"{uuid.uuid4()}\n", "machine": ""}
     then = this_kernel().since - 60
-    for path in (ground.owner_path(str(box.data)), heartbeat_path(str(box.data))):
+    for path in (filesystem.owner_path(str(box.data)), heartbeat_path(str(box.data))):
         os.utime(path, (then, then))
     assert elsewhere(("remember", "A heron after the boot"), **nameless).returncode == 0
     kept(f"{accepted + 1} writes after a reboot: {accepted + 1} accepted")

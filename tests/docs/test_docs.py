@@ -1,5 +1,6 @@
 """The docs say what the code does."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -10,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_generated_pages_are_up_to_date() -> None:
-    """The pages on commands, errors, keys and stages are what the code would write today."""
+    """The pages on commands, errors and keys, and the tables in others, are what the code would write today."""
     done = subprocess.run(
         [sys.executable, ROOT / "tools/generate_docs.py", "--check"], capture_output=True, text=True, check=False
     )
@@ -29,6 +30,30 @@ def test_links_between_pages_lead_somewhere() -> None:
 
     assert len(links) > 20
     assert [(page.name, target) for page, target in links if not (page.parent / target).exists()] == []
+
+
+def removes_secrets(module: Path) -> bool:
+    """Whether a module calls what takes secrets out of a text or finds them in it."""
+    removing = {"screened", "masked", "redact", "leaks", "cleaned"}
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and (node.module or "").startswith("memman.secrets")
+        and removing & {name.name for name in node.names}
+        for node in ast.walk(ast.parse(module.read_text()))
+    )
+
+
+def test_the_page_on_secrets_names_every_place_where_they_are_removed() -> None:
+    """The modules in its table are those that call what removes secrets."""
+    section = (ROOT / "docs/secrets.md").read_text().partition("## Where it is done")[2].partition("\n\n`screened`")[0]
+    package = ROOT / "memman"
+    callers = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if path.parent.name != "secrets" and removes_secrets(path)
+    }
+
+    assert set(re.findall(r"`([\w/]+\.py)`", section)) == callers
 
 
 def shown(picture: Path) -> list[str]:
@@ -50,7 +75,7 @@ def test_the_recorded_terminal_is_what_the_program_prints_today(tmp_path: Path) 
 
 def test_every_promise_has_a_proof_and_every_proof_a_promise() -> None:
     """The ids in the table of promises are those that tests are marked with."""
-    table = tomllib.loads((ROOT / "docs/promises.toml").read_text())
+    table = tomllib.loads((ROOT / "tools/promises.toml").read_text())
     promised = {name for section in table.values() for name in section if name != "title"}
     marks = {
         mark

@@ -23,9 +23,9 @@ from memman.integrations.json5 import CannotEdit, read
 from memman.llm.builtin.markdown import blocks
 from memman.model.errors import BadReply, UsageError
 from memman.model.terms import index_terms, match_any, query_terms, respelled, stems, words
+from memman.model.text import clean
 from memman.pipeline import pasted, replies
 from memman.recall.moments import resolve
-from memman.recall.render import clean
 from memman.secrets.leaks import leaks
 from memman.secrets.matcher import redact
 

@@ -66,7 +66,8 @@ def refused(done):
 
 def test_every_verb_says_how_it_is_called():
     """A verb without a row in the table of calls would go untested; a verb that is allowed exists or is to come."""
-    assert LEAVES.keys() <= CALLS.keys()
+    missing = sorted(LEAVES.keys() - CALLS.keys())
+    assert not missing, f"add to CALLS in tests/security/every_verb.py how these are called: {', '.join(missing)}"
     assert (ALLOWED | PERSONS.keys() | ASKED.keys()) <= CALLS.keys()
 
 
@@ -187,6 +188,33 @@ def test_a_secret_is_not_shown_to_an_agent(box):
     box.configure(LLM_API_KEY="sk-of-the-person-0123456789")
     assert refused(run(box, ["config", "get", "LLM_API_KEY"], **AGENT))
     assert "of-the-person" not in run(box, ["config", "show"], **AGENT).stdout
+
+
+LOCAL_MODEL = {
+    "MEMMAN_LLM_PROVIDER": "openai",
+    "MEMMAN_LLM_ENDPOINT": "http://localhost:11434/v1",
+    "MEMMAN_LLM_MODEL_FAST": "qwen3:8b",
+}
+
+
+def test_several_settings_take_one_yes(box):
+    """What `config set` is given at once is asked for once, each value named, and written all or not at all."""
+    words = [word for pair in LOCAL_MODEL.items() for word in pair]
+    done = box.person("config", "set", *words, answer=no)
+    assert (done.returncode, (box.data / "env").exists()) == (FOR_PEOPLE, False)
+    done = box.person("config", "set", *words)
+    assert (done.returncode, done.asked.count(" to go on: ")) == (0, 1)
+    assert all(word in done.asked for word in words[:4])
+    assert (box.data / "env").read_text().splitlines() == [f"{name}={value}" for name, value in LOCAL_MODEL.items()]
+
+
+@pytest.mark.parametrize(
+    "words", [("HTTP_TRIES",), ("HTTP_TRIES", "2", "HTTP_TIMEOUT"), ("HTTP_TRIES", "2", "http_tries", "3")]
+)
+def test_settings_come_in_pairs_each_once(box, words):
+    """A key without a value, and one that is given twice, set nothing."""
+    assert run(box, ["config", "set", *words]).returncode == 2
+    assert not (box.data / "env").exists()
 
 
 def test_every_key_of_a_provider_says_where_text_goes():

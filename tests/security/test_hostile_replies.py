@@ -9,7 +9,8 @@ from itertools import count, islice
 import pytest
 
 from memman.model.records import DEFAULT_IMPORTANCE
-from memman.model.vocabulary import CATEGORIES, SOURCES
+from memman.model.trust import SOURCES
+from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.capture import MAX_FACTS as MAX_OF_TURN
 from memman.pipeline.extract import MAX_FACTS
 from memman.pipeline.facts import MAX_TEXT

@@ -108,6 +108,19 @@ def test_every_verb_leaves_private_files_alone(box, home, tmp_path_factory, roun
     kept(f"{commands} commands, {seen} files and folders {watched}: 0 outside 0600 and 0700")
 
 
+@pytest.mark.parametrize("verb", [("remember", "A heron nests."), ("install", "--no-wizard"), ("scheduler", "drain")])
+def test_a_folder_made_under_a_usual_umask_is_made_private(box, verb):
+    """The first use of a data folder that was there before takes it from everybody else; what only looks does not."""
+    shutil.rmtree(box.data, ignore_errors=True)
+    box.data.mkdir()
+    box.data.chmod(0o755)
+    for looks in (("status",), ("install", "--no-wizard", "--dry-run"), ("recall", "heron")):
+        assert box.memman(*looks).returncode == 0
+        assert stat.S_IMODE(box.data.stat().st_mode) == 0o755
+    assert box.memman(*verb).returncode == 0
+    assert strangers(box.data)[0] == []
+
+
 def _lived(box, provider, umask, before):
     """Run every verb and every hook once; count commands and what lay there at one time or another."""
     names = made(box)

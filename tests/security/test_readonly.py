@@ -8,8 +8,8 @@ from every_verb import LEAVES, calls, made
 from test_agent_verbs import snapshot
 
 from conftest import PATIENCE
+from memman.cli.readonly import LOOKING
 from memman.cli.root import root
-from memman.cli.still import LOOKING
 
 REFUSED, FOR_PEOPLE, USAGE = 73, 77, 2
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memman.model.unseen import UNSEEN
+from memman.model.text import UNSEEN
 from tests.support.hook_calls import context
 
 HOSTILE = (

@@ -264,6 +264,12 @@ _EMBEDDINGS: dict[str, Callable[[Json, int], Json]] = {
 }
 
 
+def schema_of(received: Received) -> Json:
+    """Return the schema that a chat asked for its answer in, whatever the API."""
+    schema: Json = _find(_CHATS, received.path)[0](received.body)["schema"]
+    return schema
+
+
 def _find(table: Mapping[str, Any], path: str) -> Any:
     return next((value for end, value in table.items() if path.endswith(end)), None)
 
@@ -274,7 +280,7 @@ class ScriptedProvider:
     `script` says what to do with each request in turn (when an iterable ends,
     requests are answered properly), `respond` gives the object a chat answers
     with, `latency` is seconds before each reply, `dimension` is that of the
-    embeddings, `log` gets one JSON line a request. With `serial` requests are
+    embeddings, `log` gets one JSON line per request. With `serial` requests are
     served one after another, as a model on a CPU does: the others wait, and
     one whose client left while it waited is passed over.
 
@@ -479,7 +485,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="0 picks a free one")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
     parser.add_argument("--dimension", type=int, default=64, help="of the embeddings")
-    parser.add_argument("--log", type=Path, help="gets one JSON line a request")
+    parser.add_argument("--log", type=Path, help="gets one JSON line per request")
     given = parser.parse_args()
     # Before any thread starts, so that every thread inherits it and sigwait gets the signal.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})

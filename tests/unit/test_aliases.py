@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from memman.hot.found import RecallSession
+from memman.hot.recall_session import RecallSession
 from memman.pipeline.link.alias import abbreviates, aliases
 
 SAID = """

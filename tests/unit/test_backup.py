@@ -182,6 +182,14 @@ def test_what_a_damaged_queue_remembers_stops_no_drain(box, value):
         assert box.drain().errors == []
 
 
+def test_doctor_offers_no_schedule_where_there_is_one(box):
+    """Before the first backup it says how to have them made, and with a schedule that a drain does."""
+    box.data.mkdir(mode=0o700, exist_ok=True)
+    assert "`memman backup schedule daily`" in box.memman("doctor", "--check", "backups").stdout
+    assert box.memman("backup", "schedule", "daily").returncode == 0
+    assert "none yet; a drain creates the first" in box.memman("doctor", "--check", "backups").stdout
+
+
 def test_the_schedule_keeps_the_last_and_a_persons_own_stay(box):
     """Drains take one when it is due and throw the oldest of theirs away; what a person took stays."""
     box.remember("Redis caches the invoices.")

@@ -61,6 +61,46 @@ def test_of_a_document_only_what_says_something_is_kept(judge):
     assert not any(junk in text for text in texts for junk in ("Thanks", "Signed-off", "example.org/notes"))
 
 
+PAGE = """# Deploying the shop
+
+![Build](https://ci.example.org/badge.svg) [![Licence](licence.svg)](LICENSE)
+
+- ![a screenshot of the deploy page][page]
+
+The shop is deployed from the branch `release`, see ![the arrow](arrow.png) beside it.
+
+```
+git switch release
+make deploy
+```
+
+A deploy is taken back with:
+
+```
+make rollback
+```
+
+1. Bo tags the release
+   ```
+   git tag -s v2
+   ```
+"""
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_images_and_code_alone_state_nothing(judge, judged):
+    """A line of images is no statement of a document, nor is a fenced block that no sentence or item introduces."""
+    told = "\n".join(fact["text"] for fact in note(PAGE, judge if judged else None))
+    assert not any(junk in told for junk in ("badge", "Licence", "screenshot", "git switch", "make deploy"))
+    assert all(kept in told for kept in ("the arrow", "`release`", "taken back with:\nmake rollback", "git tag -s v2"))
+
+
+@pytest.mark.parametrize("text", ["Deploy the shop\n```\nmake deploy\n```", "# Deploy\n```\nmake deploy\n```"])
+def test_code_is_kept_where_a_note_says_little_else(judge, text):
+    """A short note that is no document keeps its code, and so does a document that has nothing else."""
+    assert any("make deploy" in fact["text"] for fact in note(text, judge))
+
+
 def test_what_somebody_asked_to_remember_is_never_lost(judge):
     """Whatever a short note says, it is kept; so is something of any document."""
     assert [fact["text"] for fact in note("thanks, that worked", judge)] == ["thanks, that worked"]

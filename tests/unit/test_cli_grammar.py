@@ -10,7 +10,7 @@ from conftest import no
 from memman import __version__
 from memman.cli.root import VERBS, root
 from memman.cli.show import as_data
-from memman.recall.render import clean
+from memman.model.text import clean
 
 LOADED = (
     "import sys; from memman.cli import run; run({args!r});"

@@ -63,7 +63,7 @@ def test_a_drain_prints_each_error_once(box):
 
 
 def test_a_drain_traces_every_stage(box):
-    """--trace prints a line a stage."""
+    """--trace prints one line per stage."""
     box.memman("remember", "We deploy on Vercel.")
     lines = box.memman("scheduler", "drain", "--trace").stdout.splitlines()
     stages = [stage["stage"] for stage in told(box, "pipeline")]

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memman.hot.answer import answer, least
-from memman.recall.render import escaped, lines, tokens
+from memman.model.text import escaped
+from memman.recall.render import lines, tokens
 from tests.support import memories
 
 LONG = (

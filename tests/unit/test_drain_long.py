@@ -36,7 +36,7 @@ def test_no_fact_a_model_finds_late_in_a_long_note_is_dropped(box):
 
 
 @pytest.mark.parametrize(
-    "text", ["...", "🙂", "42", "x" * 10_000, "的", "a\u0301", "-", "#" * 50, "# Heading", "```\n```"]
+    "text", ["...", "🙂", "42", "x" * 10_000, "的", "a\u0301", "-", "#" * 50, "# Heading", "```\n```", "![a](b.svg)"]
 )
 def test_a_note_without_a_sentence_is_kept_as_it_is(box, text):
     """Whatever a person chose to remember becomes at least one memory and loses nothing but blanks."""

@@ -35,7 +35,7 @@ class Overlap:
 
 
 def test_calls_overlap_up_to_the_concurrency_and_no_further(box):
-    """Of 32 unrelated notes at 0.2 s a call many are in flight at once, but never more than configured."""
+    """Of 32 unrelated notes at 0.2 s per call many are in flight at once, but never more than configured."""
     overlap = Overlap(0.2)
     with ScriptedProvider(script=overlap) as provider:
         box.use(provider, DRAIN_CONCURRENCY=16)

@@ -8,9 +8,9 @@ from memman.clock import now_ms
 from memman.embed.builtin import BuiltinEmbedder
 from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
-from memman.model.records import Fact, Note
-from memman.pipeline.echo import news
-from memman.pipeline.plan import Tools
+from memman.model.records import Candidate, Fact, Note, Verdict
+from memman.pipeline.known import known, news
+from memman.pipeline.plan import Plan, Tools
 from memman.store.sqlite.reader import SqliteReader
 
 # A memory and a fact of an agent: the same in other words, or another finding on the same subject.
@@ -82,3 +82,26 @@ def test_a_wish_turned_round_is_no_echo(box):
     unwanted = "The user does not want emoji characters in any documentation."
     wanted = unwanted.replace("does not want", "wants")
     assert learned(box, [unwanted, wanted]) == [wanted]
+
+
+def test_an_echo_of_what_is_in_flight_is_known(box):
+    """Of a fact that is not stored yet an agent's echo in other words is known, a user's only to the letter."""
+    remembered(box, "The billing API has two replicas.")
+    ahead = Candidate("a" * 34, "The staging database listens on port 6543.", "fact", (), 0, 0.9)
+    echo = "On port 6543 listens the staging database."
+    facts = (
+        Fact(echo, source="agent"),
+        Fact(echo),
+        Fact(ahead.text),
+        Fact(ahead.text, source="web", held="an order"),
+        Fact("The staging database listens on port 7654.", source="agent"),
+    )
+    plan = Plan(Note("n" * 32, "default", "", 0), facts=facts, candidates=((ahead,),) * len(facts))
+    reader = SqliteReader.open(str(box.store_path()))
+    assert [(one.fact, one.action, one.memory) for one in known(reader, plan)] == [
+        (0, "NONE", ahead.uid),
+        (2, "NONE", ahead.uid),
+    ]
+    ended = Plan(plan.note, facts=facts[2:3], candidates=((ahead,),), verdicts=(Verdict(0, "UPDATE", ahead.uid, ""),))
+    assert list(known(reader, ended)) == []
+    reader.close()

@@ -10,15 +10,15 @@ import apsw
 import pytest
 
 from conftest import PATIENCE, wait_until
-from memman.hot.bearing import bearing
 from memman.hot.capture import FIRST, LAST
 from memman.hot.events import HOSTS
-from memman.hot.found import RecallSession
 from memman.hot.frame import INJECTED, harmless, stripped
 from memman.hot.passages import LONGEST, lookups, passages, question
-from memman.hot.prompt import command, ends
+from memman.hot.prompt_text import command, ends
+from memman.hot.recall_session import RecallSession
 from memman.hot.session import Session
-from memman.model.vocabulary import LOW_TRUST
+from memman.hot.threshold import bearing
+from memman.model.trust import LOW_TRUST
 from memman.queue.notes import Queue
 from memman.recall.render import tokens
 from memman.upkeep.maintenance import drop_sessions

@@ -20,13 +20,13 @@ COMMON = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.schedule
     memman.config.scope memman.config.stores
-    memman.hot memman.hot.grammar memman.model memman.model.vocabulary memman.sqlite
+    memman.hot memman.hot.grammar memman.model memman.model.trust memman.model.vocabulary memman.sqlite
     """.split()
 )
 REMEMBER = COMMON | frozenset(
     """
-    memman.config.detached memman.config.ground memman.config.ignore memman.hot.pointing memman.hot.provenance
-    memman.hot.remember
+    memman.config.drain_by_write memman.config.filesystem memman.config.ignore memman.config.lockfile
+    memman.hot.dangling memman.hot.provenance memman.hot.remember
     memman.secrets
     memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
     """.split()
@@ -37,7 +37,7 @@ SEARCH = frozenset(
     memman.recall.gate memman.recall.hit memman.recall.order memman.recall.query
     memman.recall.render memman.recall.rescore memman.recall.supersede
     memman.embed memman.embed.static memman.secrets
-    memman.model.terms memman.model.unseen memman.store memman.store.sqlite memman.store.sqlite.nearness
+    memman.model.text memman.model.terms memman.store memman.store.sqlite memman.store.sqlite.nearness
     memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.scopes memman.store.sqlite.seal
     """.split()
 )
@@ -46,7 +46,8 @@ RECALL = (
     | SEARCH
     | frozenset(
         """
-    memman.hot.found memman.hot.recall memman.queue memman.queue.seal memman.recall.pending memman.store.filters
+    memman.hot.recall memman.hot.recall_session memman.queue memman.queue.seal memman.recall.pending
+    memman.store.filters
     """.split()
     )
 )
@@ -82,11 +83,14 @@ HINTED = ("--category", "fact", "--importance=4", "--entities", "A,B", "words")
 @pytest.mark.promise("R23")
 @pytest.mark.parametrize("args", [("a plain note",), HINTED], ids=["plain", "hinted"])
 def test_remember_loads_exactly_its_own_modules(box, args, kept):
-    """With and without options, on the first note and on later ones, `remember` loads the pinned modules only."""
-    for _ in range(2):
+    """With and without options, on the first note and on later ones, `remember` loads the pinned modules only.
+
+    The first that finds a folder in which nothing says whose it is looks whether it is another program's.
+    """
+    for claiming in ((), ("memman.config.older",), ()):
         out, modules = loaded(box, "remember", *args)
         assert len(out.strip()) == 32
-        pinned(modules, REMEMBER)
+        pinned(modules, REMEMBER | set(claiming))
     kept(
         f"remember loads {len(modules & REMEMBER)} modules of ours, {len(modules & NEVER)} of {len(NEVER)} denied ones"
     )
@@ -155,20 +159,21 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
 
 HOOK = frozenset(
     """
-    memman memman._entry memman.config memman.config.places memman.config.repository memman.config.scope
+    memman memman._entry memman.config memman.config.lockfile memman.config.places memman.config.repository
+    memman.config.scope
     memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
     memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
-    memman.secrets memman.model.vocabulary
+    memman.secrets memman.model.trust memman.model.vocabulary
     """.split()
 )
 CAPTURE = frozenset(
     """
-    memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt
-    memman.model memman.secrets memman.model.unseen
+    memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt_text
+    memman.model memman.secrets memman.model.text
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
-    "memman.hot.bearing memman.hot.frame memman.hot.passages memman.hot.prompt memman.hot.remind".split()
+    "memman.hot.threshold memman.hot.frame memman.hot.passages memman.hot.prompt_text memman.hot.remind".split()
 )
 PRIME = SEARCH | frozenset(
     """
@@ -183,7 +188,7 @@ HOOKS = {
     "stop": HOOK
     | CAPTURE
     | {"memman.hot.arrival"}
-    | REMEMBER - {"memman.hot.grammar", "memman.hot.pointing", "memman.hot.remember"},
+    | REMEMBER - {"memman.hot.grammar", "memman.hot.dangling", "memman.hot.remember"},
     "session-end": HOOK,
 }
 

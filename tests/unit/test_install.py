@@ -512,7 +512,7 @@ def test_a_second_install_at_the_same_time_waits_for_nobody(box):
 @pytest.mark.skipif(sys.platform != "linux", reason="a pseudo terminal of Linux")
 @pytest.mark.usefixtures("home")
 def test_on_a_terminal_the_provider_and_its_key_are_asked_for(box):
-    """The wizard takes a provider and a key, which is not shown, and writes both; with none nothing is set.
+    """The wizard takes a provider, a key, which is not shown, and an endpoint's model; with none nothing is set.
 
     What is not acceptable, such as a key with an arrow key in it, is asked for again.
     """
@@ -522,10 +522,11 @@ def test_on_a_terminal_the_provider_and_its_key_are_asked_for(box):
     assert env == "MEMMAN_LLM_PROVIDER=anthropic\nMEMMAN_LLM_API_KEY=sk-typed-secret-12345678\n"
     assert "Model provider" not in on_terminal(box, [])
     (box.data / "env").unlink()
-    said = on_terminal(box, ["openai", "no address", "http://localhost:1/v1", "sk-\x1b[A", "sk-again"])
+    said = on_terminal(box, ["openai", "no address", "http://localhost:1/v1", "sk-\x1b[A", "sk-again", "qwen3:8b"])
     assert "takes an http:// or https:// URL" in said
     env = (box.data / "env").read_text().splitlines()
-    assert env[1:] == ["MEMMAN_LLM_ENDPOINT=http://localhost:1/v1", "MEMMAN_LLM_API_KEY=sk-again"]
+    assert env[1:3] == ["MEMMAN_LLM_ENDPOINT=http://localhost:1/v1", "MEMMAN_LLM_API_KEY=sk-again"]
+    assert env[3:] == ["MEMMAN_LLM_MODEL_FAST=qwen3:8b", "MEMMAN_LLM_MODEL_SLOW=qwen3:8b"]
     (box.data / "env").unlink()
     on_terminal(box, [""])
     assert not (box.data / "env").exists()

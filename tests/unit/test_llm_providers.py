@@ -2,17 +2,20 @@ import asyncio
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
 from conftest import PATIENCE
+from memman.config.env import Settings
+from memman.config.providers import LLMS, Provider
 from memman.http import Http, Policy
-from memman.llm.anthropic import AnthropicMessages
-from memman.llm.openai import OpenAICompatible
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Request
 from memman.pipeline import capture, extract, reconcile
 from memman.pipeline.facts import FIELDS
+from memman.providers import chosen, in_force
+from memman.providers.build import adapter
 from tests.support.providers import (
     DROP,
     GARBAGE_BODY,
@@ -26,6 +29,7 @@ from tests.support.providers import (
     ScriptedProvider,
     hang,
     redirect,
+    schema_of,
     status,
 )
 
@@ -43,8 +47,8 @@ REQUEST = Request(
     schema=SCHEMA,
     payload={},
 )
-BOTH = pytest.mark.parametrize("kind", ["openai", "anthropic"])
-PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
+REMOTE = {name: row for name, row in LLMS.items() if row.by_http}
+EVERY = pytest.mark.parametrize("kind", REMOTE)
 
 
 def ask(provider, kind="openai", *, times=1, price=None, reasks=1, tries=3, timeout=5.0, request=None):
@@ -52,9 +56,8 @@ def ask(provider, kind="openai", *, times=1, price=None, reasks=1, tries=3, time
 
     async def run():
         http = Http(Policy(timeout=timeout, tries=tries, backoff=0.001))
-        make = {"openai": OpenAICompatible, "anthropic": AnthropicMessages}[kind]
-        endpoint = provider.url + {"openai": "/v1", "anthropic": ""}[kind]
-        llm: LLM = make(http, endpoint, KEY, MODELS, price, reasks=reasks)
+        row = REMOTE[kind]
+        llm: LLM = adapter(row)(http, provider.url + urlsplit(row.endpoint).path, KEY, MODELS, price, reasks=reasks)
         try:
             for _ in range(times):
                 reply = await llm.complete(request or REQUEST)
@@ -65,13 +68,28 @@ def ask(provider, kind="openai", *, times=1, price=None, reasks=1, tries=3, time
     return asyncio.run(run())
 
 
+def test_every_model_that_can_be_set_is_known_everywhere():
+    """Each has an address, a model, a line for the wizard and what doctor looks at for nothing."""
+    assert all(row.models and row.free and row.help for row in REMOTE.values())
+
+
+def test_a_provider_with_one_model_uses_it_for_every_question(monkeypatch):
+    """A row that names one model has it extract and reconcile, as the provider or as the fallback."""
+    monkeypatch.setitem(LLMS, "one", Provider("one", "https://one.test/v1", ("only",), "memman.llm.openai:X"))
+    monkeypatch.setattr(chosen, "FALLBACKS", ("one",))
+    record = in_force(Settings({"MEMMAN_LLM_PROVIDER": "one"}))["llm"]
+    assert (record["fast"], record["slow"], record["endpoint"]) == ("only", "only", "https://one.test/v1")
+    record = in_force(Settings({"MEMMAN_LLM_PROVIDER": "openai", "MEMMAN_LLM_FALLBACK": "one"}))["fallback"]
+    assert (record["fast"], record["slow"], record["endpoint"]) == ("only", "only", "https://one.test/v1")
+
+
 def said(content, **choice):
     """Answer a chat completion with `content`."""
     reply = {"choices": [{"message": {"content": content}, "finish_reason": "stop"} | choice]}
     return Act(body=json.dumps(reply).encode())
 
 
-@BOTH
+@EVERY
 def test_the_answer_is_an_object(kind):
     """A model behind either API answers a task with an object, its usage and its name."""
     with ScriptedProvider() as provider:
@@ -82,7 +100,7 @@ def test_the_answer_is_an_object(kind):
     assert reply.model == "small"
     assert reply.usage.cost == (reply.usage.tokens_in + 2 * reply.usage.tokens_out) / 1e6 > 0
     assert provider.tasks == {"extract": 1}
-    assert provider.calls == {PATHS[kind]: 1}
+    assert provider.calls.total() == 1
 
 
 def test_what_is_sent_to_openai():
@@ -123,7 +141,7 @@ def test_no_key_sends_no_authorization():
     """An empty key, as for a server on this machine, sends no authorization header."""
 
     async def run(url):
-        llm = OpenAICompatible(Http(), f"{url}/v1/", "", MODELS)
+        llm = adapter(REMOTE["openai"])(Http(), f"{url}/v1/", "", MODELS)
         await llm.complete(REQUEST)
         await llm.close()
 
@@ -132,7 +150,7 @@ def test_no_key_sends_no_authorization():
     assert "authorization" not in provider.received[0].headers
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize(
     ("act", "error"),
     [
@@ -163,7 +181,7 @@ def test_each_fault_has_its_error(kind, act, error):
     assert "billing_service" not in str(caught.value)
 
 
-@BOTH
+@EVERY
 def test_a_bad_reply_is_asked_again_once(kind):
     """One bad reply costs another ask, paid for in the usage; a second one is an error."""
     with ScriptedProvider(script=[GARBAGE_CONTENT]) as provider:
@@ -179,7 +197,7 @@ def test_a_bad_reply_is_asked_again_once(kind):
     assert provider.calls.total() == 1
 
 
-@BOTH
+@EVERY
 def test_trouble_that_passes_is_not_seen(kind):
     """An overloaded provider is tried again and the answer is the same."""
     with ScriptedProvider(script=[status(529), DROP]) as provider:
@@ -235,7 +253,7 @@ def bounds(schema):
     return [*own.items(), *(found for part in parts for found in bounds(part))]
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize(
     "words",
     [
@@ -248,12 +266,7 @@ def test_bounds_that_an_endpoint_rejects_are_left_out_and_nothing_else(kind, wor
     schemas = []
 
     def script(received):
-        body = received.body
-        asked = (
-            body["tools"][0]["input_schema"]
-            if kind == "anthropic"
-            else body["response_format"]["json_schema"]["schema"]
-        )
+        asked = schema_of(received)
         schemas.append(asked)
         return status(400, body=json.dumps({"error": {"message": words}}).encode()) if bounds(asked) else OK
 
@@ -278,16 +291,16 @@ def test_every_list_and_free_text_that_is_asked_for_is_bounded(stage):
     assert all(value < 2000 for _, value in bounds(stage.SCHEMA))
 
 
-@BOTH
+@EVERY
 def test_a_rejection_nothing_explains_is_misconfigured(kind):
     """When every way of asking is rejected, the configuration is wrong, and nothing is remembered."""
     with ScriptedProvider(script=lambda _: status(400)) as provider:
         with pytest.raises(ProviderMisconfigured):
             ask(provider, kind)
-        assert provider.calls.total() == {"openai": 3, "anthropic": 1}[kind]
+        assert provider.calls.total() == 1 + sum(not quirk.cues for quirk in adapter(REMOTE[kind]).quirks)
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize(
     ("code", "message"),
     [

@@ -7,14 +7,16 @@ import time
 import pytest
 
 from memman.hot.recall import found
-from memman.recall.supersede import newer_first
+from memman.recall.supersede import doubted, newer_first
 from memman.store.filters import Filters
+from memman.store.sqlite.reader import SqliteReader
 from tests.support import memories
 from tests.support.doubts import ASKED, NEW, OLD, drained, marks
 from tests.support.hook_calls import context
 from tests.support.providers import Act, ScriptedProvider
 
 LAST = "Railway takes each deploy of the shop, since summer."
+OTHER = "Vercel is for previews of pull requests."
 
 
 @pytest.fixture
@@ -67,6 +69,21 @@ def test_others_keep_their_places(box):
     old, new = drained(box, OLD, NEW, judged=(("Coolify", "MAYBE", "deploy"),))
     assert [hit.row.uid for hit in box.hits(ASKED, every=True)] == [preview, new, old]
     assert [hit.row.uid for hit in box.hits(ASKED, every=True, limit=2)] == [preview, new]
+
+
+@pytest.mark.parametrize(("surer", "shown"), [(0.9, [LAST, NEW, OTHER]), (0.45, [LAST, NEW, OLD])])
+def test_an_older_one_leaves_its_line_to_a_surer_hit(box, surer, shown):
+    """A chain that does not fit gives up its older end to a hit in no doubt that is surer, and to no other."""
+    judged = (("Coolify", "MAYBE", "Vercel"), ("Railway", "MAYBE", "Coolify"))
+    drained(box, OLD, NEW, LAST, judged=judged)
+    drained(box, OTHER, judged=())
+    reader = SqliteReader.open(str(box.data / "data/default/memman.db"))
+    rows = {hit.row.text: hit.row for hit in box.hits("deploy of the shop on Vercel", every=True)}
+    hits = [memories.hit(rows[OLD], 0.9, 0.5), memories.hit(rows[OTHER], 0.8, surer)]
+    assert [hit.row.text for hit in doubted(reader, hits, Filters(), 3)] == shown
+    assert [hit.row.text for hit in doubted(reader, hits, Filters(), 4)] == [LAST, NEW, OLD, OTHER]
+    assert [hit.row.text for hit in doubted(reader, hits, Filters(), 1)] == [LAST]
+    reader.close()
 
 
 @pytest.mark.parametrize("intent", ["when", "why", "entity", "general"])

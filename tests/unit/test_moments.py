@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PATIENCE
 from memman.embed.static import StaticTable
-from memman.hot.found import RecallSession
+from memman.hot.recall_session import RecallSession
 from memman.model.records import Draft, Fact
 from memman.recall import moments, months, search
 from memman.recall.candidates import POOL, candidates

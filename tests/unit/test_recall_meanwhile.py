@@ -4,7 +4,7 @@ import itertools
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from memman.hot.found import RecallSession
+from memman.hot.recall_session import RecallSession
 from memman.store.filters import Filters
 from tests.support.providers import ScriptedProvider
 

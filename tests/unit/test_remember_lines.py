@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memman.hot.pointing import pointing
+from memman.hot.dangling import dangling
 
 TEXT = "\n".join(f"Host {n} stands in rack {n}." for n in range(30))
 
@@ -60,7 +60,7 @@ def test_a_long_list_in_one_note_is_told_of_lines(box):
 )
 def test_what_points_elsewhere_is_named(text, points):
     """Line numbers and words that lean on what was on the screen; addresses and sizes are no such thing."""
-    assert pointing(text) == points
+    assert dangling(text) == points
 
 
 def test_advice_changes_nothing(box):

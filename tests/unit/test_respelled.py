@@ -3,7 +3,7 @@
 import pytest
 
 from memman.model.terms import respelled
-from memman.pipeline.words import same
+from memman.pipeline.comparison import same
 
 RESPELLED = [
     ("Unpack the backup with `tar -c`.", "Unpack the backup with `tar -C`."),

@@ -5,7 +5,7 @@ import time
 import apsw
 import pytest
 
-from memman.hot.found import RecallSession
+from memman.hot.recall_session import RecallSession
 from memman.recall import search
 from memman.store.filters import Filters
 from memman.store.sqlite import times

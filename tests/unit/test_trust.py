@@ -9,10 +9,10 @@ import pytest
 from memman.config.env import Settings
 from memman.drain.stores import Stores
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
-from memman.model.vocabulary import LOW_TRUST
+from memman.model.trust import LOW_TRUST, lowest, rank
 from memman.pipeline.commit import commit
 from memman.pipeline.plan import Plan
-from memman.pipeline.trust import lowest, rank, source
+from memman.pipeline.trust import source
 from tests.support.providers import ScriptedProvider, respond
 
 DEPLOYED = "The booking service is deployed to Nomad."

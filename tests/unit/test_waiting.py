@@ -2,7 +2,7 @@
 
 import pytest
 
-from memman.hot.found import _merged
+from memman.hot.recall_session import _merged
 from tests.support import memories
 
 DAY = 86_400_000

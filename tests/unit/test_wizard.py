@@ -91,8 +91,8 @@ def test_addresses_that_will_not_do_are_asked_for_three_times(box):
 
 
 def test_what_is_typed_is_taken(box):
-    """The second answer, after one with a mistake, and the key."""
-    found, _ = typed(box, "openai", "nowhere", "https://llm.example/v1", "key-of-the-test")
+    """The second answer, after one with a mistake, and the key; no model means the usual ones."""
+    found, _ = typed(box, "openai", "nowhere", "https://llm.example/v1", "key-of-the-test", "")
     assert json.dumps(found) == json.dumps(
         {
             "MEMMAN_LLM_PROVIDER": "openai",
@@ -100,6 +100,17 @@ def test_what_is_typed_is_taken(box):
             "MEMMAN_LLM_API_KEY": "key-of-the-test",
         }
     )
+
+
+def test_an_endpoint_without_a_key_is_asked_for_its_model(box):
+    """A local server has models of its own: the one that is named extracts and compares."""
+    found, _ = typed(box, "openai", "http://localhost:11434/v1", "", "qwen3:8b")
+    assert found == {
+        "MEMMAN_LLM_PROVIDER": "openai",
+        "MEMMAN_LLM_ENDPOINT": "http://localhost:11434/v1",
+        "MEMMAN_LLM_MODEL_FAST": "qwen3:8b",
+        "MEMMAN_LLM_MODEL_SLOW": "qwen3:8b",
+    }
 
 
 # --- the user's own agent ---

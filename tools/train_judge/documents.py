@@ -1,4 +1,4 @@
-"""Documents as the drain hands them to the judge: a sentence a line, and what is worth keeping in them."""
+"""Documents as the drain hands them to the judge: one sentence per line, and what is worth keeping in them."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from texts import DATA, KEPT_ASIDE, read_lines
 
 from memman.embed.wordpiece import words
-from memman.judge.judge import KINDS, RELATIONS
+from memman.judge.judge import RELATIONS, STATEMENT_KINDS
 from memman.llm.builtin.split import sentences
 
 # Of so many memories of the same writer that are nearest in meaning, or in words, one is put beside each statement.
@@ -147,11 +147,11 @@ def _turn(line: Mapping[str, Any], writer: str, chance: random.Random) -> Text:
     spans = []
     for one in line["keep"]:
         start = line["text"].index(one["span"])
-        spans.append((start, min(start + len(one["span"]), len(text)), KINDS.index(one["type"])))
+        spans.append((start, min(start + len(one["span"]), len(text)), STATEMENT_KINDS.index(one["type"])))
     return Text(text, tuple(sorted(spans)), "turns", writer, line["lang"])
 
 
 def _note(line: Mapping[str, Any], writer: str) -> Text:
     text, spans = documents.read(line)
-    kinds = ((first, last, KINDS.index(kind)) for first, last, kind in spans)
+    kinds = ((first, last, STATEMENT_KINDS.index(kind)) for first, last, kind in spans)
     return Text(text, tuple(kinds), "notes", writer, line["lang"])

@@ -9,7 +9,7 @@ from lessons import Lessons, Pair, Text
 from torch import Tensor
 
 from memman.embed.bert import CLS, SEP
-from memman.embed.static import IDEOGRAPHS
+from memman.embed.static import ideograph
 from memman.judge.judge import LONGEST_PAIR, parts
 from memman.judge.tokens import bare, tokens
 
@@ -26,7 +26,7 @@ def extended(lessons: Lessons, known: dict[str, int]) -> dict[str, int]:
     vocabulary = dict(known)
     seen: Counter[str] = Counter()
     for text in _all(lessons):
-        seen.update({char for char in text if any(low <= ord(char) <= high for low, high in IDEOGRAPHS)})
+        seen.update({char for char in text if ideograph(char)})
     for char in sorted(char for char, count in seen.items() if count > 1):
         vocabulary.setdefault(char, len(vocabulary))
     return vocabulary

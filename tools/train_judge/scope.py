@@ -1,4 +1,4 @@
-"""Fit what tells a person's own wishes from what is about one repository, on the judge's vectors of statements.
+"""Fit what tells a person's own wishes from what is about one repository, on the judge's early vectors of statements.
 
 A logistic regression with an L2 penalty, by Newton's method (Bishop, Pattern Recognition and Machine Learning, 4.3.3).
 The threshold is where 3 % of what is about a repository would be taken for personal, by models that have not seen the
@@ -15,9 +15,9 @@ import numpy.typing as npt
 from memman.judge.judge import FOLDER, SCOPE, Judge
 
 HERE = Path(__file__).parent
-PENALTY, STEPS = 1.0, 30
+PENALTY, STEPS = 0.05, 30
 # The share of statements about a repository that may be taken for personal.
-WRONG = 0.01
+WRONG = 0.002
 Array = npt.NDArray[np.float64]
 
 
@@ -47,7 +47,7 @@ def main() -> None:
     for path in sorted((HERE / "scopes").glob("*.jsonl")):
         rows = [json.loads(line) for line in path.read_text().splitlines()]
         personal = np.array([row["scope"] == "personal" for row in rows], np.float64)
-        writers.append((judge.about([row["text"] for row in rows]).astype(np.float64), personal))
+        writers.append((judge.early([row["text"] for row in rows]).astype(np.float64), personal))
     unseen, labels = [], []
     for n, (vectors, personal) in enumerate(writers):
         others = [one for m, one in enumerate(writers) if m != n]

@@ -22,7 +22,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from memman.embed.bert import load
 from memman.embed.minilm import VOCABULARY, WEIGHTS, installed
-from memman.judge.judge import KINDS, RELATIONS
+from memman.judge.judge import RELATIONS, STATEMENT_KINDS
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ def main() -> None:
     for name, lessons in (("taught", taught), ("aside", aside)):
         print(name, Counter(RELATIONS[pair.relation] for pair in lessons.pairs), len(lessons.texts), flush=True)
     vocabulary = extended(taught, known)
-    judge = Judge(weights, options.layers, len(vocabulary), len(RELATIONS), len(KINDS))
+    judge = Judge(weights, options.layers, len(vocabulary), len(RELATIONS), len(STATEMENT_KINDS))
     course = Course(judge, taught, vocabulary, options.epochs, options.rate, random.Random(options.seed))
     began = time.perf_counter()
     for epoch in range(options.epochs):

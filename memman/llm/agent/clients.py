@@ -15,6 +15,7 @@ from typing import Any
 
 from memman.llm.remote import unbounded
 from memman.llm.text import outermost
+from memman.model.objects import parsed
 from memman.model.records import Usage
 
 Json = dict[str, Any]
@@ -218,11 +219,8 @@ def _with_schema(question: Question) -> str:
 
 
 def _events(out: str) -> Iterator[Json]:
-    """Yield the objects that stand on a line each; banners and warnings are none."""
-    for line in out.splitlines():
-        with suppress(ValueError, RecursionError):
-            if line.startswith("{") and isinstance(event := json.loads(line), dict):
-                yield event
+    """Yield the objects that stand one per line, without banners and warnings."""
+    yield from filter(None, map(parsed, out.splitlines()))
 
 
 def _has_tokens(model: object) -> bool:

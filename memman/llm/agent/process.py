@@ -59,25 +59,19 @@ async def run(
         )
     except OSError as error:
         raise ProviderUnavailable(f"{name} could not be started: {error.strerror}") from error
-    out, err, guard = bytearray(), bytearray(), None
-    streams = [
-        asyncio.create_task(work)
-        for work in (_read(process.stdout, out), _read(process.stderr, err), _give(process.stdin, given.encode()))
-    ]
+    guard, streams = None, _Streams(process, given)
     try:
         guard = None if apart else await _guarded(process.pid)
         async with asyncio.timeout(limit):
             code = await process.wait()
-        # What it has left running may hold its streams open.
-        await asyncio.wait(streams, timeout=_LATE)
-        return Ran(code, _text(out), _text(err))
+        await streams.drained()
+        return Ran(code, streams.out, streams.err)
     except TimeoutError:
         late = TimedOut(f"{name} did not answer within {limit:.0f} s")
-        late.out = _text(out)
+        late.out = streams.out
         raise late from None
     finally:
-        for stream in streams:
-            stream.cancel()
+        streams.abandon()
         await _end(process)
         if guard:
             guard.kill()
@@ -116,13 +110,38 @@ def _confined() -> bool:
     return False
 
 
+class _Streams:
+    """What a process writes, read while it runs, and what it is given to read."""
+
+    def __init__(self, process: asyncio.subprocess.Process, given: str) -> None:
+        self._out, self._err = bytearray(), bytearray()
+        work = (
+            _read(process.stdout, self._out),
+            _read(process.stderr, self._err),
+            _give(process.stdin, given.encode()),
+        )
+        self._tasks = [asyncio.create_task(one) for one in work]
+
+    @property
+    def out(self) -> str:
+        return self._out.decode("utf-8", "replace")
+
+    @property
+    def err(self) -> str:
+        return self._err.decode("utf-8", "replace")
+
+    async def drained(self) -> None:
+        """Wait until all is read, but not for long: what the process has left running may hold its streams open."""
+        await asyncio.wait(self._tasks, timeout=_LATE)
+
+    def abandon(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+
 async def _read(stream: asyncio.StreamReader | None, kept: bytearray) -> None:
     while stream and (piece := await stream.read(1 << 16)):
         kept += piece[: _KEPT - len(kept)]
-
-
-def _text(kept: bytearray) -> str:
-    return kept.decode("utf-8", "replace")
 
 
 async def _give(stream: asyncio.StreamWriter | None, given: bytes) -> None:
@@ -134,7 +153,7 @@ async def _give(stream: asyncio.StreamWriter | None, given: bytes) -> None:
 
 
 async def _guarded(group: int) -> asyncio.subprocess.Process | None:
-    """Start what ends a process group if this process is killed; without a shell there is none."""
+    """Start what ends a process group if this process is killed; without a shell nothing is started."""
     with suppress(OSError):
         return await asyncio.create_subprocess_exec(
             *("/bin/sh", "-c", _GUARD, "memman", str(group)),

@@ -6,6 +6,7 @@ from typing import Any
 
 from memman.judge.judge import Judge
 from memman.llm.builtin.entities import entities
+from memman.llm.builtin.markdown import headed
 from memman.llm.builtin.split import MAX_FACTS, refers, sentences, split
 from memman.llm.builtin.summary import summary
 from memman.llm.builtin.title import names, title, titled
@@ -41,7 +42,7 @@ def extract(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
 
 def texts(payload: Mapping[str, Any]) -> list[str]:
     """Return what the judge reads."""
-    statements = split(payload["text"])
+    statements = _stated(payload["text"])
     return [] if _too_long(statements) else ["\n".join(chain.from_iterable(_sentences(statements)))]
 
 
@@ -57,9 +58,16 @@ def described(text: str, kind: str, hinted: tuple[str, ...] = ()) -> dict[str, A
     }
 
 
-def _kept(note: str, judge: Judge | None) -> list[tuple[str, str, str]]:
-    """Return (statement, kind, title) of what is kept of a note: all of it, but for what a document says beside."""
+def _stated(note: str) -> list[str]:
+    """Return the statements of a note; a document's code states nothing by itself, unless there is nothing else."""
     statements = split(note)
+    document = len(statements) >= DOCUMENT or headed(note)
+    return (document and split(note, bare=False)) or statements
+
+
+def _kept(note: str, judge: Judge | None) -> list[tuple[str, str, str]]:
+    """Return (statement, kind, title) of what is kept of a note: all of it, except for asides of a document."""
+    statements = _stated(note)
     if judge is None or _too_long(statements):
         return [(text, "fact", "") for text in statements]
     found = [(text, worth, kind if worth >= WORTH else "fact") for text, worth, kind in rated(statements, judge)]

@@ -33,17 +33,20 @@ _TAGS = (
 )
 _TAG = re.compile(rf"</?(?:{_TAGS.replace(' ', '|')})(?: [^<>]{{0,300}})?/?>", re.IGNORECASE)
 _UNDERLINE = re.compile(r"\s{0,3}(?:={3,}|-{3,})\s*")
+_IMAGE = r"!\[[^\]\n]{0,300}\](?:\([^)\n]{0,2000}\)|\[[^\]\n]{0,300}\])"
+_IMAGES = re.compile(rf"(?:\s*(?:{_IMAGE}|\[\s?{_IMAGE}\s?\](?:\([^)\n]{{0,2000}}\)|\[[^\]\n]{{0,300}}\])))+\s*")
 _TASKS = {" ": "to do: ", "x": "done: ", "X": "done: "}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of text of one kind. `fresh` labels have not been carried by any block before."""
+    """A run of text of one kind. `fresh` labels have not been carried by any block before; code may be `introduced`."""
 
     kind: Kind
     text: str
     labels: tuple[str, ...] = ()
     fresh: bool = False
+    introduced: bool = False
 
 
 @dataclass(slots=True)
@@ -63,8 +66,8 @@ class _Reader:
     def labels(self) -> tuple[str, ...]:
         return (*self.headings, *(lead for _, lead in self.leads))
 
-    def block(self, kind: Kind, text: str) -> Block:
-        made = Block(kind, text, self.labels, self.fresh)
+    def block(self, kind: Kind, text: str, *, within: bool = False) -> Block:
+        made = Block(kind, text, self.labels, self.fresh, within or (self.fresh and bool(self.leads)))
         if self.fresh:
             self.fresh = False
             self.headings = self.headings[-1:]
@@ -228,6 +231,18 @@ def _underlined(lines: list[str], i: int) -> bool:
     return over and lines[i].strip().isprintable() and bool(lines[i].strip()) and not _HEADING.match(lines[i])
 
 
+def _pictured(line: str) -> bool:
+    """Whether a line, or an item of a list, is images and nothing else."""
+    item = _ITEM.match(line)
+    return bool(_IMAGES.fullmatch(line, item.end() if item else 0))
+
+
+def headed(note: str) -> bool:
+    """Whether a note begins with a heading, as a document does."""
+    lines = note.strip().splitlines()
+    return bool(lines) and (bool(_HEADING.match(lines[0])) or _underlined(lines, 0))
+
+
 def blocks(note: str) -> Iterator[Block]:
     """Read `note` into blocks; whatever is a label and labels nothing comes out as prose."""
     lines = [
@@ -241,13 +256,13 @@ def blocks(note: str) -> Iterator[Block]:
             end = _fenced(lines, i, fence[1])
             code = "\n".join(text.rstrip() for text in lines[i + 1 : end] if text.strip())
             if code:
-                yield reader.block("code", code)
+                yield reader.block("code", code, within=reader.kind == "item" and lines[i][:1].isspace())
             i = end
         elif _underlined(lines, i):
             yield from reader.line(f"# {lines[i].strip()}", "")
             i += 1
         else:
-            yield from reader.line(lines[i], following[i])
+            yield from reader.line("" if _pictured(lines[i]) else lines[i], following[i])
         i += 1
     yield from reader.flush()
     if reader.fresh:

@@ -96,6 +96,11 @@ def extents(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
+def asks(text: str) -> bool:
+    """Whether a text ends in a question."""
+    return text.rstrip().endswith(("?", "\uff1f"))
+
+
 def refers(sentence: str) -> bool:
     """Whether an English `sentence` seems to need the one before it: it has a pronoun, or a word that compares."""
     return leans(sentence) or bool(_PRONOUN.search(sentence))
@@ -118,9 +123,8 @@ def _whole(text: str) -> bool:
 
 
 def _glue(left: str, right: str) -> str:
-    if left[-1] in ".!?…。\uff01\uff1f:;,":
-        return f"{left} {right}"
-    return f"{left} {right}" if right[:1].islower() else f"{left}; {right}"
+    goes_on = left[-1] in ".!?…。\uff01\uff1f:;," or right[:1].islower()
+    return f"{left} {right}" if goes_on else f"{left}; {right}"
 
 
 def _labelled(block: Block, text: str) -> str:
@@ -170,14 +174,17 @@ def cut(text: str, limit: int = MAX_CHARS) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def _merged(note: str) -> list[str]:
-    """Cut a note into statements, small fragments joined to their neighbours."""
+def _merged(note: str, *, bare: bool) -> list[str]:
+    """Cut a note into statements, small fragments joined to their neighbours, with `bare` code or without."""
     found: list[str] = []
     prose = False  # whether the last statement came from prose, which later prose may lean on
     read = list(blocks(note))
     for n, block in enumerate(read):
         if block.kind == "code":
-            lead = found.pop() + "\n" if found and found[-1].endswith(":") else ""
+            leads = bool(found) and found[-1].endswith(":")
+            if not (bare or leads or block.introduced):
+                continue
+            lead = found.pop() + "\n" if leads else ""
             label = ": ".join(block.labels) + ":\n" if block.labels and (block.fresh or not lead) else ""
             found.append(lead + label + block.text)
             continue
@@ -193,9 +200,9 @@ def _merged(note: str) -> list[str]:
     return found
 
 
-def split(note: str) -> list[str]:
-    """Split `note` into at most MAX_FACTS statements."""
-    merged = [text for text in dict.fromkeys(_merged(note)) if any(map(str.isalnum, text))]
+def split(note: str, *, bare: bool = True) -> list[str]:
+    """Split `note` into at most MAX_FACTS statements; without `bare` code, only where a sentence introduces code."""
+    merged = [text for text in dict.fromkeys(_merged(note, bare=bare)) if any(map(str.isalnum, text))]
     courtesies = [text for text in sentences(note) if _COURTESY.match(text)]
     found = [piece for text in merged or courtesies for piece in cut(text) if piece]
     if len(found) <= MAX_FACTS:

@@ -7,7 +7,7 @@ from typing import Any
 
 from memman.judge.judge import Judge, Span
 from memman.llm.builtin.extract import described
-from memman.llm.builtin.split import MAX_CHARS, extent, extents, leans, sentences
+from memman.llm.builtin.split import MAX_CHARS, asks, extent, extents, leans, sentences
 
 MAX_FACTS = 8  # of one turn; who says more at once is writing a document
 # A span is kept from this worth on, and one of what an agent tells of a session from the other (docs/adr/0036).
@@ -59,7 +59,7 @@ def _worth(said: str, judge: Judge | None, least: float) -> Iterator[tuple[str, 
     kept: list[tuple[str, str]] = []
     for span in _spans(said, judge):
         before, own = leaning(said, span)
-        if span.worth < least or extent(own) < _SHORTEST or own.endswith(("?", "\uff1f")):
+        if span.worth < least or extent(own) < _SHORTEST or asks(own):
             continue
         if kept and kept[-1][0] in before:
             kept.pop()
@@ -102,7 +102,7 @@ def leaning(said: str, span: Span) -> tuple[str, str]:
 def _statements(said: str) -> Iterator[str]:
     for paragraph in said.split("\n\n"):
         for sentence in sentences(paragraph):
-            if len(sentence) <= MAX_CHARS and not sentence.endswith(("?", "\uff1f")):
+            if len(sentence) <= MAX_CHARS and not asks(sentence):
                 yield sentence
 
 

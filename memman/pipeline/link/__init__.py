@@ -1,4 +1,4 @@
-"""Edges from a note's facts to what is stored: a file an edge kind."""
+"""Edges from a note's facts to what is stored: one file per kind of edge."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -45,7 +45,7 @@ _KNOWN = "known as|referred to as"
 _WE = r"\b(?:we|they|people|everyone|everybody) (?:also |often |usually )?"
 _ALIAS = r"(?:an? (?:alias|abbreviation|nickname|shorthand|synonym|acronym))"
 _IS_NAME = r"(?:our|another|the) (?:name|word|nickname|codename|code name)"
-_KINDS = r"(?:alias|abbreviation|nickname|codename|code name|short name|acronym)"
+_OTHER_NAMES = r"(?:alias|abbreviation|nickname|codename|code name|short name|acronym)"
 _AKA = r"(?:aka|a\.k\.a\.?|also known as|also called|formerly known as|formerly called)"
 _BEING = r"(?:(?:is|are|was|were) )?(?:also |usually |often |internally )?"
 _BEFORE = r"(?:^|\b(?:the|our|with|on|of|in|to|for|use|uses|from|that|and|where) )"
@@ -56,7 +56,7 @@ _ONE, _OTHER = rf"(?P<one>{_WORD})", rf"(?P<other>{_RUN}?)"
 _SURE = (
     rf"\b{_ONE} (?:is|are) (?:{_ALIAS}|{_IS_NAME}) (?:for|of) {_THE}{_OTHER}{_END}",
     rf"\bby {_ONE} (?:we|i|they|people) mean {_THE}{_OTHER}{_END}",
-    rf"\b{_KINDS} (?:for|of) {_THE}{_OTHER} is {_ONE}{_END}",
+    rf"\b{_OTHER_NAMES} (?:for|of) {_THE}{_OTHER} is {_ONE}{_END}",
     rf"{_WE}abbreviate {_THE}{_OTHER} (?:as|to) {_THE}{_ONE}{_END}",
     rf"{_WE}refer to {_THE}{_OTHER} (?:as|to) (?:the|our) {_ONE}{_END}",
     rf"{_BEFORE}{_THE}{_OTHER},? {_BEING}(?:{_PARTICIPLES}) {_THE}{_ONE}{_END}",

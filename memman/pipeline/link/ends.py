@@ -1,4 +1,4 @@
-"""How an edge names a fact that has no row yet."""
+"""The stand-in ids by which edges name facts that have no row id yet."""
 
 
 def end(fact: int) -> int:

@@ -1,4 +1,4 @@
-"""The prompts, one file a question, and how data is quoted in them."""
+"""The prompts, one file per question, and how data is quoted in them."""
 
 import re
 from collections.abc import Iterable

@@ -1,1 +1,1 @@
-"""The SQLite adapter: one file a store."""
+"""The SQLite adapter: one file per store."""

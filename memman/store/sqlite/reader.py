@@ -8,7 +8,8 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, LOW_TRUST, MAYBE, PROTECTED, REPLACED
+from memman.model.trust import VERIFIED
+from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, MAYBE, PROTECTED, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
@@ -346,7 +347,7 @@ class SqliteReader:
         """
         sql = (
             "SELECT DISTINCT a.name, a.means FROM alias a JOIN memory m ON m.id = a.memory"
-            f" WHERE a.name {LISTED} AND {self.current} AND m.source NOT IN {LOW_TRUST}"
+            f" WHERE a.name {LISTED} AND {self.current} AND m.source IN {VERIFIED}"
             f" ORDER BY a.name, a.means LIMIT {_MOST_ALIASES}"
         )
         # Names are letters, digits and spaces, as `memman.model.terms.name` writes them.

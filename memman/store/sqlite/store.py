@@ -6,10 +6,10 @@ from typing import Any
 
 import apsw
 
-from memman.config.ground import ensure_safe_folder, refuse_shared
+from memman.config.filesystem import ensure_safe_folder, refuse_shared
 from memman.config.places import store_path
 from memman.embed import Vectors
-from memman.sqlite import Transaction, TranslatedErrors, add_checksums, checkpoint, open_writer
+from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, open_writer
 from memman.store.sqlite.partition import Grain, divide, due
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import STEPS, migrate
@@ -71,7 +71,5 @@ class SqliteStore:
                 )
 
     def close(self) -> None:
-        """Checkpoint the log and close."""
-        with TranslatedErrors(self.path):
-            checkpoint(self.db)
-            self.db.close()
+        """Truncate the log and close."""
+        close(self.db, self.path)

@@ -1,7 +1,7 @@
 """Which rows began to hold when: found by halving, not by a scan. Safe on the hot path.
 
 Rows are stored in the order in which their notes were queued, and `recorded_at` rises with them. When they began to
-hold rises too, but for what came in late: a parked note retried, old notes brought along.
+hold rises too, except for what came in late: a parked note retried, old notes brought along.
 """
 
 from memman.model.vocabulary import HIDDEN

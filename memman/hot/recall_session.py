@@ -1,4 +1,4 @@
-"""What a query finds: the hits among what is stored and what still waits."""
+"""What a query finds, in a store opened once for many: the hits among what is stored and what still waits."""
 
 import sys
 
@@ -78,7 +78,7 @@ class RecallSession:
 def _refuse_emptied(data: str, store: str, path: str) -> None:
     """Raise DamagedFile where the file of a store is there, but has lost everything."""
     if there(path):
-        from memman.queue.emptied import refuse_emptied
+        from memman.queue.emptied_store import refuse_emptied
 
         refuse_emptied(data, store)
 

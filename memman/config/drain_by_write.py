@@ -7,9 +7,8 @@ rung already, and its holder looks at the bell once more when it has let go.
 
 import os
 import sys
-from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 
-from memman.config.places import make_file, make_folder, open_file
+from memman.config.lockfile import held, taken
 from memman.config.schedule import NOBODY, SERVE, WRITE, Schedule, overdue, ring
 
 LOCK = "drain.lock"
@@ -23,21 +22,6 @@ _started: list[int] = []
 def lock_path(data: str) -> str:
     """Return the path of the file that a drain at work holds locked; its modification time is when that one began."""
     return f"{data}/{LOCK}"
-
-
-def held(data: str, name: str) -> bool:
-    """Whether somebody holds the lock file `name`; makes none."""
-    try:
-        handle = open_file(f"{data}/{name}", os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        flock(handle, LOCK_SH | LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 def ask(data: str) -> None:
@@ -55,7 +39,7 @@ def wanted(data: str) -> bool:
     if schedule.stopped or schedule.kind == NOBODY:
         return False
     if schedule.kind == SERVE:
-        return not held(data, SERVE_LOCK)
+        return not held(f"{data}/{SERVE_LOCK}")
     return schedule.kind in ("", WRITE) or overdue(data) is not None
 
 
@@ -75,7 +59,10 @@ def launch(data: str) -> int:
     It is of a session of its own, reads and writes no stream of ours, and holds none of our files open.
     """
     _reap()
-    lock = _take(lock_path(data))
+    try:
+        lock = taken(lock_path(data))
+    except OSError:
+        return 0
     if lock < 0:
         return 0
     try:
@@ -95,21 +82,6 @@ def launch(data: str) -> int:
         os.close(lock)
     _started.append(pid)
     return pid
-
-
-def _take(path: str) -> int:
-    """Open the lock file and hold it; -1 where that cannot be."""
-    handle = -1
-    try:
-        make_folder(os.path.dirname(path))
-        make_file(path)
-        handle = open_file(path, os.O_RDWR)
-        flock(handle, LOCK_EX | LOCK_NB)
-    except OSError:
-        if handle >= 0:
-            os.close(handle)
-        return -1
-    return handle
 
 
 def _apart(lock: int) -> "list[tuple[int, ...] | tuple[int, int, str, int, int]]":

@@ -1,4 +1,4 @@
-"""The options of every verb: which data folder, and that nothing is to be written. What would write is refused then."""
+"""The options of every verb, --data-dir and --readonly; with the second, a verb that would write is refused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from memman.config.places import kept_still
+from memman.config.older import refuse_older
+from memman.config.places import data_dir, kept_still
 from memman.hot.global_options import apply_global_options
 from memman.hot.grammar import EVERYWHERE
 from memman.model.errors import ReadOnly
@@ -16,11 +17,13 @@ from memman.model.verbs import ALLOWED, PERSONS
 _LOOK = frozenset(("recall", "timeline", "status", "config get"))
 _WRITE = frozenset(("scheduler drain", "scheduler trigger"))
 LOOKING = (ALLOWED | _LOOK) - _WRITE
+# Those that have to do with no database, or that say themselves whose it is.
+_WITHOUT = frozenset(("completion", "doctor", "guide", "help", "hook", "uninstall", "version"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Still:
-    """What a verb does, refused where it would write and nothing is to be written."""
+class _Obeying:
+    """What a verb does, refused where it would write and nothing is to be written, and in another program's folder."""
 
     verb: str
     run: Callable[..., Any]
@@ -29,6 +32,8 @@ class _Still:
         writes = self.verb not in LOOKING or any(given.get(name) for name in PERSONS.get(self.verb, ()))
         if kept_still() and writes:
             raise ReadOnly(f"--readonly was given, and {self.verb} writes: nothing was done")
+        if self.verb not in _WITHOUT:
+            refuse_older(data_dir())
         return self.run(*args, **given)
 
 
@@ -50,18 +55,18 @@ def options(*, hidden: bool = False) -> list[click.Parameter]:
     ]
 
 
-def stilled(command: click.Command) -> bool:
+def obeys_readonly(command: click.Command) -> bool:
     """Whether a verb has them."""
-    return isinstance(command.callback, _Still)
+    return isinstance(command.callback, _Obeying)
 
 
-def still(command: click.Command, verb: str) -> None:
+def obey_readonly(command: click.Command, verb: str) -> None:
     """Give a verb the options, unless it has them, and what they mean for it."""
     if command.callback is None:
         return
     if not any(param.name == "data_dir" for param in command.params):
         command.params += options(hidden=True)
-    command.callback = _Still(verb, command.callback)
+    command.callback = _Obeying(verb, command.callback)
 
 
 def _heard(_ctx: click.Context, param: click.Parameter, value: str | bool | None) -> None:

@@ -1,4 +1,4 @@
-"""What the data folder stands on: a file system that one kernel alone writes to, and which kernel that is. Hot.
+"""Whether the file system under the data folder is one that a single kernel writes to, and which kernel that is. Hot.
 
 SQLite's write-ahead log needs memory that every program which opens the file
 shares. Over a network, or between a machine and its guests, there is none, and
@@ -10,7 +10,7 @@ same nothing else is looked at.
 import os
 import time
 
-from memman.config.places import open_file, put_file, queue_path, setting
+from memman.config.places import make_private, open_file, put_file, queue_path, setting
 from memman.config.schedule import heartbeat_path
 
 # Kinds that several kernels may write to at once.
@@ -55,8 +55,13 @@ def ensure_safe_folder(data: str) -> None:
 
 
 def claim(data: str) -> None:
-    """Look at everything, and record that this kernel uses the data folder. Raises UnsafePlace."""
+    """Look at everything, and record that this kernel uses the data folder; the first use makes it private.
+
+    Raises UnsafePlace.
+    """
     kernel = check(data)
+    if not os.path.exists(owner_path(data)):
+        make_private(data)
     record = f"{_proof(data, kernel.boot)}{kernel.machine}\n{kernel.host}\n"
     if kernel.boot and os.path.isdir(data) and _said(owner_path(data)) != record:
         try:
@@ -66,7 +71,11 @@ def claim(data: str) -> None:
 
 
 def check(data: str) -> Kernel:
-    """Return the kernel that runs this. Raises UnsafePlace where it may not write to the data folder."""
+    """Return the kernel that runs this. Raises UnsafePlace and OlderProgram where it may not write to the folder."""
+    if not os.path.exists(owner_path(data)) and (os.path.exists(queue_path(data)) or os.path.exists(data + "/data")):
+        from memman.config.older import refuse_older
+
+        refuse_older(data)
     kernel = this_kernel()
     refuse_shared(data, queue_path(data))
     refuse_second(data, kernel)

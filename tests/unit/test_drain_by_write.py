@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from conftest import wait_until
-from memman.config import detached, schedule
+from memman.config import drain_by_write, schedule
+from memman.config.lockfile import held
 from memman.config.schedule import Schedule
 from memman.doctor import examine
 from memman.doctor.finding import Context
@@ -139,12 +140,12 @@ def test_a_caller_that_reads_to_the_end_does_not_wait_for_the_drain(here):
             out, err = write.communicate(timeout=60)
             assert (len(out.strip()), err, os.read(ours, 1)) == (32, b"", b"")
         called()
-        assert detached.held(str(here.data), detached.LOCK)
+        assert held(drain_by_write.lock_path(str(here.data)))
         (pid,) = found(here)
         assert os.getsid(pid) == pid != os.getsid(0)
         assert os.readlink(f"/proc/{pid}/cwd") == "/"
         assert here.memman("scheduler", "stop").returncode == 0
-        wait_until(lambda: not detached.held(str(here.data), detached.LOCK))
+        wait_until(lambda: not held(drain_by_write.lock_path(str(here.data))))
     assert here.states() == {"pending": 1}
     os.close(ours)
 
@@ -173,7 +174,7 @@ def test_where_somebody_else_starts_drains_or_nobody_may_no_write_does(here, why
     """The schedule says who does."""
     here.data.mkdir(mode=0o700)
     NOT_WANTED[why].save(str(here.data))
-    assert not detached.wanted(str(here.data))
+    assert not drain_by_write.wanted(str(here.data))
 
 
 def test_the_environment_may_say_that_no_write_starts_drains(here):
@@ -186,21 +187,21 @@ def test_a_manager_that_is_gone_is_done_without(here):
     """Once its drains are overdue, writes start them."""
     here.data.mkdir(mode=0o700)
     Schedule("systemd").save(str(here.data))
-    assert not detached.wanted(str(here.data))
+    assert not drain_by_write.wanted(str(here.data))
     long_ago = time.time() - 600
     os.utime(schedule.schedule_path(str(here.data)), (long_ago, long_ago))
     assert len(adopted(here, "The heron nests by the river.")["drains"]) == 1
     assert here.states() == {"done": 1}
-    assert not detached.wanted(str(here.data))
+    assert not drain_by_write.wanted(str(here.data))
 
 
 def test_a_loop_that_serves_is_left_to_it_while_it_runs(here):
     """Its lock tells."""
     here.data.mkdir(mode=0o700)
     Schedule("serve").save(str(here.data))
-    assert detached.wanted(str(here.data))
+    assert drain_by_write.wanted(str(here.data))
     with locked(here.data / "serve.lock"):
-        assert not detached.wanted(str(here.data))
+        assert not drain_by_write.wanted(str(here.data))
 
 
 @pytest.mark.parametrize("point", ["claimed", "before:commit", "committed", "acknowledged", "before:maintenance"])

@@ -1,4 +1,4 @@
-"""How our part of a file is taken out again, by the form that the manifest remembers."""
+"""Our part of a settings file, by the form that the manifest remembers: taking it out again, and what it calls."""
 
 import re
 from collections.abc import Callable

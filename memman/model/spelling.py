@@ -7,7 +7,7 @@ from collections.abc import Iterable
 _ALIKE = 0.75
 
 
-def near(name: str, names: Iterable[str]) -> str:
+def similar(name: str, names: Iterable[str]) -> str:
     """Return the one of `names` that is spelled much like `name`, '' for none."""
     from difflib import get_close_matches
 

@@ -1,4 +1,4 @@
-"""Whether a hit bears on a prompt clearly enough to be put before a model unasked. Safe on the hot path.
+"""The hooks' threshold: whether a hit bears on a prompt clearly enough to be shown unasked. Safe on the hot path.
 
 Stricter than recall, which somebody asked: nobody asked here. A hit must hold
 two words of the prompt that tell something, for by one word a sprite sheet and

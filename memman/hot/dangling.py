@@ -18,7 +18,7 @@ _MARKS = ".,;:!?()[]\"'`"
 _MOST = 3
 
 
-def pointing(text: str) -> list[str]:
+def dangling(text: str) -> list[str]:
     """Return what points out of `text`, as it says it."""
     words = [word.strip(_MARKS) for word in text.split()]
     pairs = [f"{one} {other}" for one, other in pairwise(words) if _points(one.lower(), other.lower())]

@@ -1,0 +1,70 @@
+"""Texts as people and agents see them: on one line, without secrets or what steers a terminal. Safe on the hot path."""
+
+from memman.model.trust import unverified
+from memman.secrets import masked
+
+# Characters of an id that are shown, and of a text, unless more are asked for.
+SHORT_ID = 8
+LONGEST = 600
+# Joiners, fillers and variation selectors, which a reader does not see and Python calls printable all the same: a run
+# of the last carries any text unseen.
+SELECTORS = (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
+UNSEEN = dict.fromkeys((0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, 0xFFA0, *SELECTORS), "")
+_UNITS = ((86_400_000 * 365, "y"), (86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"))
+_NAMED_UNITS = (("days", 86_400), ("hours", 3600), ("minutes", 60))
+
+
+def age(then: int, now: int) -> str:
+    """Write how long ago `then` was, both in milliseconds, in its largest whole unit: 3h."""
+    passed = max(0, now - then)
+    return next((f"{passed // unit}{letter}" for unit, letter in _UNITS if passed >= unit), "now")
+
+
+def duration(seconds: float) -> str:
+    """Write a length of time for a sentence, in the largest unit of which it has two: 3 hours."""
+    return next(
+        (f"{seconds / size:.0f} {unit}" for unit, size in _NAMED_UNITS if seconds >= 2 * size), f"{seconds:.0f} seconds"
+    )
+
+
+def clean(text: str, longest: int = LONGEST) -> str:
+    """Take secrets out of text and make it `plain`."""
+    return plain(masked(text), longest)
+
+
+def plain(text: str, longest: int = LONGEST) -> str:
+    """Put text on one line without control, bidi, zero-width, tag or filler characters, cut to `longest`.
+
+    A hit's has no secrets any more.
+    """
+    if not text.isascii():
+        text = text.translate(UNSEEN)
+    if not text.isprintable():
+        text = " ".join("".join(c if c.isprintable() else " " if c.isspace() else "" for c in text).split())
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def escaped(text: str) -> str:
+    """Write as escapes what a reader of JSON would not see; it says the same."""
+    return "\n".join([line if line.isprintable() and line.isascii() else _escaped(line) for line in text.split("\n")])
+
+
+def _escaped(line: str) -> str:
+    unseen = [c for c in set(line) if not c.isprintable() or ord(c) in UNSEEN]
+    return line.translate({ord(c): codes(c) for c in unseen}) if unseen else line
+
+
+def codes(text: str) -> str:
+    """Write characters as JSON's escapes, each by its one or two units of UTF-16."""
+    raw = text.encode("utf-16-be", "surrogatepass")
+    return "".join([f"\\u{raw[at]:02x}{raw[at + 1]:02x}" for at in range(0, len(raw), 2)])
+
+
+def sourced(source: str) -> str:
+    """Write a source, with a warning at what a tool or the web said."""
+    return source + (" (unverified)" if unverified(source) else "")
+
+
+def replaced(uid: str) -> str:
+    """Write what a memory is maybe replaced by."""
+    return f"maybe replaced by {uid[:SHORT_ID]}"
