@@ -190,6 +190,7 @@ def _memory(record: dict[str, Any]) -> None:
             "category": f"{record['category']}, importance {record['importance']}",
             "entities": ", ".join(record["entities"]),
             "keywords": ", ".join(record["keywords"]),
+            "scope": record["scope"],
             "valid": f"from {when(record['valid_from'])}" + (f" to {until}" if until else ""),
             "recorded": when(record["recorded_at"]),
             "retired": when(record["retired_at"]),

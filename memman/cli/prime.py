@@ -10,8 +10,9 @@ from memman.cli.show import text
 @store_option
 def prime() -> None:
     """Print the context that a new agent session starts with."""
+    from memman.govern.stores import standing
     from memman.hot.prime import block
 
-    here = place()
-    for line in block(here.data, here.name)[0].split("\n"):
+    where = place()
+    for line in block(where.data, where.name, standing())[0].split("\n"):
         text(line)

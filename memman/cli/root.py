@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
+    "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
     "store": ("store", "List, create, select, bind and remove stores"),
     "backup": ("backup", "Create, list, verify and restore backups"),
     "config": ("config", "Read and change the configuration"),

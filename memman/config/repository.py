@@ -4,10 +4,14 @@ import os
 import stat
 
 _MAX_DEPTH = 64
+# Clones of clones that are followed to where they come from.
+_MAX_CLONES = 4
 # Letters of a commit: SHA-1 and SHA-256.
 _HASHES = (40, 64)
 # Bytes read of a file; packed-refs has a line of some 100 for each branch and tag.
 _MOST, _MOST_REFS = 65_536, 4_194_304
+# In a repository's git folder: the name that a person gave to it, and so to every other that is given the same.
+MARKER = "memman-scope"
 
 
 def _text(path: str, most: int = _MOST) -> str:
@@ -55,16 +59,46 @@ class Repository:
         return _commit(before[before.rfind("\n") + 1 :]) if found else ""
 
     @property
+    def marker(self) -> str:
+        """The name that a person gave to the repository, '' for none; no clone brings it along."""
+        return _text(f"{self.common}/{MARKER}").strip()
+
+    @property
+    def shallow(self) -> bool:
+        """Whether its first commits are not here."""
+        return os.path.exists(self.common + "/shallow")
+
+    @property
     def name(self) -> str:
-        """The origin's address without scheme and credentials, or else the shared folder's path."""
+        """The origin's address without scheme, user and port, or else the folder; of a folder's clone what that has."""
+        place = self
+        for _ in range(_MAX_CLONES):
+            origin = place.origin
+            if origin[:1] != "/":
+                return origin or place.folder
+            there = repository(origin)
+            if there is None or there.root != origin or there.common == place.common:
+                return origin
+            place = there
+        return place.folder
+
+    @property
+    def folder(self) -> str:
+        """The folder that all work trees share, or that its git folder is in."""
+        return self.common.removesuffix("/.git")
+
+    @property
+    def origin(self) -> str:
+        """The address of the remote named origin, '' where there is none that says it to anybody else."""
         inside = False
         for line in _text(self.common + "/config").splitlines():
             text = line.strip()
             if text.startswith("["):
                 inside = text == '[remote "origin"]'
             elif inside and text.startswith("url"):
-                return _address(text.partition("=")[2].strip())
-        return self.common.removesuffix("/.git")
+                named = address(text.partition("=")[2].strip())
+                return "" if named.startswith(".") else named
+        return ""
 
 
 def _commit(text: str) -> str:
@@ -72,10 +106,16 @@ def _commit(text: str) -> str:
     return text if len(text) in _HASHES and not text.strip("0123456789abcdef") else ""
 
 
-def _address(url: str) -> str:
-    rest = url.partition("://")[2] or url
+def address(url: str) -> str:
+    """Write an address as host/path, however git is told it: https://host/path, ssh://user@host:22/path, host:path."""
+    rest = (url.partition("://")[2] or url).rstrip("/")
+    if rest[:1] in ("/", ".") or not rest:
+        return rest.removesuffix(".git").removesuffix("/")
     host, slash, path = rest.partition("/")
-    return (host.rpartition("@")[2] + slash + path).removesuffix(".git")
+    host, colon, port = host.rpartition("@")[2].partition(":")
+    if colon and not port.isdigit():
+        path, slash = port + slash + path, "/"
+    return (host.lower() + slash + path).removesuffix(".git")
 
 
 def repository(folder: str) -> Repository | None:

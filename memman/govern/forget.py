@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
@@ -12,6 +13,7 @@ from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
 from memman.pipeline import context
+from memman.pipeline.scope import scope
 from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 
@@ -83,7 +85,8 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
         return
     fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)
     origin = note.provenance.origin
-    unit.add(Draft(memory_uid(note.uid, 0), note.uid, fact, note.provenance.source, origin, note.queued_at), now)
+    uid, holds = memory_uid(note.uid, 0), scope(note, replace(fact, scope=row["scope"]))
+    unit.add(Draft(uid, note.uid, fact, note.provenance.source, origin, note.queued_at, scope=holds), now)
 
 
 def _records(place: Chosen, store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from memman.config import stores
+from memman.config import scope, stores
 from memman.config.env import env_path
 from memman.config.places import check_folder, data_dir, fsync_folder, make_folder, store_path, write_file
 from memman.locks import steady
@@ -20,6 +20,7 @@ from memman.sqlite import despite
 from memman.store.sqlite.catalogue import Catalogue
 
 if TYPE_CHECKING:
+    from memman.config.scope import Here
     from memman.store.sqlite.store import SqliteStore
 
 FLAG = "--store"
@@ -64,6 +65,12 @@ def chosen(explicit: str | None = None, agent: str = "") -> Chosen:
         ("active", _active(data)),
     )
     return Chosen(data, name, next((why for why, said in asked if said), "default"), agent)
+
+
+def standing() -> "Here":
+    """Return where the command is given: in which repository, and in which folder of it."""
+    here = stores.here()
+    return scope.here(data_dir(), here, os.getcwd() if here else "")
 
 
 def expected(place: Chosen) -> Chosen:

@@ -32,6 +32,7 @@ _FACTORS = {
     "alike": "alike",
     "maybe_replaced_by": "maybe_replaced_by",
     "bm25": "read.anchor.text_score",
+    "scope": "scope",
 }
 
 
@@ -72,6 +73,8 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
     record = {"uid": row.uid, "text": text, "source": row.source, "status": row.status, "valid_from": row.valid_from}
     record |= {"confidence": round(hit.confidence, 3), "score": round(hit.score, 3)}
     record |= _warned(row.source)
+    if hit.scope:
+        record["scope"] = hit.scope
     if hit.maybe_replaced_by:
         record["maybe_replaced_by"] = hit.maybe_replaced_by
     return record if text == plain(row.text, len(row.text)) else record | {"cut": True}

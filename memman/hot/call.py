@@ -8,6 +8,10 @@ from memman.hot.payload import Payload
 from memman.hot.provenance import in_shell
 from memman.hot.session import Session
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memman.config.scope import Here
+
 # Characters of a path that any host would send.
 _LONGEST = 4096
 
@@ -31,3 +35,10 @@ class Call:
         self.store = stores.resolve(self.data, store, self.here)
         self.genuine = not in_shell(host)
         self.session = Session(self.data, host, self.payload.text("session_id") if self.genuine else "")
+
+    @property
+    def place(self) -> "Here":
+        """Where the session works."""
+        from memman.config.scope import here
+
+        return here(self.data, self.here, self.cwd)

@@ -109,7 +109,7 @@ def _arrived(call: "Call", channel: str, text: str, source: str, **more: str) ->
     from memman.hot.provenance import stamp
     from memman.queue.entry import entry
 
-    stamped = stamp("", call.here) | {"agent": call.host, "session": call.session.id, "source": source}
+    stamped = stamp(call.data, "", call.here) | {"agent": call.host, "session": call.session.id, "source": source}
     stamped["cwd"] = call.cwd or stamped["cwd"]
     note: dict[str, str | int | None] = {name: screened(said) for name, said in stamped.items()}
     note |= {"store": call.store, "text": text, "channel": channel, **more}

@@ -43,7 +43,7 @@ def _session_start(call: Call) -> str:
             session.lose()
         if source == "resume" and session.begun and call.host in _KEEP:
             return ""
-        text, uids = block(call.data, call.store)
+        text, uids = block(call.data, call.store, call.place)
         session.show(uids)
         session.begun = True
     return text
@@ -52,7 +52,7 @@ def _session_start(call: Call) -> str:
 def _subagent_start(call: Call) -> str:
     from memman.hot.prime import block
 
-    return block(call.data, call.store)[0]
+    return block(call.data, call.store, call.place)[0]
 
 
 def _user_prompt(call: Call) -> str:
@@ -65,7 +65,7 @@ def _user_prompt(call: Call) -> str:
     call.progress.missing = "answer"
     if call.progress.late:
         return ""
-    return reminder(call.data, call.store, prompt, call.session)
+    return reminder(call.data, call.store, call.place, prompt, call.session)
 
 
 def _pre_tool(call: Call) -> str:
@@ -73,7 +73,7 @@ def _pre_tool(call: Call) -> str:
 
     field = _PLANS.get(call.payload.text("tool_name"))
     said = call.payload.under("tool_input").text(field) if field else ""
-    return reminder(call.data, call.store, said, call.session)
+    return reminder(call.data, call.store, call.place, said, call.session)
 
 
 def _stop(call: Call) -> str:

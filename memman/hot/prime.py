@@ -10,12 +10,14 @@ from memman.recall.hit import Hit
 from memman.recall.render import tokens
 from memman.recall.supersede import chain, marked
 from memman.sqlite import TranslatedErrors, despite
+from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from memman.config.scope import Here
     from memman.store import MemoryRow
 
 BUDGET = 1_200
@@ -31,36 +33,37 @@ _HEAD = (
 )
 
 
-def block(data: str, store: str) -> tuple[str, list[str]]:
+def block(data: str, store: str, here: "Here") -> tuple[str, list[str]]:
     """Return the block and the uids of the memories in it. The same store gives the same bytes."""
     text = guide(command(data))
     room = BUDGET - tokens(text) - tokens(framed(_HEAD, ()))
-    chosen = fitting(despite(lambda: standing(data, store)), room)
+    chosen = fitting(despite(lambda: standing(data, store, here)), room)
     return (f"{text}\n{framed(_HEAD, chosen.values())}" if chosen else text), list(chosen)
 
 
-def standing(data: str, store: str) -> list[list[Hit]]:
+def standing(data: str, store: str, here: "Here") -> list[list[Hit]]:
     """Return what holds in every session, by kind, the most important first."""
     path = store_path(data, store)
     with TranslatedErrors(path):
         reader = SqliteReader.open(path)
         if reader is None:
             return []
+        scopes = reader.scopes(here, inside=True)
         kinds = [
-            reader.protected(VERIFIED, _MOST),
-            reader.standing("preference", VERIFIED, _MOST),
-            reader.standing("decision", VERIFIED, _MOST, uses=_USES),
+            reader.protected(VERIFIED, _MOST, scopes),
+            reader.standing("preference", VERIFIED, _MOST, scopes),
+            reader.standing("decision", VERIFIED, _MOST, scopes, uses=_USES),
         ]
-        hits = _newest(reader, kinds)
+        hits = _newest(reader, kinds, Filters(scopes=scopes))
         reader.close()
     return hits
 
 
-def _newest(reader: SqliteReader, kinds: "list[list[MemoryRow]]") -> list[list[Hit]]:
+def _newest(reader: SqliteReader, kinds: "list[list[MemoryRow]]", filters: Filters) -> list[list[Hit]]:
     """Put the newer ones before each memory that is maybe replaced, which says so; `fitting` takes each but once."""
 
     def trusted(ids: "Iterable[int]") -> "list[MemoryRow]":
-        return [row for row in reader.shown_rows(ids) if row.source in VERIFIED]
+        return [row for row in reader.shown_rows(sorted(reader.filtered(ids, filters))) if row.source in VERIFIED]
 
     known = marked(reader, (Hit(row, score=0.0, confidence=1.0) for rows in kinds for row in rows), trusted)
     return [[one for row in rows for one in reversed(chain(known[row.uid], known))] for rows in kinds]

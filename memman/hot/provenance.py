@@ -3,6 +3,7 @@
 import os
 
 from memman.config.places import open_file
+from memman.config.scope import identity
 from memman.model.trust import lowest
 from memman.model.vocabulary import AGENT_MARKS
 
@@ -51,7 +52,7 @@ def brand(host: str, data: str) -> None:
         return
 
 
-def stamp(claimed: str, here: "Repository | None") -> dict[str, str]:
+def stamp(data: str, claimed: str, here: "Repository | None") -> dict[str, str]:
     """Return the provenance columns of a note queued by this process.
 
     `claimed` is the caller's --source: it can lower the trust the channel
@@ -68,7 +69,7 @@ def stamp(claimed: str, here: "Repository | None") -> dict[str, str]:
         "agent": who,
         "session": next((env[key] for key in _SESSIONS if env.get(key)), ""),
         "cwd": cwd,
-        "repository": here.name if here else "",
+        "repository": identity(data, here) if here else "",
         "revision": here.commit if here else "",
         "host": os.uname().nodename,
         "user": env.get("USER") or env.get("LOGNAME") or str(os.getuid()),

@@ -7,6 +7,7 @@ import time
 from memman.config import stores
 from memman.config.places import FILE_MODE, data_dir, open_file, setting, shown_path
 from memman.config.schedule import overdue
+from memman.config.scope import here
 from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
 from memman.hot.recall_session import found, opened
 from memman.model.text import age
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 LIMIT = 10
 MOST = 50
 _SHOWN_BYTES = 1_048_576
+_TIMES = ("since", "until", "as_of")
 
 
 def main(args: list[str], store: str | None) -> int | None:
@@ -44,7 +46,9 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     intent = choice(values, "intent", INTENTS)
     filters = _filters(values)
     data = data_dir()
-    store = stores.resolve(data, said(values, "store"), stores.here())
+    repository = stores.here()
+    store = stores.resolve(data, said(values, "store"), repository)
+    filters.here = here(data, repository, os.getcwd() if repository else "")
     now = time.time_ns() // 1_000_000
     as_json = bool(values.get("json"))
     if as_json and budget is not None:
@@ -152,8 +156,8 @@ def _share(values: "Mapping[str, str | bool | None]", name: str) -> float | None
 
 
 def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
-    times: dict[str, int] = {}
-    for name in ("since", "until", "as_of"):
+    times: dict[str, int | None] = dict.fromkeys(_TIMES)
+    for name in _TIMES:
         if text := said(values, name):
             from memman.hot.moment import moment
 
@@ -164,7 +168,10 @@ def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
         history=bool(values.get("history")),
         least=_share(values, "min_confidence"),
         every=bool(values.get("all")),
-        **times,
+        anywhere=bool(values.get("all_scopes")),
+        since=times["since"],
+        until=times["until"],
+        as_of=times["as_of"],
     )
 
 

@@ -3,6 +3,7 @@
 import sys
 
 from memman.config.places import check_folder, queue_path, store_path
+from memman.config.scope import label
 from memman.config.stores import DEFAULT
 from memman.embed.static import StaticTable
 from memman.recall import answered
@@ -50,6 +51,8 @@ class RecallSession:
         self, query: str, filters: "Filters", limit: int, intent: str | None = None, close: int = CLOSE
     ) -> "list[Hit]":
         """Return the best hits; of what is stored only the best `close` are weighed."""
+        if filters.here is not None and self.reader is not None and not filters.anywhere:
+            filters = filters.scoped(self.reader.scopes(filters.here, inside=filters.inside))
         gone = awaited(self.notes, filters)
         notes = [note for note in self.notes if note.uid not in gone]
         if self.reader is None:
@@ -59,6 +62,7 @@ class RecallSession:
             asked = understood(query, as_of=filters.as_of).grounded(self.reader, filters, _queued(notes))
             replaced = self.reader.located(gone)
             stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
+            stored = _labelled(self.reader, stored, filters)
             fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row.note)]
         return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
 
@@ -81,6 +85,13 @@ def _refuse_emptied(data: str, store: str, path: str) -> None:
 
 def _queued(notes: "list[WaitingRow]") -> "Iterable[int]":
     return (note.queued_at for note in notes)
+
+
+def _labelled(reader: SqliteReader, hits: "list[Hit]", filters: "Filters") -> "list[Hit]":
+    """Say of each hit what it holds for, if not for all of the repository one is in, or everywhere."""
+    scopes = reader.scope_of(hit.id for hit in hits) if hits else {}
+    named = {row: label(*scope) for row, scope in scopes.items() if scope[1] or not filters.mine(*scope)}
+    return [hit.having(scope=named[hit.id]) if hit.id in named else hit for hit in hits] if named else hits
 
 
 def found(data: str, store: str, query: str, filters: "Filters", limit: int, intent: str | None) -> "list[Hit]":

@@ -7,6 +7,7 @@ from memman.config import stores
 from memman.config.ignore import ignored
 from memman.config.places import data_dir, kept_still
 from memman.config.schedule import refuse_stopped
+from memman.config.scope import asked
 from memman.hot.dangling import dangling
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
 from memman.hot.provenance import stamp
@@ -59,7 +60,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     here = stores.here()
     _check_place(data, here)
     store = _existing(data, stores.resolve(data, said(values, "store"), here))
-    origin = {name: screened(text) for name, text in stamp(choice(values, "source", SOURCES) or "", here).items()}
+    origin = {name: screened(text) for name, text in stamp(data, choice(values, "source", SOURCES) or "", here).items()}
     notes = [{**_note(part, values, replaces), **origin, "store": store} for part in parts]
     told = append_all(data, notes)
     if values.get("json"):
@@ -109,6 +110,7 @@ def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -
         "importance": int(importance) if importance else None,
         "entities": screened("\n".join(filter(None, names))),
         "replaces": replaces,
+        "scope": asked(said(values, "scope")),
     }
 
 

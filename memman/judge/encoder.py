@@ -16,6 +16,8 @@ from memman.embed.bert import CLS, EPSILON, SEP, Bert, batches, gelu, load
 
 # After so many layers a pair is left of which the newer statement no more probably than this bears on the older one.
 EARLY, UNLIKELY = 2, 0.03
+# Layers after which it shows best what a statement holds for: of the six this one tells most (docs/judge.md).
+MANNER = 3
 # A newer statement, and the older ones it is compared with.
 Group = tuple[Sequence[int], Sequence[Sequence[int]]]
 _WORDS = "embeddings.word_embeddings.weight"
@@ -93,6 +95,17 @@ class Encoder:
     def statements(self, rows: Sequence[Sequence[int]]) -> Vectors:
         """Return unit vectors of what statements speak of: (rows, elements)."""
         return np.array([self._about(states) for states in self._states(rows)])
+
+    def early(self, rows: Sequence[Sequence[int]]) -> Vectors:
+        """Return unit vectors of the mean states after MANNER layers: (rows, width)."""
+        written = [[CLS, *row, SEP] for row in rows]
+        found = np.zeros((len(written), self._weights["about.weight"].shape[1]), np.float32)
+        for batch in batches([len(row) for row in written]):
+            embedded = self._bert.embedded([written[n] for n in batch])
+            for n, states in zip(batch, self._bert.layered(embedded, 0, MANNER), strict=True):
+                mean = states.mean(0)
+                found[n] = mean / np.maximum(np.linalg.norm(mean), EPSILON)
+        return found
 
     def _about(self, states: Vectors) -> Vectors:
         about = self._dense(states.mean(0), "about")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from cachetools import LRUCache
@@ -17,7 +18,7 @@ from memman.judge.tokens import Token, bare, tokens
 from memman.model.errors import ProviderMisconfigured
 
 FOLDER = __file__.removesuffix("judge.py")
-WEIGHTS, VOCABULARY, MANIFEST = "judge.safetensors", "vocabulary.txt", "manifest.json"
+WEIGHTS, VOCABULARY, MANIFEST, SCOPE = "judge.safetensors", "vocabulary.txt", "manifest.json", "scope.json"
 RELATIONS = ("apart", "supersedes", "retracts", "same", "refines")
 STATEMENT_KINDS = ("preference", "correction", "rule", "decision", "fact")
 # That something corrects the agent says nothing of what it is: of these the likeliest other kind counts.
@@ -125,6 +126,22 @@ class Judge:
             known |= new
         return np.array([known[text] for text in texts], np.float32).reshape(len(texts), ABOUT)
 
+    def personal(self, texts: Sequence[str]) -> list[bool]:
+        """Say of each statement whether it surely holds for the person who says it everywhere, whatever they work on.
+
+        What is made for another judge's vectors says so of none.
+        """
+        said = self._scope
+        if said["judge"] != self.name or not texts:
+            return [False] * len(texts)
+        logits = self.early(texts) @ np.array(said["weights"][:-1], np.float32) + said["weights"][-1]
+        found: list[bool] = (1 / (1 + np.exp(-logits)) > said["personal"]).tolist()
+        return found
+
+    def early(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of how statements are said, after the judge's first layers (texts, width)."""
+        return self._encoder.early([self._ids(text, LONGEST_PAIR) for text in texts])
+
     def spans(self, text: str) -> list[Span]:
         """Return the pieces of `text` that seem worth keeping at all, in order; the surer, the more worth."""
         return self.spans_of([text])[0]
@@ -173,6 +190,15 @@ class Judge:
 
     def _ids(self, text: str, most: int) -> list[int]:
         return [number for number, _, _ in tokens(text, self._vocabulary, most)]
+
+    @cached_property
+    def _scope(self) -> dict[str, Any]:
+        try:
+            with open(self._folder + SCOPE, encoding="utf-8") as file:
+                said: dict[str, Any] = json.load(file)
+                return said
+        except (OSError, ValueError) as error:
+            raise ProviderMisconfigured(f"the judge cannot be loaded ({error}): {_MEND}") from error
 
     @property
     def _encoder(self) -> Encoder:

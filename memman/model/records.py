@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Action = Literal["UPDATE", "DELETE", "MAYBE", "NONE"]
 
@@ -36,12 +36,13 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What the caller said about a note; None or empty means unsaid."""
+    """What the caller said about a note; None or empty means unsaid. `scope` is as `memman.config.scope` has it."""
 
     category: str | None = None
     importance: int | None = None
     entities: tuple[str, ...] = ()
     replaces: str = ""
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Fact:
     """One self-contained statement extracted from a note.
 
     `source` is who said it where that is not the note's own, `held` why it waits for a person's approval, if it does,
-    and `left_of` the uid of the memory that it is the rest of, if it is.
+    `left_of` the uid of the memory that it is the rest of, if it is, and `scope` what it holds for.
     """
 
     text: str
@@ -85,6 +86,7 @@ class Fact:
     source: str = ""
     held: str = ""
     left_of: str = ""
+    scope: str = ""
 
 
 # 80 bits: a collision within one store needs about 10^12 memories.
@@ -94,6 +96,16 @@ _UID_BYTES = 10
 def memory_uid(note: str, fact: int) -> str:
     """Return the uid that fact number `fact` of a note will have as a memory: known before it is stored."""
     return blake2b(f"{note}/{fact}".encode(), digest_size=_UID_BYTES).hexdigest()
+
+
+class Scope(NamedTuple):
+    """What a memory holds for: one repository, as `memman.config.scope` tells it, and a folder of it, or everywhere."""
+
+    repository: str = ""
+    path: str = ""
+
+
+EVERYWHERE = Scope()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +221,4 @@ class Draft:
     origin: str
     valid_from: int
     vectors: tuple[tuple[int, int, bytes, int], ...] = ()
+    scope: Scope = EVERYWHERE

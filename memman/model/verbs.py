@@ -41,6 +41,7 @@ ALLOWED = frozenset(
         "scheduler queue show",
         "scheduler status",
         "scheduler trigger",
+        "scope list",
         "store list",
         "version",
     }

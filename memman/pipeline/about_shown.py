@@ -51,7 +51,7 @@ async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[F
         await asyncio.to_thread(tools.judge.relations, pairs)
     kept = []
     for one, vector, near in zip(statements, said, said @ known.T, strict=True):
-        found = _about(tools, one, near, [*shown.values()]) or _about(tools, one, *_stored(tools, one, vector))
+        found = _about(tools, one, near, [*shown.values()]) or _about(tools, one, *_stored(tools, note, one, vector))
         kept.append(found or (_ending(tools.judge, one, closest[one.text]) if tools.judge and shown else None))
     mine = [one for one in kept if one]
     whole = replace(statements[0], text=" ".join(one.text for one in statements))
@@ -96,9 +96,9 @@ def _closest(tools: Tools, judge: Judge, text: str, shown: Mapping[int, Shown]) 
     return [shown[memory] for memory in sorted(near, key=lambda memory: -near[memory])[:ASKED]]
 
 
-def _stored(tools: Tools, statement: Fact, vector: Vectors) -> tuple[Vectors, list[tuple[str, str]]]:
+def _stored(tools: Tools, note: Note, statement: Fact, vector: Vectors) -> tuple[Vectors, list[tuple[str, str]]]:
     """Return the cosines, texts and categories of the stored memories that say nearly the same."""
-    near = [one for one in find(tools, statement, vector) if one.similarity >= CLOSE]
+    near = [one for one in find(tools, note, statement, vector) if one.similarity >= CLOSE]
     return np.array([one.similarity for one in near]), [(one.text, one.category) for one in near]
 
 

@@ -6,6 +6,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from memman.config.scope import same
 from memman.embed import Vectors
 from memman.embed.codes import cosines as whole
 from memman.embed.static import sign_code
@@ -14,9 +15,10 @@ from memman.model.records import Candidate, Fact, Fingerprint, Note, memory_uid
 from memman.model.terms import match_any, query_terms
 from memman.pipeline.comparison import stems
 from memman.pipeline.context import cosines as own
-from memman.pipeline.judged import alike
+from memman.pipeline.judged import EVERYTHING, alike
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.scope import beside, scope
 from memman.pipeline.trust import source
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
@@ -35,17 +37,17 @@ SHARED = 2
 # The judge compares a fact with so many of them at most, none of which has this much less for it than the best
 # (docs/adr/0036).
 COMPARED, SPREAD = 6, 0.35
-EVERYTHING = Filters()
 
 
-def find(tools: Tools, fact: Fact, vector: Vectors) -> tuple[Candidate, ...]:
-    """Rank the current memories nearest to `fact` by words, the built-in vector (shape (384,)) and the judge's."""
+def find(tools: Tools, note: Note, fact: Fact, vector: Vectors) -> tuple[Candidate, ...]:
+    """Rank the current memories of its scope nearest to `fact`: by words, `vector` (shape (384,)) and the judge's."""
     reader, judge = tools.reader, tools.judge
     number = reader.embedder_id(tools.local.fingerprint)
-    worded = dict(lexical(reader, fact.text))
-    near = nearest(reader, tools.local.fingerprint, vector)
-    judged = judged_near(reader, judge, fact.text, _POOL) if judge else []
-    current = reader.filtered({*worded, *near, *judged}, EVERYTHING)
+    filters = beside(reader, note, fact)
+    worded = dict(lexical(reader, fact.text, filters))
+    near = nearest(reader, tools.local.fingerprint, vector, filters=filters)
+    judged = judged_near(reader, judge, fact.text, _POOL, filters) if judge else []
+    current = reader.filtered({*worded, *near, *judged}, filters)
     ids = [memory for memory in dict.fromkeys((*worded, *near, *judged)) if memory in current]
     if not ids:
         return ()
@@ -67,12 +69,12 @@ def _score(words: float, cosine: float, about: float | None) -> float:
     return by_words * words + by_vector * cosine + by_judge * about
 
 
-def lexical(reader: Reader, text: str) -> list[tuple[int, float]]:
+def lexical(reader: Reader, text: str, filters: Filters = EVERYTHING) -> list[tuple[int, float]]:
     """Return (id, BM25) of memories that share telling words with `text`."""
     rare = telling(reader, query_terms(text))
     if not rare:
         return []
-    return reader.lexical(f"{{text terms}} : ({match_any(rare)})", EVERYTHING, _POOL)
+    return reader.lexical(f"{{text terms}} : ({match_any(rare)})", filters, _POOL)
 
 
 def telling(reader: Reader, terms: list[str]) -> list[str]:
@@ -82,13 +84,15 @@ def telling(reader: Reader, terms: list[str]) -> list[str]:
     return [term for read, (_, term) in zip(upto, counted, strict=True) if read <= _READ][:_MAX_TERMS]
 
 
-def nearest(reader: Reader, fingerprint: Fingerprint, vector: Vectors, limit: int = _POOL) -> list[int]:
+def nearest(
+    reader: Reader, fingerprint: Fingerprint, vector: Vectors, limit: int = _POOL, filters: Filters = EVERYTHING
+) -> list[int]:
     """Return the memories whose sign codes are nearest to `vector`, in the cells around it."""
     number = reader.embedder_id(fingerprint)
     if number is None or not np.any(vector):
         return []
     cells = reader.cells_near(number, vector)
-    return [memory for memory, _ in reader.nearest(number, sign_code(vector.tolist()), EVERYTHING, limit, cells)]
+    return [memory for memory, _ in reader.nearest(number, sign_code(vector.tolist()), filters, limit, cells)]
 
 
 async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Candidate, ...]]:
@@ -104,12 +108,15 @@ async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Cand
     about = _about(tools.judge, [fact.text for fact in plan.facts], texts)
     words = [stems(text) for text in texts]
     found = []
+    holds = [scope(note, fact).repository for note, _, fact in ahead]
     for fact, cosines, judged in zip(plan.facts, (local @ vectors.T).tolist(), about, strict=True):
+        mine = scope(plan.note, fact).repository
         own = stems(fact.text)
         shared = [len(own & theirs) for theirs in words]
         top = max(shared) or 1
         score = [_score(shared[k] / top, cosines[k], judged[k] if tools.judge else None) for k in range(len(texts))]
-        near = [k for k in range(len(texts)) if cosines[k] >= NEAR or judged[k] >= ABOUT or shared[k] >= SHARED]
+        here = [k for k in range(len(texts)) if same(holds[k], mine)]
+        near = [k for k in here if cosines[k] >= NEAR or judged[k] >= ABOUT or shared[k] >= SHARED]
         best = sorted(near, key=lambda k: (-score[k], k))[:OFFERED]
         found.append(tuple(_ahead(*ahead[k], cosines[k], judged[k], score[k]) for k in best))
     return found

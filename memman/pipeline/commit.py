@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
-from memman.model.records import Draft, Edge, Fact, Verdict, memory_uid
+from memman.model.records import Draft, Edge, Fact, Note, Scope, Verdict, memory_uid
 from memman.model.trust import unverified
 from memman.model.vocabulary import PROTECTED, REPLACED
-from memman.pipeline.candidates import EVERYTHING
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
-from memman.pipeline.judged import put
+from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
+from memman.pipeline.scope import scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, vouches, whose
 from memman.store.protocols import Reader, Store, Unit
 
@@ -171,6 +171,7 @@ def _draft(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, by
         origin=note.provenance.origin,
         valid_from=note.queued_at,
         vectors=vectors,
+        scope=_replaced_scope(reader, note) or scope(note, plan.facts[n]),
     )
 
 
@@ -188,7 +189,19 @@ def _rest(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, byt
         keywords=tuple(json.loads(row.keywords)),
     )
     uid = memory_uid(plan.note.uid, n)
-    return Draft(uid, plan.note.uid, fact, row.source, row.origin, row.valid_from, vectors)
+    return Draft(uid, plan.note.uid, fact, row.source, row.origin, row.valid_from, vectors, _scope(reader, memory))
+
+
+def _replaced_scope(reader: Reader, note: Note) -> Scope | None:
+    """Return what the memory holds for that a note replaces, None where it replaces none or says so itself."""
+    if note.hints.scope or not note.hints.replaces:
+        return None
+    rows = [row for row, _ in reader.found(note.hints.replaces)]
+    return _scope(reader, rows[0]) if rows else None
+
+
+def _scope(reader: Reader, memory: int) -> Scope:
+    return Scope(*reader.scope_of([memory]).get(memory, ()))
 
 
 def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, int], ...]]:

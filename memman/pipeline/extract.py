@@ -10,12 +10,13 @@ from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
 from memman.model.trust import unverified
 from memman.pipeline import injection
-from memman.pipeline.candidates import EVERYTHING
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, distinct, fact, listing, summed_up
+from memman.pipeline.judged import EVERYTHING
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, listed
+from memman.pipeline.scope import scoped
 from memman.pipeline.trust import weighed
 
 MAX_FACTS = 64
@@ -38,7 +39,7 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
     if note.again and _touched(tools, note.again):
         return replace(plan, facts=())
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
-    return replace(plan, facts=weighed(note, facts))
+    return replace(plan, facts=await scoped(tools, note, weighed(note, facts)))
 
 
 def _touched(tools: Tools, note: str) -> bool:

@@ -12,7 +12,7 @@ from memman.pipeline.context import Cell
 from memman.store.filters import Filters
 from memman.store.protocols import Reader, Unit
 
-_EVERYTHING = Filters()
+EVERYTHING = Filters()
 
 
 class JudgedVectors:
@@ -42,13 +42,13 @@ def put(unit: Unit, cell: Cell, judge: Judge, texts: Mapping[int, str]) -> None:
     unit.put_vectors(number, [(memory, cell(number, row), *planes(row)) for memory, row in rows])
 
 
-def nearest(reader: Reader, judge: Judge, text: str, limit: int) -> list[int]:
+def nearest(reader: Reader, judge: Judge, text: str, limit: int, filters: Filters = EVERYTHING) -> list[int]:
     """Return the memories that speak of nearly what `text` speaks of, by their sign codes."""
     number, vector = _found(reader, judge, text)
     if number is None:
         return []
     cells = reader.cells_near(number, vector)
-    return [memory for memory, _ in reader.nearest(number, sign_code(vector.tolist()), _EVERYTHING, limit, cells)]
+    return [memory for memory, _ in reader.nearest(number, sign_code(vector.tolist()), filters, limit, cells)]
 
 
 def alike(reader: Reader, judge: Judge, text: str, memories: Iterable[int]) -> dict[int, float]:

@@ -10,6 +10,8 @@ from memman.pipeline.candidates import lexical
 from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.scope import around, beside
+from memman.store.filters import Filters
 from memman.store.protocols import Reader
 
 # In other words it is said by a memory that the judge finds as probably the same, or less.
@@ -28,8 +30,9 @@ async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, .
     if not any(one.source for one in facts):
         return tuple(facts)
     reader = tools.reader
+    here = around(reader, note)
     shown = [row.text for row in reader.rows(reader.located(note.shown[-_SHOWN:])).values()]
-    return tuple(one for one in facts if not (one.source and _told(tools, one.text, shown)))
+    return tuple(one for one in facts if not (one.source and _told(tools, one.text, shown, here)))
 
 
 def known(reader: Reader, plan: Plan) -> Iterable[Verdict]:
@@ -44,36 +47,36 @@ def known(reader: Reader, plan: Plan) -> Iterable[Verdict]:
             continue
         if fact.source:
             saying = (c.uid for c in plan.candidates[n] if says([c.text], fact.text, SAME))
-            uid = _stored(reader, fact.text) or next(saying, "")
+            uid = _stored(reader, fact.text, beside(reader, plan.note, fact)) or next(saying, "")
         else:
             uid = next((c.uid for c in offered if c.uid not in retired and same(fact.text, c.text)), "")
         if uid:
             yield Verdict(n, "NONE", uid, "already known")
 
 
-def _told(tools: Tools, text: str, shown: Sequence[str]) -> bool:
+def _told(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> bool:
     """Whether what an agent says was shown or is stored, as a whole or sentence by sentence."""
-    if says(shown, text, TOGETHER) or _rephrased(tools, text, shown):
+    if says(shown, text, TOGETHER) or _rephrased(tools, text, shown, here):
         return True
     parts = [one for one in sentences(text) if extent(one) >= _SAYING] or [text]
-    return all(any(says([one], part, SAME) for one in shown) or _stored(tools.reader, part) for part in parts)
+    return all(any(says([one], part, SAME) for one in shown) or _stored(tools.reader, part, here) for part in parts)
 
 
-def _stored(reader: Reader, text: str) -> str:
+def _stored(reader: Reader, text: str, here: Filters) -> str:
     """Return the uid of the memory that says what a text says, one that is out of date too; '' for none."""
-    found = [memory for memory, _ in lexical(reader, text)[:_NEAREST]]
+    found = [memory for memory, _ in lexical(reader, text, here)[:_NEAREST]]
     rows = reader.rows(found)
     return next((rows[memory].uid for memory in found if says([rows[memory].text], text, SAME)), "")
 
 
-def _rephrased(tools: Tools, text: str, shown: Sequence[str]) -> bool:
+def _rephrased(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> bool:
     """Whether what an agent says is known in other words."""
     judge, reader = tools.judge, tools.reader
     if judge is None:
         return False
     mine, *others = judge.about([text, *shown])
     likest = sorted(zip(shown, others, strict=True), key=lambda one: -float(one[1] @ mine))[:_NEAREST]
-    near = judged_near(reader, judge, text, _NEAREST)
+    near = judged_near(reader, judge, text, _NEAREST, here)
     texts = [*(one for one, _ in likest), *(row.text for row in reader.rows(near).values())]
     judged = judge.relations([(one, text) for one in texts])
     return any(_alike(relation, one, text) for relation, one in zip(judged, texts, strict=True))

@@ -82,7 +82,10 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     if tools.judge:
         # Remembered, and cheaper together.
         await asyncio.to_thread(tools.judge.about, [fact.text for fact in plan.facts])
-    stored = [() if fact.held else find(tools, fact, vector) for fact, vector in zip(plan.facts, local, strict=True)]
+    stored = [
+        () if fact.held else find(tools, plan.note, fact, vector)
+        for fact, vector in zip(plan.facts, local, strict=True)
+    ]
     ahead = await in_flight(tools, plan, local)
     candidates = tuple(
         () if fact.held else first + then for fact, first, then in zip(plan.facts, ahead, stored, strict=True)

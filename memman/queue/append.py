@@ -20,9 +20,9 @@ MAX_BYTES = 65_536
 _NEWEST = "FROM note WHERE store = :store AND state IN ('pending', 'running') ORDER BY id DESC LIMIT 1"
 _INSERT = f"""
 INSERT INTO note(uid, store, text, category, importance, entities, replaces, source, agent, session, cwd,
-                 repository, revision, host, user, queued_at, changed_at, channel, reply, shown, digest)
+                 repository, revision, host, user, queued_at, changed_at, channel, reply, shown, scope, digest)
 SELECT :uid, :store, :text, :category, :importance, :entities, :replaces, :source, :agent, :session, :cwd,
-       :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown,
+       :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown, :scope,
        {digest(":" + name for name in SEALED)}
 WHERE (:text, :reply, :replaces) IS NOT (SELECT text, reply, replaces {_NEWEST})
   AND NOT EXISTS (SELECT 1 FROM note WHERE uid = :uid)

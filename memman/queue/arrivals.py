@@ -19,7 +19,7 @@ from memman.queue.late import record
 
 _TEXTS = frozenset(
     """
-    uid store text entities replaces source agent session cwd repository revision host user channel reply shown
+    uid store text entities replaces source agent session cwd repository revision host user channel reply shown scope
     """.split()
 )
 _NUMBERS = frozenset({"category", "importance", "queued_at"})

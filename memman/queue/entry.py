@@ -3,8 +3,8 @@
 import os
 import time
 
-# What only a turn has.
-_OF_TURNS = {"channel": "note", "reply": "", "shown": ""}
+# What only some notes have: a turn, and one whose scope somebody says.
+_OF_SOME = {"channel": "note", "reply": "", "shown": "", "scope": ""}
 
 
 def new_uid(now_ms: int) -> str:
@@ -17,12 +17,10 @@ def new_uid(now_ms: int) -> str:
 def entry(note: "dict[str, str | int | None]") -> "dict[str, str | int | None]":
     """Return what is queued of a note: all its columns, with a new uid and the time.
 
-    `note` holds every column named in append's insert but these two; what only a turn has may be left out.
+    `note` holds every column named in append's insert but these two; what only some have may be left out.
     """
     now = time.time_ns() // 1_000_000
-    return (
-        _OF_TURNS | {name: _storable(value) for name, value in note.items()} | {"uid": new_uid(now), "queued_at": now}
-    )
+    return _OF_SOME | {name: _storable(value) for name, value in note.items()} | {"uid": new_uid(now), "queued_at": now}
 
 
 def _storable(value: "str | int | None") -> "str | int | None":

@@ -85,8 +85,13 @@ ALTER TABLE note ADD COLUMN instead INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE note ADD COLUMN again TEXT NOT NULL DEFAULT '';
 """
 
+# Whose the note's memories are to be, where somebody says it: see `memman.config.scope`.
+_V6 = """
+ALTER TABLE note ADD COLUMN scope TEXT NOT NULL DEFAULT '';
+"""
+
 # Released steps are never edited; each changes a table.
-STEPS = (_V1, _V2, _V3, _V4, _V5)
+STEPS = (_V1, _V2, _V3, _V4, _V5, _V6)
 VERSION = len(STEPS)
 
 

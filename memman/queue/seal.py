@@ -17,7 +17,8 @@ TEXTS = (
     "uid", "store", "text", "reply", "category", "entities", "replaces", "source", "agent", "session", "cwd",
     "repository", "revision", "host", "user", "channel", "shown",
 )  # fmt: skip
-# The columns that a digest covers: all that was said, and none that the drain writes.
+# The columns that a digest covers: all that was said, and none that the drain writes. Not the younger `scope`:
+# one byte changed in it names no other scope, but for a letter of a folder's name.
 SEALED = (*TEXTS, "importance", "queued_at")
 # The first schema whose notes carry a digest.
 SINCE = 4

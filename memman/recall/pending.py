@@ -38,16 +38,19 @@ class WaitingRow(Row):
     source: str
     queued_at: int
     replaces: str
+    repository: str
+    scope: str
 
 
+_COLUMNS = WaitingRow.listed().removesuffix("scope")
 _WAITING = f"""
-SELECT {WaitingRow.listed()} FROM note
+SELECT {_COLUMNS}{{scope}} FROM note
 WHERE store = ? AND state IN ('pending', 'running', 'parked') AND {{kind}} ORDER BY id DESC LIMIT ?
 """
 # What a newer memman has queued is found, too.
 _ANY = 2**31
 # A queue that no note was added to since an upgrade may have no channels yet.
-_CHANNELS_SINCE = 2
+_CHANNELS_SINCE, _SCOPES_SINCE = 2, 6
 
 
 def waiting(path: str, store: str) -> list[WaitingRow]:
@@ -62,7 +65,8 @@ def waiting(path: str, store: str) -> list[WaitingRow]:
         if version >= SINCE:
             register_functions(db)
             kind += f" AND {SOUND}"
-        rows = list(map(WaitingRow, db.execute(_WAITING.format(kind=kind), (store, NEWEST)))) if version else []
+        sql = _WAITING.format(kind=kind, scope="scope" if version >= _SCOPES_SINCE else "''")
+        rows = list(map(WaitingRow, db.execute(sql, (store, NEWEST)))) if version else []
         db.close()
     except (apsw.Error, UnicodeDecodeError) as error:
         if os.path.exists(path):
@@ -79,7 +83,13 @@ def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list
     asked, wants = stems(query.about or query.text), wanted(query.text)
     hits = []
     for note in notes:
-        if not filters.admits(category=note.category, source=note.source, recorded_at=note.queued_at):
+        if not filters.admits(
+            category=note.category,
+            source=note.source,
+            recorded_at=note.queued_at,
+            repository=note.repository,
+            scope=note.scope,
+        ):
             continue
         covered = len(asked & stems(query.told(f"{note.text} {note.entities}"))) / len(asked) if asked else 0.0
         if not query.span.holds(note.queued_at) if query.bare and query.span else covered < COVERED:

@@ -36,6 +36,8 @@ def head(hit: "Hit", now: int) -> str:
     """Write what stands before a hit's text."""
     row = hit.row
     marks = [sourced(row.source)]
+    if hit.scope:
+        marks.append(f"in {plain(hit.scope)}")
     if row.status != "current":
         marks.append(row.status)
     if hit.maybe_replaced_by:

@@ -15,7 +15,7 @@ from memman.clock import now_ms
 from memman.config.places import store_path
 from memman.embed import LocalEmbedder
 from memman.model.errors import DamagedFile
-from memman.model.records import Draft, Fact
+from memman.model.records import Draft, Fact, Scope
 from memman.model.vocabulary import HELD, MAYBE, PROTECTED
 from memman.pipeline import context
 from memman.sqlite import TranslatedErrors, open_reader
@@ -40,6 +40,10 @@ FROM memory AS old JOIN memory AS new ON new.id = old.superseded_by
 WHERE old.note IN {_CLOSED} OR new.note IN {_CLOSED} ORDER BY old.id
 """
 _MARKED = "SELECT key, value FROM meta WHERE " + " OR ".join(f"key GLOB '{mark}*'" for mark in (HELD, PROTECTED, MAYBE))
+_SCOPES = f"""
+SELECT uid, repository, path FROM memory JOIN scoped ON memory = memory.id JOIN scope ON scope.id = scope
+WHERE note IN {_CLOSED}
+"""
 Row = dict[str, Any]
 
 
@@ -48,7 +52,8 @@ class Present:
     """A store as it is: `stored` are the notes it dealt with and that nobody purged, `forgotten` uids of memories.
 
     `closed` are receipts of the notes of which something is forgotten, by note; `memories` all that came of those;
-    `replaced` has (uid, successor's uid, retired_at, valid_to), `marks` the settings that uids are marked with.
+    `replaced` has (uid, successor's uid, retired_at, valid_to), `marks` the settings that uids are marked with,
+    `scopes` what those memories hold for.
     """
 
     stored: frozenset[str] = frozenset()
@@ -57,6 +62,7 @@ class Present:
     memories: tuple[Row, ...] = ()
     replaced: tuple[tuple[str, str, int | None, int | None], ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
+    scopes: Mapping[str, Scope] = field(default_factory=dict)
     readable: bool = True
 
     @classmethod
@@ -66,7 +72,7 @@ class Present:
         if os.path.exists(path):
             return cls._read(path)
         last = cls._read(removed) if (removed := _removed(data, name)) else cls()
-        return cls(frozenset(), last.forgotten, last.closed, last.memories, last.replaced, last.marks)
+        return cls(frozenset(), last.forgotten, last.closed, last.memories, last.replaced, last.marks, last.scopes)
 
     @classmethod
     def _read(cls, path: str) -> "Present":
@@ -80,6 +86,7 @@ class Present:
                     tuple(_rows(db, "memory", SEALED, f"note IN {_CLOSED} ORDER BY id")),
                     tuple(db.execute(_REPLACED)),
                     dict(db.execute(_MARKED)),
+                    {uid: Scope(*scope) for uid, *scope in db.execute(_SCOPES)} if _scoped(db) else {},
                 )
         except (DamagedFile, ValueError):
             return cls(readable=False)
@@ -97,7 +104,7 @@ def carry(store: SqliteStore, unit: SqliteUnit, local: LocalEmbedder, present: P
         store.db.execute(f"INSERT INTO receipt({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
     brought = {row["note"] for row in new}
     memories = [row for row in present.memories if row["note"] in brought]
-    rows = {row["uid"]: _add(unit, row, present.marks) for row in memories}
+    rows = {row["uid"]: _add(unit, row, present) for row in memories}
     for uid, successor, at, valid_to in present.replaced:
         for old, heir in product(_row(store.db, uid), _row(store.db, successor)):
             unit.supersede(old, heir, at or now, valid_to or now, "as before the restore")
@@ -114,15 +121,21 @@ def _doubt(store: SqliteStore, unit: SqliteUnit, brought: Mapping[str, int], mar
                 unit.doubt(old, new, now, "as before the restore")
 
 
-def _add(unit: SqliteUnit, row: Row, marks: Mapping[str, str]) -> int:
+def _add(unit: SqliteUnit, row: Row, present: Present) -> int:
     """Store a memory as it was when it was new, held back where it is so still; return its row."""
     entities, keywords = (tuple(json.loads(row[name])) for name in ("entities", "keywords"))
     fact = Fact(row["text"], row["category"], row["importance"], entities, keywords, row["summary"])
-    draft = Draft(row["uid"], row["note"], fact, row["source"], row["origin"], row["valid_from"])
-    memory = unit.add(draft, row["recorded_at"], held=HELD + draft.uid in marks)
-    if PROTECTED + draft.uid in marks:
+    scope = present.scopes.get(row["uid"]) or Scope(present.closed[row["note"]]["repository"])
+    draft = Draft(row["uid"], row["note"], fact, row["source"], row["origin"], row["valid_from"], scope=scope)
+    memory = unit.add(draft, row["recorded_at"], held=HELD + draft.uid in present.marks)
+    if PROTECTED + draft.uid in present.marks:
         unit.protect(memory, row["recorded_at"], wanted=True)
     return memory
+
+
+def _scoped(db: apsw.Connection) -> bool:
+    """Whether its memories have scopes yet."""
+    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'scoped'").get)
 
 
 def _removed(data: str, name: str) -> str:

@@ -18,7 +18,7 @@ from memman.queue.seal import DIGEST
 from memman.recovery.tombstones import Tombstones
 from memman.sqlite import Transaction, TranslatedErrors, checkpoint, trust_pages
 from memman.store import MemoryRow
-from memman.store.sqlite.schema import KINDS
+from memman.store.sqlite.schema import BY_RECEIPT, KINDS
 from memman.store.sqlite.seal import SEALED, sound
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import MANUAL
@@ -111,6 +111,9 @@ def refill_store(new: SqliteStore, read: apsw.Connection, buried: Tombstones) ->
             "INSERT OR IGNORE INTO receipt(note, at, outcome, facts)"
             " SELECT note, recorded_at, 'stored', count(*) FROM memory GROUP BY note"
         )
+        for table in ("scope", "scoped"):
+            _copy(read, db, table)
+        db.execute(f"DELETE FROM scoped WHERE memory NOT IN (SELECT id FROM memory); {BY_RECEIPT}")
         _copy(read, db, "link", _KEPT_LINKS)
         db.execute("DELETE FROM link WHERE src NOT IN (SELECT id FROM memory) OR dst NOT IN (SELECT id FROM memory)")
         naming: list[Row] = db.execute("SELECT id, entities FROM memory WHERE status <> 'review'").fetchall()

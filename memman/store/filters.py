@@ -1,18 +1,39 @@
 """What a recall may be narrowed to. Safe on the hot path."""
 
+from memman.config.scope import holds, sees
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from memman.config.scope import Here
 
 
 class Filters:
     """Conditions on memories, applied before any cut. Times are Unix milliseconds.
 
     `least` is the confidence that a hit must have; None leaves it to the gate. With
-    `every`, what passes is shown however far it is below the best.
+    `every`, what passes is shown however far it is below the best. With `here` only what holds there passes, unless
+    `anywhere`; with `inside` what holds for a folder passes only inside of it.
     """
 
-    __slots__ = ("as_of", "category", "every", "history", "least", "since", "source", "until", "window")
+    __slots__ = (
+        *(
+            "anywhere",
+            "as_of",
+            "category",
+            "every",
+            "here",
+            "history",
+            "inside",
+            "least",
+            "scopes",
+            "since",
+            "source",
+            "until",
+        ),
+        "window",
+    )
 
     def __init__(
         self,
@@ -25,16 +46,31 @@ class Filters:
         history: bool = False,
         least: float | None = None,
         every: bool = False,
+        here: "Here | None" = None,
+        inside: bool = False,
+        anywhere: bool = False,
+        scopes: "frozenset[int] | None" = None,
     ) -> None:
         self.category, self.source = category, source
         self.since, self.until, self.as_of = since, until, as_of
         self.history, self.least, self.every = history, least, every
+        self.here, self.inside, self.anywhere = here, inside, anywhere
+        # The scopes by their numbers in a store; None where every memory has one of those that may pass.
+        self.scopes = scopes
         # The first and the last row that a search looks at.
         self.window: tuple[int, int] | None = None
 
     def within(self, window: tuple[int, int]) -> "Filters":
         """Return the same conditions, for the rows of a window only."""
         return self._with("window", window)
+
+    def scoped(self, scopes: "frozenset[int] | None") -> "Filters":
+        """Return the same conditions, for memories of these scopes of a store only."""
+        return self._with("scopes", scopes)
+
+    def mine(self, repository: str, path: str) -> bool:
+        """Whether what holds for a repository, or a folder of it, holds where one stands."""
+        return self.here is not None and sees(self.here, repository, path, inside=self.inside)
 
     def uncut(self) -> "Filters":
         """Return the same conditions, for every hit that passes."""
@@ -66,10 +102,13 @@ class Filters:
         )
         return [(sql, value) for sql, value in asked if value is not None]
 
-    def admits(self, *, category: str | None, source: str, recorded_at: int) -> bool:
-        """Whether a note that is not stored yet would pass."""
+    def admits(
+        self, *, category: str | None, source: str, recorded_at: int, repository: str = "", scope: str = ""
+    ) -> bool:
+        """Whether a note that is not stored yet would pass; where nobody says, it is its repository's."""
         return (
             self.as_of is None
+            and (self.here is None or self.anywhere or holds(self.here, repository, scope, inside=self.inside))
             and self.category in (None, category)
             and self.source in (None, source)
             and (self.since is None or recorded_at >= self.since)

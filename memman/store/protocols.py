@@ -46,6 +46,12 @@ class Reader(Protocol):
     def cells_near(self, embedder: int, vector: Vectors) -> list[int]:
         """Return the cells of the partition around `vector`; empty means the whole store."""
 
+    def holding(self, repository: str) -> frozenset[int]:
+        """Return the scopes of one repository, or with '' what holds everywhere alone."""
+
+    def scope_of(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return the repository and the folder of each of `ids` that does not hold everywhere."""
+
     def rows(self, ids: Iterable[int]) -> dict[int, MemoryRow]:
         """Return the memories of `ids`."""
 

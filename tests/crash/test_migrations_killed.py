@@ -97,7 +97,7 @@ def dump(path):
     kept = {
         name: list(db.execute(f"SELECT * FROM {name} ORDER BY 1, 2, 3" if name == "link" else f"SELECT * FROM {name}"))
         for name in tables
-        if name not in {"memory", "note", "journal", "sqlite_stat1", "sqlite_stat4"}
+        if name not in {"memory", "note", "journal", "scope", "scoped", "sqlite_stat1", "sqlite_stat4"}
     }
     if "memory" in tables:
         kept["memory"] = list(db.execute(f"SELECT id, {', '.join(MEMORY)}, uses FROM memory ORDER BY id"))

@@ -19,7 +19,7 @@ BESIDE = frozenset(
 COMMON = frozenset(
     """
     memman memman._entry memman.config memman.config.places memman.config.repository memman.config.schedule
-    memman.config.stores
+    memman.config.scope memman.config.stores
     memman.hot memman.hot.grammar memman.model memman.model.trust memman.model.vocabulary memman.sqlite
     """.split()
 )
@@ -38,7 +38,7 @@ SEARCH = frozenset(
     memman.recall.render memman.recall.rescore memman.recall.supersede
     memman.embed memman.embed.static memman.secrets
     memman.model.text memman.model.terms memman.store memman.store.sqlite memman.store.sqlite.nearness
-    memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.seal
+    memman.store.sqlite.reader memman.store.sqlite.schema memman.store.sqlite.scopes memman.store.sqlite.seal
     """.split()
 )
 RECALL = (
@@ -160,6 +160,7 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
 HOOK = frozenset(
     """
     memman memman._entry memman.config memman.config.lockfile memman.config.places memman.config.repository
+    memman.config.scope
     memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
     memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
     memman.secrets memman.model.trust memman.model.vocabulary
@@ -177,7 +178,7 @@ REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.r
 PRIME = SEARCH | frozenset(
     """
     memman.config.command memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs
-    memman.model.vocabulary memman.sqlite
+    memman.model.vocabulary memman.sqlite memman.store.filters
     """.split()
 )
 HOOKS = {

@@ -204,6 +204,7 @@ def test_a_note_from_before_there_were_digests_is_taken_at_its_word(box):
         "note DROP COLUMN digest",
         "note DROP COLUMN instead",
         "note DROP COLUMN again",
+        "note DROP COLUMN scope",
         "journal DROP COLUMN digest",
     )
     db.execute("; ".join(f"ALTER TABLE {one}" for one in dropped) + "; PRAGMA user_version = 3")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from memman.config.scope import Here
 from memman.hot.guide import guide
 from memman.hot.prime import BUDGET, SHARES, block, fitting
 from memman.recall.render import tokens
@@ -37,7 +38,7 @@ def _full(box):
 
 def lines(box):
     """Return what is said of each memory in the block, and the block."""
-    text, uids = block(str(box.data), "default")
+    text, uids = block(str(box.data), "default", Here())
     shown = [line.partition(" ")[2] for line in text.splitlines() if line[:8] in {uid[:8] for uid in uids}]
     assert len(shown) == len(uids)
     return shown, text

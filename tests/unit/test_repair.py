@@ -20,7 +20,7 @@ from memman.store.sqlite.store import SqliteStore
 NOTES = [f"The queue {n} was slow." for n in range(12)]
 QUESTION = "which queue was slow"
 # Place and new byte on the queue's first page: its schema's version, kind of file, magic, page size, kind of page.
-SPOILT = [(63, 0), (63, 2), (63, 6), (60, 128), (18, 3), (19, 3), (20, 8), (3, 0), (16, 0), (104, 0)]
+SPOILT = [(63, 0), (63, 2), (63, len(QUEUE) + 1), (60, 128), (18, 3), (19, 3), (20, 8), (3, 0), (16, 0), (104, 0)]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_wrong_byte_of_the_first_page_wedges_no_queue(waiting, place, byte):
     A number that a newer memman may have written ends them with 14; doctor looks closer, and repair mends that, too.
     """
     spoilt, inode = put(waiting.queue_path, place, byte), waiting.queue_path.stat().st_ino
-    refused(waiting, {14 if (place, byte) == (63, 6) else 12})
+    refused(waiting, {14 if (place, byte) == (63, len(QUEUE) + 1) else 12})
     shown = waiting.memman("recall", QUESTION)
     assert "slow" in shown.stdout or shown.stderr
     assert "memman repair --queue" in waiting.memman("doctor").stdout

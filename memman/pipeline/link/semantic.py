@@ -1,8 +1,9 @@
 """Semantic edges: the nearest memories by meaning, above what this store's own vectors call unusual."""
 
 from memman.model.records import Edge
-from memman.pipeline.candidates import EVERYTHING, nearest
+from memman.pipeline.candidates import nearest
 from memman.pipeline.cosine_stats import CosineStats
+from memman.pipeline.judged import EVERYTHING
 from memman.pipeline.link.subject import Subject
 from memman.store.protocols import Reader
 

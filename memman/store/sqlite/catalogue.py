@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 
+from memman.model.records import Scope
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
 from memman.store import MemoryRow
@@ -76,6 +77,15 @@ class Catalogue:
         """Return the memories of `ids`, in their order."""
         rows = self.reader.rows(ids)
         return [memory_record(rows[memory]) for memory in ids if memory in rows]
+
+    def scopes(self) -> list[tuple[Scope, int]]:
+        """Return each scope with how many current memories it has, what holds everywhere first."""
+        sql = (
+            "SELECT repository, path, (SELECT count(*) FROM scoped JOIN memory m ON m.id = memory"
+            " WHERE scope = scope.id AND m.status = 'current') FROM scope ORDER BY repository, path"
+        )
+        rows = self.reader.db.execute(sql) if self.reader.scoped else ()
+        return [(Scope(repository, path), count) for repository, path, count in rows]
 
     def damaged(self, memory: int) -> bool:
         """Whether a memory does not say what was once written."""

@@ -13,14 +13,16 @@ from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, MAYBE, PROTECTED, REP
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
-from memman.store.sqlite import nearness, seal
+from memman.store.sqlite import nearness, scopes, seal
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
+from memman.store.sqlite.scopes import PERSONAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from memman.config.scope import Here
     from memman.embed import Vectors
     from memman.model.records import Fingerprint
     from memman.store.filters import Filters
@@ -100,6 +102,14 @@ def _marks(values: "Sequence[str]") -> str:
     return ", ".join("?" * len(values))
 
 
+def _of(scopes: "frozenset[int] | None") -> str:
+    """Write the condition that a memory `m` has one of `scopes`."""
+    if scopes is None:
+        return ""
+    listed = ", ".join(map(str, sorted(scopes)))
+    return f" AND coalesce((SELECT scope FROM scoped WHERE memory = m.id), {PERSONAL}) IN ({listed})"
+
+
 def _admitted(filters: "Filters") -> "tuple[str, str, list[Any]]":
     """Write what keeps a search by words to rows that `filters` admits: a join, conditions and their values."""
     conditions = filters.conditions()
@@ -127,6 +137,7 @@ class SqliteReader:
         # secrets they were screened.
         self.sealed = version >= seal.SINCE
         self.marked = version >= MARKED_SINCE
+        self.scoped = version >= scopes.SINCE
         self.damaged: set[str] = set()
 
     @classmethod
@@ -149,6 +160,18 @@ class SqliteReader:
     def meta(self, key: str) -> str:
         """Return a setting of the store, '' when unset."""
         return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
+
+    def scopes(self, here: "Here", *, inside: bool = False) -> "frozenset[int] | None":
+        """Return the scopes that hold `here`, None where every memory's does, or none has one yet."""
+        return scopes.visible(self.db, here, inside=inside) if self.scoped else None
+
+    def holding(self, repository: str) -> "frozenset[int]":
+        """Return the scopes of one repository, or with '' what holds everywhere alone."""
+        return scopes.holding(self.db, repository)
+
+    def scope_of(self, ids: "Iterable[int]") -> "dict[int, tuple[str, str]]":
+        """Return the scope of each of `ids` that does not hold everywhere."""
+        return scopes.named(self.db, ids) if self.scoped else {}
 
     def searched(self, model: str, dimension: int) -> tuple[int, str] | None:
         """Return number and provider of the vectors that recall searches: MiniLM's where every memory has one.
@@ -178,7 +201,8 @@ class SqliteReader:
         if newest is not None:
             rows = f"SELECT * FROM ({rows} ORDER BY fts.rowid DESC LIMIT ?)"
             values.append(newest)
-        return list(self.db.execute(f"{rows} ORDER BY score DESC, 1 LIMIT ?", (match, *values, limit)))
+        sql = f"{rows} ORDER BY score DESC, 1 LIMIT ?"
+        return self._visible(filters, limit, lambda most: list(self.db.execute(sql, (match, *values, most))))
 
     def nearest(
         self, embedder: int, code: bytes, filters: "Filters", limit: int, cells: "Sequence[int]" = ()
@@ -199,8 +223,16 @@ class SqliteReader:
         if self.has_vectors:
             distance = "vec_distance_hamming(vec_bit(c.code), vec_bit(?))"
             sql = f"SELECT c.memory, {distance} d {rows} ORDER BY d, c.memory LIMIT ?"
-            return [(memory, int(distance)) for memory, distance in self.db.execute(sql, (code, *values, limit))]
-        return nearness.nearest(code, self.db.execute(f"SELECT c.memory, c.code {rows}", values), limit)
+            found = self._visible(filters, limit, lambda most: list(self.db.execute(sql, (code, *values, most))))
+            return [(memory, int(distance)) for memory, distance in found]
+        codes = f"SELECT c.memory, c.code {rows}"
+        return self._visible(filters, limit, lambda most: nearness.nearest(code, self.db.execute(codes, values), most))
+
+    def _visible(
+        self, filters: "Filters", limit: int, search: "Callable[[int], list[tuple[int, Any]]]"
+    ) -> "list[tuple[int, Any]]":
+        """Return the first `limit` of what `search` brings, best first, that have a scope of `filters`."""
+        return scopes.best(self.db, filters.scopes, limit, self.count(), search)
 
     def cells_around(self, embedder: int, code: bytes, scanned: int = SCANNED) -> list[int]:
         """Return the cells around a sign code that hold about `scanned` vectors; empty means the whole store."""
@@ -279,7 +311,8 @@ class SqliteReader:
         where = "".join(f" AND {sql}" for sql, _ in conditions)
         sql = f"SELECT m.id FROM memory m WHERE m.id {LISTED} AND m.status IN {allowed}{where}"
         values = (id_list(ids), *(value for _, value in conditions))
-        return {memory for (memory,) in self.db.execute(sql, values)}
+        found = {memory for (memory,) in self.db.execute(sql, values)}
+        return found if filters.scopes is None else scopes.kept(self.db, found, filters.scopes)
 
     def heirs(self, ids: "Iterable[int]", as_of: int | None = None) -> dict[int, int]:
         """Return, for those of `ids` that are superseded, or were `as_of` a moment, what is in force in their place."""
@@ -337,29 +370,40 @@ class SqliteReader:
         """Return the newest memories that began to hold from `start` to `end`, superseded ones among them."""
         from memman.store.sqlite import times
 
-        return times.held(self.db, filters, start, end, limit)
+        found = self._visible(filters, limit, lambda most: times.held(self.db, filters, start, end, most))
+        return [memory for memory, _ in found]
 
-    def protected(self, sources: "Sequence[str]", limit: int) -> list[MemoryRow]:
-        """Return current memories that a person protected, the most important first.
+    def protected(
+        self, sources: "Sequence[str]", limit: int, scopes: "frozenset[int] | None" = None
+    ) -> list[MemoryRow]:
+        """Return current memories of `scopes` that a person protected, the most important first.
 
         Of equals the newest comes first, here and in `standing`.
         """
         sql = (
             "SELECT m.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?)"
             f" WHERE meta.key >= ? AND meta.key < ? AND m.status = 'current' AND m.source IN ({_marks(sources)})"
-            " ORDER BY m.importance DESC, m.id DESC LIMIT ?"
+            f"{_of(scopes)} ORDER BY m.importance DESC, m.id DESC LIMIT ?"
         )
         beyond = PROTECTED[:-1] + chr(ord(PROTECTED[-1]) + 1)
         return self._listed(sql, (len(PROTECTED) + 1, PROTECTED, beyond, *sources, limit))
 
-    def standing(self, category: str, sources: "Sequence[str]", limit: int, *, uses: int = 0) -> list[MemoryRow]:
-        """Return a category's current memories, the most important first.
+    def standing(
+        self,
+        category: str,
+        sources: "Sequence[str]",
+        limit: int,
+        scopes: "frozenset[int] | None" = None,
+        *,
+        uses: int = 0,
+    ) -> list[MemoryRow]:
+        """Return a category's current memories of `scopes`, the most important first.
 
         Twice shown by recall counts as one step of importance, up to `uses` times.
         """
         sql = (
-            f"SELECT id FROM memory WHERE status = 'current' AND category = ? AND source IN ({_marks(sources)})"
-            " ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
+            f"SELECT m.id FROM memory m WHERE status = 'current' AND category = ? AND source IN ({_marks(sources)})"
+            f"{_of(scopes)} ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
         )
         return self._listed(sql, (category, *sources, uses, limit))
 
@@ -386,9 +430,9 @@ class SqliteReader:
     def matched(self, match: str, filters: "Filters", limit: int) -> list[int]:
         """Return the newest rows that an FTS5 expression matches, superseded memories among them."""
         join, extra, values = _admitted(filters)
-        sql = f"SELECT fts.rowid FROM fts {join} WHERE fts MATCH ?{extra} ORDER BY fts.rowid DESC LIMIT ?"
-        rows: list[tuple[int]] = list(self.db.execute(sql, (match, *values, limit)))
-        return [memory for (memory,) in rows]
+        sql = f"SELECT fts.rowid, 0 FROM fts {join} WHERE fts MATCH ?{extra} ORDER BY fts.rowid DESC LIMIT ?"
+        found = self._visible(filters, limit, lambda most: list(self.db.execute(sql, (match, *values, most))))
+        return [memory for memory, _ in found]
 
     def frequencies(self, terms: "Iterable[str]", cap: int) -> dict[str, int]:
         """Count, for each term, the memories whose text holds it, up to `cap`: reads no more rows than that.

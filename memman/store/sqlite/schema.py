@@ -171,8 +171,30 @@ CREATE INDEX memory_screened ON memory(screened);
 DELETE FROM meta WHERE key = 'screened' OR key GLOB 'leak:*';
 """
 
+# What each memory holds for: everywhere (scope 0), a repository, or a folder of it. Up to now nobody said, so it is the
+# repository that a memory was made in.
+V4 = """
+CREATE TABLE scope(
+    id INTEGER PRIMARY KEY,
+    repository TEXT NOT NULL,
+    path TEXT NOT NULL DEFAULT '',
+    UNIQUE (repository, path)
+);
+CREATE TABLE scoped(memory INTEGER PRIMARY KEY REFERENCES memory(id), scope INTEGER NOT NULL REFERENCES scope(id));
+CREATE INDEX scoped_scope ON scoped(scope);
+INSERT INTO scope(id, repository) VALUES (0, '');
+"""
+# And again where a recovered store has lost that of some memories.
+BY_RECEIPT = """
+INSERT INTO scope(repository) SELECT DISTINCT r.repository FROM memory m JOIN receipt r ON r.note = m.note
+    WHERE r.repository <> '' ORDER BY m.id ON CONFLICT DO NOTHING;
+INSERT INTO scoped SELECT m.id, coalesce(s.id, 0) FROM memory m LEFT JOIN receipt r ON r.note = m.note
+    LEFT JOIN scope s ON s.repository = r.repository AND s.path = ''
+    WHERE m.id NOT IN (SELECT memory FROM scoped);
+"""
+
 # Step n takes a file from schema n to schema n + 1, and changes a table. Released steps are never edited.
-STEPS = (V1, V2, V3)
+STEPS = (V1, V2, V3, V4 + BY_RECEIPT)
 VERSION = len(STEPS)
 
 

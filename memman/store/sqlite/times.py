@@ -49,15 +49,15 @@ def began(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, int]:
     return dict(db.execute(f"SELECT id, valid_from FROM memory WHERE id {LISTED}", (id_list(ids),)))
 
 
-def held(db: "apsw.Connection", filters: "Filters", start: int, end: int, limit: int) -> list[int]:
-    """Return the newest memories in the window of `filters` that began from `start` to `end`.
+def held(db: "apsw.Connection", filters: "Filters", start: int, end: int, limit: int) -> list[tuple[int, int]]:
+    """Return (id, when it began) of the newest memories in the window of `filters` that began from `start` to `end`.
 
     Superseded ones are among them: what took their place is found by them.
     """
     conditions = [*filters.conditions(), ("m.valid_from >= ?", start), ("m.valid_from < ?", end)]
     since, until = filters.window or (0, 2**63 - 1)
     sql = (
-        f"SELECT m.id FROM memory m WHERE m.status NOT IN {HIDDEN} AND m.id BETWEEN ? AND ?"
+        f"SELECT m.id, m.valid_from FROM memory m WHERE m.status NOT IN {HIDDEN} AND m.id BETWEEN ? AND ?"
         f"{''.join(f' AND {sql}' for sql, _ in conditions)} ORDER BY m.id DESC LIMIT ?"
     )
-    return [memory for (memory,) in db.execute(sql, (since, until, *(value for _, value in conditions), limit))]
+    return list(db.execute(sql, (since, until, *(value for _, value in conditions), limit)))

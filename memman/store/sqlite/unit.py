@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from memman.model.records import Draft, Edge, Fact, Fingerprint, Note
+from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
 from memman.model.terms import index_terms
 from memman.model.vocabulary import HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
@@ -29,7 +29,7 @@ SELECT m.uid FROM step JOIN memory m ON m.id = step.id WHERE step.next IS NULL
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 _LOGGED = ("text", "category", "importance", "entities", "valid_from", "valid_to", "status", "superseded_by")
 # What a line of the log tells beside them.
-_TOLD = ("why", "maybe_replaced_by")
+_TOLD = ("why", "maybe_replaced_by", "scope")
 
 
 class SqliteUnit:
@@ -67,6 +67,7 @@ class SqliteUnit:
             ),
         ).get  # fmt: skip
         self.seal(memory)
+        self._put(memory, draft.scope)
         self._around.clear()
         if held:
             self.set_meta(HELD + draft.uid, str(at))
@@ -77,6 +78,26 @@ class SqliteUnit:
         told = {"text": fact.text, "category": fact.category}
         self._log(at, "hold" if held else "add", draft.uid, draft.note, None, told)
         return memory
+
+    def move(self, memory: int, scope: Scope, at: int) -> bool:
+        """Have a memory hold for another scope; False where it does already."""
+        before = self.scope(memory)
+        if before == scope:
+            return False
+        self._put(memory, scope)
+        self._log(at, "move", self._state(memory)["uid"], "", {"scope": before}, {"scope": scope})
+        return True
+
+    def scope(self, memory: int) -> Scope:
+        """Return what a memory holds for."""
+        sql = "SELECT repository, path FROM scoped JOIN scope ON scope.id = scope WHERE memory = ?"
+        return Scope(*(self.db.execute(sql, (memory,)).fetchone() or ()))
+
+    def _put(self, memory: int, scope: Scope) -> None:
+        scope = Scope(screened(scope.repository), screened(scope.path))
+        self.db.execute("INSERT INTO scope(repository, path) VALUES (?, ?) ON CONFLICT DO NOTHING", scope)
+        sql = "INSERT OR REPLACE INTO scoped SELECT ?, id FROM scope WHERE repository = ? AND path = ?"
+        self.db.execute(sql, (memory, *scope))
 
     def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
         """Close `old` in favour of `new`; False when it is not current any more."""

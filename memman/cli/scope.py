@@ -1,0 +1,66 @@
+"""`memman scope`: list, move, name."""
+
+import click
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, place, store_option
+from memman.cli.show import as_data, short, table, text
+from memman.model.errors import UsageError
+from memman.model.plural import counted
+
+
+@click.group(cls=Group)
+@store_option
+def scope() -> None:
+    """Show and change what memories hold for: everywhere, a repository, or a folder of it."""
+
+
+@scope.command("list")
+@json_option
+@store_option
+def list_(as_json: bool) -> None:
+    """List the scopes of a store; * marks those that are recalled here."""
+    from memman.govern import scope as govern
+
+    rows = govern.listed(place())
+    if as_json:
+        as_data(rows)
+        return
+    marks = {True: "*", False: ""}
+    table([(marks[row["here"]], row["scope"], counted(row["memories"], "memory"), row["repository"]) for row in rows])
+
+
+@scope.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option(
+    "--to",
+    required=True,
+    metavar="SCOPE",
+    help="personal, repository (the one around this folder), path:FOLDER below its root, or a name of `scope list`.",
+)
+@json_option
+@store_option
+def move(ids: tuple[str, ...], to: str, as_json: bool) -> None:
+    """Have memories hold for another scope."""
+    from memman.govern import scope as govern
+
+    records = govern.move(place(), ids, to)
+    if as_json:
+        as_data(records)
+        return
+    told = {True: "moved to", False: "already in"}
+    table([(f"{told[one['changed']]} {one['scope']}", short(one["id"]), one["text"]) for one in records])
+
+
+@scope.command()
+@click.argument("called", required=False, metavar="NAME")
+@click.option("--unset", is_flag=True, help="Remove the repository's name.")
+def name(called: str | None, unset: bool) -> None:
+    """Name this repository; those that have the same name share their memories."""
+    from memman.govern import scope as govern
+
+    if unset == bool(called):
+        raise UsageError("give a name, or --unset")
+    folder, said = govern.name(called)
+    shared = "what is remembered from now on is shared with all of that name"
+    text(f"{folder} is named {said!r}: {shared}" if said else f"{folder} has no name")

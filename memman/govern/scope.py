@@ -1,0 +1,92 @@
+"""What memories hold for, as a person sees and corrects it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from memman.clock import now_ms
+from memman.config import stores
+from memman.config.places import fsync_folder, make_file, put_file
+from memman.config.repository import MARKER
+from memman.config.schedule import refuse_stopped
+from memman.config.scope import PATH, PERSONAL, REPOSITORY, asked, label, sees
+from memman.govern.held import veiled
+from memman.govern.ids import all_named
+from memman.govern.stores import Chosen, looking, standing, steadily, writing
+from memman.model.errors import CannotWrite, UnknownId, UsageError
+from memman.model.records import Scope
+from memman.model.text import SHORT_ID
+from memman.secrets import screened
+from memman.store.sqlite.catalogue import Catalogue
+
+
+def listed(place: Chosen) -> list[dict[str, Any]]:
+    """Return every scope of a store that memories have: its label, how many are current, and whether it holds here."""
+    here = standing()
+    with looking(place) as (catalogue, _):
+        return [
+            {
+                "scope": label(*scope) or PERSONAL,
+                "repository": scope.repository,
+                "path": scope.path,
+                "memories": count,
+                "here": not scope.repository or sees(here, scope.repository, scope.path, inside=False),
+            }
+            for scope, count in catalogue.scopes()
+        ]
+
+
+@steadily
+def move(place: Chosen, parts: Sequence[str], to: str) -> list[dict[str, Any]]:
+    """Have memories hold for another scope; return a record for each. Raises UsageError and UnknownId."""
+    refuse_stopped(place.data, "scope move")
+    with looking(place) as (catalogue, queue):
+        found = all_named(parts, catalogue, queue, place.name)
+        waiting = next((one.note for one in found if one.note), None)
+        if waiting:
+            raise UnknownId(f"{waiting[-SHORT_ID:]} is a note still in the queue: it has no scope yet")
+        scope = _meant(catalogue, to)
+        rows = list(dict.fromkeys(row for one in found for row in one.memories))
+        memories = catalogue.memories(rows)
+    now = now_ms()
+    with writing(place) as store, store.unit() as unit:
+        changed = {row: unit.move(row, scope, now) for row in rows}
+    with looking(place) as (catalogue, _):
+        records = (
+            {"id": one["uid"], "text": one["text"], "scope": label(*scope) or PERSONAL, "changed": changed[one["id"]]}
+            for one in memories
+        )
+        return [veiled(place, catalogue.reader, record["id"], record) for record in records]
+
+
+def name(said: str | None) -> tuple[str, str]:
+    """Give the repository around the working folder a name, None takes it away; return its folder and the name."""
+    here = stores.here()
+    if here is None:
+        raise UsageError("this folder is not in a git repository")
+    said = " ".join((said or "").split())
+    if screened(said) != said:
+        raise UsageError("the name contains a secret: use another")
+    path = f"{here.common}/{MARKER}"
+    try:
+        make_file(path)
+        put_file(path, said + "\n" if said else "")
+        fsync_folder(here.common)
+    except OSError as error:
+        raise CannotWrite(f"{path} cannot be written ({error.strerror})") from error
+    return here.folder, said
+
+
+def _meant(catalogue: Catalogue, to: str) -> Scope:
+    """Return the scope that is meant by `personal`, `repository`, `path:FOLDER` or the label of one that there is."""
+    if to == PERSONAL:
+        return Scope()
+    if to == REPOSITORY or to.startswith(PATH):
+        said, here = asked(to), standing()
+        if not here.repository:
+            raise UsageError("this folder is not in a git repository: there is none that memories could be moved to")
+        return Scope(here.repository, said.removeprefix(PATH) if said.startswith(PATH) else "")
+    known = [scope for scope, _ in catalogue.scopes() if to in (label(*scope), scope.repository)]
+    if len(known) != 1:
+        why = "several scopes are called" if known else "there is no scope"
+        raise UsageError(f"{why} {to!r}: give personal, repository, path:FOLDER, or one of `memman scope list`")
+    return known[0]

@@ -1,0 +1,239 @@
+"""What a memory holds for: the person everywhere, a repository and its clones, a folder of it."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import apsw
+import pytest
+
+from memman.config.repository import repository
+from memman.config.scope import Here, identity, same
+
+ROOTS = ("1" * 40, "2" * 40)
+GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+NPM, GERMAN, MAKE = "We never use npm here, it's pnpm.", "I always want answers in German.", "We build with make."
+
+
+def git(folder, *args):
+    """Run git in a folder; return what it prints."""
+    named = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    command = ["git", "-C", str(folder), *named, *args]
+    return subprocess.run(command, env=os.environ | GIT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture(name="repos")
+def _repos(tmp_path):
+    """Return a function that makes a repository with one commit."""
+
+    def made(name, remote=""):
+        folder = tmp_path / "work" / name
+        folder.mkdir(parents=True)
+        git(folder, "init", "--quiet")
+        git(folder, "commit", "--quiet", "--allow-empty", "--message", f"Begin {name}")
+        if remote:
+            git(folder, "remote", "add", "origin", remote)
+        return folder
+
+    return made
+
+
+def said(box, folder, *args):
+    """Run memman in a folder; return what it prints."""
+    done = box.memman(*args, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def found(box, folder, query, *args):
+    """Return the texts that a recall in a folder finds."""
+    return [hit["text"] for hit in json.loads(said(box, folder, "recall", query, "--json", *args))["hits"]]
+
+
+@pytest.fixture(name="two")
+def _two(box, repos):
+    """Return a box and two repositories, with a rule of each and a wish of the user's."""
+    one, other = repos("shop"), repos("blog")
+    for folder, text in ((one, NPM), (one, GERMAN), (other, MAKE)):
+        said(box, folder, "remember", text)
+    box.drain()
+    return box, one, other
+
+
+def test_a_repository_s_rule_stays_there_and_the_user_s_wish_goes_with_them(two, tmp_path):
+    """In another repository and in none the rule is not found, nor shown at a session's start; the wish is."""
+    box, one, other = two
+    assert found(box, one, "is npm used") == [NPM]
+    assert found(box, other, "is npm used") == found(box, tmp_path, "is npm used") == []
+    for folder in (one, other, tmp_path):
+        assert found(box, folder, "in which language are answers") == [GERMAN]
+        assert (NPM in said(box, folder, "prime")) == (folder == one)
+    assert found(box, other, "is npm used", "--all-scopes") == [NPM]
+    assert "user, in shop: We never use npm" in said(box, other, "recall", "is npm used", "--all-scopes")
+    assert "in shop" not in said(box, one, "recall", "is npm used", "--all-scopes")
+
+
+def test_what_waits_is_as_private_as_what_is_stored(box, repos):
+    """Before a drain has judged it a note is its repository's, unless it was told otherwise."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", NPM)
+    said(box, one, "remember", "--scope", "personal", "Tea is served at four.")
+    assert found(box, other, "npm") == []
+    assert found(box, one, "npm") == [NPM]
+    assert found(box, other, "when is tea served") == ["Tea is served at four."]
+
+
+def test_a_moved_folder_a_work_tree_and_a_clone_are_the_same_repository(two, tmp_path):
+    """All of them find what was learned in the first one, also from a folder below; a template's copy does not."""
+    box, one, other = two
+    moved = one.with_name("renamed")
+    one.rename(moved)
+    git(moved, "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    git(tmp_path, "clone", "--quiet", str(moved), "clone")
+    git(tmp_path, "clone", "--quiet", str(tmp_path / "clone"), "second")
+    (moved / "below").mkdir()
+    for folder in (moved, moved / "below", tmp_path / "tree", tmp_path / "clone", tmp_path / "second"):
+        assert found(box, folder, "is npm used") == [NPM], folder
+    shutil.copytree(other, tmp_path / "copy")
+    assert found(box, other, "what builds it") == [MAKE]
+    assert found(box, tmp_path / "copy", "what builds it") == []
+
+
+def test_a_clone_elsewhere_is_known_by_its_address(box, repos):
+    """Two folders without a commit in common are one by the address of their origin, however it is written."""
+    one, other = repos("shop", "git@github.com:acme/shop.git"), repos("again", "https://token@GitHub.com/acme/shop")
+    said(box, one, "remember", NPM)
+    box.drain()
+    assert found(box, other, "is npm used") == [NPM]
+
+
+def test_what_holds_for_a_folder_is_labelled_and_begins_no_session_elsewhere(box, repos):
+    """In the repository it is recalled with its folder; a session begins with it only inside of that."""
+    shop = repos("shop")
+    (shop / "web" / "src").mkdir(parents=True)
+    rule = "We prefer Svelte components for every widget."
+    said(box, shop, "remember", "--scope", "path:web", "--category", "preference", rule)
+    box.drain()
+    assert "in shop/web: We prefer Svelte" in said(box, shop, "recall", "which components for a widget")
+    assert rule not in said(box, shop, "prime")
+    assert rule in said(box, shop / "web" / "src", "prime")
+
+
+@pytest.mark.parametrize("wrong", ["global", "path:../x", "path:/etc"])
+def test_a_scope_that_is_none_is_refused(box, wrong):
+    """Nothing is queued, and the three forms are told."""
+    done = box.memman("remember", "--scope", wrong, "Anything.")
+    assert done.returncode == 2
+    assert "path:FOLDER" in done.stderr
+    assert not box.queue_path.exists()
+
+
+def test_a_memory_is_moved_to_where_it_belongs_and_back(two):
+    """Moved to personal it is found everywhere, moved back only at home; the log tells both, and a name will do."""
+    box, one, other = two
+    uid = json.loads(said(box, one, "recall", "is npm used", "--json"))["hits"][0]["uid"]
+    assert "moved to personal" in said(box, one, "scope", "move", uid, "--to", "personal")
+    assert found(box, other, "is npm used") == [NPM]
+    assert "already in personal" in said(box, one, "scope", "move", uid, "--to", "personal")
+    assert "moved to shop" in said(box, other, "scope", "move", uid, "--to", "shop")
+    assert found(box, other, "is npm used") == []
+    listed = json.loads(said(box, other, "scope", "list", "--json"))
+    assert {(row["scope"], row["memories"], row["here"]) for row in listed} == {
+        ("personal", 1, True),
+        ("shop", 1, False),
+        ("blog", 1, True),
+    }
+    assert [line["verb"] for line in json.loads(said(box, one, "log", "list", "--json"))][:2] == ["move", "move"]
+    done = box.memman("scope", "move", uid, "--to", "nowhere")
+    assert done.returncode == 2
+    assert "memman scope list" in done.stderr
+
+
+def test_repositories_of_one_name_share_what_they_learn(box, repos):
+    """A name that a person gives joins repositories; it is in no clone, and can be taken away."""
+    one, other, third = repos("shop"), repos("blog"), repos("wiki")
+    for folder in (one, other):
+        said(box, folder, "scope", "name", "acme")
+    said(box, one, "remember", NPM)
+    box.drain()
+    assert found(box, other, "is npm used") == [NPM]
+    assert found(box, third, "is npm used") == []
+    said(box, other, "scope", "name", "--unset")
+    assert found(box, other, "is npm used") == []
+
+
+def test_a_fact_retires_nothing_of_another_repository(box, repos):
+    """The same statement with another value is one fact each; in its own repository it supersedes."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", "The staging database listens on port 5432.")
+    said(box, other, "remember", "The staging database listens on port 6000 now.")
+    box.drain()
+    assert found(box, one, "which port has the staging database") == ["The staging database listens on port 5432."]
+    said(box, one, "remember", "The staging database moved to port 5440.")
+    box.drain()
+    assert found(box, one, "which port has the staging database")[0] == "The staging database moved to port 5440."
+    assert found(box, other, "which port has the staging database") == [
+        "The staging database listens on port 6000 now."
+    ]
+
+
+def test_a_replacement_keeps_the_scope_of_what_it_replaces(two):
+    """A personal wish that is replaced from within a repository stays personal."""
+    box, one, other = two
+    uid = json.loads(said(box, one, "recall", "in which language are answers", "--json"))["hits"][0]["uid"]
+    said(box, other, "replace", uid, "The staff canteen answers in French.")
+    box.drain()
+    assert found(box, one, "in which language are answers") == ["The staff canteen answers in French."]
+
+
+def test_an_older_store_s_memories_belong_where_they_were_made(two):
+    """A store of schema 3 is upgraded by its receipts: what was made in a repository is found there alone."""
+    box, one, other = two
+    db = apsw.Connection(str(box.store_path()))
+    db.execute("DROP TABLE scoped; DROP TABLE scope; PRAGMA user_version = 3")
+    db.close()
+    assert found(box, other, "is npm used") == [NPM]  # until a drain has upgraded it
+    said(box, other, "remember", "The blog has no comments.")
+    box.drain()
+    assert found(box, other, "is npm used") == []
+    assert found(box, one, "is npm used") == [NPM]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("github.com/a/b", "github.com:a/b", True),
+        ("github.com/a/b", "github.com/a/c", False),
+        (f"github.com/a/b#{ROOTS[0]}", f"github.com/fork/b#{ROOTS[0]}", True),
+        (f"github.com/a/b#{ROOTS[0]}", f"github.com/a/b#{ROOTS[1]}", True),
+        (f"/gone/b#{ROOTS[0]}", f"/other/b#{ROOTS[0]}", True),
+        (f"/gone/b#{ROOTS[0]}", f"/gone/b#{ROOTS[1]}", False),
+        (f"/usr#{ROOTS[0]}", f"/var#{ROOTS[0]}", False),
+        ("/gone/b", f"/gone/b#{ROOTS[1]}", True),
+        ("scope:acme", f"github.com/a/b#{ROOTS[0]}", False),
+    ],
+)
+def test_repositories_are_the_same_by_first_commit_or_address(one, other, alike):
+    """Folders that begin alike are two while both are there, and one folder is two if it begins otherwise."""
+    assert same(one, other) is same(other, one) is alike
+
+
+def test_git_is_asked_once_for_a_repository(tmp_path, repos, monkeypatch):
+    """Its first commit is remembered by the folder, and not where git is missing."""
+    shop = repos("shop")
+    data = tmp_path / "data"
+    data.mkdir()
+    monkeypatch.setenv("PATH", "")
+    assert identity(str(data), repository(str(shop))) == str(shop)
+    (data / "repositories").unlink()
+    monkeypatch.undo()
+    whole = identity(str(data), repository(str(shop)))
+    assert whole == f"{shop}#{git(shop, 'rev-list', '--max-parents=0', 'HEAD')}"
+    monkeypatch.setenv("PATH", "")
+    assert identity(str(data), repository(str(shop))) == whole
+
+
+def test_outside_of_a_repository_there_is_none():
+    """Nothing but what is personal holds there."""
+    assert (Here().repository, Here().path) == ("", "")
