@@ -94,7 +94,7 @@ class Box:
         In a fork that has the imports done, where nothing is asked of how it is started.
         """
         plain = popen.keys() <= {"input", "cwd"} and all(isinstance(arg, str) for arg in args) and not before
-        if popen.keys() <= {"input", "cwd", "umask"} and " ".join(map(str, args)).startswith(ASKING):
+        if popen.keys() <= {"input", "cwd"} and " ".join(map(str, args)).startswith(ASKING):
             return self.person(*args, before=before, stdin=popen.get("input", ""), cwd=popen.get("cwd"))
         if plain and self._forks():
             given = {"stdin": popen.get("input", ""), "cwd": popen.get("cwd", self.data.parent)}
