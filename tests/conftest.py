@@ -94,11 +94,9 @@ class Box:
         In a fork that has the imports done, where nothing is asked of how it is started.
         """
         plain = popen.keys() <= {"input", "cwd"} and all(isinstance(arg, str) for arg in args) and not before
-        if popen.keys() <= {"input", "cwd", "umask"} and " ".join(map(str, args)).startswith(ASKING):
+        if popen.keys() <= {"input", "cwd"} and " ".join(map(str, args)).startswith(ASKING):
             return self.person(*args, before=before, stdin=popen.get("input", ""), cwd=popen.get("cwd"))
-        usual = all(self.environ.get(name) == os.environ.get(name) for name in STARTS)
-        alone = threading.current_thread() is threading.main_thread()
-        if plain and usual and alone:
+        if plain and self._forks():
             given = {"stdin": popen.get("input", ""), "cwd": popen.get("cwd", self.data.parent)}
             return nursery().run(*args, environ=self.environ, **given)
         given = {"capture_output": True, "text": True, "timeout": PATIENCE, "stdin": subprocess.DEVNULL}
@@ -116,7 +114,13 @@ class Box:
         cwd: Path | None = None,
     ) -> Attended:
         """Run `memman` at a terminal of its own, where by default somebody agrees to all that it asks."""
-        return attended([*before, self.script, *args], self.environ, cwd or self.data.parent, answer, stdin)
+        begin = nursery().attend if not before and self._forks() else None
+        return attended([*before, self.script, *args], self.environ, cwd or self.data.parent, answer, stdin, begin)
+
+    def _forks(self) -> bool:
+        """Whether a fork behaves as a program that is started anew would."""
+        usual = all(self.environ.get(name) == os.environ.get(name) for name in STARTS)
+        return usual and threading.current_thread() is threading.main_thread()
 
     def mortal(self, *args: str) -> subprocess.CompletedProcess[str]:
         """Run `memman` as somebody whom permissions bind: root is not."""

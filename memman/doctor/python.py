@@ -29,7 +29,7 @@ def doubts(paths: Iterable[str], uid: int) -> tuple[dict[str, int], dict[str, in
 
     The first come with their modes, the second with their owners.
     """
-    found = {place: os.lstat(place) for path in paths for place in _way(path) if os.path.lexists(place)}
+    found = {place: os.lstat(place) for place in _ways(paths) if os.path.lexists(place)}
     changed = {
         place: stat.S_IMODE(info.st_mode)
         for place, info in found.items()
@@ -71,10 +71,13 @@ def _interpreter(script: str) -> str:
     return first[2:].split()[0] if first[:2] == "#!" and first[2:].strip() else ""
 
 
-def _way(path: str) -> Iterator[str]:
-    """Return a file and the folders that lead to it, as it is named and as links lead there."""
-    for end in (path, os.path.realpath(path)):
-        place = end
-        while place != os.path.dirname(place):
-            yield place
-            place = os.path.dirname(place)
+def _ways(paths: Iterable[str]) -> Iterable[str]:
+    """Return files and the folders that lead to them, as they are named and as links lead there, each once."""
+    found: dict[str, None] = {}
+    for path in paths:
+        for end in (path, os.path.realpath(path)):
+            place = end
+            while place not in found and place != os.path.dirname(place):
+                found[place] = None
+                place = os.path.dirname(place)
+    return found

@@ -1,7 +1,8 @@
-"""Runs a memman verb in a fork for each of many homes, killed at its k-th call that writes in the k-th; prints JSON.
+"""Runs a memman verb in a fork for each of many homes, killed at a later call that writes in each; prints JSON.
 
-Arguments: a home to copy, a folder for the copies, and the command lines (JSON) that come before, that is killed, and
-that come after. For each home it prints the files after the kill, and after each command that came then.
+Arguments: a home to copy, a folder for the copies, the command lines (JSON) that come before, that is killed, and that
+come after, and how many calls lie between two kills. For each home it prints the files after the kill, and after each
+command that came then.
 """
 
 import json
@@ -20,14 +21,14 @@ KILLED = 137
 _WATCHED = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate"}
 
 
-def main(template, homes, before, killed, after):
+def main(template, homes, before, killed, after, step):
     """Sweep until a fork comes to its end."""
     swept, code = [], KILLED
     while code == KILLED:
         home = Path(homes, str(len(swept) + 1))
         shutil.copytree(template, home, symlinks=True)
         assert [run(home, words) for words in before] == [0] * len(before)
-        code = run(home, killed, at=len(swept) + 1)
+        code = run(home, killed, at=1 + step * len(swept))
         states = [snapshot(home)]
         for words in after[len(swept) % len(after)]:
             assert run(home, words) == 0

@@ -80,11 +80,11 @@ def cached(topic):
 @pytest.mark.promise("R12")
 def test_a_jump_at_any_moment_of_a_drain_loses_and_doubles_nothing(wrong, rounds, kept):
     """Whichever model call the clock jumps amid, there and back, each note is stored once and is recalled."""
-    moments = rounds((2, 5), range(1, 10))
+    tried = rounds([*zip(JUMPS.values(), (2, 5, 5, 2), strict=True)], [*product(JUMPS.values(), range(1, 10))] * 3)
     uids, lost, jumps = [], 0, 0
     with ScriptedProvider(script=(jumper := Jumper(wrong.clock))) as provider:
         wrong.box.use(provider, DRAIN_CONCURRENCY=2)
-        for by, moment, _ in product(JUMPS.values(), moments, range(rounds(1, 3))):
+        for by, moment in tried:
             jumper.by, jumper.left = by, moment
             fresh = [wrong.box.remember(cached(f"{topic}{jumps}")) for topic in TOPICS[:3]]
             wrong.drain()

@@ -25,8 +25,8 @@ FILES = {
 class Sweep:
     """What stood in the homes after the kills, and after what came then."""
 
-    def __init__(self, folder, name):
-        self.folder, self.name = folder, name
+    def __init__(self, folder, name, step):
+        self.folder, self.name, self.step = folder, name, step
         self.plain = folder / "plain"
         for place, text in FILES[name].items():
             path = self.plain / place
@@ -47,7 +47,13 @@ class Sweep:
         scrubbed = ("MEMMAN_", "CLAUDE", "CODEX_", "GEMINI_", "OPENCLAW_", "XDG_", "DBUS_")
         environ = {key: value for key, value in os.environ.items() if not key.startswith(scrubbed)}
         ran = subprocess.run(
-            [sys.executable, Path(__file__).parent / "install_sweep.py", self.plain, homes, *map(json.dumps, lines)],
+            [
+                sys.executable,
+                Path(__file__).parent / "install_sweep.py",
+                self.plain,
+                homes,
+                *map(json.dumps, (*lines, self.step)),
+            ],
             env=environ | {"HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder / "no service manager")},
             capture_output=True,
             timeout=PATIENCE,
@@ -55,7 +61,7 @@ class Sweep:
         )
         assert ran.returncode == 0, ran.stderr
         swept = json.loads(ran.stdout)
-        assert len(swept) > 10
+        assert len(swept) * self.step > 10
         return swept
 
 
@@ -89,9 +95,9 @@ def folder():
 
 @pytest.mark.promise("R21")
 @pytest.mark.parametrize("name", FILES)
-def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name, kept):
+def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name, rounds, kept):
     """Each file is as it was or as it is to be, its original is kept before it changes, and both ways out work."""
-    sweep = Sweep(folder, name)
+    sweep = Sweep(folder, name, rounds(3, 1))
     swept = sweep.run([], "install", ["uninstall"], ["install", "uninstall"])
     outcome = theirs(next(states[1] for states in swept[::-1] if len(states) > 2))
     changed = 0
@@ -113,9 +119,9 @@ def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name
 
 @pytest.mark.promise("R21")
 @pytest.mark.parametrize("name", FILES)
-def test_an_uninstall_killed_anywhere_is_finished_by_the_next(folder, name, kept):
+def test_an_uninstall_killed_anywhere_is_finished_by_the_next(folder, name, rounds, kept):
     """Each file is as installed or as it was; the next uninstall brings all of them back, the next install wires."""
-    sweep = Sweep(folder, name)
+    sweep = Sweep(folder, name, rounds(3, 1))
     swept = sweep.run(["install"], "uninstall", ["uninstall"], ["install", "uninstall"])
     outcome = theirs(next(states[1] for states in swept[::-1] if len(states) > 2))
     folders = {str(path.relative_to(sweep.plain)) for path in sweep.plain.rglob("*")}

@@ -134,7 +134,7 @@ def test_whatever_operation_fails_a_drain_of_five_notes_loses_and_halves_none(bo
     uids = [box.remember(OLD)]
     box.drain()
     uids += [box.remember(text) for text in NOTES]
-    tally = Sweep(box.data, DRAIN, partial(judge_drain, uids), rounds(10, 0)).run()
+    tally = Sweep(box.data, DRAIN, partial(judge_drain, uids), rounds(17, 0)).run()
     kept(f"{tally.points} points of a drain of 5: {tally.told(*HARMS)}")
 
 

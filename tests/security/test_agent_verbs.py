@@ -1,12 +1,11 @@
 """What an agent may run, what it is refused, and what only a person's answer at their terminal does."""
 
 import os
-import subprocess
 
 import pytest
 from every_verb import CALLS, LEAVES, calls, made, variants
 
-from conftest import PATIENCE, no
+from conftest import no, nursery
 from memman.config.keys import KEYS
 from memman.model.verbs import AGENT_VERBS, ALLOWED, ASKED, PERSONS
 from tests.support.terminal import attended
@@ -34,9 +33,7 @@ OUTWARD = (
 
 def run(box, args, **environ):
     """Run memman without a terminal."""
-    streams = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
-    env = box.environ | environ
-    return subprocess.run([box.script, *args], env=env, cwd=box.data.parent, check=False, timeout=PATIENCE, **streams)
+    return nursery().run(*args, environ=box.environ | environ, cwd=box.data.parent)
 
 
 def snapshot(folder):

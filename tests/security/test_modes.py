@@ -136,17 +136,17 @@ def _lived(box, provider, umask, before):
     every["embed swap"] = ["embed", "swap", "--to", "ollama", "--endpoint", provider.url, "--model", "m"]
     order = [verb for verb in every if verb not in {*LAST, "scheduler serve"}] + [v for v in LAST if v in every]
     for verb in order:
-        done = box.memman(*every[verb], before=before, umask=umask)
+        done = box.memman(*every[verb], before=before)
         assert "Traceback" not in done.stderr
         count += 1
         look(verb)
         if verb == "remember":
-            box.memman("scheduler", "drain", "--trace", before=before, umask=umask)
+            box.memman("scheduler", "drain", "--trace", before=before)
             look("drain")
     for host, events, line, _ in recorded()[::8]:
         payload = json.dumps(json.loads(line) | {"cwd": str(box.data.parent)})
         for event in events[:2]:
-            box.memman("hook", event, "--host", host, before=before, umask=umask, input=payload)
+            box.memman("hook", event, "--host", host, before=before, input=payload)
             count += 1
             look(event)
     serve(box, umask, before)

@@ -1,13 +1,11 @@
 """`--readonly` writes nothing, whatever the verb; `--data-dir` names the folder, for people."""
 
-import subprocess
-
 import click
 import pytest
 from every_verb import LEAVES, calls, made
 from test_agent_verbs import snapshot
 
-from conftest import PATIENCE
+from conftest import nursery
 from memman.cli.readonly import LOOKING
 from memman.cli.root import root
 
@@ -16,8 +14,7 @@ REFUSED, FOR_PEOPLE, USAGE = 73, 77, 2
 
 def run(box, *args, **environ):
     """Run memman without a terminal."""
-    given = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": PATIENCE}
-    return subprocess.run([box.script, *args], env=box.environ | environ, cwd=box.data.parent, check=False, **given)
+    return nursery().run(*args, environ=box.environ | environ, cwd=box.data.parent)
 
 
 def test_readonly_changes_no_byte(box):

@@ -15,23 +15,36 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
+from tests.support.terminal import NAMES, orphan
+
 _WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 # Seconds after which a run that is waited for is ended.
 PATIENCE = 300
-# What a drain with any provider loads.
+# What a drain with any provider loads, and what every verb does.
 _PRELOADED = (
-    *("memman._entry", "memman.cli.root", "memman.cli.scheduler", "memman.cli.forget", "memman.cli.replace"),
-    *("memman.drain.run", "memman.http", "memman.hot.remember", "memman.govern.forget", "memman.govern.replace"),
-    *("memman.drain.loop", "memman.upkeep.maintenance", "memman.drain.worklog", "memman.queue.ledger"),
+    *(
+        "memman._entry",
+        "memman.cli.root",
+        "memman.drain.run",
+        "memman.drain.upkeep",
+        "memman.http",
+        "memman.hot.remember",
+    ),
+    *("memman.drain.loop", "memman.upkeep.maintenance", "memman.upkeep.screen", "memman.upkeep.upgrade"),
+    *("memman.drain.worklog", "memman.queue.ledger", "memman.queue.emptied", "memman.recovery.backup"),
     *("memman.llm.openai", "memman.llm.builtin", "memman.embed.remote", "memman.embed.builtin", "memman.embed.cache"),
 )
+# Packages whose modules a verb imports when it is run.
+_WHOLE = ("memman.cli", "memman.doctor", "memman.govern", "memman.integrations", "memman.recovery", "memman.scheduler")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +97,18 @@ class Nursery:
                 raise subprocess.TimeoutExpired(args, PATIENCE)
             return subprocess.CompletedProcess(args, code, *(path.read_text(encoding="utf-8") for path in (out, err)))
 
+    def attend(
+        self,
+        place: str,
+        theirs: int,
+        command: Sequence[str],
+        environ: Mapping[str, str],
+        cwd: str | os.PathLike[str],
+    ) -> None:
+        """Begin a run of memman on a terminal of its own, for `attended`."""
+        given = {"args": command[1:], "environ": dict(environ), "cwd": os.fspath(cwd), "umask": _umask()}
+        self._ask("attend", place=place, terminal=os.ttyname(theirs), **given)
+
     def reap(self, number: int) -> list[Ended]:
         """Wait until `number` runs have ended."""
         return [Ended(*ended) for ended in self._ask("reap", number=number)]
@@ -99,6 +124,9 @@ class Nursery:
 def _serve() -> None:
     for name in _PRELOADED:
         __import__(name)
+    for package in map(import_module, _WHOLE):
+        for module in iter_modules(package.__path__, f"{package.__name__}."):
+            __import__(module.name)
     for line in sys.stdin:
         verb, given = json.loads(line)
         sys.stdout.write(json.dumps(_VERBS[verb](**given)) + "\n")
@@ -142,6 +170,7 @@ def _whole_run(args: list[str], given: str, out: str, err: str, environ: dict[st
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     from memman._entry import main
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, path, flags in ((0, given, os.O_RDONLY), (1, out, _WRITTEN), (2, err, _WRITTEN)):
         os.dup2(os.open(path, flags, 0o600), number)
     sys.stdin = open(0)  # noqa: SIM115 - open until the process ends
@@ -158,6 +187,23 @@ def _whole_run(args: list[str], given: str, out: str, err: str, environ: dict[st
     os._exit(code)
 
 
+def _attend(place: str, terminal: str, args: list[str], environ: dict[str, str], cwd: str, umask: int) -> bool:
+    """Fork one that leaves this process and waits for a run on the terminal."""
+    pid = os.fork()
+    if pid:
+        return os.waitpid(pid, 0)[1] == 0
+    try:
+        file = os.open(terminal, os.O_RDWR | os.O_NOCTTY)
+        for number in range(3):
+            os.dup2(file, number)
+        os.close(file)
+        orphan()
+        given, out, err, code = (os.path.join(place, name) for name in NAMES)
+        Path(code).write_text(str(_whole_run(args, given, out, err, environ, cwd, umask)), encoding="utf-8")
+    finally:
+        os._exit(0)
+
+
 def _reap(number: int) -> list[tuple[int, int, float]]:
     ended = []
     for _ in range(number):
@@ -166,7 +212,8 @@ def _reap(number: int) -> list[tuple[int, int, float]]:
     return ended
 
 
-_VERBS: dict[str, Callable[..., Any]] = {"ready": lambda: True, "start": _start, "run": _whole_run, "reap": _reap}
+_VERBS: dict[str, Callable[..., Any]] = {"ready": lambda: True, "start": _start, "run": _whole_run}
+_VERBS |= {"attend": _attend, "reap": _reap}
 
 
 if __name__ == "__main__":

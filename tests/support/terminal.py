@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 
 PATIENCE = 60.0  # seconds
 _QUESTION = re.compile(r" Type (\S+) to go on: $")
-_NAMES = ("in", "out", "err", "code")
+NAMES = ("in", "out", "err", "code")
 
 
 @dataclass(frozen=True)
@@ -48,24 +48,31 @@ def attended(
     cwd: str | os.PathLike[str],
     answer: Callable[[str], str] = obliging,
     stdin: str = "",
+    begin: Callable[[str, int, Sequence[str], Mapping[str, str], str | os.PathLike[str]], object] | None = None,
 ) -> Attended:
     """Run `command` to its end with a terminal at which `answer`, given all that was written, types; '' types nothing.
 
-    Its standard streams are files. Raises TimeoutExpired.
+    Its standard streams are files; `begin` starts it, where not as a new program. Raises TimeoutExpired.
     """
     with TemporaryDirectory() as place:
-        given, out, err, code = (Path(place, name) for name in _NAMES)
+        given, out, err, code = (Path(place, name) for name in NAMES)
         given.write_text(stdin, encoding="utf-8")
         ours, theirs = os.openpty()
-        start = [sys.executable, "-m", "tests.support.terminal", place, *command]
-        streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
         try:
-            subprocess.run(start, env=dict(environ), cwd=cwd, check=True, **streams)  # type: ignore[call-overload]
+            (begin or _begin)(place, theirs, command, environ, cwd)
             os.close(theirs)
             asked = _talk(ours, command, answer)
         finally:
             os.close(ours)
         return Attended(command, int(code.read_text()), out.read_text("utf-8"), err.read_text("utf-8"), asked)
+
+
+def _begin(
+    place: str, theirs: int, command: Sequence[str], environ: Mapping[str, str], cwd: str | os.PathLike[str]
+) -> None:
+    start = [sys.executable, "-m", "tests.support.terminal", place, *command]
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    subprocess.run(start, env=dict(environ), cwd=cwd, check=True, **streams)  # type: ignore[call-overload]
 
 
 def _talk(ours: int, command: Sequence[str], answer: Callable[[str], str]) -> str:
@@ -80,7 +87,7 @@ def _talk(ours: int, command: Sequence[str], answer: Callable[[str], str]) -> st
     raise subprocess.TimeoutExpired(list(command), PATIENCE)
 
 
-def _orphan() -> None:
+def orphan() -> None:
     """Leave the process that started this one, and take the terminal on standard input as this session's own."""
     parent = os.getpid()
     if os.fork():
@@ -89,12 +96,12 @@ def _orphan() -> None:
         time.sleep(0.001)
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the command, which has its default again
 
 
 def _main(place: str, *command: str) -> None:
-    _orphan()
-    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the command, which has its default again
-    given, out, err, code = (Path(place, name) for name in _NAMES)
+    orphan()
+    given, out, err, code = (Path(place, name) for name in NAMES)
     with given.open("rb") as stdin, out.open("wb") as stdout, err.open("wb") as stderr:
         done = subprocess.run(command, stdin=stdin, stdout=stdout, stderr=stderr, check=False)
     code.write_text(str(done.returncode))

@@ -8,8 +8,6 @@ from bench import baselines, confidence, dataset, intervals, rankers, scores, sh
 from bench.dataset import ADVERSARIAL, ALL, Doc, Query
 from bench.machine import ROOT
 from bench.scores import Ranking
-from memman.embed.builtin import BuiltinEmbedder
-from memman.embed.static import StaticTable, query_planes
 from memman.govern.forget import forget
 from memman.govern.stores import Chosen
 from memman.store.sqlite.store import SqliteStore
@@ -88,11 +86,6 @@ def test_a_question_without_a_scope_is_asked_of_everything(files, tmp_path):
     data = dataset.load(files[0], str(queries))
     assert {scope: len(docs) for scope, docs in data.scopes.items()} == {ALL: 8}
     assert data.queries[0].gold == {("shop", "2"), ("zoo", "2")}
-
-
-def test_some_questions_are_evenly_many(files):
-    """A short run takes questions from the whole file, not from its beginning."""
-    assert [query.scope for query in dataset.load(*files, most=2).queries] == ["shop", "zoo"]
 
 
 def test_metrics_are_those_of_the_textbooks():
@@ -209,17 +202,6 @@ def test_a_question_without_its_answer_meets_the_store_that_forget_leaves(data, 
     assert before != during == kept(shelf.reader())
 
 
-def test_vectors_of_their_own_text_alone(data, tmp_path):
-    """Unsmoothed, the stores are the same but for their vectors, and those have no part of a neighbour's."""
-    made = shelves.build(data, str(tmp_path / "stores"))
-    shelf, local = made.by_scope["shop"], BuiltinEmbedder()
-    number = shelf.reader().embedder_id(local.fingerprint)
-    query = query_planes(StaticTable().vector(SAID["shop"][1][1]))
-    smoothed = shelf.reader().cosines(number, query, [2])[2]
-    shelves.unsmooth(made)
-    assert shelf.reader().cosines(number, query, [2])[2] > 0.98 > smoothed
-
-
 def test_separation_names_every_way_to_have_no_answer(data, tmp_path):
     """Elsewhere, gold removed, adversarial and labelled each get an AUC between 0 and 1."""
     found = confidence.separation(shelves.build(data, str(tmp_path / "stores")), data.queries)
@@ -276,12 +258,3 @@ def test_a_folder_of_data_sets_is_measured_whole(tmp_path):
     (tmp_path / "work").mkdir()
     subprocess.run([*command, "--json", str(out)], capture_output=True, check=True, cwd=ROOT)
     assert [one["name"] for one in json.loads(out.read_text())["sets"]] == ["set", "set, one store"]
-
-
-def test_the_command_says_what_it_needs():
-    """Without data it names its options instead of failing somewhere inside."""
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.retrieval"], capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert done.returncode == 2
-    assert "--docs and --queries, or --data" in done.stderr

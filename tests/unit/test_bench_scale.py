@@ -4,13 +4,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bench import bulk, corpus, easy, plots, published, report, scale, sizes, stores
+from bench import bulk, corpus, easy, published, report, scale, sizes, stores
 from bench.recent import Recent
 from memman.embed.static import StaticTable
 from memman.recall import search
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.screened import due
 from memman.store.sqlite.store import SqliteStore
 
 ROWS = 300
@@ -48,11 +47,6 @@ def test_bulk_fills_every_table_as_the_stages_do(both):
     slowly, quickly = (counts(path) for path, _ in both)
     assert quickly == slowly
     assert quickly["memory"] in {ROWS, ROWS + 1}
-
-
-def test_both_are_screened_as_they_are_written(both):
-    """A store that was just built leaves nothing to look through, and recall of it is that of the product."""
-    assert [due(path) for path, _ in both] == [False, False]
 
 
 def test_bulk_makes_the_same_links(both):
@@ -95,22 +89,6 @@ def test_bulk_goes_on_where_it_stopped(tmp_path):
     assert texts == expected[: len(texts)]
     assert first < second
     assert len(texts) >= 150
-
-
-def test_the_reader_in_memory_answers_as_the_store_does(both):
-    """Of the same notes, it names the same last memory, the same recent ones and the same mentions."""
-    recent = Recent()
-    for plan in bulk.understood(0, both[1][1]):
-        recent.take(plan)
-    reader = SqliteReader.open(both[1][0])
-    assert recent.count() == reader.count()
-    row = reader.rows([recent.count()])[recent.count()]
-    assert recent.last_of(row.origin) == reader.last_of(row.origin)
-    assert recent.recent(row.valid_from - 3_600_000, 5) == reader.recent(row.valid_from - 3_600_000, 5)
-    for name in json.loads(row.entities):
-        assert recent.mentions(name, 5) == reader.mentions(name, 5)
-    assert recent.mentions("nobody ever said this", 5) == (0, [])
-    reader.close()
 
 
 def test_scale_builds_once_and_says_what_it_built(tmp_path):
@@ -232,15 +210,6 @@ def test_the_plot_of_time_has_a_place_for_each_size(out, page):
     for label in ("1,000", "10,000", "0 ms", "20 ms", "selective question", "common question"):
         assert label in said
     assert "a bare python -c pass: 20.0 ms" in said
-
-
-def test_the_plot_of_quality_sets_memman_beside_bm25(out, page):
-    """Each data set has a bar of each ranker with its figure, and is not drawn again as one store."""
-    report.main(["--from", str(out), "--page", str(page)])
-    said = texts(page.parent / "recall-quality.svg")
-    assert said.count("a set") == 1
-    assert said.count("50.0") == len(plots.RANKERS)
-    assert {"memman", "BM25", "dense"} <= set(said)
 
 
 def test_a_page_without_markers_is_left_alone():

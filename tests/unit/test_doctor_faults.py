@@ -469,7 +469,8 @@ class Fault:
 
 
 FILES = ("env", "schedule", "active", "bindings", "shown.log", "drain.lock", "heartbeat", "doorbell")
-MORE = ("queue.db", "queue.db-journal", "logs/worker.jsonl", "bin/memman", "shown.log.taken")
+# test_pipes.py has doctor name one in the place of each file; here what mends it is run.
+PIPES = ("env", "bindings", "schedule", "doorbell", "queue.db", "bin/memman")
 
 
 def backed_up(name, content):
@@ -547,7 +548,7 @@ FAULTS = {
         after=lambda m: shutil.rmtree(m.box.data / "data/second"),
     ),
     **{f"folder instead of {name}": Fault("files", folder(name), name) for name in FILES},
-    **{f"pipe instead of {name}": Fault("files", pipe(name), name) for name in (*FILES, *MORE)},
+    **{f"pipe instead of {name}": Fault("files", pipe(name), name) for name in PIPES},
     "env file open": Fault("env", lambda m: (setting("")(m), modes(".memman/env")(m))[0], "0644"),
     "bad value": Fault("env", setting("MEMMAN_DRAIN_CONCURRENCY=many"), "MEMMAN_DRAIN_CONCURRENCY"),
     "unknown key": Fault("env", setting("MEMMAN_COLOUR=red"), "MEMMAN_COLOUR"),

@@ -155,7 +155,7 @@ def test_a_long_text_is_read_to_its_end(judge):
     assert any("npm" in text[span.start : span.end] for span in judge.spans(text))
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n", "?", "🙂", "a" * 70_000, "a b " * 20_000, "\x00\ufffd"])
+@pytest.mark.parametrize("text", ["", " ", "\n", "?", "🙂", "a" * 70_000, "a b " * 2_000, "\x00\ufffd"])
 def test_any_text_is_judged(judge, text):
     """Whatever it is given, it answers."""
     judge.spans(text)

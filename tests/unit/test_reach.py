@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import PATIENCE
+from conftest import PATIENCE, nursery
 from memman.config.command import command, found, quoted
 from tests.support.terminal import attended
 
@@ -41,11 +41,12 @@ class House:
 
     def memman(self, *args):
         """Run memman."""
-        return self.run(self.script, *args)
+        return nursery().run(*args, environ=self.environ, cwd=self.home)
 
     def uninstall(self, **environ):
         """Uninstall at a terminal where somebody agrees, and return what was said."""
-        return attended([self.script, "uninstall"], self.environ | environ, self.home).stdout
+        begin = nursery().attend
+        return attended([self.script, "uninstall"], self.environ | environ, self.home, begin=begin).stdout
 
     def install(self):
         """Install for Claude Code, and return what was said."""
