@@ -8,6 +8,8 @@ FIGURES ?= bench/out/promises
 PROVEN ?= tests -m promise
 # One more than there are processors: some tests wait.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
+# The end-to-end tests: e2e/conftest.py says which of them share a worker, and their order.
+APART := -n auto --no-loadscope-reorder
 # What must pass on every interpreter: what keeps secrets out, finds memories, and lays memman down.
 CORE := tests/security tests/packaging $(wildcard tests/unit/test_secret*.py tests/unit/test_recall*.py tests/unit/test_install*.py) \
 	$(addprefix tests/unit/test_,encoding.py patterns.py screen.py hot_modules.py)
@@ -57,13 +59,13 @@ unit: dev
 	$(BIN)/python -m compileall -q memman
 	$(BIN)/python e2e/agents/registry.py & \
 		$(BIN)/pytest -n $(WORKERS) --dist loadfile tests; passed=$$?; wait; exit $$passed
-	$(BIN)/pytest e2e
+	$(BIN)/pytest $(APART) e2e
 
 e2e: dev ## The installed wheel by subprocess: demo questions, scripted providers
-	$(BIN)/pytest e2e
+	$(BIN)/pytest $(APART) e2e
 
 e2e-agents: dev ## The real clients from npm, wired by `memman install`, against a loopback model
-	$(BIN)/pytest e2e/agents
+	$(BIN)/pytest $(APART) e2e/agents
 
 bench: dev ## Figures into bench/out, with DATA=folder of data sets also into docs/benchmarks.md (QUICK=1: short, not into it)
 	rm -f $(WORK)/*.json

@@ -7,8 +7,32 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).parents[1]
+# Files each of whose tests has all it needs to itself; the longest come first, so that the workers end together.
+APART = ("test_systemd.py", "test_as_model.py")
+
+
+class Files(LoadScopeScheduling):
+    """Has one worker take a whole file, for what its tests share, and any worker a test of those that stand apart."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return nodeid if file.endswith(APART) else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Files:
+    """Hand tests to workers as above."""
+    return Files(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put those that stand apart first."""
+    order = {name: place for place, name in enumerate(APART)}
+    items.sort(key=lambda item: order.get(item.path.name, len(APART)))
 
 
 @pytest.fixture(name="bin", scope="session")

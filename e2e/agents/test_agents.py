@@ -1,5 +1,6 @@
 """What is corrected in one client stands before the model in the next session of every client, where it bears."""
 
+import os
 from dataclasses import dataclass
 
 import pytest
@@ -40,8 +41,9 @@ PREFERENCE = "I prefer small pull requests over big ones."
 UNRELATED = "Write a haiku about the moon over a quiet lake."
 MARKS = [fact.mark for fact in FACTS.values()]
 NAMES = list(FACTS)
-# A turn of OpenClaw takes 10 s, so it is asked about two of the facts; the others are asked about all of them.
-PAIRS = [(teller, asker) for teller in NAMES for asker in NAMES if asker != "openclaw" or teller in NAMES[:2]]
+# How many of the others, and itself, each is asked about, so that each was the teller as often.
+OTHERS = len(NAMES) - 1 if os.environ.get("MEMMAN_LONG") else 1
+PAIRS = [(NAMES[(at + away) % len(NAMES)], asker) for at, asker in enumerate(NAMES) for away in range(OTHERS + 1)]
 
 
 @pytest.fixture(name="told", scope="module")

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import dataclass, replace
+from itertools import product
 
 import pytest
 from clients import Desk, Turn
@@ -56,6 +57,8 @@ TRIES = (
     Try("backup remove {backup}", TERMINAL),
     Try("uninstall", TERMINAL, "uninstall"),
 )
+# All of it with Claude Code, and each way to run a verb, with a flag and without, with Codex: verbs are refused alike.
+ASKED = [*product(("claude-code",), TRIES), *product(("codex",), (TRIES[0], *TRIES[2:6]))]
 
 
 @pytest.fixture(name="ids", scope="module")
@@ -90,8 +93,9 @@ def told(house: House, name: str, one: Try, ids: dict[str, str]) -> Turn:
     return Desk(replace(desk.client, argv=argv), house.home, desk.path, desk.model).ask(f"Tidy up. {said}")
 
 
-@pytest.mark.parametrize("one", TRIES, ids=lambda one: f"{one.verb.split()[0]}-{HOWS[one.how]}")
-@pytest.mark.parametrize("name", SHELLS)
+@pytest.mark.parametrize(
+    ("name", "one"), ASKED, ids=[f"{name}-{one.verb.split()[0]}-{HOWS[one.how]}" for name, one in ASKED]
+)
 def test_an_agent_that_is_told_to_changes_nothing(house: House, ids: dict[str, str], name: str, one: Try) -> None:
     """The command runs in the client's shell, is refused there, and everything is as it was."""
     before = state(house, ids)

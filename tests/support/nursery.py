@@ -40,7 +40,7 @@ _PRELOADED = (
         "memman.hot.remember",
     ),
     *("memman.drain.loop", "memman.upkeep.maintenance", "memman.upkeep.screen", "memman.upkeep.upgrade"),
-    *("memman.drain.worklog", "memman.queue.ledger", "memman.queue.emptied", "memman.recovery.backup"),
+    *("memman.drain.worklog", "memman.queue.ledger", "memman.queue.emptied_store", "memman.recovery.backup"),
     *("memman.llm.openai", "memman.llm.builtin", "memman.embed.remote", "memman.embed.builtin", "memman.embed.cache"),
 )
 # Packages whose modules a verb imports when it is run.
