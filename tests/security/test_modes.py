@@ -265,10 +265,13 @@ def test_a_link_to_another_users_file_is_not_written_through(box, tmp_path):
 
 @pytest.mark.parametrize("mode", [0o750, 0o770, 0o755])
 def test_a_data_folder_that_others_may_look_into_is_named_by_doctor(box, mode):
-    """It is used as a person made it, what is made in it is private, and doctor says how to shut it."""
+    """The first use makes it private; if a person opens it later, it is left so, and doctor says how to shut it."""
     box.data.mkdir(mode=0o700)
     box.data.chmod(mode)
     assert box.memman("remember", "The heron is grey.").returncode == 0
+    assert strangers(box.data)[0] == []
+    box.data.chmod(mode)
+    assert box.memman("remember", "The heron is white.").returncode == 0
     wrong, _ = strangers(box.data)
     assert wrong == [str(box.data)]
     done = box.memman("doctor", "--check", "modes")
