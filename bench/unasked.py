@@ -14,6 +14,7 @@ from bench import dataset, shelves
 from bench.dataset import Query
 from bench.labelled import ASIDE, DATA, FITTED
 from bench.shelves import Shelf
+from memman.config.scope import Here
 from memman.hot.frame import harmless
 from memman.hot.remind import reminder
 from memman.hot.session import Session
@@ -63,7 +64,7 @@ def _wanted(shelf: Shelf, query: Query) -> Iterator[str]:
 
 def _reminded(shelf: Shelf, prompt: str) -> str:
     folder = Path(shelf.path).parent
-    return reminder(str(folder.parents[1]), folder.name, prompt, Session("", "", ""))
+    return reminder(str(folder.parents[1]), folder.name, Here(), prompt, Session("", "", ""))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Any
 
 from bench.machine import described
 from bench.tables import markdown
+from memman.config.scope import Here
 from memman.embed.builtin import BuiltinEmbedder
 from memman.hot.prime import block
 from memman.hot.recall import LIMIT
@@ -79,11 +80,11 @@ class Desk:
 
     def started(self) -> str:
         """Return what the hook of a session's start says."""
-        return block(self.data, "default")[0]
+        return block(self.data, "default", Here())[0]
 
     def reminded(self, prompt: str) -> str:
         """Return what the hook of a prompt says."""
-        return reminder(self.data, "default", prompt, Session("", "", ""))
+        return reminder(self.data, "default", Here(), prompt, Session("", "", ""))
 
 
 def replaced(folder: Path, work: str) -> Iterator[Line]:

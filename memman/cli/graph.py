@@ -45,6 +45,7 @@ def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -
                 f"{one['weight']:.2f}",
                 short(one["uid"]),
                 sourced(one["source"]),
+                one["scope"],
                 _said(one),
             )
             for one in found["related"]

@@ -8,6 +8,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.show import ago, as_data, pairs, short, table, tallied, text, when
+from memman.config.scope import PERSONAL
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
 from memman.model.text import replaced, sourced
@@ -170,7 +171,7 @@ def _rows(record: dict[str, Any], *, marked: bool) -> list[tuple[object, ...]]:
 
 def _row(record: dict[str, Any], *mark: str) -> tuple[object, ...]:
     shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
-    return (*shown, sourced(record["source"]), *mark, record["text"])
+    return (*shown, sourced(record["source"]), record["scope"], *mark, record["text"])
 
 
 def _memory(record: dict[str, Any]) -> None:
@@ -190,7 +191,7 @@ def _memory(record: dict[str, Any]) -> None:
             "category": f"{record['category']}, importance {record['importance']}",
             "entities": ", ".join(record["entities"]),
             "keywords": ", ".join(record["keywords"]),
-            "scope": record["scope"],
+            "scope": record["scope"] or PERSONAL,
             "valid": f"from {when(record['valid_from'])}" + (f" to {until}" if until else ""),
             "recorded": when(record["recorded_at"]),
             "retired": when(record["retired_at"]),

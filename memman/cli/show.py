@@ -25,11 +25,11 @@ def text(line: str) -> None:
 
 
 def table(rows: Iterable[Sequence[object]], longest: int = 200) -> None:
-    """Print rows with their columns aligned; only the last is cut, to `longest`."""
+    """Print rows with their columns aligned, but for empty ones; only the last is cut, to `longest`."""
     cells = [[clean("" if cell is None else str(cell), longest) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
-        padded = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        padded = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False) if width]
         text(_GAP.join([*padded, row[-1]]).rstrip())
 
 

@@ -75,6 +75,7 @@ def _print(entries: list[dict[str, Any]]) -> None:
 def _line(entry: dict[str, Any]) -> str:
     marks = [
         sourced(entry["source"]),
+        f"in {entry['scope']}" if entry["scope"] else "",
         "same session" if entry["same_session"] and not entry["asked"] else "",
         f"superseded by {short(entry['superseded_by'])}" if entry["superseded_by"] else "",
         *(f"{said} {', '.join(map(short, entry[name]))}" for name, said in _LINKS.items() if entry[name]),

@@ -79,4 +79,4 @@ def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, An
     edge = {
         "depth": distance, "kind": step.kind, "direction": direction, "weight": step.weight, "detail": step.detail,
     }  # fmt: skip
-    return edge | {name: memory[name] for name in ("uid", "text", "category", "source", "status")}
+    return edge | {name: memory[name] for name in ("uid", "text", "category", "source", "scope", "status")}

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from memman.config.scope import PERSONAL, label
 from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, answering, looking, reading
@@ -66,7 +65,6 @@ def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue, *, hist
         "maybe_replaces": [uids[old] for old, new in newer.items() if new == row],
         "protected": int(catalogue.reader.meta(PROTECTED + record["uid"]) or 0) or None,
         "damaged": catalogue.damaged(row),
-        "scope": label(*catalogue.reader.scope_of([row]).get(row, ("", ""))) or PERSONAL,
         "edges": catalogue.edge_counts(row),
         "provenance": catalogue.receipt(record["note"]),
     }

@@ -8,7 +8,7 @@ from memman.model.errors import UsageError
 from memman.model.vocabulary import HIDDEN
 from memman.store.sqlite.catalogue import Catalogue
 
-_FIELDS = ("uid", "text", "summary", "category", "source", "origin", "status", "valid_from", "valid_to")
+_FIELDS = ("uid", "text", "summary", "category", "source", "origin", "status", "scope", "valid_from", "valid_to")
 # How an origin begins that is a place, not a session.
 _PLACE = "@"
 

@@ -303,7 +303,12 @@ def test_closed_streams_lose_nothing(box, closed):
     """With standard streams closed a note is still queued, drained and found."""
     for args in ("remember A heron nests on the roof", "scheduler drain", "recall heron", "status"):
         done = subprocess.run(
-            ["sh", "-c", f"{box.script} {args} {closed}"], env=box.environ, capture_output=True, text=True, check=False
+            ["sh", "-c", f"{box.script} {args} {closed}"],
+            env=box.environ,
+            cwd=box.data.parent,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert (done.returncode, done.stderr) == (0, "")
     assert "heron" in box.memman("recall", "heron").stdout

@@ -7,6 +7,7 @@ import click
 import pytest
 
 from memman.cli.root import VERBS, root
+from memman.config.scope import Here
 from memman.hot.guide import guide
 from memman.hot.prime import block
 from memman.model.verbs import AGENT_VERBS
@@ -60,10 +61,10 @@ def test_the_skill_is_one_that_agents_load():
 
 def test_a_session_without_memories_starts_with_the_guide(box):
     """Where there is no store yet, or nothing preferred or decided, the block is the guide alone."""
-    assert block(str(box.data), "default") == (guide(), [])
+    assert block(str(box.data), "default", Here()) == (guide(), [])
     box.remember("The index is rebuilt at night.", category="fact")
     box.drain()
-    assert block(str(box.data), "default") == (guide(), [])
+    assert block(str(box.data), "default", Here()) == (guide(), [])
     assert box.memman("prime").stdout == box.memman("guide").stdout == guide() + "\n"
 
 
@@ -71,7 +72,7 @@ def test_the_texts_are_facts(box):
     """No text that is put before a model orders it about."""
     box.remember("I prefer pnpm.", category="preference")
     box.drain()
-    text = block(str(box.data), "default")[0]
+    text = block(str(box.data), "default", Here())[0]
     assert not re.search(r"\b(you must|must|always|never|do not|don't|important|ignore)\b", text.lower())
 
 

@@ -72,6 +72,8 @@ def test_a_repository_s_rule_stays_there_and_the_user_s_wish_goes_with_them(two,
     assert found(box, other, "is npm used", "--all-scopes") == [NPM]
     assert "user, in shop: We never use npm" in said(box, other, "recall", "is npm used", "--all-scopes")
     assert "in shop" not in said(box, one, "recall", "is npm used", "--all-scopes")
+    for verb in (("timeline",), ("insights", "list"), ("scope", "list")):
+        assert "shop" in said(box, other, *verb)
 
 
 def test_what_waits_is_as_private_as_what_is_stored(box, repos):

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
+from memman.config.scope import Here
 from memman.hot.prime import block
 from memman.model.records import Draft, Fact
 from memman.secrets import SCREEN
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep import screen
 
@@ -136,7 +136,9 @@ def test_a_store_of_an_older_schema_is_hidden_until_a_tick(box):
     box.alter("UPDATE memory SET text = ?", f"Deploys push with {TOKEN} to the mirror.")
     box.store("DROP INDEX memory_screened")
     box.store("ALTER TABLE memory DROP COLUMN screened")
-    box.store(f"PRAGMA user_version = {len(STEPS) - 1}")
+    box.store("DROP TABLE scoped")
+    box.store("DROP TABLE scope")
+    box.store("PRAGMA user_version = 2")
     question = "what do deploys push with"
     assert "[redacted:github-token]" in box.recall(question)[0]
     assert tick(box)
@@ -171,7 +173,7 @@ def test_a_session_begins_without_what_an_older_version_stored(box, looked):
     box.alter("UPDATE memory SET text = ?", f"I prefer to push with {TOKEN} to the mirror.")
     older(box)
     assert not looked or tick(box)
-    text, uids = block(str(box.data), "default")
+    text, uids = block(str(box.data), "default", Here())
     assert len(uids) == 1
     assert "[redacted:github-token]" in text
     assert TOKEN not in text

@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 
+from memman.config.scope import label
 from memman.model.records import Scope
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
@@ -28,11 +29,6 @@ _TALLIES = {
 }
 # A chain longer than this is shown in part.
 _LONGEST_CHAIN = 200
-
-
-def memory_record(row: MemoryRow) -> dict[str, Any]:
-    """Name the columns of a memory and read its lists."""
-    return row.record() | {"entities": json.loads(row.entities), "keywords": json.loads(row.keywords)}
 
 
 def _log_record(row: Sequence[Any]) -> dict[str, Any]:
@@ -76,7 +72,7 @@ class Catalogue:
     def memories(self, ids: Sequence[int]) -> list[dict[str, Any]]:
         """Return the memories of `ids`, in their order."""
         rows = self.reader.rows(ids)
-        return [memory_record(rows[memory]) for memory in ids if memory in rows]
+        return self._records([rows[memory] for memory in ids if memory in rows])
 
     def scopes(self) -> list[tuple[Scope, int]]:
         """Return each scope with how many current memories it has, what holds everywhere first."""
@@ -180,7 +176,18 @@ class Catalogue:
         return self._memories(f"{_MEMORY} WHERE id {LISTED} ORDER BY valid_from, id", (ids,))
 
     def _memories(self, sql: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
-        return [memory_record(MemoryRow(row)) for row in self.reader.db.execute(sql, values)]
+        return self._records([MemoryRow(row) for row in self.reader.db.execute(sql, values)])
+
+    def _records(self, rows: Sequence[MemoryRow]) -> list[dict[str, Any]]:
+        """Name the columns of memories, read their lists, and say what each holds for, '' for everywhere."""
+        scopes = self.reader.scope_of(row.id for row in rows)
+        lists = ("entities", "keywords")
+        return [
+            row.record()
+            | {name: json.loads(getattr(row, name)) for name in lists}
+            | {"scope": label(*scopes[row.id]) if row.id in scopes else ""}
+            for row in rows
+        ]
 
 
 def _empty() -> SqliteReader:
