@@ -28,7 +28,10 @@ class House:
         """Run the installed memman as this user."""
         environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
         command = [self.program, *args]
-        done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=600, check=False)
+        # In no repository: what is remembered there holds everywhere.
+        done = subprocess.run(
+            command, env=environ, cwd=self.home, capture_output=True, text=True, timeout=600, check=False
+        )
         assert done.returncode == 0, f"{' '.join(args)}: {done.stderr}"
         return done.stdout
 

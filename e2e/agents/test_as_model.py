@@ -71,7 +71,14 @@ class Home:
         told = self.desk.client.environ(self.desk.model.url)
         environ |= {name: value for name, value in told.items() if not (keyless and value == KEY)}
         done = subprocess.run(
-            [self.program, *args], env=environ, input=given, capture_output=True, text=True, timeout=600, check=False
+            [self.program, *args],
+            env=environ,
+            cwd=self.desk.home,
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
         )
         assert done.returncode == 0, f"{' '.join(args)}: {done.stderr}"
         return done.stdout

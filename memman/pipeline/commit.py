@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
-from memman.model.records import Draft, Edge, Fact, Note, Scope, Verdict, memory_uid
+from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Note, Scope, Verdict, memory_uid
 from memman.model.trust import unverified
 from memman.model.vocabulary import PROTECTED, REPLACED
 from memman.pipeline.context import index
@@ -42,8 +42,9 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     rows: dict[int, int] = dict(known)
     uids = []
     packed = _packed(tools, store, unit, plan)
+    everywhere = set(_ending_personal(tools.reader, plan, admitted))
     for n in fresh:
-        draft = _draft(tools.reader, plan, n, packed[n])
+        draft = _draft(tools.reader, plan, n, packed[n], everywhere=n in everywhere)
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         if not draft.fact.held and (alike := aliases(draft.fact.text)):
             unit.put_aliases(rows[n], alike)
@@ -159,7 +160,16 @@ def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at
     return retired
 
 
-def _draft(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...]) -> Draft:
+def _ending_personal(reader: Reader, plan: Plan, admitted: Iterable[tuple[Verdict, int, bool]]) -> Iterator[int]:
+    """Yield the facts that end what holds everywhere: they hold everywhere too, unless the caller says otherwise."""
+    for verdict, memory, gives_way in admitted:
+        if verdict.action != "MAYBE" and not (gives_way or plan.note.hints.scope or reader.scope_of([memory])):
+            yield verdict.fact
+
+
+def _draft(
+    reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...], *, everywhere: bool
+) -> Draft:
     note, source = plan.note, _whose(plan, n)
     if plan.facts[n].left_of:
         return _rest(reader, plan, n, vectors)
@@ -171,7 +181,7 @@ def _draft(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, by
         origin=note.provenance.origin,
         valid_from=note.queued_at,
         vectors=vectors,
-        scope=_replaced_scope(reader, note) or scope(note, plan.facts[n]),
+        scope=EVERYWHERE if everywhere else _replaced_scope(reader, note) or scope(note, plan.facts[n]),
     )
 
 

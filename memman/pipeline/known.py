@@ -10,7 +10,7 @@ from memman.pipeline.candidates import lexical
 from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.scope import around, beside
+from memman.pipeline.scope import around
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
 
@@ -47,7 +47,7 @@ def known(reader: Reader, plan: Plan) -> Iterable[Verdict]:
             continue
         if fact.source:
             saying = (c.uid for c in plan.candidates[n] if says([c.text], fact.text, SAME))
-            uid = _stored(reader, fact.text, beside(reader, plan.note, fact)) or next(saying, "")
+            uid = _stored(reader, fact.text, around(reader, plan.note)) or next(saying, "")
         else:
             uid = next((c.uid for c in offered if c.uid not in retired and same(fact.text, c.text)), "")
         if uid:

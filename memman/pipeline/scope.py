@@ -37,11 +37,6 @@ def scope(note: Note, fact: Fact) -> Scope:
     return Scope(repository, fact.scope.removeprefix(PATH) if fact.scope.startswith(PATH) else "")
 
 
-def beside(reader: Reader, note: Note, fact: Fact) -> Filters:
-    """Return what admits the memories that a fact may bear on: those of its repository, or what holds everywhere."""
-    return _EVERYTHING.scoped(reader.holding(scope(note, fact).repository))
-
-
 def around(reader: Reader, note: Note) -> Filters:
     """Return what admits the memories of a note's repository, and what holds everywhere."""
     return _EVERYTHING.scoped(reader.holding(note.provenance.repository) | reader.holding(""))

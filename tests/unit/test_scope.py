@@ -180,6 +180,16 @@ def test_a_fact_retires_nothing_of_another_repository(box, repos):
     ]
 
 
+def test_a_correction_has_the_scope_of_what_it_corrects(box, repos, tmp_path):
+    """Where a personal wish is ended from within a repository, what takes its place holds everywhere too."""
+    shop = repos("shop")
+    said(box, tmp_path, "remember", "Deploys of my own go out on Mondays.")
+    said(box, shop, "remember", "Deploys of my own go out on Fridays now, no longer on Mondays.")
+    box.drain()
+    assert found(box, tmp_path, "when do deploys go out")[0].startswith("Deploys of my own go out on Fridays")
+    assert box.store("SELECT count(*) FROM memory WHERE status = 'superseded'") == [1]
+
+
 def test_a_replacement_keeps_the_scope_of_what_it_replaces(two):
     """A personal wish that is replaced from within a repository stays personal."""
     box, one, other = two
