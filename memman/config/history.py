@@ -7,8 +7,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.config.repository import Repository
 
-# Seconds that git may take: it walks the whole history, a hook has a few.
-_LIMIT = 1.5
+# Seconds that git may take: it walks the whole history, and a hook has one for all it does.
+_LIMIT = 0.4
 
 
 def first_commit(repository: "Repository") -> str:

@@ -18,22 +18,9 @@ class Filters:
     """
 
     __slots__ = (
-        *(
-            "anywhere",
-            "as_of",
-            "category",
-            "every",
-            "here",
-            "history",
-            "inside",
-            "least",
-            "scopes",
-            "since",
-            "source",
-            "until",
-        ),
-        "window",
-    )
+        "anywhere", "as_of", "category", "every", "here", "history", "inside", "least", "scopes", "since", "source",
+        "until", "window",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -246,6 +246,20 @@ def test_git_is_asked_once_for_a_repository(tmp_path, repos, monkeypatch):
     assert identity(str(data), repository(str(shop))) == whole
 
 
+def test_a_history_that_takes_git_too_long_is_asked_for_once(tmp_path, repos, monkeypatch):
+    """A hook has a second: git is ended before, and that it did not answer is remembered."""
+    shop, data, programs = repos("shop"), tmp_path / "data", tmp_path / "programs"
+    data.mkdir()
+    programs.mkdir()
+    slow = programs / "git"
+    slow.write_text(f"#!/bin/sh\necho asked >> {tmp_path}/asked\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    for _ in range(2):
+        assert identity(str(data), repository(str(shop))) == str(shop)
+    assert (tmp_path / "asked").read_text() == "asked\n"
+
+
 def test_outside_of_a_repository_there_is_none():
     """Nothing but what is personal holds there."""
     assert (Here().repository, Here().path) == ("", "")

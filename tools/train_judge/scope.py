@@ -1,8 +1,8 @@
 """Fit what tells a person's own wishes from what is about one repository, on the judge's early vectors of statements.
 
 A logistic regression with an L2 penalty, by Newton's method (Bishop, Pattern Recognition and Machine Learning, 4.3.3).
-The threshold is where 3 % of what is about a repository would be taken for personal, by models that have not seen the
-writer of it.
+The threshold is where a share WRONG of what is about a repository would be taken for personal, by models that have not
+seen the writer of it.
 """
 
 import argparse
