@@ -9,8 +9,8 @@ from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.progress import bar
 from memman.cli.show import as_data, short, table, text
 from memman.model.plural import counted
-from memman.model.records import EDGE_KINDS, EdgeKind
 from memman.model.text import sourced
+from memman.model.vocabulary import EDGE_KINDS
 
 
 @click.group(cls=Group)
@@ -61,7 +61,7 @@ def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -
 @click.option("--note", default="", help="Why the two are related.")
 @json_option
 @store_option
-def link(a: str, b: str, kind: EdgeKind, weight: float, note: str, as_json: bool) -> None:
+def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> None:
     """Add an edge from A to B that no rebuild changes or removes.
 
     A causal edge means that A led to B.

@@ -8,7 +8,7 @@ from memman.govern.held import veiled
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, steadily, writing
 from memman.model.errors import UsageError
-from memman.model.records import Edge, EdgeKind
+from memman.model.records import Edge
 from memman.model.text import SHORT_ID, clean
 from memman.model.vocabulary import HIDDEN
 from memman.secrets.matcher import redact
@@ -30,7 +30,7 @@ def related(place: Chosen, part: str, *, kind: str | None = None, depth: int = 1
 
 
 @steadily
-def link(place: Chosen, ends: tuple[str, str], kind: EdgeKind, weight: float, note: str) -> dict[str, Any]:
+def link(place: Chosen, ends: tuple[str, str], kind: str, weight: float, note: str) -> dict[str, Any]:
     """Make an edge from the first memory to the second that no rule changes or drops."""
     refuse_stopped(place.data, "graph link")
     with looking(place) as (catalogue, queue):

@@ -7,9 +7,6 @@ from typing import Any, Literal, NamedTuple
 
 Action = Literal["UPDATE", "DELETE", "MAYBE", "NONE"]
 
-EdgeKind = Literal["temporal", "entity", "causal", "semantic"]
-EDGE_KINDS: tuple[EdgeKind, ...] = ("temporal", "entity", "causal", "semantic")
-
 DEFAULT_IMPORTANCE = 3
 
 
@@ -155,7 +152,7 @@ class Cause:
 class Edge:
     """A link between two memories. An end below zero is -(1 + number) of a fact not yet stored."""
 
-    kind: EdgeKind
+    kind: str
     src: int
     dst: int
     weight: float

@@ -19,6 +19,8 @@ AGENT_MARKS = (
 )
 CATEGORIES = ("preference", "decision", "fact", "insight", "context")
 INTENTS = ("why", "when", "entity", "general")
+# In a store by number, in this order: a new one comes last.
+EDGE_KINDS = ("temporal", "entity", "causal", "semantic")
 IMPORTANCES = ("1", "2", "3", "4", "5")
 
 STATUSES = ("current", "superseded", "forgotten", "review")

@@ -12,13 +12,13 @@ from typing import Any
 import apsw
 
 from memman.config.places import open_file
-from memman.model.vocabulary import HELD, MAYBE, PROTECTED, REPLACED
+from memman.model.vocabulary import EDGE_KINDS, HELD, MAYBE, PROTECTED, REPLACED
 from memman.queue.damage import DAMAGED, STATES, readable, register_reading_functions
 from memman.queue.seal import DIGEST
 from memman.recovery.tombstones import Tombstones
 from memman.sqlite import Transaction, TranslatedErrors, checkpoint, trust_pages
 from memman.store import MemoryRow
-from memman.store.sqlite.schema import BY_RECEIPT, KINDS
+from memman.store.sqlite.schema import BY_RECEIPT
 from memman.store.sqlite.seal import SEALED, sound
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import MANUAL
@@ -36,7 +36,7 @@ _ITS_OWN = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOE
 # be read, links that no rebuild makes again.
 _MARKS = " OR ".join(f"key GLOB '{mark}*'" for mark in (HELD, PROTECTED, MAYBE, REPLACED))
 _LEGIBLE = "coalesce(json_valid(before), 1) AND coalesce(json_valid(after), 1)"
-_KEPT_LINKS = f"kind = {KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
+_KEPT_LINKS = f"kind = {EDGE_KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
 
 
 class SealedRow(MemoryRow):
@@ -114,6 +114,11 @@ def refill_store(new: SqliteStore, read: apsw.Connection, buried: Tombstones) ->
         for table in ("scope", "scoped"):
             _copy(read, db, table)
         db.execute(f"DELETE FROM scoped WHERE memory NOT IN (SELECT id FROM memory); {BY_RECEIPT}")
+        for table in ("rule", "rejected"):
+            _copy(read, db, table)
+        for table in ("freshness", "file", "evidence", "shown"):
+            _copy(read, db, table)
+            db.execute(f"DELETE FROM {table} WHERE memory NOT IN (SELECT id FROM memory)")
         _copy(read, db, "link", _KEPT_LINKS)
         db.execute("DELETE FROM link WHERE src NOT IN (SELECT id FROM memory) OR dst NOT IN (SELECT id FROM memory)")
         naming: list[Row] = db.execute("SELECT id, entities FROM memory WHERE status <> 'review'").fetchall()

@@ -57,7 +57,7 @@ def test_bulk_makes_the_same_links(both):
         kinds.append(dict(reader.db.execute("SELECT kind, count(*) FROM edge GROUP BY kind")))
         reader.close()
     slowly, quickly = kinds
-    assert quickly.keys() == slowly.keys() == {"temporal", "entity", "semantic"}
+    assert quickly.keys() == slowly.keys() >= {"temporal", "entity", "semantic"}
     for kind, count in slowly.items():
         assert quickly[kind] == pytest.approx(count, rel=0.05), kind
 

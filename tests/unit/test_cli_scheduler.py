@@ -7,6 +7,7 @@ import subprocess
 import termios
 
 from conftest import PATIENCE, no
+from memman.model.vocabulary import EDGE_KINDS
 from tests.support.providers import ScriptedProvider
 
 
@@ -146,7 +147,7 @@ def test_status_shows_the_whole_state(box):
     status = told(box, "status")
     assert sum(status["memories"]["by_status"].values()) == status["last_drain"]["added"]
     assert status["memories"]["by_category"]["preference"] == 1
-    assert set(status["edges"]) <= {"temporal", "entity", "causal", "semantic"}
+    assert set(status["edges"]) <= {*EDGE_KINDS}
     assert (status["queue"]["states"]["pending"], status["queue"]["states"]["parked"]) == (1, 1)
     assert status["queue"]["oldest_seconds"] < 60
     assert status["providers"]["llm"]["provider"] == "builtin"

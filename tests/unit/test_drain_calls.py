@@ -47,7 +47,7 @@ def test_a_note_costs_at_most_two_model_calls_and_one_embedding_call(box, shape)
         assert provider.calls[vectors] == len(CORPUS)
         assert provider.calls.keys() == {ends[shape], vectors}
     kinds = dict(box.store("SELECT kind, count(*) FROM edge GROUP BY kind"))
-    assert kinds.keys() == {"temporal", "entity", "causal", "semantic"}
+    assert kinds.keys() >= {"temporal", "entity", "causal", "semantic"}
     backbone = box.store("SELECT count(*) FROM edge WHERE kind = 'temporal' AND detail = 'next'")
     assert backbone == [len(CORPUS) - 1]
     assert kinds["causal"] == 1
@@ -91,8 +91,8 @@ def test_the_rules_form_every_kind_of_edge_without_a_network(box):
     for text in texts:
         box.remember(text, session="s1", agent="tester")
     assert box.drain().done == len(dict.fromkeys(texts))
-    kinds = box.store("SELECT DISTINCT kind FROM edge ORDER BY 1")
-    assert kinds == ["causal", "entity", "semantic", "temporal"]
+    kinds = box.store("SELECT DISTINCT kind FROM edge")
+    assert {*kinds} >= {"causal", "entity", "semantic", "temporal"}
 
 
 @pytest.mark.parametrize("name", COMPONENTS)

@@ -251,7 +251,7 @@ def test_linking_reads_no_more_in_a_larger_store(tmp_path):
     """Ten times the memories cost less than a third more to link one more to."""
     (few, _), small = steps_of_one_link(tmp_path / "small", 300)
     (many, sampled), large = steps_of_one_link(tmp_path / "large", 3_000)
-    assert few == many == {"temporal", "entity", "semantic"}
+    assert few == many >= {"temporal", "entity", "semantic"}
     assert sampled == {6}
     assert 0 < large <= 1.3 * small, (small, large)
 

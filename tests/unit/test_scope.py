@@ -5,11 +5,11 @@ import os
 import shutil
 import subprocess
 
-import apsw
 import pytest
 
 from memman.config.repository import repository
 from memman.config.scope import Here, identity, same
+from tests.support.older_store import take_back
 
 ROOTS = ("1" * 40, "2" * 40)
 GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -202,9 +202,7 @@ def test_a_replacement_keeps_the_scope_of_what_it_replaces(two):
 def test_an_older_store_s_memories_belong_where_they_were_made(two):
     """A store of schema 3 is upgraded by its receipts: what was made in a repository is found there alone."""
     box, one, other = two
-    db = apsw.Connection(str(box.store_path()))
-    db.execute("DROP TABLE scoped; DROP TABLE scope; PRAGMA user_version = 3")
-    db.close()
+    take_back(box.store_path(), 3)
     assert found(box, other, "is npm used") == [NPM]  # until a drain has upgraded it
     said(box, other, "remember", "The blog has no comments.")
     box.drain()

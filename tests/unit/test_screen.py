@@ -12,6 +12,7 @@ from memman.secrets import SCREEN
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep import screen
+from tests.support.older_store import take_back
 
 TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 RULES = "memman.secrets.rules"
@@ -134,11 +135,7 @@ def test_a_store_of_an_older_schema_is_hidden_until_a_tick(box):
     box.remember("Deploys push with a token to the mirror.")
     box.drain()
     box.alter("UPDATE memory SET text = ?", f"Deploys push with {TOKEN} to the mirror.")
-    box.store("DROP INDEX memory_screened")
-    box.store("ALTER TABLE memory DROP COLUMN screened")
-    box.store("DROP TABLE scoped")
-    box.store("DROP TABLE scope")
-    box.store("PRAGMA user_version = 2")
+    take_back(box.store_path(), 2)
     question = "what do deploys push with"
     assert "[redacted:github-token]" in box.recall(question)[0]
     assert tick(box)

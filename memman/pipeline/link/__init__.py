@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from memman.model.records import Edge, EdgeKind
+from memman.model.records import Edge
 from memman.pipeline.embed import made_by
 from memman.pipeline.link.causal import causal
 from memman.pipeline.link.ends import end
@@ -17,7 +17,7 @@ from memman.store.protocols import Reader
 __all__ = ["LINKERS", "Subject", "connected", "link"]
 
 # The kinds that follow from what is stored, so that they can be worked out again at any time.
-LINKERS: dict[EdgeKind, Callable[[Reader, Subject], list[Edge]]] = {
+LINKERS: dict[str, Callable[[Reader, Subject], list[Edge]]] = {
     "temporal": temporal,
     "entity": entity,
     "semantic": semantic,

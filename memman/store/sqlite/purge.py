@@ -20,6 +20,7 @@ OUTCOME = "purged"
 # Where memories are named, by the columns that do; last of all where they are.
 _NAMED = (
     *(("link", "src"), ("link", "dst"), ("alias", "memory"), ("mention", "memory"), ("code", "memory")),
+    *(("freshness", "memory"), ("file", "memory"), ("evidence", "memory"), ("shown", "memory")),
     *(("vector", "memory"), ("scoped", "memory"), ("fts", "rowid"), ("memory", "id")),
 )
 
@@ -42,7 +43,10 @@ def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
     )
     for table, column in _NAMED:
         db.execute(f"DELETE FROM {table} WHERE {column} {LISTED}", (ids,))
-    db.execute("DELETE FROM scope WHERE id AND NOT EXISTS (SELECT 1 FROM scoped WHERE scope = scope.id)")
+    db.execute(
+        "DELETE FROM scope WHERE id AND NOT EXISTS (SELECT 1 FROM scoped WHERE scope = scope.id)"
+        " AND NOT EXISTS (SELECT 1 FROM rule WHERE scope = scope.id)"
+    )
     db.execute("DELETE FROM entity WHERE NOT EXISTS (SELECT 1 FROM mention WHERE entity = entity.id)")
     for _, uid, note in gone:
         db.execute("INSERT INTO log(at, verb, memory, note) VALUES (?, 'purge', ?, ?)", (at, uid, note))

@@ -1,5 +1,6 @@
 """The tables of a store, and the steps from every released schema to this one. Safe on the hot path."""
 
+from memman.model.vocabulary import EDGE_KINDS
 from memman.sqlite import upgrade
 from memman.store.sqlite.seal import register_functions
 
@@ -193,18 +194,94 @@ INSERT INTO scoped SELECT m.id, coalesce(s.id, 0) FROM memory m LEFT JOIN receip
     WHERE m.id NOT IN (SELECT memory FROM scoped);
 """
 
+# What a person wants to know of a memory beside what it says: how long it holds, of which files it speaks, who bore it
+# out or spoke against it, and where it was shown; of a note which drain stored it, by which models (JSON: stage ->
+# model). What was rejected is kept as a digest, so that nobody asks again. Kinds of edges have their names in a table.
+V5 = """
+ALTER TABLE receipt ADD COLUMN drain TEXT NOT NULL DEFAULT '';
+ALTER TABLE receipt ADD COLUMN models TEXT NOT NULL DEFAULT '';
+CREATE TABLE freshness(
+    memory INTEGER PRIMARY KEY REFERENCES memory(id),
+    ends_at INTEGER,
+    verified_at INTEGER
+);
+CREATE TABLE file(
+    memory INTEGER NOT NULL REFERENCES memory(id),
+    path TEXT NOT NULL,
+    blob TEXT NOT NULL,
+    changed_at INTEGER,
+    PRIMARY KEY (memory, path)
+) WITHOUT ROWID;
+CREATE TABLE evidence(
+    memory INTEGER NOT NULL REFERENCES memory(id),
+    kind TEXT NOT NULL,
+    session TEXT NOT NULL DEFAULT '',
+    at INTEGER NOT NULL,
+    PRIMARY KEY (memory, kind, session)
+) WITHOUT ROWID;
+CREATE TABLE shown(
+    memory INTEGER NOT NULL REFERENCES memory(id),
+    session TEXT NOT NULL DEFAULT '',
+    way TEXT NOT NULL,
+    agent TEXT NOT NULL DEFAULT '',
+    at INTEGER NOT NULL,
+    times INTEGER NOT NULL DEFAULT 1,
+    tokens INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (memory, session, way)
+) WITHOUT ROWID;
+CREATE TABLE rejected(digest BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE rule(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    tool TEXT NOT NULL DEFAULT '',
+    pattern TEXT NOT NULL DEFAULT '',
+    action TEXT NOT NULL DEFAULT 'inform' CHECK (action IN ('inform', 'ask', 'deny')),
+    scope INTEGER NOT NULL DEFAULT 0 REFERENCES scope(id),
+    memory TEXT NOT NULL DEFAULT '',
+    made_at INTEGER NOT NULL,
+    ends_at INTEGER,
+    snoozed_until INTEGER,
+    hits INTEGER NOT NULL DEFAULT 0,
+    hit_at INTEGER
+);
+DROP VIEW edge;
+CREATE TABLE edge_kind(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+INSERT INTO edge_kind VALUES (0, 'temporal'), (1, 'entity'), (2, 'causal'), (3, 'semantic');
+CREATE TABLE linked(
+    src INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    dst INTEGER NOT NULL,
+    weight INTEGER NOT NULL CHECK (weight BETWEEN 0 AND 10000),
+    detail TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (src, kind, dst)
+) WITHOUT ROWID;
+INSERT INTO linked SELECT * FROM link ORDER BY src, kind, dst;
+DROP TABLE link;
+ALTER TABLE linked RENAME TO link;
+CREATE INDEX link_back ON link(dst, kind);
+CREATE VIEW edge AS SELECT
+    src,
+    edge_kind.name AS kind,
+    dst,
+    weight / 10000.0 AS weight,
+    CASE WHEN kind = 0 AND detail = '' THEN iif(weight = 10000, 'next', 'near') ELSE detail END AS detail
+FROM link JOIN edge_kind ON edge_kind.id = link.kind;
+"""
+
 # Step n takes a file from schema n to schema n + 1, and changes a table. Released steps are never edited.
-STEPS = (V1, V2, V3, V4 + BY_RECEIPT)
+STEPS = (V1, V2, V3, V4 + BY_RECEIPT, V5)
 VERSION = len(STEPS)
 
 
 def migrate(db: "apsw.Connection", path: str, steps: "Sequence[str]" = STEPS) -> None:
     """Bring a store to the newest schema. Raises NewerSchema."""
     upgrade(db, path, steps, register_functions=register_functions)
+    if len(steps) >= len(STEPS) and db.execute("SELECT count(*) FROM edge_kind").get < len(EDGE_KINDS):
+        db.executemany("INSERT OR IGNORE INTO edge_kind VALUES (?, ?)", list(enumerate(EDGE_KINDS)))
 
 
 # How edges are stored: kinds by number, weights in ten-thousandths, and no detail that the weight tells.
-KINDS = ("temporal", "entity", "causal", "semantic")
 UNIT_WEIGHT = 10_000
 
 # The sign codes of hidden memories wait here to be brought back: a cell that no scan enters.

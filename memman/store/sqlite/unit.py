@@ -9,11 +9,11 @@ import apsw
 
 from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
 from memman.model.terms import index_terms
-from memman.model.vocabulary import HELD, HIDDEN, MAYBE, PROTECTED
+from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
 from memman.store import MemoryRow
 from memman.store.sqlite import seal, vectors
-from memman.store.sqlite.schema import HIDDEN_CELL, KINDS, UNIT_WEIGHT
+from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
 # Two neighbours either side: the measured optimum of the context column.
 CONTEXT = 2
@@ -44,7 +44,8 @@ class SqliteUnit:
         """Record that `note` is done; False when it already was."""
         p = note.provenance
         self.db.execute(
-            "INSERT INTO receipt VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "INSERT INTO receipt(note, at, outcome, facts, agent, session, cwd, repository, revision, host, user)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (note.uid, at, outcome, facts, p.agent, p.session, p.cwd, p.repository, p.commit, p.host, p.user),
         )
         return self.db.changes() == 1
@@ -253,7 +254,7 @@ class SqliteUnit:
             self.db.execute(
                 f"DELETE FROM link WHERE {this} = ?1 AND {other} < ?1 AND kind IN ({marks}) AND {_MADE_BY_RULE}"
                 f" AND coalesce((SELECT status FROM memory WHERE id = {other}), '') NOT IN {HIDDEN}",
-                (memory, *map(KINDS.index, kinds)),
+                (memory, *map(EDGE_KINDS.index, kinds)),
             )
 
     def embedder(self, fingerprint: Fingerprint) -> int:
@@ -378,7 +379,7 @@ class SqliteUnit:
 def _link(edge: Edge) -> tuple[int, int, int, int, str]:
     plain = edge.kind == "temporal" and not edge.detail.startswith(MANUAL)
     weight = round(edge.weight * UNIT_WEIGHT)
-    return edge.src, KINDS.index(edge.kind), edge.dst, weight, "" if plain else edge.detail
+    return edge.src, EDGE_KINDS.index(edge.kind), edge.dst, weight, "" if plain else edge.detail
 
 
 def _screened(fact: Fact) -> Fact:
