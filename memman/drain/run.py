@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
@@ -31,6 +32,8 @@ from memman.queue.notes import Queue
 if TYPE_CHECKING:
     from memman.pipeline.plan import Plan
 
+# Bytes of a drain's name.
+_NAME_BYTES = 6
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -64,7 +67,7 @@ def drain(
         limits = Limits(_at_once(settings), notes, deadline, store)
         watch = Watch(reach(), log.along(trace), started(queue), log.write)
         try:
-            once = partial(_round, queue, data, settings, limits, watch, log)
+            once = partial(_round, queue, data, settings, limits, watch, log, token_hex(_NAME_BYTES))
             report = _rounds(data, queue, limits, lambda: asyncio.run(once()))
             beat(data)
         finally:
@@ -99,12 +102,14 @@ def _rounds(data: str, queue: Queue, limits: Limits, once: Callable[[], Report])
     return report
 
 
-async def _round(queue: Queue, data: str, settings: Settings, limits: Limits, watch: Watch, log: Worklog) -> Report:
+async def _round(
+    queue: Queue, data: str, settings: Settings, limits: Limits, watch: Watch, log: Worklog, drain: str
+) -> Report:
     """Work on the notes that wait, then on what no note asked for."""
     from memman.drain.upkeep import Upkeep
 
     ledger = Ledger(queue.db)
-    stores = Stores(Providers(data, settings, ledger, queue, log.write))
+    stores = Stores(Providers(data, settings, ledger, queue, log.write), drain)
     work = Drain(queue, stores.equipped, limits, watch)
     loop = asyncio.get_running_loop()
     for number in _STOPPING:

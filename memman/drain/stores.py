@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 class Stores:
     """Stores of a data folder, with the providers that work on them."""
 
-    def __init__(self, providers: Providers) -> None:
+    def __init__(self, providers: Providers, drain: str = "") -> None:
         self.providers = providers
+        self.drain = drain
         self.opened: dict[str, SqliteStore] = {}
 
     @classmethod
@@ -58,6 +59,7 @@ class Stores:
             capture(providers.settings),
             providers.judge(),
             sparing=by_agent(providers.settings),
+            drain=self.drain,
         )
 
     async def close(self) -> None:

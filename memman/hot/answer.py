@@ -33,6 +33,7 @@ _FACTORS = {
     "maybe_replaced_by": "maybe_replaced_by",
     "bm25": "read.anchor.text_score",
     "scope": "scope",
+    "labels": "labels",
 }
 
 
@@ -75,6 +76,8 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
     record |= _warned(row.source)
     if hit.scope:
         record["scope"] = hit.scope
+    if hit.labels:
+        record["labels"] = list(hit.labels)
     if hit.maybe_replaced_by:
         record["maybe_replaced_by"] = hit.maybe_replaced_by
     return record if text == plain(row.text, len(row.text)) else record | {"cut": True}

@@ -37,7 +37,8 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     admitted = list(_admitted(tools.reader, plan, at))
     ended = {verdict.memory for verdict, _, gives_way in admitted if verdict.action != "MAYBE" and not gives_way}
     fresh = [n for n, fact in enumerate(plan.facts) if n not in known and (not fact.left_of or fact.left_of in ended)]
-    if not unit.receipt(plan.note, now, "stored" if fresh else "known" if known else "nothing", len(fresh)):
+    outcome = "stored" if fresh else "known" if known else "nothing"
+    if not unit.receipt(plan.note, now, outcome, len(fresh), tools.drain, json.dumps(_models(tools))):
         return Outcome(repeated=True)
     rows: dict[int, int] = dict(known)
     uids = []
@@ -64,6 +65,13 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
         stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
         unit.set_meta(key(fingerprint), json.dumps(astuple(stats)))
     return Outcome(tuple(uids), retired, len(known))
+
+
+def _models(tools: Tools) -> dict[str, str]:
+    """Return the model of each stage that has one."""
+    llm, embedder = tools.llm, tools.embedder.fingerprint
+    asked = {stage: f"{llm.provider}/{llm.model(role)}" for stage, role in (("extract", "fast"), ("reconcile", "slow"))}
+    return asked | {"embed": f"{embedder.provider}/{embedder.model}"}
 
 
 def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:

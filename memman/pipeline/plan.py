@@ -48,7 +48,7 @@ class Tools:
     """What stages work with. Only commit is given a `store` to write to.
 
     `capture` says what is kept of turns: off, corrections or turns. Without a `judge` only structure decides. With a
-    `sparing` model, that is asked only about what the judge finds likely or unsure.
+    `sparing` model, that is asked only about what the judge finds likely or unsure. `drain` names the drain at work.
     """
 
     llm: LLM
@@ -61,6 +61,7 @@ class Tools:
     judge: Judge | None = None
     store: Store | None = None
     sparing: bool = False
+    drain: str = ""
 
 
 class Run(Protocol):

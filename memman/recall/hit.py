@@ -85,12 +85,13 @@ class Hit(Stage):
     `confidence` is how likely it is what was asked for, `coverage` the share of the query's words in the text, `cosine`
     that of the built-in table. `read` is how it was found, `via` the edge that led to it, `alike` the uids of hits that
     say the same, `maybe_replaced_by` the uid of the memory that may have replaced it, `rerank` what a reranker gave it,
-    `scope` what it holds for where that is not all of the repository one is in, nor everywhere.
+    `scope` what it holds for where that is not all of the repository one is in, nor everywhere, and `labels` what else
+    is to be said of it.
     """
 
     __slots__ = (
-        "alike", "confidence", "cosine", "coverage", "maybe_replaced_by", "read", "rerank", "row", "scope", "score",
-        "via",
+        "alike", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by", "read", "rerank", "row", "scope",
+        "score", "via",
     )  # fmt: skip
 
     def __init__(
@@ -106,10 +107,12 @@ class Hit(Stage):
         maybe_replaced_by: str | None = None,
         rerank: float | None = None,
         scope: str = "",
+        labels: tuple[str, ...] = (),
     ) -> None:
         self.row, self.score, self.confidence = row, score, confidence
         self.coverage, self.cosine, self.read, self.via = coverage, cosine, read, via
-        self.alike, self.maybe_replaced_by, self.rerank, self.scope = alike, maybe_replaced_by, rerank, scope
+        self.alike, self.maybe_replaced_by, self.rerank = alike, maybe_replaced_by, rerank
+        self.scope, self.labels = scope, labels
 
     @property
     def id(self) -> int:

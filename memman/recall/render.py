@@ -42,6 +42,7 @@ def head(hit: "Hit", now: int) -> str:
         marks.append(row.status)
     if hit.maybe_replaced_by:
         marks.append(replaced(hit.maybe_replaced_by))
+    marks += hit.labels
     if hit.doubtful:
         marks.append("low confidence")
     if hit.alike:

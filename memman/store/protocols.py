@@ -76,6 +76,9 @@ class Reader(Protocol):
     def mentions(self, entity: str, limit: int) -> tuple[int, list[int]]:
         """Return how many memories mention `entity`, and the newest current ones."""
 
+    def evidence(self, ids: Iterable[int]) -> dict[int, list[tuple[str, str, int]]]:
+        """Return (kind, session, when) of what bears out each of `ids`, or speaks against it, oldest first."""
+
     def found(self, part: str) -> list[tuple[int, str]]:
         """Return (id, uid) of memories whose uid begins with `part`, or whose note it names."""
 
@@ -83,8 +86,8 @@ class Reader(Protocol):
 class Unit(Protocol):
     """Writes inside one transaction."""
 
-    def receipt(self, note: Note, at: int, outcome: str, facts: int) -> bool:
-        """Record that `note` is done; False when it already was."""
+    def receipt(self, note: Note, at: int, outcome: str, facts: int, drain: str = "", models: str = "") -> bool:
+        """Record that `note` is done, by which drain and which models (JSON); False when it already was."""
 
     def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
         """Store one memory, or hold it back for review; return its row id."""
@@ -103,6 +106,9 @@ class Unit(Protocol):
 
     def approve(self, memory: int, at: int) -> bool:
         """Let what was held back be found; False when `memory` is not held back."""
+
+    def bear_out(self, memory: int, kind: str, session: str, at: int) -> bool:
+        """Keep one piece of evidence for or against a memory, once a session; False when it was there already."""
 
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""

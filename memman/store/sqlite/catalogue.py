@@ -18,6 +18,7 @@ from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
 
 RECEIPT = ("note", "at", "outcome", "facts", "agent", "session", "cwd", "repository", "revision", "host", "user")
+MADE_BY = ("drain", "models")
 LOG = ("id", "at", "verb", "memory", "note", "before", "after")
 FINGERPRINT = ("provider", "model", "dimension", "vectors")
 _MEMORY = f"SELECT {MemoryRow.listed()} FROM memory"
@@ -94,8 +95,9 @@ class Catalogue:
 
     def receipt(self, note: str) -> dict[str, Any] | None:
         """Return what the store recorded about a note and where it came from."""
-        row = self.reader.db.execute(f"SELECT {', '.join(RECEIPT)} FROM receipt WHERE note = ?", (note,)).get
-        return dict(zip(RECEIPT, row, strict=True)) if row else None
+        names = RECEIPT + MADE_BY if self.reader.annotated else RECEIPT
+        row = self.reader.db.execute(f"SELECT {', '.join(names)} FROM receipt WHERE note = ?", (note,)).get
+        return dict(zip(names, row, strict=True)) if row else None
 
     def predecessors(self, memory: int) -> list[dict[str, Any]]:
         """Return everything that `memory` took the place of, at first or second hand, oldest first."""

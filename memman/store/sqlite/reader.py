@@ -91,6 +91,8 @@ def load_vectors(db: apsw.Connection) -> bool:
 
 # The first schema whose memories say by which rules for secrets they were screened.
 MARKED_SINCE = 3
+# The first schema that keeps what a person wants to know of a memory beside what it says.
+ANNOTATED_SINCE = 5
 _MOST_COUNTS = 50_000
 # Other names of what one fact names.
 _MOST_ALIASES = 12
@@ -138,6 +140,7 @@ class SqliteReader:
         self.sealed = version >= seal.SINCE
         self.marked = version >= MARKED_SINCE
         self.scoped = version >= scopes.SINCE
+        self.annotated = version >= ANNOTATED_SINCE
         self.damaged: set[str] = set()
 
     @classmethod
@@ -322,6 +325,14 @@ class SqliteReader:
         """Return (id, uid), for those of `uids` that are maybe replaced, of what is, or was, in force on that side."""
         listed = ",".join(f'"{uid}"' for uid in uids)
         return {old: (memory, uid) for old, memory, uid in self.db.execute(_NEWER, (f"[{listed}]", as_of))}
+
+    def evidence(self, ids: "Iterable[int]") -> dict[int, list[tuple[str, str, int]]]:
+        """Return (kind, session, when) of what bears out each of `ids`, or speaks against it, oldest first."""
+        found: dict[int, list[tuple[str, str, int]]] = {}
+        sql = f"SELECT memory, kind, session, at FROM evidence WHERE memory {LISTED} ORDER BY at, kind, session"
+        for memory, *piece in self.db.execute(sql, (id_list(ids),)) if self.annotated else ():
+            found.setdefault(memory, []).append((piece[0], piece[1], piece[2]))
+        return found
 
     def has_receipt(self, note: str) -> bool:
         """Whether the store has dealt with a note, or with the one that replaces it."""

@@ -37,16 +37,35 @@ class SqliteUnit:
 
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db
+        self._note = ""
         self._around: dict[int, list[tuple[int, int, str]]] = {}
         seal.register_functions(db)
 
-    def receipt(self, note: Note, at: int, outcome: str, facts: int) -> bool:
-        """Record that `note` is done; False when it already was."""
+    def receipt(self, note: Note, at: int, outcome: str, facts: int, drain: str = "", models: str = "") -> bool:
+        """Record that `note` is done, by which drain and which models (JSON); False when it already was.
+
+        The log names it on every line of this transaction.
+        """
         p = note.provenance
+        self._note = note.uid
         self.db.execute(
-            "INSERT INTO receipt(note, at, outcome, facts, agent, session, cwd, repository, revision, host, user)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (note.uid, at, outcome, facts, p.agent, p.session, p.cwd, p.repository, p.commit, p.host, p.user),
+            "INSERT INTO receipt(note, at, outcome, facts, agent, session, cwd, repository, revision, host, user,"
+            " drain, models) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (
+                note.uid,
+                at,
+                outcome,
+                facts,
+                p.agent,
+                p.session,
+                p.cwd,
+                p.repository,
+                p.commit,
+                p.host,
+                p.user,
+                drain,
+                models,
+            ),
         )
         return self.db.changes() == 1
 
@@ -145,6 +164,12 @@ class SqliteUnit:
         self._change(memory, status="current", superseded_by=None, valid_to=None, retired_at=None)
         self._log(at, "reinstate", before["uid"], "", before, self._state(memory))
         return True
+
+    def bear_out(self, memory: int, kind: str, session: str, at: int) -> bool:
+        """Keep one piece of evidence for or against a memory, once a session; False when it was there already."""
+        values = (memory, kind, screened(session), at)
+        self.db.execute("INSERT INTO evidence VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
+        return self.db.changes() == 1
 
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""
@@ -372,7 +397,7 @@ class SqliteUnit:
     ) -> None:
         self.db.execute(
             "INSERT INTO log(at, verb, memory, note, before, after) VALUES (?, ?, ?, ?, ?, ?)",
-            (at, verb, uid, note, _changed(before, after), _changed(after, before)),
+            (at, verb, uid, note or self._note, _changed(before, after), _changed(after, before)),
         )
 
 
