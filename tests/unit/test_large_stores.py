@@ -7,7 +7,7 @@ import pytest
 
 from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.static import StaticTable, sign_code
-from memman.model.records import Draft, Fact, memory_uid
+from memman.model.records import EVERYWHERE, Draft, Fact, Scope, memory_uid
 from memman.model.terms import match_any
 from memman.pipeline.context import index
 from memman.queue.entry import new_uid
@@ -41,11 +41,32 @@ def _store(tmp_path_factory):
             at = 1_700_000_000_000 + n * 60_000
             note, category = new_uid(at), "decision" if n % 45 == 0 else "fact"
             fact = Fact(said.format(s=service, n=n), category)
-            row = unit.add(Draft(memory_uid(note, 0), note, fact, "user", f"agent:{n // 10}", at, ()), at)
+            scope = Scope("shop") if n % 60 == 7 else EVERYWHERE
+            row = unit.add(Draft(memory_uid(note, 0), note, fact, "user", f"agent:{n // 10}", at, (), scope), at)
             index(unit, local, store.cell, [row])
     store.maintain(Grain(least=100, rows=12))
     yield store
     store.close()
+
+
+def test_a_scope_of_few_memories_is_searched_as_a_large_one_is(store):
+    """What others' memories leave is the same whether they are passed over one by one or never brought."""
+    scopes = store.reader.holding("shop")
+    shop, code = Filters(scopes=scopes), sign_code(BuiltinEmbedder().vectors(["logs of the billing api"])[0].tolist())
+    number = store.db.execute("SELECT id FROM embedder WHERE provider = 'builtin'").get
+    words = match_any(["logs", "tests", "timeout", "jobs", "team", "cluster"])
+    searches = (
+        lambda filters, limit: [memory for memory, _ in store.reader.lexical(words, filters, limit)],
+        lambda filters, limit: [memory for memory, _ in store.reader.lexical(words, filters, limit, 300)],
+        lambda filters, limit: [memory for memory, _ in store.reader.nearest(number, code, filters, limit)],
+        lambda filters, limit: store.reader.matched(words, filters, limit),
+        lambda filters, limit: store.reader.held(filters, 0, 2**62, limit),
+    )
+    for search in searches:
+        mine = [memory for memory in search(ANY, 360) if memory % 60 == 8]
+        assert len(mine) > 3
+        assert search(shop, 3) == mine[:3]
+        assert search(shop, 60) == mine
 
 
 def test_who_took_whose_place_is_looked_up_by_row(store):

@@ -200,12 +200,18 @@ class SqliteReader:
         Superseded memories are among them: what finds them must find what took their place.
         """
         join, extra, values = _admitted(filters)
-        rows = f"SELECT fts.rowid, -{_BM25} AS score FROM fts {join} WHERE fts MATCH ?{extra}"
         if newest is not None:
-            rows = f"SELECT * FROM ({rows} ORDER BY fts.rowid DESC LIMIT ?)"
             values.append(newest)
-        sql = f"{rows} ORDER BY score DESC, 1 LIMIT ?"
-        return self._visible(filters, limit, lambda most: list(self.db.execute(sql, (match, *values, most))))
+
+        def search(most: int, scoped: str) -> "list[tuple[int, float]]":
+            rows = f"SELECT fts.rowid AS id, -{_BM25} AS score FROM fts {join} WHERE fts MATCH ?{extra}"
+            if newest is not None:
+                rows = f"SELECT * FROM ({rows} ORDER BY fts.rowid DESC LIMIT ?)"
+            if scoped:
+                rows = f"SELECT * FROM ({rows}) WHERE id{scoped}"
+            return list(self.db.execute(f"{rows} ORDER BY score DESC, 1 LIMIT ?", (match, *values, most)))
+
+        return self._visible(filters, limit, search)
 
     def nearest(
         self, embedder: int, code: bytes, filters: "Filters", limit: int, cells: "Sequence[int]" = ()
@@ -222,17 +228,20 @@ class SqliteReader:
         if filters.window:
             where.append("c.memory BETWEEN {:d} AND {:d}".format(*filters.window))
         join = "JOIN memory m ON m.id = c.memory" if conditions else ""
-        rows = f"FROM code c {join} WHERE {' AND '.join(where)}"
-        if self.has_vectors:
+
+        def search(most: int, scoped: str) -> "list[tuple[int, int]]":
+            inside = " AND ".join([*where, f"c.memory{scoped}"] if scoped else where)
+            rows = f"FROM code c {join} WHERE {inside}"
+            if not self.has_vectors:
+                return nearness.nearest(code, self.db.execute(f"SELECT c.memory, c.code {rows}", values), most)
             distance = "vec_distance_hamming(vec_bit(c.code), vec_bit(?))"
-            sql = f"SELECT c.memory, {distance} d {rows} ORDER BY d, c.memory LIMIT ?"
-            found = self._visible(filters, limit, lambda most: list(self.db.execute(sql, (code, *values, most))))
-            return [(memory, int(distance)) for memory, distance in found]
-        codes = f"SELECT c.memory, c.code {rows}"
-        return self._visible(filters, limit, lambda most: nearness.nearest(code, self.db.execute(codes, values), most))
+            sql = f"SELECT c.memory, CAST({distance} AS INTEGER) d {rows} ORDER BY d, c.memory LIMIT ?"
+            return list(self.db.execute(sql, (code, *values, most)))
+
+        return self._visible(filters, limit, search)
 
     def _visible(
-        self, filters: "Filters", limit: int, search: "Callable[[int], list[tuple[int, Any]]]"
+        self, filters: "Filters", limit: int, search: "Callable[[int, str], list[tuple[int, Any]]]"
     ) -> "list[tuple[int, Any]]":
         """Return the first `limit` of what `search` brings, best first, that have a scope of `filters`."""
         return scopes.best(self.db, filters.scopes, limit, self.count(), search)
@@ -381,7 +390,10 @@ class SqliteReader:
         """Return the newest memories that began to hold from `start` to `end`, superseded ones among them."""
         from memman.store.sqlite import times
 
-        found = self._visible(filters, limit, lambda most: times.held(self.db, filters, start, end, most))
+        def search(most: int, scoped: str) -> "list[tuple[int, int]]":
+            return times.held(self.db, filters, start, end, most, scoped)
+
+        found = self._visible(filters, limit, search)
         return [memory for memory, _ in found]
 
     def protected(
@@ -441,8 +453,13 @@ class SqliteReader:
     def matched(self, match: str, filters: "Filters", limit: int) -> list[int]:
         """Return the newest rows that an FTS5 expression matches, superseded memories among them."""
         join, extra, values = _admitted(filters)
-        sql = f"SELECT fts.rowid, 0 FROM fts {join} WHERE fts MATCH ?{extra} ORDER BY fts.rowid DESC LIMIT ?"
-        found = self._visible(filters, limit, lambda most: list(self.db.execute(sql, (match, *values, most))))
+
+        def search(most: int, scoped: str) -> "list[tuple[int, int]]":
+            rows = f"FROM fts {join} WHERE fts MATCH ?{extra}" + (f" AND fts.rowid{scoped}" if scoped else "")
+            sql = f"SELECT fts.rowid, 0 {rows} ORDER BY fts.rowid DESC LIMIT ?"
+            return list(self.db.execute(sql, (match, *values, most)))
+
+        found = self._visible(filters, limit, search)
         return [memory for memory, _ in found]
 
     def frequencies(self, terms: "Iterable[str]", cap: int) -> dict[str, int]:

@@ -1,7 +1,8 @@
 """Which memories hold where one stands. Safe on the hot path.
 
-A search is not slowed by looking up each row that it meets: it brings as
-many more as memories of other scopes will take away, and those that remain are the best of the visible ones.
+A search is not slowed by looking up each row that it meets: it brings as many more as memories of others will take
+away, and those that remain are the best of the visible ones. Only where nearly all of a large store is others' does it
+look them up.
 """
 
 from memman.config.scope import same, sees
@@ -22,6 +23,8 @@ SINCE = 4
 PERSONAL = 0
 # How many more rows are brought than are needed by the share of visible memories, and beside that.
 _MORE, _BESIDE = 1.25, 8
+# So many rows cost as much to sort and to look up afterwards as the visible ones cost to be listed before.
+_MOST = 4_096
 
 
 def visible(db: "apsw.Connection", here: "Here", *, inside: bool) -> frozenset[int] | None:
@@ -57,17 +60,22 @@ def best(
     scopes: frozenset[int] | None,
     limit: int,
     stored: int,
-    search: "Callable[[int], list[tuple[int, Any]]]",
+    search: "Callable[[int, str], list[tuple[int, Any]]]",
 ) -> "list[tuple[int, Any]]":
-    """Return the first `limit` that `search` finds, by id and best first, that have one of `scopes`."""
+    """Return the first `limit` that `search` finds, by id and best first, that have one of `scopes`.
+
+    `search` is given how many to bring, and which memories count, as SQL that follows their id.
+    """
     if scopes is None:
-        return search(limit)
+        return search(limit, "")
     mine: int = db.execute(f"SELECT count(*) FROM scoped WHERE scope {LISTED}", (id_list(scopes),)).get
     most = int(limit * _MORE * stored / max(mine, 1)) + _BESIDE
-    while True:
-        found = search(most)
+    while most <= _MOST:
+        found = search(most, "")
         visible = kept(db, [memory for memory, _ in found], scopes)
         chosen = [one for one in found if one[0] in visible][:limit]
         if len(chosen) == limit or len(found) < most:
             return chosen
         most *= 4
+    listed = ", ".join(map(str, sorted(scopes)))
+    return search(limit, f" IN (SELECT memory FROM scoped WHERE scope IN ({listed}))")

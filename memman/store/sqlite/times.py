@@ -49,15 +49,19 @@ def began(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, int]:
     return dict(db.execute(f"SELECT id, valid_from FROM memory WHERE id {LISTED}", (id_list(ids),)))
 
 
-def held(db: "apsw.Connection", filters: "Filters", start: int, end: int, limit: int) -> list[tuple[int, int]]:
+def held(
+    db: "apsw.Connection", filters: "Filters", start: int, end: int, limit: int, scoped: str = ""
+) -> list[tuple[int, int]]:
     """Return (id, when it began) of the newest memories in the window of `filters` that began from `start` to `end`.
 
-    Superseded ones are among them: what took their place is found by them.
+    Superseded ones are among them: what took their place is found by them. `scoped` says, as SQL that follows an id,
+    which memories count.
     """
     conditions = [*filters.conditions(), ("m.valid_from >= ?", start), ("m.valid_from < ?", end)]
     since, until = filters.window or (0, 2**63 - 1)
+    inside = f" AND m.id{scoped}" if scoped else ""
     sql = (
         f"SELECT m.id, m.valid_from FROM memory m WHERE m.status NOT IN {HIDDEN} AND m.id BETWEEN ? AND ?"
-        f"{''.join(f' AND {sql}' for sql, _ in conditions)} ORDER BY m.id DESC LIMIT ?"
+        f"{''.join(f' AND {sql}' for sql, _ in conditions)}{inside} ORDER BY m.id DESC LIMIT ?"
     )
     return list(db.execute(sql, (since, until, *(value for _, value in conditions), limit)))
