@@ -66,9 +66,9 @@ class Desk:
         """Tell the client where its model is."""
         self.client.settings(self.home, self.model.url)
 
-    def ask(self, prompt: str, *, again: bool = False) -> Turn:
+    def ask(self, prompt: str, *, again: bool = False, folder: str = "proj") -> Turn:
         """Run one turn in an environment that holds nothing else, of a new session or again of the last."""
-        project = self.home / "proj"
+        project = self.home / folder
         project.mkdir(exist_ok=True)
         environ = {"HOME": str(self.home), "PATH": self.path, "TERM": "dumb", "NO_COLOR": "1"}
         argv = self.client.again if again else self.client.argv
