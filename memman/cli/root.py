@@ -33,6 +33,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
     "store": ("store", "List, create, select, bind and remove stores"),
     "backup": ("backup", "Create, list, verify and restore backups"),
+    "export": ("export", "Write a store's memories to a file, or to standard output: a JSON object a line"),
+    "import": (
+        "import_",
+        "Bring in memories from an export, another tool or a text file, after a look at what would come in",
+    ),
     "config": ("config", "Read and change the configuration"),
     "scheduler": ("scheduler", "Run and schedule drains (the background worker), and inspect the queue"),
     "doctor": ("doctor", "Check that everything works, and print how to fix what does not"),

@@ -58,6 +58,7 @@ ASKED = {
     "backup restore": "except with --to",
     "config set": "for a provider, an endpoint and a key",
     "embed swap": "for a provider elsewhere",
+    "import": "except with --dry-run",
     "insights approve": "",
     "insights protect": "",
     "insights reject": "",

@@ -36,7 +36,7 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
 
 def append_all(data: str, notes: "Iterable[dict[str, str | int | None]]") -> list[tuple[str, bool]]:
     """Queue all of `notes` or none, in one write, as `append` does."""
-    told = _insert_all(data, [entry(note) for note in notes])
+    told = insert_all(data, [entry(note) for note in notes])
     ask(data)
     return told
 
@@ -47,10 +47,11 @@ def insert(data: str, row: "dict[str, str | int | None]") -> tuple[str, bool]:
     Where the newest note of the store still waits and says the same, its uid is returned; what was said before
     another note is said again. A row that is queued already, or was, is left as it is.
     """
-    return _insert_all(data, [row])[0]
+    return insert_all(data, [row])[0]
 
 
-def _insert_all(data: str, rows: "list[dict[str, str | int | None]]") -> list[tuple[str, bool]]:
+def insert_all(data: str, rows: "list[dict[str, str | int | None]]") -> list[tuple[str, bool]]:
+    """Queue rows as `insert` does, all of them or none."""
     ensure_safe_folder(data)
     path = queue_path(data)
     with TranslatedErrors(path):

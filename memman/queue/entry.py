@@ -14,6 +14,14 @@ def new_uid(now_ms: int) -> str:
     return f"{value:032x}"
 
 
+def kept_uid(says: str) -> str:
+    """Make a UUIDv8 of what names a note that is brought in from elsewhere: whenever that is, it is the same."""
+    from hashlib import blake2b
+
+    value = blake2b(says.encode(), digest_size=16).hexdigest()
+    return f"{value[:12]}8{value[13:16]}8{value[17:]}"
+
+
 def entry(note: "dict[str, str | int | None]") -> "dict[str, str | int | None]":
     """Return what is queued of a note: all its columns, with a new uid and the time.
 

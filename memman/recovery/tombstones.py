@@ -4,7 +4,7 @@ A line each in `<data>/purged`: when, the note's uid, the memory's or `-` for al
 these the first digits of their SHA-256.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -29,13 +29,22 @@ class Tombstones:
     @classmethod
     def load(cls, data: str) -> "Tombstones":
         """Read the file. Raises DamagedFile where a line is not what was written."""
-        lines = enumerate(read_file(_path(data)).split("\n"), 1)
-        rows = [_read(_path(data), number, line) for number, line in lines if line]
+        rows = cls.rows(data)
         return cls(
             frozenset(memory for _, memory in rows if memory != WHOLE),
             frozenset(note for note, memory in rows if memory == WHOLE),
             frozenset(note for note, _ in rows),
         )
+
+    @staticmethod
+    def rows(data: str) -> list[tuple[str, str]]:
+        """Return (note, memory or WHOLE) of every line, oldest first. Raises DamagedFile."""
+        lines = enumerate(read_file(_path(data)).split("\n"), 1)
+        return [_read(_path(data), number, line) for number, line in lines if line]
+
+    def hold(self, note: str, memory: str) -> bool:
+        """Whether a memory of a note was purged."""
+        return memory in self.memories or note in self.notes
 
 
 def bury(data: str, rows: Iterable[tuple[str, str]], at: int) -> None:
@@ -45,6 +54,19 @@ def bury(data: str, rows: Iterable[tuple[str, str]], at: int) -> None:
     if before and not before.endswith("\n"):  # the disk has changed it: that line is lost, no other must be
         before += "\n"
     write_file(_path(data), before + "".join(lines))
+
+
+def dig_up(data: str, memories: Collection[str], notes: Collection[str]) -> None:
+    """Let go of memories, and of notes of which all was purged, that a person has brought back."""
+    text = read_file(_path(data))
+    kept = [line for line in text.split("\n") if not line or not _names(_read(_path(data), 0, line), memories, notes)]
+    if "\n".join(kept) != text:
+        write_file(_path(data), "\n".join(kept))
+
+
+def _names(row: tuple[str, str], memories: Collection[str], notes: Collection[str]) -> bool:
+    note, memory = row
+    return memory in memories or (memory == WHOLE and note in notes)
 
 
 def _line(says: str) -> str:

@@ -71,7 +71,7 @@ async def fill(
     if done and fingerprint.provider != JUDGE:
         learn(store, fingerprint, embedder)
     if fingerprint.provider in ON_MACHINE:
-        _advance(store, number)
+        advance(store, number)
     return done
 
 
@@ -214,7 +214,7 @@ def _filled(store: SqliteStore, number: int) -> int:
     return int(store.reader.meta(_mark(number)) or 0)
 
 
-def _advance(store: SqliteStore, number: int) -> None:
+def advance(store: SqliteStore, number: int) -> None:
     """Note how far vectors of `number` go without a gap, in one transaction with the look at it."""
     with store.unit() as unit:
         gap = vectors.missing(unit.db, number, _filled(store, number), 1, forgotten=True)

@@ -21,12 +21,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "embed reembed": (),
     "embed status": (),
     "embed swap": ("--to", "builtin"),
+    "export": (),
     "forget": ("{spare}",),
     "graph link": ("{memory}", "{other}"),
     "graph rebuild": (),
     "graph related": ("{memory}",),
     "guide": (),
     "help": (),
+    "import": ("{file}",),
     "hook": ("session-start", "--host", "claude-code"),
     "insights approve": ("{review}",),
     "insights list": (),
@@ -106,7 +108,10 @@ def made(box) -> dict[str, str]:
     box.drain()
     memory, other, spare = box.store("SELECT uid FROM memory ORDER BY id")
     note = box.remember("The kitchen is painted green.")
-    return {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "backup": "none"}
+    file = box.data.parent / "notes.txt"
+    file.write_text("The lift is inspected in May.\n")
+    names = {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "backup": "none"}
+    return names | {"file": str(file)}
 
 
 def calls(names: dict[str, str]) -> dict[str, list[str]]:

@@ -1,0 +1,68 @@
+"""`memman import`."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memman.cli.options import json_option, place, store_option
+from memman.cli.person import confirm
+from memman.cli.show import as_data, text
+from memman.model.plural import counted
+
+if TYPE_CHECKING:
+    from memman.govern.portability import Preview
+
+_FORMATS = ("memman", "text")
+
+
+@click.command("import")
+@click.argument("path", type=click.Path())
+@click.option("--format", "form", type=click.Choice(_FORMATS), help="What PATH is; default: what it looks like.")
+@click.option("--dry-run", is_flag=True, help="Say what would come in, and change nothing.")
+@click.option("--mine", is_flag=True, help="These are your own words: trust them as yours.")
+@click.option("--scope", metavar="SCOPE", help="What notes hold for: personal, repository or path:FOLDER.")
+@click.option("--include-purged", is_flag=True, help="Bring back what was purged, too.")
+@json_option
+@store_option
+def import_(
+    path: str, form: str | None, dry_run: bool, mine: bool, scope: str | None, include_purged: bool, as_json: bool
+) -> None:
+    """Bring in memories from an export, another tool or a text file, after a look at what would come in.
+
+    What a store has already is left as it is, so that a second import adds nothing. An export of memman is restored as
+    it was; anything else is queued as notes.
+    """
+    from memman.govern import portability as govern
+
+    here, wanted = place(), govern.Wanted(form or "", mine, scope or "", include_purged)
+    was = govern.read(here, path, wanted)
+    told = list(_told(was.preview))
+    count = 0
+    if not dry_run and was.preview.count:
+        back = ", with what was purged" if include_purged else ""
+        confirm(f"Import these {was.preview.count}{back}?", listed=told)
+        count = govern.imported(here, was, wanted)
+    if as_json:
+        as_data(asdict(was.preview) | {"imported": count})
+        return
+    for line in told if dry_run or not was.preview.count else ():
+        text(line)
+    if not dry_run:
+        text(f"imported {counted(count, 'memory' if was.found.export else 'note')}")
+
+
+# No function of Python's can have the verb's name.
+globals()["import"] = import_
+
+
+def _told(preview: "Preview") -> Iterator[str]:
+    """Say what would come in, what would not, and why."""
+    yield f"{preview.what}: {preview.count} to import"
+    yield from (f"  {count} {name}" for name, count in preview.new.items())
+    if preview.held:
+        yield f"  {preview.held} of these read as orders, and will be held back for review"
+    yield from (f"left out, {name}: {count}" for name, count in preview.left.items() if count)
+    yield from (f"not carried: {said}" for said in preview.lacks)
+    yield from (f"for example: {said}" for said in preview.samples)

@@ -1,0 +1,156 @@
+"""Memories taken out to files and in from them, as a person asks for it."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from memman.config.drain_by_write import ask
+from memman.config.places import put_file
+from memman.config.schedule import refuse_stopped
+from memman.config.scope import asked
+from memman.govern.stores import Chosen, looking, reading, standing, steadily
+from memman.model.errors import CannotWrite, UsageError
+from memman.model.trust import unverified
+from memman.pipeline.injection import order
+from memman.portable import export as portable
+from memman.portable import lines, notes, restore
+from memman.portable.formats import recognised
+from memman.portable.incoming import OWN, Format, Found, Item
+
+# Texts that a preview shows.
+_SAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person asks of an import.
+
+    `form` is the format, '' for the one that is recognised, `mine` whether the words are their own, `scope` what they
+    hold for, and `purged` whether what was purged may come back.
+    """
+
+    form: str = ""
+    mine: bool = False
+    scope: str = ""
+    purged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an import would do: `new` by kind, what is left out and why, a few texts, and what is not carried."""
+
+    form: str
+    what: str
+    new: dict[str, int]
+    left: dict[str, int]
+    samples: tuple[str, ...]
+    lacks: tuple[str, ...]
+    held: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many memories or notes would come in."""
+        return sum(self.new.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file or folder that was read, and what would become of it."""
+
+    found: Found
+    preview: Preview
+    items: Mapping[str, Item] = field(default_factory=dict)
+
+
+def written(place: Chosen, *, vectors: bool = False) -> Iterator[str]:
+    """Yield the lines of a store's export. Raises UnknownStore."""
+    with reading(upgraded(place)) as catalogue:
+        yield from lines.written(portable.records(place.data, place.name, catalogue, vectors=vectors))
+
+
+def saved(place: Chosen, path: str, *, vectors: bool = False) -> None:
+    """Write a store's export to a file that nobody else may read; it replaces an older export, and no other file."""
+    try:
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                ours = lines.ours(file.readline())
+            if not ours and os.path.getsize(path):
+                raise UsageError(f"{path} is there already and no export of memman: give another name")
+        put_file(os.path.abspath(path), "".join(written(place, vectors=vectors)))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "another file is there, which is not text"
+        raise CannotWrite(f"{path} could not be written ({why})") from error
+
+
+def upgraded(place: Chosen) -> Chosen:
+    """Bring a store of an older memman to the newest schema; return it. Raises UnknownStore."""
+    with reading(place) as catalogue:
+        behind = not catalogue.reader.annotated
+    if behind:
+        _upgrade(place)
+    return place
+
+
+def waiting(place: Chosen) -> int:
+    """Count the notes that are no memories yet, and in no export."""
+    with looking(place) as (_, queue):
+        return len(queue.of(place.name))
+
+
+def read(place: Chosen, path: str, wanted: Wanted) -> Reading:
+    """Read what is to be imported, and say what would become of it. Raises UsageError and CannotWrite."""
+    form = recognised(path, wanted.form)
+    found = form.read(os.path.abspath(path))
+    return _rows(place, form, found, wanted) if found.export else _notes(place, form, found, wanted)
+
+
+def imported(place: Chosen, was: Reading, wanted: Wanted) -> int:
+    """Bring in what was read; return how many memories or notes are new."""
+    refuse_stopped(place.data, "import")
+    if was.found.export:
+        return len(restore.restored(place.data, place.name, was.found.export, purged=wanted.purged)[1])
+    count = notes.queued(place.data, place.name, was.preview.form, was.items, _stamp())
+    ask(place.data)
+    return count
+
+
+def _rows(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
+    assert found.export is not None  # noqa: S101 - the caller's own contract
+    plan = restore.planned(place.data, place.path, found.export, purged=wanted.purged)
+    left = {"here already": len(plan.here), "said here by another memory": len(plan.same), "purged": len(plan.purged)}
+    samples = tuple(record["text"] for record in plan.add[:_SAMPLES])
+    return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
+
+
+def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
+    scope, here = asked(wanted.scope or None), standing()
+
+    def settled(item: Item) -> Item:
+        source = OWN if wanted.mine else item.source
+        return replace(item, source=source, scope=scope or item.scope, repository=item.repository or here.repository)
+
+    items = [settled(item) for item in found.items if item.text.strip()]
+    said = notes.sorted_out(place.data, place.name, place.path, form.name, items, purged=wanted.purged)
+    left = {"here already": said.here, "purged": said.purged, "longer than a note may be": said.long}
+    new = list(said.new.values())
+    held = sum(bool(order(item.text)) for item in new if unverified(item.source))
+    samples = tuple(item.text for item in new[:_SAMPLES])
+    kinds = {
+        "of your own": sum(item.source == OWN for item in new),
+        "imported": sum(item.source != OWN for item in new),
+    }
+    preview = Preview(form.name, form.what, {k: n for k, n in kinds.items() if n}, left, samples, found.lacks, held)
+    return Reading(found, preview, said.new)
+
+
+def _stamp() -> dict[str, str]:
+    """Return where an import is made."""
+    user = os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid())
+    return {"host": os.uname().nodename, "user": user, "cwd": os.getcwd(), "revision": ""}
+
+
+@steadily
+def _upgrade(place: Chosen) -> None:
+    from memman.store.sqlite.store import SqliteStore
+
+    SqliteStore.open(place.data, place.name).close()

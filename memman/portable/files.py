@@ -1,0 +1,84 @@
+"""Reading what is to be imported: text as text, and databases of others without leaving a trace beside them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from memman.config.places import open_file
+from memman.model.errors import CannotWrite, UsageError
+
+_MAGIC = b"SQLite format 3\0"
+# Bytes of a text file that is read whole.
+_MOST = 1 << 30
+
+
+def text(path: str) -> str:
+    """Return a file's text. Raises UsageError for what is no UTF-8, and CannotWrite where it cannot be read."""
+    raw = _bytes(path, _MOST)
+    try:
+        said = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text (byte {error.start}): convert it, then import it again") from None
+    if "\0" in said:
+        raise UsageError(f"{path} is not a text file")
+    return said.replace("\r\n", "\n")
+
+
+def first_line(path: str) -> str:
+    """Return how a text file begins, '' for what is none."""
+    try:
+        return _bytes(path, 65_536).decode("utf-8-sig", "replace").partition("\n")[0]
+    except CannotWrite:
+        return ""
+
+
+def is_database(path: str) -> bool:
+    """Whether a file is an SQLite database."""
+    try:
+        return _bytes(path, len(_MAGIC)) == _MAGIC
+    except CannotWrite:
+        return False
+
+
+def tables(path: str) -> dict[str, set[str]]:
+    """Return the tables of a database with their columns, none where it is no database."""
+    if not os.path.isfile(path) or not is_database(path):
+        return {}
+    sql = "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'"
+    found: dict[str, set[str]] = {}
+    with database(path) as db:
+        for table, column in db.execute(sql):
+            found.setdefault(table, set()).add(column)
+    return found
+
+
+@contextmanager
+def database(path: str) -> Iterator[apsw.Connection]:
+    """Open another program's database to read. Raises UsageError where it cannot be read.
+
+    Its log counts where there is one; else the file is read as it lies there.
+    """
+    quoted = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    logged = os.path.exists(path + "-wal") and os.path.getsize(path + "-wal")
+    how = "mode=ro" if logged else "immutable=1"
+    try:
+        db = apsw.Connection(f"file:{quoted}?{how}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        db.set_busy_timeout(5_000)
+    except apsw.Error as error:
+        raise UsageError(f"{path} cannot be read as a database ({error})") from error
+    try:
+        yield db
+    except apsw.Error as error:
+        raise UsageError(f"{path} cannot be read as a database ({error})") from error
+    finally:
+        db.close()
+
+
+def _bytes(path: str, most: int) -> bytes:
+    try:
+        with open(path, "rb", opener=open_file) as file:
+            return file.read(most)
+    except OSError as error:
+        raise CannotWrite(f"{path} could not be read ({error.strerror})") from error

@@ -1,0 +1,22 @@
+"""The formats that can be imported, a module each, in the order in which they are tried."""
+
+import os
+
+from memman.model.errors import UsageError
+from memman.portable.formats import own, text
+from memman.portable.incoming import Format
+
+FORMATS: tuple[Format, ...] = (own.FORMAT, text.FORMAT)
+BY_NAME = {one.name: one for one in FORMATS}
+
+
+def recognised(path: str, name: str | None) -> Format:
+    """Return the format that a person names, or that a path is of. Raises UsageError."""
+    if not os.path.exists(path):
+        raise UsageError(f"there is no file or folder {path}")
+    if name:
+        return BY_NAME[name]
+    found = next((one for one in FORMATS if one.fits(path)), None)
+    if found is None:
+        raise UsageError(f"{path} is of no format that is recognised: name it with --format ({', '.join(BY_NAME)})")
+    return found

@@ -1,0 +1,52 @@
+"""What a file of some format holds for a store: texts that become notes, or memories as they were exported."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memman.portable.lines import Export
+
+# What the words of other tools are worth, and of a person's own rules.
+IMPORT, OWN = "import", "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One text that becomes a note.
+
+    `key` names it within its format for good, so that it comes in once, '' for what it says; `at` is when it was
+    said (Unix milliseconds), 0 where nobody knows. `replaces` is the key of the item that it takes the place of,
+    `edits` the uid of the memory; `repository` and `scope` are what it holds for, '' for what the command says.
+    """
+
+    text: str
+    key: str = ""
+    at: int = 0
+    source: str = IMPORT
+    category: str | None = None
+    importance: int | None = None
+    entities: tuple[str, ...] = ()
+    repository: str = ""
+    scope: str = ""
+    agent: str = ""
+    session: str = ""
+    replaces: str = ""
+    edits: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was read: items, or an `export` of memman's own; `lacks` says what of the file comes along with neither."""
+
+    items: tuple[Item, ...] = ()
+    lacks: tuple[str, ...] = ()
+    export: Export | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: how its files are recognised by their path, and read. `what` is for people."""
+
+    name: str
+    what: str
+    fits: Callable[[str], bool]
+    read: Callable[[str], Found]

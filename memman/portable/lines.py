@@ -1,0 +1,147 @@
+"""memman's own format: a header, and below it a JSON object a line, each of a kind."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memman.model.errors import UsageError
+from memman.model.trust import SOURCES
+from memman.model.vocabulary import CATEGORIES, IMPORTANCES, STATUSES
+
+VERSION = 1
+NAME = "memman export"
+# Kinds of lines, in the order they are written.
+MEMORY, NOTE, RULE, REJECTED, SETTING, PURGED = KINDS = ("memory", "note", "rule", "rejected", "setting", "purged")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file that was read: its header, and its lines by kind."""
+
+    header: Mapping[str, Any]
+    rows: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+
+
+def header(**about: object) -> dict[str, object]:
+    """Return the first line of a file."""
+    return {"format": NAME, "version": VERSION, **about}
+
+
+def written(lines: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Write objects as lines."""
+    for line in lines:
+        yield json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def ours(first: str) -> bool:
+    """Whether a file that begins with this line is of this format, whatever its version."""
+    try:
+        said = json.loads(first)
+    except ValueError:
+        return False
+    return isinstance(said, dict) and said.get("format") == NAME
+
+
+def read(path: str, text: str) -> Export:
+    """Read a file's text. Raises UsageError, which names the line, for what is not of this format."""
+    lines = text.split("\n")
+    if not ours(lines[0]):
+        raise UsageError(f"{path} is not an export of memman: its first line does not say so")
+    about = json.loads(lines[0])
+    if not isinstance(about.get("version"), int) or about["version"] > VERSION:
+        raise UsageError(
+            f"{path} is of version {about.get('version')!r} of the format, and this memman reads up to {VERSION}:"
+            " upgrade memman; nothing was imported"
+        )
+    found = Export(about)
+    for number, line in enumerate(lines[1:], 2):
+        if line.strip():
+            kind, record = _line(path, number, line)
+            if kind in found.rows:
+                found.rows[kind].append(record)
+    if len(found.rows[MEMORY]) < int(about.get("memories", 0)):
+        raise UsageError(
+            f"{path} is cut short: {len(found.rows[MEMORY])} of {about['memories']} memories; nothing was imported"
+        )
+    return found
+
+
+def _line(path: str, number: int, line: str) -> tuple[str, dict[str, Any]]:
+    try:
+        record = json.loads(line)
+        kind = record.pop("kind")
+        wrong = next((name for name, fits in _CHECKS.get(kind, {}).items() if not _fits(fits, record, name)), "")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise UsageError(f"line {number} of {path} is not what memman writes; nothing was imported") from None
+    if wrong:
+        raise UsageError(f"line {number} of {path}: {wrong!r} is missing or wrong; nothing was imported")
+    return kind, record
+
+
+def _fits(fits: "Check", record: Mapping[str, Any], name: str) -> bool:
+    return name in record and fits(record[name])
+
+
+Check = Callable[[Any], bool]
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str) and "\0" not in value
+
+
+def _name(value: object) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isalnum()
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_text, value))
+
+
+def _scope(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() <= {"repository", "path"} and all(map(_text, value.values()))
+
+
+def _or_none(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+def _one_of(*words: object) -> Check:
+    return lambda value: value in words
+
+
+def _marks(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_text, value.values()))
+
+
+_CHECKS: dict[str, dict[str, Check]] = {
+    MEMORY: {
+        "uid": _name,
+        "note": _name,
+        "text": _text,
+        "category": _one_of(*CATEGORIES),
+        "importance": _one_of(*map(int, IMPORTANCES)),
+        "entities": _texts,
+        "keywords": _texts,
+        "source": _one_of(*SOURCES),
+        "origin": _text,
+        "status": _one_of(*STATUSES),
+        "valid_from": _number,
+        "valid_to": _or_none(_number),
+        "recorded_at": _number,
+        "retired_at": _or_none(_number),
+        "superseded_by": _or_none(_name),
+        "row": _number,
+        "scope": _scope,
+        "marks": _marks,
+    },
+    NOTE: {"note": _name, "at": _number, "outcome": _text},
+    RULE: {"uid": _name, "text": _text, "scope": _scope, "made_at": _number},
+    REJECTED: {"digest": _name, "at": _number},
+    SETTING: {"key": _text},
+    PURGED: {"note": _name, "memory": _text},
+}

@@ -1,0 +1,109 @@
+"""Items of other formats as notes: which are new here, and how they are queued."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+from memman.clock import now_ms
+from memman.portable.incoming import Item
+from memman.queue.append import MAX_BYTES, insert_all
+from memman.queue.entry import entry, kept_uid
+from memman.queue.view import QueueView
+from memman.recovery.tombstones import Tombstones
+from memman.secrets import screened
+from memman.store.sqlite import load
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.reader import SqliteReader
+
+# Where what nobody dates goes: behind all that has a date.
+_NEWEST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Items by what becomes of them: `new` ones by the uid of their note."""
+
+    new: Mapping[str, Item]
+    here: int = 0
+    purged: int = 0
+    long: int = 0
+
+
+def uid(name: str, item: Item) -> str:
+    """Return the uid that the note of an item of the format `name` has, whenever it comes in."""
+    return _named(name, item.key) if item.key else kept_uid(f"{item.repository}\n{_folded(item.text)}")
+
+
+def sorted_out(data: str, store: str, path: str, name: str, items: Iterable[Item], *, purged: bool) -> Sorted:
+    """Tell the new items of a format from those that are known here, by their notes or by what they say.
+
+    With `purged` what was purged here comes back.
+    """
+    new: dict[str, Item] = {}
+    with closing(QueueView(data)) as queue, Catalogue.open(path) as catalogue:
+        known = _Known(set(queue.of(store)), Tombstones.load(data).touched, catalogue.reader)
+        counts = dict.fromkeys(("here", "purged", "long"), 0)
+        for item in items:
+            note = uid(name, item)
+            if purged and note in known.purged:
+                note = kept_uid(note)  # the receipt of the first would keep it out
+            why = "here" if note in new else known.why(note, item)
+            if why:
+                counts[why] += 1
+            else:
+                new[note] = item
+    return Sorted(dict(sorted(new.items(), key=lambda pair: pair[1].at or _NEWEST)), **counts)
+
+
+class _Known:
+    """What a store and its queue know already."""
+
+    def __init__(self, waiting: set[str], purged: frozenset[str], reader: SqliteReader) -> None:
+        self.waiting, self.purged, self.reader = waiting, purged, reader
+        self.said = {(_folded(text), repository) for text, repository, _ in load.said(reader.db)}
+
+    def why(self, note: str, item: Item) -> str:
+        """Say why an item does not come in, '' where it does."""
+        if note in self.purged:
+            return "purged"
+        if note in self.waiting or self.reader.has_receipt(note):
+            return "here"
+        text = _folded(item.text)
+        if not (item.edits or item.replaces) and not self.said.isdisjoint({(text, ""), (text, item.repository)}):
+            return "here"
+        return "long" if len(item.text.encode()) > MAX_BYTES else ""
+
+
+def queued(data: str, store: str, name: str, items: Mapping[str, Item], stamp: Mapping[str, str]) -> int:
+    """Queue items as notes, all or none, each said when it was said; return how many are new."""
+    now = now_ms()
+    rows = [_row(store, name, note, item, stamp, now) for note, item in items.items()]
+    return sum(fresh for _, fresh in insert_all(data, rows))
+
+
+def _row(
+    store: str, name: str, note: str, item: Item, stamp: Mapping[str, str], now: int
+) -> dict[str, str | int | None]:
+    columns: dict[str, str | int | None] = {
+        **stamp,
+        "store": store,
+        "text": screened(item.text),
+        "source": item.source,
+        "category": item.category,
+        "importance": item.importance,
+        "entities": screened("\n".join(item.entities)),
+        "replaces": item.edits or (item.replaces and _named(name, item.replaces)),
+        "agent": item.agent,
+        "session": item.session,
+        "repository": screened(item.repository),
+        "scope": item.scope,
+    }
+    return entry(columns) | {"uid": note, "queued_at": min(item.at or now, now)}
+
+
+def _named(name: str, key: str) -> str:
+    return kept_uid(f"{name}\n{key}")
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()

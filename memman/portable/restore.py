@@ -1,0 +1,128 @@
+"""An export taken in: what a store lacks is added as it was, rows and not notes, and what it has stays."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from memman.clock import now_ms
+from memman.locks import quiet
+from memman.pipeline import context
+from memman.portable.lines import MEMORY, NOTE, PURGED, REJECTED, RULE, SETTING, Export
+from memman.providers import builtin_embedder
+from memman.queue.notes import Queue
+from memman.recovery.swap import finish
+from memman.recovery.tombstones import WHOLE, Tombstones, bury, dig_up
+from memman.secrets.leaks import cleaned
+from memman.store.sqlite import load
+from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.backfill import advance, fill
+from memman.upkeep.idle import UPGRADING
+
+# Memories that are indexed and embedded at once.
+_PART = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be added, and what is not: `here` already, said here by another memory (`same`), `purged`.
+
+    With `in_place` memories get the rows that they had: the store is empty, or is the one that they are from.
+    """
+
+    add: Sequence[Mapping[str, Any]]
+    here: Mapping[str, int]
+    same: Mapping[str, int]
+    purged: Sequence[Mapping[str, Any]]
+    in_place: bool
+
+    def counted(self) -> dict[str, int]:
+        """Count what is to be added by status."""
+        return dict(Counter(record["status"] for record in self.add))
+
+
+def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan:
+    """Compare an export with a store. With `purged` what was purged here comes back."""
+    with Catalogue.open(store_path) as catalogue:
+        rows, said = load.known(catalogue.reader.db), load.said(catalogue.reader.db)
+    memories = export.rows[MEMORY]
+    here = {record["uid"]: rows[record["uid"]] for record in memories if record["uid"] in rows}
+    in_place = not rows or (bool(here) and all(one["row"] == here.get(one["uid"], one["row"]) for one in memories))
+    buried = Tombstones() if purged else Tombstones.load(data)
+    gone = [one for one in memories if one["uid"] not in here and buried.hold(one["note"], one["uid"])]
+    left = {one["uid"] for one in gone}
+    fresh = [record for record in memories if record["uid"] not in here.keys() | left]
+    same = {record["uid"]: said[key] for record in fresh if (key := _says(record)) in said}
+    return Plan([one for one in fresh if one["uid"] not in same], here, same, gone, in_place)
+
+
+def restored(data: str, store: str, export: Export, *, purged: bool) -> tuple[Plan, list[int]]:
+    """Add to a store what it lacks of an export, all of it or nothing; return what was planned, and the rows.
+
+    Raises Busy where a drain or a backup takes longer.
+    """
+    with quiet(data):
+        finish(data)
+        with closing(SqliteStore.open(data, store)) as opened:
+            plan = planned(data, opened.path, export, purged=purged)
+            added = _added(opened, export, plan)
+            opened.maintain()
+        _settle(data, export, plan)
+        with closing(Queue(data)) as queue:
+            queue.set_meta(UPGRADING, "1")  # the judge has not read them yet
+    return plan, added
+
+
+def _added(store: SqliteStore, export: Export, plan: Plan) -> list[int]:
+    rows, records = {**plan.here, **plan.same}, [_harmless(record) for record in plan.add]
+    with builtin_embedder() as local:
+        with store.unit() as unit:
+            added = load.add(unit, records, rows, in_place=plan.in_place, at=now_ms())
+            load.link(unit, export.rows[MEMORY], rows, frozenset(added))
+            load.put(unit.db, "receipt", map(cleaned, export.rows[NOTE]))
+            load.put_rules(unit, map(cleaned, export.rows[RULE]))
+            load.put(unit.db, "rejected", map(_digested, export.rows[REJECTED]))
+            for setting in export.rows[SETTING]:
+                load.put_setting(unit, setting, rows)
+            for first in range(0, len(added), _PART):
+                context.index(unit, local, store.cell, added[first : first + _PART])
+            numbers = load.put_vectors(unit, plan.add, rows)
+        asyncio.run(fill(store, local))
+        for number in numbers:
+            advance(store, number)
+    return added
+
+
+def _settle(data: str, export: Export, plan: Plan) -> None:
+    """Keep from now on what was purged where the export is from, and let go of what has come back."""
+    back = {record["uid"] for record in plan.add}
+    dig_up(data, back, {record["note"] for record in plan.add})
+    known, there = Tombstones.load(data), plan.here.keys() | back
+    notes = {record["note"] for record in export.rows[MEMORY] if record["uid"] in there}
+    fresh = [
+        (one["note"], one["memory"])
+        for one in export.rows[PURGED]
+        if one["memory"] not in there
+        and (one["memory"] not in known.memories if one["memory"] != WHOLE else one["note"] not in known.notes | notes)
+    ]
+    if fresh:
+        bury(data, fresh, now_ms())
+
+
+def _harmless(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Take secrets out of all that a memory says."""
+    return {name: value if name == "vectors" else cleaned(value) for name, value in record.items()}
+
+
+def _digested(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {"digest": bytes.fromhex(record["digest"]), "at": record["at"]}
+
+
+def _says(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return what a memory says and holds for; one that is not current says nothing now."""
+    scope = record["scope"]
+    said = record["text"] if record["status"] == "current" else ""
+    return said, scope.get("repository", ""), scope.get("path", "")

@@ -1,0 +1,139 @@
+"""A store written out row by row: rows name each other by uid, so that they fit into any store."""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apsw
+
+from memman.model.vocabulary import BUILTIN, JUDGE, REPLACED
+from memman.store import MemoryRow
+from memman.store.sqlite.schema import UNIT_WEIGHT
+
+Record = dict[str, Any]
+# Tables with rows of a memory that go with it as they are.
+SIDES = ("freshness", "file", "evidence", "shown")
+# How the settings begin that are the store's own and no memory's.
+SPREAD = "spread:"
+LISTS = ("entities", "keywords")
+# What is kept of an edge and of a vector, beside whose it is.
+_EDGES = (
+    'SELECT e.src, m.uid AS "to", k.name AS kind, e.weight, e.detail FROM link e JOIN memory m ON m.id = e.dst'
+    " JOIN edge_kind k ON k.id = e.kind ORDER BY e.src, e.kind, e.dst"
+)
+_VECTORS = (
+    "SELECT v.memory, e.provider, e.model, e.dimension, v.planes, v.squares FROM vector v"
+    f" JOIN embedder e ON e.id = v.embedder WHERE e.provider NOT IN ('{BUILTIN}', '{JUDGE}') ORDER BY v.memory, e.id"
+)
+
+
+def columns(db: apsw.Connection, table: str) -> list[str]:
+    """Return the columns of a table."""
+    return [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?) ORDER BY cid", (table,))]
+
+
+def receipts(db: apsw.Connection) -> Iterator[Record]:
+    """Yield what the store recorded of each note, oldest first."""
+    yield from _rows(db, "receipt", columns(db, "receipt"), "at, note")
+
+
+def memories(db: apsw.Connection, *, vectors: bool = False) -> Iterator[Record]:
+    """Yield every memory with all that is kept of it, by row; `vectors` are those that others than memman made."""
+    uids = dict(db.execute("SELECT id, uid FROM memory"))
+    marks, scopes = _marks(db, set(uids.values())), _scopes(db)
+    beside = {table: _grouped(_side(db, table)) for table in SIDES}
+    beside["links"] = _grouped((src, _edge(edge)) for src, *edge in db.execute(_EDGES))
+    beside["aliases"] = _grouped((n, pair) for n, *pair in db.execute("SELECT memory, name, means FROM alias"))
+    if vectors:
+        beside["vectors"] = _grouped((memory, _vector(*made)) for memory, *made in db.execute(_VECTORS))
+    for values in db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id"):
+        record = MemoryRow(values).record()
+        row = record.pop("id")
+        record |= {name: json.loads(record[name]) for name in LISTS}
+        record |= {"superseded_by": uids.get(record["superseded_by"]), "row": row}
+        record |= {"scope": scopes.get(row, {}), "marks": marks.get(record["uid"], {})}
+        yield record | {name: found[row] for name, found in beside.items() if row in found}
+
+
+def rules(db: apsw.Connection) -> Iterator[Record]:
+    """Yield the rules, oldest first, each with what it holds for."""
+    scopes = {n: _scope(*named) for n, *named in db.execute("SELECT id, repository, path FROM scope")}
+    for record in _rows(db, "rule", [name for name in columns(db, "rule") if name != "id"], "id"):
+        yield record | {"scope": scopes.get(record["scope"], {})}
+
+
+def rejected(db: apsw.Connection) -> Iterator[Record]:
+    """Yield the digests of what a person rejected."""
+    for digest, at in db.execute("SELECT lower(hex(digest)), at FROM rejected ORDER BY at, 1"):
+        yield {"digest": digest, "at": at}
+
+
+def settings(db: apsw.Connection) -> Iterator[Record]:
+    """Yield the settings that recall depends on, and which memories replace notes that are not stored yet."""
+    for key, value in db.execute("SELECT key, value FROM meta WHERE key GLOB ? ORDER BY key", (SPREAD + "*",)):
+        yield {"key": key, "value": value}
+    uids = dict(db.execute("SELECT id, uid FROM memory"))
+    for key, value in db.execute("SELECT key, value FROM meta WHERE key GLOB ? ORDER BY key", (REPLACED + "*",)):
+        row, _, since = value.partition(" ")
+        if int(row) in uids:
+            yield {"key": key, "memory": uids[int(row)], "since": since}
+
+
+def remade_elsewhere(db: apsw.Connection) -> list[str]:
+    """Name the embedders, other than the built-in one, that have made vectors."""
+    sql = f"SELECT provider || '/' || model FROM embedder WHERE provider NOT IN ('{BUILTIN}', '{JUDGE}') ORDER BY id"
+    return [name for (name,) in db.execute(sql)]
+
+
+def last_change(db: apsw.Connection) -> int:
+    """Return the number of the newest line of the log: it grows with every change of a memory."""
+    return int(db.execute("SELECT max(id) FROM log").get or 0)
+
+
+def _rows(db: apsw.Connection, table: str, names: list[str], order: str) -> Iterator[Record]:
+    for values in db.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):
+        yield dict(zip(names, values, strict=True))
+
+
+def _side(db: apsw.Connection, table: str) -> Iterator[tuple[int, Record]]:
+    names = [name for name in columns(db, table) if name != "memory"]
+    for memory, *values in db.execute(f"SELECT memory, {', '.join(names)} FROM {table} ORDER BY memory, 2"):
+        yield memory, dict(zip(names, values, strict=True))
+
+
+def _grouped(pairs: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
+    found: dict[int, list[Any]] = {}
+    for memory, one in pairs:
+        found.setdefault(memory, []).append(one)
+    return found
+
+
+def _edge(edge: list[Any]) -> Record:
+    other, kind, weight, detail = edge
+    return {"to": other, "kind": kind, "weight": weight / UNIT_WEIGHT, "detail": detail}
+
+
+def _vector(provider: str, model: str, dimension: int, planes: bytes, squares: int) -> Record:
+    by = {"provider": provider, "model": model, "dimension": dimension}
+    return by | {"planes": base64.b64encode(planes).decode(), "squares": squares}
+
+
+def _marks(db: apsw.Connection, uids: set[str]) -> dict[str, dict[str, str]]:
+    """Return the settings that are named after a memory: protected, maybe replaced, held back."""
+    found: dict[str, dict[str, str]] = {}
+    for key, value in db.execute("SELECT key, value FROM meta ORDER BY key"):
+        mark, _, uid = key.partition(":")
+        if uid in uids:
+            found.setdefault(uid, {})[mark] = value
+    return found
+
+
+def _scopes(db: apsw.Connection) -> dict[int, Record]:
+    sql = "SELECT memory, repository, path FROM scoped JOIN scope ON scope.id = scope WHERE repository <> ''"
+    return {memory: _scope(*named) for memory, *named in db.execute(sql)}
+
+
+def _scope(repository: str, path: str) -> Record:
+    named = {"repository": repository, "path": path}
+    return {name: said for name, said in named.items() if said}
