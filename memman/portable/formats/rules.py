@@ -1,0 +1,62 @@
+"""CLAUDE.md, AGENTS.md and their like: each item and each paragraph is a note of the repository that it lies in."""
+
+import os
+import re
+from collections.abc import Iterator
+
+from memman.config.places import data_dir
+from memman.config.repository import repository
+from memman.config.scope import PATH, PERSONAL, REPOSITORY, identity
+from memman.portable import files
+from memman.portable.incoming import IMPORT, OWN, Format, Found, Item
+
+NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
+# Where a person keeps rules of their own, below their home.
+_HOMES = (".claude", ".codex", ".gemini", ".config/opencode")
+_LACKS = ("headings, code blocks, tables and the files that it includes with @", "dates: the file's own counts")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_INCLUDED = re.compile(r"@\S+$")
+
+
+def passages(text: str) -> Iterator[str]:
+    """Yield the items and paragraphs of Markdown, each on one line."""
+    said: list[str] = []
+    fenced = False
+    for line in [*text.split("\n"), ""]:
+        fence = line.lstrip().startswith(("```", "~~~"))
+        item = _ITEM.match(line)
+        bare = fenced or fence or not line.strip() or line.startswith(("#", "|", "<!--", "---"))
+        if (bare or item) and said:
+            yield " ".join(said)
+            said = []
+        if fence:
+            fenced = not fenced
+        elif not bare:
+            said.append(line[item.end() :].strip() if item else line.strip())
+
+
+def held_for(folder: str) -> tuple[str, str]:
+    """Return the repository that a folder lies in, '' for none, and what is said there holds for."""
+    found = repository(os.path.realpath(folder))
+    if found is None:
+        return "", ""
+    below = os.path.relpath(os.path.realpath(folder), os.path.realpath(found.root))
+    return identity(data_dir(), found), REPOSITORY if below == "." else PATH + below
+
+
+def _fits(path: str) -> bool:
+    return os.path.isfile(path) and os.path.basename(path).lower() in NAMES
+
+
+def _read(path: str) -> Found:
+    folder = os.path.dirname(path)
+    if os.path.realpath(folder) in {os.path.realpath(os.path.expanduser(f"~/{home}")) for home in _HOMES}:
+        source, whose, scope = OWN, "", PERSONAL
+    else:
+        source, (whose, scope) = IMPORT, held_for(folder)
+    at = int(os.stat(path).st_mtime * 1000)
+    said = (text for text in passages(files.text(path)) if not _INCLUDED.match(text))
+    return Found(tuple(Item(text, at=at, source=source, repository=whose, scope=scope) for text in said), _LACKS)
+
+
+FORMAT = Format("rules", "rules of agents (CLAUDE.md, AGENTS.md)", _fits, _read)
