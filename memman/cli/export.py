@@ -5,24 +5,41 @@ import sys
 import click
 
 from memman.cli.options import place, store_option
-from memman.cli.show import complain
+from memman.cli.show import complain, text
+from memman.model.errors import UsageError
 from memman.model.plural import counted
 
 
 @click.command()
 @click.argument("path", required=False, type=click.Path())
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("jsonl", "markdown")),
+    default="jsonl",
+    show_default=True,
+    help="One file that memman restores, or a folder with a file a memory.",
+)
+@click.option("--git", is_flag=True, help="With markdown: commit the folder, which becomes a git repository.")
 @click.option("--vectors", is_flag=True, help="With the vectors of embedders other than the built-in one.")
 @store_option
-def export(path: str | None, vectors: bool) -> None:
+def export(path: str | None, form: str, git: bool, vectors: bool) -> None:
     """Write a store's memories to a file, or to standard output: a JSON object a line.
 
     With all that recall depends on, and what is superseded, forgotten and held back, but without secrets.
-    `memman import` takes it in.
+    `memman import` takes it in. A folder of Markdown is for people: a file a memory, linked to one another.
     """
     from memman.govern import portability as govern
 
     here = place()
-    if path is None:
+    if form == "markdown":
+        if path is None:
+            raise UsageError("which folder? memman export --format markdown FOLDER")
+        done = govern.unfolded(here, path, repository=git)
+        text(f"{counted(len(done.written), 'file')} written, {len(done.removed)} removed")
+        for name in done.edited:
+            text(f"edited, and left as it is: {name}; `memman import {path}` takes it in")
+    elif path is None:
         for line in govern.written(here, vectors=vectors):
             sys.stdout.write(line)
     else:

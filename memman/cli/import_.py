@@ -14,7 +14,7 @@ from memman.model.plural import counted
 if TYPE_CHECKING:
     from memman.govern.portability import Preview
 
-_FORMATS = ("memman", "rules", "claude-code", "claude-mem", "mem0", "memman-older", "text")
+_FORMATS = ("memman", "markdown", "rules", "claude-code", "claude-mem", "mem0", "memman-older", "text")
 
 
 @click.command("import")

@@ -14,6 +14,9 @@ from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.upkeep.idle import PASSED_OVER, UPGRADING, unscreened
 
+# Queue setting, by store: the last change that the folder of Markdown has.
+EXPORTED = "exported:"
+
 
 class Upkeep:
     """The work of one round of a drain on queue and stores, each part bounded; the next drain goes on with it."""
@@ -32,6 +35,7 @@ class Upkeep:
         self.queue.set_meta(UPGRADING, "1" if left or unseen or unjudged else "")
         if not self.stopping():
             self._backed_up()
+            self._exported()
 
     async def _tidied(self) -> None:
         from memman.upkeep.maintenance import maintain
@@ -101,6 +105,25 @@ class Upkeep:
             if made:
                 self.log.write("backup taken", backup=made.id)
                 self._tick()
+
+    def _exported(self) -> None:
+        """Bring the folder of Markdown up to date, where the settings name one and a store has changed since."""
+        folder = self.stores.providers.settings["MEMMAN_EXPORT_FOLDER"]
+        if not folder:
+            return
+        from memman.portable.markdown import kept
+        from memman.store.sqlite.dump import last_change
+
+        for name in self._names(all_stores=True):
+            try:
+                state = f"{last_change(self.stores.store(name).db)} {folder}"
+                if self.queue.meta(EXPORTED + name) != state:
+                    done = kept(self.data, name, folder)
+                    self.queue.set_meta(EXPORTED + name, state)
+                    self.log.write("exported", store=name, files=len(done.changed), edited=len(done.edited))
+                    self._tick()
+            except Exception as error:  # noqa: BLE001 - what is in the way of a copy is no reason to drain nothing
+                self.log.write("export failed", **failure(error))
 
     def _names(self, *, all_stores: bool) -> list[str]:
         return folder.names(self.data) if all_stores else sorted(self.stores.opened)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from memman.config.drain_by_write import ask
-from memman.config.places import put_file
+from memman.config.places import make_folder, put_file
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import asked
 from memman.govern.stores import Chosen, looking, reading, standing, steadily
@@ -13,7 +13,7 @@ from memman.model.errors import CannotWrite, UsageError
 from memman.model.trust import unverified
 from memman.pipeline.injection import order
 from memman.portable import export as portable
-from memman.portable import lines, notes, restore
+from memman.portable import git, lines, markdown, notes, restore
 from memman.portable.formats import recognised
 from memman.portable.incoming import OWN, Format, Found, Item
 
@@ -80,6 +80,18 @@ def saved(place: Chosen, path: str, *, vectors: bool = False) -> None:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "another file is there, which is not text"
         raise CannotWrite(f"{path} could not be written ({why})") from error
+
+
+def unfolded(place: Chosen, folder: str, *, repository: bool) -> markdown.Refreshed:
+    """Bring a folder of Markdown up to date; with `repository` it is made one of git, and the changes are committed."""
+    folder = os.path.abspath(folder)
+    try:
+        make_folder(folder)
+    except OSError as error:
+        raise CannotWrite(f"{folder} could not be made ({error.strerror})") from error
+    if repository:
+        git.begin(folder)
+    return markdown.kept(upgraded(place).data, place.name, folder)
 
 
 def upgraded(place: Chosen) -> Chosen:

@@ -15,7 +15,8 @@ class Item:
 
     `key` names it within its format for good, so that it comes in once, '' for what it says; `at` is when it was
     said (Unix milliseconds), 0 where nobody knows. `replaces` is the key of the item that it takes the place of,
-    `edits` the uid of the memory; `repository` and `scope` are what it holds for, '' for what the command says.
+    `edits` the uid of the memory, and `memory` that of the one that says so already. `repository` and `scope` are what
+    it holds for, '' for what the command says.
     """
 
     text: str
@@ -31,6 +32,7 @@ class Item:
     session: str = ""
     replaces: str = ""
     edits: str = ""
+    memory: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memman.clock import now_ms
-from memman.portable.incoming import Item
+from memman.portable.incoming import IMPORT, Item
 from memman.queue.append import MAX_BYTES, insert_all
 from memman.queue.entry import entry, kept_uid
 from memman.queue.view import QueueView
@@ -41,11 +41,12 @@ def sorted_out(data: str, store: str, path: str, name: str, items: Iterable[Item
     """
     new: dict[str, Item] = {}
     with closing(QueueView(data)) as queue, Catalogue.open(path) as catalogue:
-        known = _Known(set(queue.of(store)), Tombstones.load(data).touched, catalogue.reader)
+        buried = Tombstones.load(data)
+        known = _Known(set(queue.of(store)), Tombstones() if purged else buried, catalogue.reader)
         counts = dict.fromkeys(("here", "purged", "long"), 0)
-        for item in items:
+        for item in map(known.settled, items):
             note = uid(name, item)
-            if purged and note in known.purged:
+            if purged and note in buried.touched:
                 note = kept_uid(note)  # the receipt of the first would keep it out
             why = "here" if note in new else known.why(note, item)
             if why:
@@ -58,15 +59,23 @@ def sorted_out(data: str, store: str, path: str, name: str, items: Iterable[Item
 class _Known:
     """What a store and its queue know already."""
 
-    def __init__(self, waiting: set[str], purged: frozenset[str], reader: SqliteReader) -> None:
-        self.waiting, self.purged, self.reader = waiting, purged, reader
+    def __init__(self, waiting: set[str], tombs: Tombstones, reader: SqliteReader) -> None:
+        self.waiting, self.tombs, self.reader, self.rows = waiting, tombs, reader, load.known(reader.db)
         self.said = {(_folded(text), repository) for text, repository, _ in load.said(reader.db)}
+
+    def settled(self, item: Item) -> Item:
+        """Make an edit of a memory that is not here a text like any other."""
+        return replace(item, edits="", source=IMPORT) if item.edits and item.edits not in self.rows else item
 
     def why(self, note: str, item: Item) -> str:
         """Say why an item does not come in, '' where it does."""
-        if note in self.purged:
+        if note in self.tombs.touched:
             return "purged"
         if note in self.waiting or self.reader.has_receipt(note):
+            return "here"
+        if self.tombs.hold("", item.memory or item.edits):
+            return "purged"
+        if item.memory in self.rows:
             return "here"
         text = _folded(item.text)
         if not (item.edits or item.replaces) and not self.said.isdisjoint({(text, ""), (text, item.repository)}):

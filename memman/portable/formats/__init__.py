@@ -3,11 +3,11 @@
 import os
 
 from memman.model.errors import UsageError
-from memman.portable.formats import claude_code, claude_mem, mem0, older, own, rules, text
+from memman.portable.formats import claude_code, claude_mem, mem0, older, own, rules, text, vault
 from memman.portable.incoming import Format
 
 FORMATS: tuple[Format, ...] = tuple(
-    module.FORMAT for module in (own, rules, claude_code, claude_mem, mem0, older, text)
+    module.FORMAT for module in (own, vault, rules, claude_code, claude_mem, mem0, older, text)
 )
 BY_NAME = {one.name: one for one in FORMATS}
 

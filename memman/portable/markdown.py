@@ -1,0 +1,171 @@
+"""A store as a folder of Markdown: a file a memory, below a folder for its scope. Only what has changed is written."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from memman.config.places import fsync_folder, put_file, store_path, text_at
+from memman.config.scope import PERSONAL, label
+from memman.model.errors import CannotWrite
+from memman.model.moments import iso
+from memman.model.plural import counted
+from memman.model.text import SHORT_ID
+from memman.model.vocabulary import HIDDEN
+from memman.portable import front, git
+from memman.secrets.leaks import cleaned
+from memman.store.sqlite import dump
+from memman.store.sqlite.catalogue import Catalogue
+
+# The first name in a file of ours, and the version of its format.
+MARK, VERSION = "memman", 1
+# Characters of a file's name beside its id.
+_NAMED = 48
+_BESIDE = "\n\n## Related\n\n"
+_SHOWN = ("category", "importance", "status", "source", "entities", "keywords", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The files of a folder that were written and removed, and those a person has edited, which were left."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    edited: tuple[str, ...]
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """All that is new to git."""
+        return (*self.written, *self.removed)
+
+
+def refresh(catalogue: Catalogue, folder: str) -> Refreshed:
+    """Bring a folder up to what a store holds. Raises OSError.
+
+    Held-back and forgotten memories have no file. One whose text a person has edited stays as it is.
+    """
+    files, owned = dict(_files(catalogue)), dict(ours(folder))
+    known = {_stored(text) for text in files.values()}
+    written, removed, edited = [], [], []
+    for name, text in files.items():
+        path = f"{folder}/{name}"
+        if (there := text_at(path)) == text:
+            continue
+        if there and is_edited(there) and _stored(there) not in known:
+            edited.append(path)
+            continue
+        put_file(path, text)
+        written.append(path)
+    for path, text in owned.items():
+        if os.path.relpath(path, folder) not in files and not is_edited(text):
+            os.unlink(path)
+            removed.append(path)
+    for place in {os.path.dirname(path) for path in removed}:
+        fsync_folder(place)
+    return Refreshed(tuple(written), tuple(removed), tuple(edited))
+
+
+def ours(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of the files below a folder that memman has written."""
+    for place, below, names in os.walk(folder):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in sorted(names):
+            if name.endswith(".md"):
+                text = text_at(f"{place}/{name}")
+                if text.startswith(f"---\n{MARK}: "):
+                    yield f"{place}/{name}", text
+
+
+def said(body: str) -> str:
+    """Return the text of a memory from the body of its file."""
+    return body.partition(_BESIDE.strip("\n"))[0].strip()
+
+
+def is_edited(text: str) -> bool:
+    """Whether a person has changed what a file says."""
+    about, body = front.parted(text)
+    return about.get("digest") != _digest(said(body))
+
+
+def _stored(text: str) -> str:
+    return said(front.parted(text)[1])
+
+
+def kept(data: str, store: str, folder: str) -> Refreshed:
+    """Bring the folder of a store, below that of all, up to date, and commit it where that is a repository.
+
+    Raises CannotWrite and StoreError.
+    """
+    with Catalogue.open(store_path(data, store)) as catalogue:
+        try:
+            done = refresh(catalogue, f"{folder}/{store}")
+        except OSError as error:
+            raise CannotWrite(f"{folder} could not be written ({error.strerror})") from error
+    if git.is_repository(folder):
+        count = len(done.changed)
+        git.commit(folder, done.changed, f"memman: {counted(count, 'memory')} of {store} written or removed")
+    return done
+
+
+def _files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Yield (path below the folder, text) for each memory that is shown."""
+    shown = [cleaned(one) for one in dump.memories(catalogue.reader.db) if one["status"] not in HIDDEN]
+    names = {one["uid"]: _name(one) for one in shown}
+    before: dict[str, list[str]] = {}
+    for one in shown:
+        if one["superseded_by"] in names:
+            before.setdefault(one["superseded_by"], []).append(one["uid"])
+    folders = _folders(shown)
+    for one in shown:
+        place = folders[_whose(one)] + (f"/{_plain(one['scope']['path'], '/')}" if one["scope"].get("path") else "")
+        yield f"{place}/{names[one['uid']]}.md", _text(one, names, before.get(one["uid"], []))
+
+
+def _text(one: Mapping[str, Any], names: Mapping[str, str], before: list[str]) -> str:
+    scope = label(_whose(one), one["scope"].get("path", "")) or PERSONAL
+    about = {MARK: VERSION, "id": one["uid"], "scope": scope, **{name: one[name] for name in _SHOWN}}
+    about |= {"valid_from": iso(one["valid_from"])}
+    about |= {"valid_to": iso(one["valid_to"])} if one["valid_to"] is not None else {}
+    heir = one["superseded_by"]
+    about |= {"superseded_by": _link(names[heir])} if heir in names else {}
+    about |= {"supersedes": [_link(names[uid]) for uid in before]} if before else {}
+    edges = {f"- {_link(names[edge['to']])} ({edge['kind']})" for edge in one.get("links", ()) if edge["to"] in names}
+    about |= {"digest": _digest(one["text"].strip())}
+    return front.written(about, one["text"].strip() + (_BESIDE + "\n".join(sorted(edges)) if edges else ""))
+
+
+def _folders(shown: list[dict[str, Any]]) -> dict[str, str]:
+    """Name the folder of each repository; of two that are called alike the later has more to its name."""
+    found, taken = {"": PERSONAL}, {PERSONAL}
+    for whose in dict.fromkeys(map(_whose, shown)):
+        name = _plain(label(whose, "")) or "repository"
+        if whose and name in taken:
+            name = f"{name}-{_digest(whose)}"
+        if whose:
+            found[whose] = name
+            taken.add(name)
+    return found
+
+
+def _whose(one: Mapping[str, Any]) -> str:
+    return str(one["scope"].get("repository", ""))
+
+
+def _name(one: Mapping[str, Any]) -> str:
+    return f"{_plain(one['text'])[:_NAMED].strip('-')}-{one['uid'][:SHORT_ID]}".strip("-")
+
+
+def _plain(text: str, kept: str = "") -> str:
+    """Write a text as a part of a path: letters, digits and hyphens."""
+    parts = (re.sub(r"[^\w]+", "-", part).strip("-_") for part in (text.split(kept) if kept else [text]))
+    return kept.join(filter(None, parts)).casefold()
+
+
+def _link(name: str) -> str:
+    return f"[[{name}]]"
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=4).hexdigest()
