@@ -8,7 +8,7 @@ from memman.config.drain_by_write import ask
 from memman.config.places import make_folder, put_file
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import asked
-from memman.govern.stores import Chosen, looking, reading, standing, steadily
+from memman.govern.stores import Chosen, expected, looking, reading, standing, steadily
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.trust import unverified
 from memman.pipeline.injection import order
@@ -110,8 +110,9 @@ def waiting(place: Chosen) -> int:
 
 
 def read(place: Chosen, path: str, wanted: Wanted) -> Reading:
-    """Read what is to be imported, and say what would become of it. Raises UsageError and CannotWrite."""
+    """Read what is to be imported, and say what would become of it. Raises UsageError, UnknownStore and CannotWrite."""
     form = recognised(path, wanted.form)
+    expected(place)
     found = form.read(os.path.abspath(path))
     return _rows(place, form, found, wanted) if found.export else _notes(place, form, found, wanted)
 

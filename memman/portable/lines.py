@@ -7,10 +7,13 @@ from typing import Any
 
 from memman.model.errors import UsageError
 from memman.model.trust import SOURCES
-from memman.model.vocabulary import CATEGORIES, IMPORTANCES, STATUSES
+from memman.model.vocabulary import CATEGORIES, IMPORTANCES, REPLACED, STATUSES
 
 VERSION = 1
 NAME = "memman export"
+# How settings begin that an export has, and what is learned of an embedder: count, mean and squares.
+SETTINGS = ("spread:", REPLACED)
+_SPREAD = ("count", "mean", "squares")
 # Kinds of lines, in the order they are written.
 MEMORY, NOTE, RULE, REJECTED, SETTING, PURGED = KINDS = ("memory", "note", "rule", "rejected", "setting", "purged")
 
@@ -71,6 +74,8 @@ def _line(path: str, number: int, line: str) -> tuple[str, dict[str, Any]]:
     try:
         record = json.loads(line)
         kind = record.pop("kind")
+        if "value" in record and kind == SETTING and not _spread(record["value"]):
+            raise ValueError  # noqa: TRY301 - as good as what json finds
         wrong = next((name for name, fits in _CHECKS.get(kind, {}).items() if not _fits(fits, record, name)), "")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UsageError(f"line {number} of {path} is not what memman writes; nothing was imported") from None
@@ -115,7 +120,21 @@ def _one_of(*words: object) -> Check:
 
 
 def _marks(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_text, value.values()))
+    return isinstance(value, dict) and all(map(_text, value.values())) and _dated(value)
+
+
+def _dated(marks: Mapping[str, str]) -> bool:
+    """Whether marks say since when a memory is protected or held back."""
+    return all(marks.get(name, "0").isdigit() for name in ("protected", "held"))
+
+
+def _setting(value: object) -> bool:
+    return _text(value) and str(value).startswith(SETTINGS)
+
+
+def _spread(value: object) -> bool:
+    said = json.loads(value) if isinstance(value, str) else None
+    return isinstance(said, list) and len(said) == len(_SPREAD) and all(isinstance(one, int | float) for one in said)
 
 
 _CHECKS: dict[str, dict[str, Check]] = {
@@ -142,6 +161,6 @@ _CHECKS: dict[str, dict[str, Check]] = {
     NOTE: {"note": _name, "at": _number, "outcome": _text},
     RULE: {"uid": _name, "text": _text, "scope": _scope, "made_at": _number},
     REJECTED: {"digest": _name, "at": _number},
-    SETTING: {"key": _text},
+    SETTING: {"key": _setting},
     PURGED: {"note": _name, "memory": _text},
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.locks import quiet
+from memman.model.errors import UsageError
 from memman.pipeline import context
 from memman.portable.lines import MEMORY, NOTE, PURGED, REJECTED, RULE, SETTING, Export
 from memman.providers import builtin_embedder
@@ -68,7 +69,12 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> tuple[Pl
         finish(data)
         with closing(SqliteStore.open(data, store)) as opened:
             plan = planned(data, opened.path, export, purged=purged)
-            added = _added(opened, export, plan)
+            try:
+                added = _added(opened, export, plan)
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise UsageError(
+                    f"what goes with a memory is not as memman writes it ({error!r}); nothing was imported"
+                ) from error
             opened.maintain()
         _settle(data, export, plan)
         with closing(Queue(data)) as queue:

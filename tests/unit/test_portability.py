@@ -99,6 +99,22 @@ def test_what_was_purged_stays_away_unless_a_person_asks(box):
     assert (box.data / "purged").read_text().strip() == ""
 
 
+def test_a_file_that_was_tampered_with_changes_nothing(box):
+    """Edges, marks and settings that are not memman's are refused in one line, and the store is as it was."""
+    box.remember("The heron is the mascot of the team.")
+    box.drain()
+    path = exported(box)
+    shutil.rmtree(box.data)
+    good = path.read_text()
+    for old, new in (('"marks":{}', '"marks":{},"links":[7]'), ('"marks":{}', '"marks":{"held":"x y"}')):
+        path.write_text(good.replace(old, new))
+        done = box.memman("import", str(path))
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "nothing was imported" in done.stderr
+        assert not box.store_path().exists() or box.store("SELECT count(*) FROM memory") == [0]
+    assert box.memman("import", str(path), "--store", "nowhere").returncode == 11
+
+
 def test_an_export_adds_to_a_store_what_it_lacks(box):
     """In a store with memories of its own chains and edges arrive whole, what both say is there once, and no secret."""
     box.remember("We deploy billing to Fly.io from the main branch.")
