@@ -22,6 +22,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "recall": ("hot", "Search memory for what answers a question"),
     "replace": ("replace", "Save a note that replaces a memory"),
     "forget": ("forget", "Forget memories; --undo brings them back"),
+    "undo": (
+        "undo",
+        "Take back a write, a session, a drain, or everything since a time; an undo can be undone by its own id",
+    ),
     "purge": ("purge", "Delete memories permanently: this cannot be undone"),
     "status": ("status", "Show the state of memory on one page"),
     "insights": (

@@ -19,7 +19,7 @@ def latest(
 ) -> list[dict[str, Any]]:
     """Return the newest memories that came to hold from `since` on and before `until`, the newest last."""
     with reading(place) as catalogue:
-        last = catalogue.reader.count() if until is None else catalogue.last_by(until)
+        last = catalogue.reader.last() if until is None else catalogue.last_by(until)
         rows = [row for at, row in catalogue.around(last, limit) if _within(at, since, until)]
         return _described(catalogue, rows[-limit:])
 

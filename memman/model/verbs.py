@@ -69,5 +69,6 @@ ASKED = {
     "scan": "with --fix",
     "scheduler queue purge": "with --parked",
     "store remove": "",
+    "undo": "except with --dry-run and for `list`",
     "uninstall": "except with --dry-run",
 }

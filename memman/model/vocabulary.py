@@ -57,6 +57,11 @@ FILLED = "filled:"
 ENOUGH = 24
 
 
+# How the store setting begins with what was learned of an embedder's cosines, and with what an undo did, by its id.
+SPREAD = "spread:"
+UNDONE = "undo:"
+
+
 def spread_key(provider: str, model: str, dimension: int) -> str:
     """Name the store setting with what was learned of an embedder's cosines: [count, mean, sum of squares]."""
-    return f"spread:{provider}/{model}/{dimension}"
+    return f"{SPREAD}{provider}/{model}/{dimension}"

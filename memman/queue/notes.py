@@ -1,5 +1,6 @@
 """The drain's and the person's side of queue.db: claim, acknowledge, give back, park, retry, purge."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from memman.clock import now_ms
@@ -313,6 +314,14 @@ class Queue:
         with TranslatedErrors(self.path), Transaction(self.db):
             self.db.execute("DELETE FROM note WHERE uid = ?", (uid,))
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
+
+    def put_back(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Have notes wait again that were dropped, each with all its columns; one that waits already stays."""
+        with TranslatedErrors(self.path), Transaction(self.db):
+            for row in rows:
+                again = {**row, "state": "parked" if row["state"] == "parked" else "pending", "retry_at": 0}
+                names, marks = ", ".join(again), ", ".join(f":{name}" for name in again)
+                self.db.execute(f"INSERT INTO note({names}) VALUES ({marks}) ON CONFLICT DO NOTHING", again)
 
     def maintain(self) -> None:
         """Drop what nobody needs any more: old done notes, each store's last apart, and journals of what is gone."""

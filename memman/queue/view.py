@@ -1,5 +1,9 @@
 """queue.db opened only to be looked at: nothing is created, nothing is written."""
 
+import json
+from collections.abc import Sequence
+from typing import Any
+
 from memman.config.places import queue_path
 from memman.queue.damage import register_reading_functions
 from memman.queue.notes import Queue
@@ -39,6 +43,30 @@ class QueueView(Queue):
         sql = "SELECT uid FROM note WHERE store = ? AND state <> 'done' ORDER BY id"
         with TranslatedErrors(self.path):
             return [str(uid) for (uid,) in self.db.execute(sql, (store,))]
+
+    def sessions(self, store: str) -> list[str]:
+        """Return the sessions of which notes wait for `store`."""
+        sql = "SELECT DISTINCT session FROM note WHERE store = ? AND state <> 'done' AND session <> ''"
+        with TranslatedErrors(self.path):
+            return [str(session) for (session,) in self.db.execute(sql, (store,))]
+
+    def rows(
+        self, store: str, *, session: str | None = None, since: int | None = None, uids: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return notes that wait for `store`, as `put_back` takes them: of a session, since a moment, or some."""
+        sql = (
+            "SELECT * FROM note WHERE store = ?1 AND state <> 'done' AND (?2 IS NULL OR session = ?2)"
+            " AND (?3 IS NULL OR queued_at >= ?3) AND (?4 IS NULL OR uid IN (SELECT value FROM json_each(?4)))"
+        )
+        with TranslatedErrors(self.path):
+            found: list[Any] = [
+                dict(zip((column[0] for column in cursor.get_description()), row, strict=True))
+                for cursor in [self.db.cursor()]
+                for row in cursor.execute(
+                    sql, (store, session, since, None if uids is None else json.dumps(list(uids)))
+                )
+            ]
+        return [{name: value for name, value in row.items() if name != "id"} for row in found]
 
     def stored(self) -> list[str]:
         """Return the stores that notes are done with."""

@@ -21,7 +21,7 @@ class Reader(Protocol):
         """Return a setting of the store, '' when unset."""
 
     def count(self) -> int:
-        """Return how many memories were ever stored."""
+        """Return about how many memories there are that a search can find."""
 
     def embedder_id(self, fingerprint: Fingerprint) -> int | None:
         """Return the number this store gave to vectors of `fingerprint`."""

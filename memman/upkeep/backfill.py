@@ -106,7 +106,7 @@ def learn(store: SqliteStore, fingerprint: Fingerprint, embedder: Embedder) -> N
     number = store.reader.embedder_id(fingerprint)
     if number is None or CosineStats.of(store.reader, fingerprint).known:
         return
-    total = store.reader.count()
+    total = store.reader.last()
     some = range(1, total + 1, max(1, total // _SAMPLED))
     if isinstance(embedder, LocalEmbedder):
         rows = embedder.vectors(list(store.reader.texts(some).values()))
@@ -206,7 +206,7 @@ def _outdated(store: SqliteStore, fingerprint: Fingerprint) -> list[tuple[Finger
 def behind(store: SqliteStore, fingerprint: Fingerprint) -> bool:
     """Whether some memory may lack a vector of a local embedder."""
     number = store.reader.embedder_id(fingerprint)
-    return (_filled(store, number) if number is not None else 0) < store.reader.count()
+    return (_filled(store, number) if number is not None else 0) < store.reader.last()
 
 
 def _filled(store: SqliteStore, number: int) -> int:
@@ -218,7 +218,7 @@ def advance(store: SqliteStore, number: int) -> None:
     """Note how far vectors of `number` go without a gap, in one transaction with the look at it."""
     with store.unit() as unit:
         gap = vectors.missing(unit.db, number, _filled(store, number), 1, forgotten=True)
-        unit.set_meta(_mark(number), str(gap[0][0] - 1 if gap else store.reader.count()))
+        unit.set_meta(_mark(number), str(gap[0][0] - 1 if gap else store.reader.last()))
 
 
 def _mark(number: int) -> str:

@@ -44,7 +44,7 @@ def relink(
     progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
 ) -> int:
     """Go over the memories of an open store, batch by batch; return how many were done."""
-    last, done, total = _begun(store, fingerprint), 0, store.reader.count()
+    last, done, total = _begun(store, fingerprint), 0, store.reader.last()
     while batch := _batch(store, last):
         last = batch[-1].id
         with store.unit() as unit:

@@ -76,6 +76,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "store remove": ("second",),
     "store use": ("second",),
     "timeline": ("--around", "{memory}"),
+    "undo": ("{spare}",),
     "uninstall": (),
     "version": (),
 }

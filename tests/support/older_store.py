@@ -8,6 +8,7 @@ _BACK = {
         DROP VIEW edge;
         ALTER TABLE receipt DROP COLUMN drain;
         ALTER TABLE receipt DROP COLUMN models;
+        ALTER TABLE receipt DROP COLUMN changed;
         DROP TABLE freshness; DROP TABLE file; DROP TABLE evidence; DROP TABLE shown; DROP TABLE rejected;
         DROP TABLE rule; DROP TABLE edge_kind;
         CREATE VIEW edge AS SELECT

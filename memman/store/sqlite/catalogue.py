@@ -137,7 +137,7 @@ class Catalogue:
 
     def last_by(self, moment: int) -> int:
         """Return the last row recorded before `moment`, 0 where there is none: found by halving, not by a scan."""
-        after = times.first(self.reader.db, self.reader.count(), moment)
+        after = times.first(self.reader.db, self.reader.last(), moment)
         return self.reader.db.execute("SELECT max(id) FROM memory WHERE id < ?", (after,)).get or 0
 
     def edge_counts(self, memory: int) -> dict[str, int]:

@@ -378,7 +378,7 @@ class SqliteReader:
         """Return the first and the last row that can have begun to hold from `start` to `end`."""
         from memman.store.sqlite import times
 
-        return times.window(self.db, self.count(), start, end)
+        return times.window(self.db, self.last(), start, end)
 
     def began(self, ids: "Iterable[int]") -> dict[int, int]:
         """Return when each of `ids` began to hold."""
@@ -434,7 +434,14 @@ class SqliteReader:
         return self.shown_rows(memory for (memory,) in self.db.execute(sql, values))
 
     def count(self) -> int:
-        """Return how many memories were ever stored: a cheap upper bound, read from one row."""
+        """Return the last row that a search can find: about how many memories there are, read from one row.
+
+        What is hidden at the end counts for nothing, so that an undone session leaves no trace in what is recalled.
+        """
+        return self.db.execute("SELECT max(id) FROM fts_docsize").get or 0
+
+    def last(self) -> int:
+        """Return the last row of all, hidden or not."""
         return self.db.execute("SELECT max(id) FROM memory").get or 0
 
     def matching(self, match: str, cap: int) -> int:

@@ -196,10 +196,12 @@ INSERT INTO scoped SELECT m.id, coalesce(s.id, 0) FROM memory m LEFT JOIN receip
 
 # What a person wants to know of a memory beside what it says: how long it holds, of which files it speaks, who bore it
 # out or spoke against it, and where it was shown; of a note which drain stored it, by which models (JSON: stage ->
-# model). What was rejected is kept as a digest, so that nobody asks again. Kinds of edges have their names in a table.
+# model), and what it changed of older memories (see `images`). What was rejected is kept as a digest, so that nobody
+# asks again. Kinds of edges have their names in a table.
 V5 = """
 ALTER TABLE receipt ADD COLUMN drain TEXT NOT NULL DEFAULT '';
 ALTER TABLE receipt ADD COLUMN models TEXT NOT NULL DEFAULT '';
+ALTER TABLE receipt ADD COLUMN changed TEXT NOT NULL DEFAULT '';
 CREATE TABLE freshness(
     memory INTEGER PRIMARY KEY REFERENCES memory(id),
     ends_at INTEGER,

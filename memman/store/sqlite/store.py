@@ -42,7 +42,9 @@ class SqliteStore:
     def unit(self) -> Iterator[SqliteUnit]:
         """Hold one write transaction: all of it is stored, or none."""
         with TranslatedErrors(self.path), Transaction(self.db):
-            yield SqliteUnit(self.db)
+            unit = SqliteUnit(self.db)
+            yield unit
+            unit.finish()
 
     def cell(self, embedder: int, vector: Vectors) -> int:
         """Return the cell of the partition that `vector` belongs to."""

@@ -13,6 +13,7 @@ from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
 from memman.store import MemoryRow
 from memman.store.sqlite import seal, vectors
+from memman.store.sqlite.images import Record
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
 # Two neighbours either side: the measured optimum of the context column.
@@ -37,14 +38,16 @@ class SqliteUnit:
 
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db
-        self._note = ""
+        self._note = self._kept = ""
+        self.record: Record | None = None
         self._around: dict[int, list[tuple[int, int, str]]] = {}
         seal.register_functions(db)
 
     def receipt(self, note: Note, at: int, outcome: str, facts: int, drain: str = "", models: str = "") -> bool:
         """Record that `note` is done, by which drain and which models (JSON); False when it already was.
 
-        The log names it on every line of this transaction.
+        The log names it on every line of this transaction. Of a note that models worked on, what the transaction
+        changes of older memories is kept with the receipt, for `undo`.
         """
         p = note.provenance
         self._note = note.uid
@@ -67,7 +70,22 @@ class SqliteUnit:
                 models,
             ),
         )
-        return self.db.changes() == 1
+        fresh = self.db.changes() == 1
+        if fresh and models:
+            self._kept, self.record = note.uid, Record(self.db)
+        return fresh
+
+    def finish(self) -> None:
+        """Keep what this transaction has changed with the receipt of its note; whoever holds it calls this last."""
+        images = self.record.images() if self.record and self._kept else []
+        if images:
+            said = json.dumps(images, ensure_ascii=False, separators=(",", ":"))
+            self.db.execute("UPDATE receipt SET changed = ? WHERE note = ?", (said, self._kept))
+
+    def _about(self, table: str, *key: Any) -> None:
+        """Keep what a row says before it is changed."""
+        if self.record:
+            self.record.about(table, *key)
 
     def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
         """Store one memory, without secrets, with its entities, vectors and log line; return its row id.
@@ -86,6 +104,8 @@ class SqliteUnit:
                 fact.summary, draft.source, origin, draft.valid_from, at, "review" if held else "current", SCREEN,
             ),
         ).get  # fmt: skip
+        if self.record:
+            self.record.added[memory] = draft.uid
         self.seal(memory)
         self._put(memory, draft.scope)
         self._around.clear()
@@ -129,6 +149,7 @@ class SqliteUnit:
         )
         successor = self._state(new)["uid"]
         self.set_meta(MAYBE + before["uid"], None)
+        self._about("meta", MAYBE + successor)
         self.db.execute("DELETE FROM meta WHERE key = ? AND value = ?", (MAYBE + successor, before["uid"]))
         self._log(at, "supersede", before["uid"], "", before, self._state(old) | {"why": why})
         return True
@@ -168,6 +189,7 @@ class SqliteUnit:
     def bear_out(self, memory: int, kind: str, session: str, at: int) -> bool:
         """Keep one piece of evidence for or against a memory, once a session; False when it was there already."""
         values = (memory, kind, screened(session), at)
+        self._about("evidence", *values[:3])
         self.db.execute("INSERT INTO evidence VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
         return self.db.changes() == 1
 
@@ -216,10 +238,24 @@ class SqliteUnit:
             return False
         self.set_meta(HELD + before["uid"], None)
         self._change(memory, status="current")
-        self.mention(memory, json.loads(before["entities"]))
         self._bring_back(memory)
         self._log(at, "approve", before["uid"], "", before, self._state(memory))
         return True
+
+    def settle(self, memories: Sequence[int]) -> None:
+        """Put memories whose status was changed where it says: in the text index, cells and counts of names, or not."""
+        self._around.clear()
+        for memory in memories:
+            if self._state(memory)["status"] in HIDDEN:
+                self._move(memory, str(HIDDEN_CELL))
+                self.unmention(memory)
+            else:
+                self._bring_back(memory)
+        self.index(self.touched(memories))
+
+    def tell(self, at: int, verb: str, name: str, why: str) -> None:
+        """Write a line to the log about what is no memory."""
+        self._log(at, verb, name, "", None, {"why": why})
 
     def undoubt(self, uid: str) -> None:
         """Drop the marks of what is maybe replaced that have the memory `uid` on either side."""
@@ -257,10 +293,13 @@ class SqliteUnit:
 
     def link(self, edges: Iterable[Edge]) -> None:
         """Store edges; of two with the same ends and kind a person's stays, or else the heavier."""
+        rows = list(map(_link, edges))
+        for row in rows:
+            self._about("link", *row[:3])
         self.db.executemany(
             "INSERT INTO link VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight,"
             f" detail = excluded.detail WHERE excluded.weight > weight AND {_MADE_BY_RULE}",
-            map(_link, edges),
+            rows,
         )
 
     def link_by_hand(self, edge: Edge, at: int) -> None:
@@ -309,6 +348,7 @@ class SqliteUnit:
 
     def set_meta(self, key: str, value: str | None) -> None:
         """Set one of the store's settings; None removes it."""
+        self._about("meta", key)
         if value is None:
             self.db.execute("DELETE FROM meta WHERE key = ?", (key,))
         else:
@@ -364,8 +404,16 @@ class SqliteUnit:
             ).get
             self.db.execute("INSERT INTO mention VALUES (?, ?)", (number, memory))
 
+    def unmention(self, memory: int) -> None:
+        """Drop the record that a memory names entities."""
+        named = "(SELECT entity FROM mention WHERE memory = ?)"
+        self.db.execute(f"UPDATE entity SET count = count - 1 WHERE id IN {named}", (memory,))
+        self.db.execute("DELETE FROM mention WHERE memory = ?", (memory,))
+        self.db.execute("DELETE FROM entity WHERE count <= 0")
+
     def _change(self, memory: int, **values: object) -> None:
         """Set columns of one memory, and its digest with them."""
+        self._about("memory", memory)
         columns = ", ".join(f"{name} = ?" for name in values)
         self.db.execute(f"UPDATE memory SET {columns} WHERE id = ?", (*values.values(), memory))
         self.seal(memory)
@@ -374,7 +422,10 @@ class SqliteUnit:
         """Put a memory where its status belongs: into the text index, its neighbours' context and its cell, or none."""
         self._around.clear()
         self.index(self.touched([memory]))
-        if self._state(memory)["status"] not in HIDDEN:
+        state = self._state(memory)
+        if state["status"] not in HIDDEN:
+            if not self.db.execute("SELECT 1 FROM mention WHERE memory = ?", (memory,)).get:
+                self.mention(memory, json.loads(state["entities"]))
             home = "SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory"
             self._move(memory, f"({home})")
 

@@ -1,0 +1,79 @@
+"""`memman undo`."""
+
+from typing import Any
+
+import click
+
+from memman.cli.options import json_option, place, store_option
+from memman.cli.person import confirm
+from memman.cli.show import as_data, short, table, text, when
+from memman.model.errors import UsageError
+
+LIST = "list"
+
+
+@click.command()
+@click.argument("id_", required=False, metavar="[ID | list]")
+@click.option("--session", metavar="S", help="Undo all that a session wrote.")
+@click.option("--drain", metavar="D", help="Undo all that one drain stored; `last` is the newest.")
+@click.option("--since", metavar="TIME", help="Undo all that was stored since: 2026-11-01T10:00, 7d, 2h, yesterday.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
+@json_option
+@store_option
+def undo(
+    id_: str | None, session: str | None, drain: str | None, since: str | None, dry_run: bool, as_json: bool
+) -> None:
+    """Take back a write, a session, a drain, or everything since a time; an undo can be undone by its own id.
+
+    ID is a note, a memory (everything its note did), or an earlier undo; `memman undo list` shows these.
+    """
+    from memman.govern import undo as govern
+    from memman.govern.undo_selection import Asked
+    from memman.hot.moment import moment
+
+    if sum(said is not None for said in (id_, session, drain, since)) != 1:
+        raise UsageError("give one of: an ID, list, --session, --drain or --since")
+    where = place()
+    if id_ == LIST:
+        _list(govern.listed(where), as_json=as_json)
+        return
+    moment_ = None if since is None else moment(since, "since")
+    asked = Asked(id_ or "", session or "", drain or "", moment_)
+    planned = govern.preview(where, asked)
+    if not dry_run and planned["changed"]:
+        confirm(f"Undo {planned['what']}?", listed=_lines(planned))
+        planned = govern.undo(where, asked)
+    if as_json:
+        as_data(planned)
+    else:
+        _tell(planned, dry_run=dry_run)
+
+
+def _lines(report: dict[str, Any]) -> list[str]:
+    """Write a line for each memory and note that an undo changes, or leaves as it is."""
+    lines = [f"{one['became']}  {short(one['id'])}  {one['text']}" for one in report["memories"]]
+    lines += [f"{one['became']}  {short(one['id'], note=True)}  {one['text']}" for one in report["notes"]]
+    return lines + [f"left  {short(one['id'])} {one['why']}: {one['text']}" for one in report["left"]]
+
+
+def _tell(report: dict[str, Any], *, dry_run: bool) -> None:
+    for line in _lines(report):
+        text(line)
+    if not report["changed"]:
+        text("there is nothing to undo")
+    elif dry_run:
+        text("nothing was changed: this was a dry run")
+    else:
+        text(f"to take this back: memman undo {short(report['id'], note=True)}")
+
+
+def _list(records: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        as_data(records)
+        return
+    rows = ((short(one["id"], note=True), when(one["at"]), one["what"], _fate(one), one["did"]) for one in records)
+    table(rows)
+
+
+def _fate(record: dict[str, Any]) -> str:
+    return f"undone by {short(record['undone'], note=True)}" if record["undone"] else ""

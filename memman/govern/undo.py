@@ -1,0 +1,146 @@
+"""Taking back notes, sessions, drains, or all since a time; and taking that back again."""
+
+from contextlib import ExitStack, closing, suppress
+from typing import TYPE_CHECKING, Any
+
+from memman.clock import now_ms
+from memman.config.schedule import refuse_stopped
+from memman.govern.stores import Chosen, expected, reading, steadily, writing
+from memman.govern.undo_selection import Asked, Selected, selected
+from memman.locks import quiet
+from memman.model.records import Note, Provenance
+from memman.model.vocabulary import HIDDEN
+from memman.pipeline import context
+from memman.providers import builtin_embedder
+from memman.queue.entry import new_uid
+from memman.queue.notes import Queue
+from memman.queue.view import QueueView
+from memman.store.sqlite import undone
+
+if TYPE_CHECKING:
+    from memman.store.sqlite.store import SqliteStore
+    from memman.store.sqlite.undo import Work
+    from memman.store.sqlite.unit import SqliteUnit
+
+OUTCOME = "undone"
+# What became of a memory, by its status afterwards; one that was hidden before is restored.
+_BECAME = {"current": "holds again", "superseded": "superseded again", "forgotten": "undone"}
+
+
+class _Seen(Exception):
+    """Somebody only looked: the transaction is rolled back."""
+
+
+def preview(place: Chosen, asked: Asked) -> dict[str, Any]:
+    """Return what an undo would do, without doing it. Raises UnknownId, AmbiguousId and UsageError."""
+    report: dict[str, Any] = {}
+    with ExitStack() as held:
+        queue = held.enter_context(closing(QueueView(place.data)))
+        store = held.enter_context(writing(expected(place)))
+        chosen = selected(place, asked, store, queue)
+        with suppress(_Seen), store.unit() as unit:
+            report = _report(store, chosen, *_changed(unit, chosen))
+            raise _Seen
+    return report
+
+
+@steadily
+def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
+    """Take back what is asked for; return what was done, under an id of its own that undoes it."""
+    refuse_stopped(place.data, "undo")
+    now = now_ms()
+    uid = new_uid(now)
+    with ExitStack() as held:
+        held.enter_context(quiet(place.data))
+        view = held.enter_context(closing(QueueView(place.data)))
+        store = held.enter_context(writing(expected(place)))
+        local = held.enter_context(builtin_embedder())
+        chosen = selected(place, asked, store, view)
+        queue = held.enter_context(closing(Queue(place.data)))
+        with store.unit() as unit:
+            work, statuses = _changed(unit, chosen)
+            moved = [row for row, (was, is_) in statuses.items() if (was in HIDDEN) != (is_ in HIDDEN)]
+            context.renew(unit, local, store.cell, unit.touched(moved))
+            report = _report(store, chosen, work, statuses) | {"id": uid}
+            _keep(unit, uid, now, chosen, work, report)
+            _close(unit, chosen, now)
+            queue.put_back(chosen.record.get("notes", ()))  # before it is committed: what waits must never be lost
+        queue.let_go(place.name)
+        for row in chosen.waiting:
+            queue.drop(row["uid"])
+    return report
+
+
+def listed(place: Chosen) -> list[dict[str, Any]]:
+    """Return what was undone, newest first."""
+    with reading(place) as catalogue:
+        found = undone.listed(catalogue.reader.db).items()
+        return [{"id": uid} | {name: one[name] for name in ("at", "what", "did", "undone")} for uid, one in found]
+
+
+def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[Work, dict[int, tuple[str, str]]]":
+    """Change the rows of a store; return that work, and (was, is) of each status that changed."""
+    from memman.store.sqlite.undo import Work
+
+    work = Work(unit)
+    if chosen.stored:
+        work.take_back(chosen.stored, now_ms())
+    work.reverse(chosen.record.get("images", ()))
+    return work, work.settled()
+
+
+def _report(
+    store: "SqliteStore", chosen: Selected, work: "Work", statuses: dict[int, tuple[str, str]]
+) -> dict[str, Any]:
+    rows = store.reader.rows([*statuses, *work.left])
+    became = {row: "restored" if was in HIDDEN else _BECAME.get(now, now) for row, (was, now) in statuses.items()}
+    notes = [(row, "taken out of the queue") for row in chosen.waiting]
+    notes += [(row, "waits again") for row in chosen.record.get("notes", ())]
+    report: dict[str, Any] = {
+        "id": None,
+        "what": chosen.what,
+        "memories": [{"id": rows[row].uid, "text": rows[row].text, "became": said} for row, said in became.items()],
+        "notes": [{"id": row["uid"], "text": row["text"], "became": said} for row, said in notes],
+        "left": [
+            {"id": rows[row].uid, "text": rows[row].text, "why": why} for row, why in work.left.items() if row in rows
+        ],
+    }
+    return report | {"changed": bool(report["memories"] or report["notes"] or work.images())}
+
+
+def _keep(unit: "SqliteUnit", uid: str, now: int, chosen: Selected, work: "Work", report: dict[str, Any]) -> None:
+    """Keep what was done under an id, and write the one line of the log."""
+    if not report["changed"]:
+        return
+    did = _summary(report)
+    record = {
+        "at": now,
+        "what": chosen.what,
+        "did": did,
+        "undone": "",
+        "images": work.images(),
+        "notes": list(chosen.waiting),
+        "put": [row["uid"] for row in chosen.record.get("notes", ())],
+    }
+    unit.record = None  # what follows is the undo's own
+    undone.keep(unit, uid, record)
+    if chosen.undo:
+        undone.keep(unit, chosen.undo, chosen.record | {"undone": uid})
+    unit.tell(now, "undo", uid, f"{chosen.what}: {did}")
+
+
+def _summary(report: dict[str, Any]) -> str:
+    counts: dict[str, int] = {}
+    for one in (*report["memories"], *report["notes"]):
+        counts[one["became"]] = counts.get(one["became"], 0) + 1
+    return ", ".join(f"{count} {said}" for said, count in counts.items()) or "what it changed"
+
+
+def _close(unit: "SqliteUnit", chosen: Selected, now: int) -> None:
+    """Give notes that leave the queue a receipt, so that no drain stores them; take it from those that come back."""
+    for row in chosen.waiting:
+        stamped = (row[one] for one in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
+        note = Note(row["uid"], row["store"], "", row["queued_at"], provenance=Provenance(*stamped))
+        unit.receipt(note, now, OUTCOME, 0)
+    for row in chosen.record.get("notes", ()):
+        unit.db.execute("DELETE FROM receipt WHERE note = ? AND outcome = ?", (row["uid"], OUTCOME))

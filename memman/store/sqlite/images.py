@@ -1,0 +1,73 @@
+"""What one transaction changed beside the memories it added: small rows as they were before and as it left them.
+
+An image is [table, key, before, after]; key and values are lists of columns, None stands for a row that is not there.
+It holds no text that anybody said.
+"""
+
+from typing import Any
+
+import apsw
+
+from memman.store.sqlite import seal
+
+Values = list[Any] | None
+Image = list[Any]
+
+# Table -> (its key, the columns that are kept).
+TABLES = {
+    "memory": (("id",), ("status", "valid_to", "retired_at", "superseded_by")),
+    "meta": (("key",), ("value",)),
+    "link": (("src", "kind", "dst"), ("weight", "detail")),
+    "evidence": (("memory", "kind", "session"), ("at",)),
+}
+
+
+def read(db: apsw.Connection, table: str, key: list[Any]) -> Values:
+    """Return the kept columns of a row, or None."""
+    names, columns = TABLES[table]
+    where = " AND ".join(f"{name} = ?" for name in names)
+    row: Any = db.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", key).fetchone()
+    return list(row) if row else None
+
+
+def write(db: apsw.Connection, table: str, key: list[Any], values: Values) -> None:
+    """Give a row these columns, make it, or delete it; of memories only those that are there are changed."""
+    names, columns = TABLES[table]
+    where = " AND ".join(f"{name} = ?" for name in names)
+    if values is None:
+        db.execute(f"DELETE FROM {table} WHERE {where}", key)
+    elif table == "memory":
+        db.execute(f"UPDATE memory SET {', '.join(f'{name} = ?' for name in columns)} WHERE {where}", (*values, *key))
+        seal.reseal(db, "id = ?", tuple(key))
+    else:
+        marks = ", ".join("?" * len(names + columns))
+        db.execute(f"INSERT OR REPLACE INTO {table}({', '.join(names + columns)}) VALUES ({marks})", (*key, *values))
+
+
+class Record:
+    """The images of one transaction, taken as it goes."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._before: dict[tuple[str, tuple[Any, ...]], Values] = {}
+        self.added: dict[int, str] = {}
+
+    def about(self, table: str, *key: Any) -> None:
+        """Keep what a row says before it is first changed."""
+        if (table, key) not in self._before:
+            self._before[table, key] = read(self._db, table, list(key))
+
+    def images(self) -> list[Image]:
+        """Return what has changed, in order, but for what is about memories that came in."""
+        found = [
+            [table, list(key), before, read(self._db, table, list(key))]
+            for (table, key), before in self._before.items()
+            if not self._of_added(table, key)
+        ]
+        return [image for image in found if image[2] != image[3]]
+
+    def _of_added(self, table: str, key: tuple[Any, ...]) -> bool:
+        if table == "meta":
+            return str(key[0]).partition(":")[2] in self.added.values()
+        ends = key[::2] if table == "link" else key[:1]
+        return any(end in self.added for end in ends)

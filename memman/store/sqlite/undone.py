@@ -1,0 +1,87 @@
+"""What undos did, each under an id of its own, and which notes a session, a drain or a time has stored."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import apsw
+
+from memman.model.errors import AmbiguousId, UnknownId
+from memman.model.vocabulary import UNDONE
+from memman.store.sqlite.unit import SqliteUnit
+
+# What a note is that nothing stored is left of, or ever came.
+_GONE = "('purged', 'undone')"
+
+
+def keep(unit: SqliteUnit, uid: str, record: Mapping[str, Any]) -> None:
+    """Keep what an undo did."""
+    unit.set_meta(UNDONE + uid, json.dumps(record, ensure_ascii=False, separators=(",", ":")))
+
+
+def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
+    """Return what each undo did, by its id, newest first."""
+    sql = f"SELECT key, value FROM meta WHERE key GLOB '{UNDONE}*' ORDER BY key DESC"
+    return {key.removeprefix(UNDONE): json.loads(value) for key, value in db.execute(sql)}
+
+
+def found(db: apsw.Connection, part: str) -> dict[str, dict[str, Any]]:
+    """Return the undos whose id begins or ends with `part`."""
+    return {uid: one for uid, one in listed(db).items() if uid.startswith(part) or uid.endswith(part)}
+
+
+def forget(db: apsw.Connection, notes: Collection[str]) -> None:
+    """Take notes out of what undos keep of the queue, so that none brings them back."""
+    for uid, record in listed(db).items():
+        kept = [row for row in record["notes"] if row["uid"] not in notes]
+        if kept != record["notes"]:
+            said = json.dumps(record | {"notes": kept}, ensure_ascii=False, separators=(",", ":"))
+            db.execute("UPDATE meta SET value = ? WHERE key = ?", (said, UNDONE + uid))
+
+
+def noted(db: apsw.Connection, part: str) -> list[str]:
+    """Return the notes with a receipt whose uid ends with `part`."""
+    sql = f"SELECT note FROM receipt WHERE note LIKE '%' || ? AND outcome NOT IN {_GONE} LIMIT 2"
+    return [note for (note,) in db.execute(sql, (part,))]
+
+
+def of_session(db: apsw.Connection, session: str) -> list[str]:
+    """Return the notes of a session that are stored."""
+    return _notes(db, "session = ?", session)
+
+
+def of_drain(db: apsw.Connection, part: str) -> tuple[str, list[str]]:
+    """Return a drain that is named by its beginning or as `last`, and the notes it stored. Raises UnknownId."""
+    if part == "last":
+        drain = db.execute("SELECT drain FROM receipt WHERE drain <> '' ORDER BY at DESC, note DESC LIMIT 1").get
+    else:
+        names = [one for (one,) in db.execute("SELECT DISTINCT drain FROM receipt WHERE drain <> ''")]
+        drain = one_of(names, part, "drain")
+    if not drain:
+        raise UnknownId("no drain has stored anything yet")
+    return drain, _notes(db, "drain = ?", drain)
+
+
+def since(db: apsw.Connection, moment: int) -> list[str]:
+    """Return the notes that were stored at a moment or later."""
+    return _notes(db, "at >= ?", moment)
+
+
+def sessions(db: apsw.Connection) -> list[str]:
+    """Return the sessions of which notes are stored."""
+    return [one for (one,) in db.execute("SELECT DISTINCT session FROM receipt WHERE session <> ''")]
+
+
+def one_of(names: Collection[str], part: str, kind: str) -> str:
+    """Return the one of `names` that is `part` or begins with it. Raises UnknownId and AmbiguousId."""
+    said = [name for name in names if name == part] or [name for name in names if part and name.startswith(part)]
+    if not said:
+        raise UnknownId(f"there is no {kind} {part[:80]!r} in this store")
+    if len(said) > 1:
+        raise AmbiguousId(f"several {kind}s begin with {part[:80]!r}: give more characters")
+    return said[0]
+
+
+def _notes(db: apsw.Connection, where: str, value: str | int) -> list[str]:
+    sql = f"SELECT note FROM receipt WHERE {where} AND outcome NOT IN {_GONE} ORDER BY at, note"
+    return [note for (note,) in db.execute(sql, (value,))]
