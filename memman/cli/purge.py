@@ -8,39 +8,75 @@ import click
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm, typed
 from memman.cli.show import as_data, short, text
+from memman.model.errors import UsageError
+from memman.model.trust import SOURCES
 
 if TYPE_CHECKING:
+    from memman.govern.stores import Chosen
     from memman.recovery.purge import Receipt, Selection
 
 
 @click.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.option("--session", default="", metavar="S", help="Purge all that a session wrote.")
+@click.option("--repository", default="", metavar="R", help="Purge all of a repository; `memman scope list` names it.")
+@click.option("--source", type=click.Choice(SOURCES), help="Purge all from this source.")
+@click.option("--query", default="", metavar="WORDS", help="Purge what recall finds for this in any scope.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be purged.")
 @json_option
 @store_option
-def purge(ids: tuple[str, ...], as_json: bool) -> None:
+def purge(
+    ids: tuple[str, ...], session: str, repository: str, source: str | None, query: str, dry_run: bool, as_json: bool
+) -> None:
     """Delete memories permanently: this cannot be undone.
 
     ID is a memory, a note (all memories from it), or a note still in the queue. `memman forget` hides them and can be
-    undone.
+    undone. What was purged is not stored again, unless you `remember` it yourself.
     """
-    from memman.govern.ids import all_named
-    from memman.govern.stores import looking
+    from memman.govern.purge_selection import Meant, uids
     from memman.recovery import purge as recovery
 
     where = place()
-    with looking(where) as (catalogue, queue):
-        uids = [one.uid for one in all_named(ids, catalogue, queue, where.name)]
-    _ask(recovery.targeted(where.data, where.name, uids))
-    receipt = recovery.purge(where.data, where.name, uids)
+    if not (ids or session or repository or source or query):
+        raise UsageError("give an ID, or one of --session, --repository, --source and --query")
+    found = [*ids, *(_found(where, query) if query else ())]
+    meant = uids(where, Meant(found, session, repository, source or ""))
+    target = recovery.targeted(where.data, where.name, meant)
+    if dry_run:
+        _show(target, as_json=as_json)
+        return
+    _ask(target)
+    receipt = recovery.purge(where.data, where.name, meant)
     if as_json:
         as_data(asdict(receipt))
     else:
         _tell(receipt)
 
 
-def _ask(target: "Selection") -> None:
+def _found(where: "Chosen", query: str) -> list[str]:
+    """Return what recall finds anywhere, superseded memories too."""
+    from memman.hot.recall_session import found
+    from memman.store.filters import Filters
+
+    return [hit.row.uid for hit in found(where.data, where.name, query, Filters(history=True, anywhere=True), 50, None)]
+
+
+def _show(target: "Selection", *, as_json: bool) -> None:
+    if as_json:
+        as_data({"memories": [one["uid"] for one in target.memories], "notes": [one["uid"] for one in target.waiting]})
+        return
+    for id_, said in _texts(target).items():
+        text(f"{id_}  {said}")
+    text("nothing was deleted: this was a dry run")
+
+
+def _texts(target: "Selection") -> dict[str, str]:
     texts = {short(memory["uid"]): memory["text"] for memory in target.memories}
-    texts |= {short(row["uid"], note=True): row["text"] for row in target.waiting}
+    return texts | {short(row["uid"], note=True): row["text"] for row in target.waiting}
+
+
+def _ask(target: "Selection") -> None:
+    texts = _texts(target)
     question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
     confirm(question, typed(list(texts)), (f"{id_}  {said}" for id_, said in texts.items()))
 

@@ -4,6 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING, Self
 
 from memman.clock import now_ms
+from memman.config.buried import Buried
 from memman.config.places import data_dir
 from memman.config.stores import checked
 from memman.providers import by_agent, capture
@@ -60,6 +61,7 @@ class Stores:
             providers.judge(),
             sparing=by_agent(providers.settings),
             drain=self.drain,
+            purged=Buried.load(providers.data).says,
         )
 
     async def close(self) -> None:

@@ -64,7 +64,7 @@ ASKED = {
     "insights reject": "",
     "install": "for a provider, an endpoint and a key that the shell has, and with --allow-sandbox",
     "providers compare": "for a provider that is not built in",
-    "purge": "",
+    "purge": "except with --dry-run",
     "repair": "",
     "scan": "with --fix",
     "scheduler queue purge": "with --parked",

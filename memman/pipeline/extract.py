@@ -39,7 +39,13 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
     if note.again and _touched(tools, note.again):
         return replace(plan, facts=())
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
-    return replace(plan, facts=await scoped(tools, note, weighed(note, facts)))
+    return replace(plan, facts=await scoped(tools, note, weighed(note, _unpurged(tools, note, facts))))
+
+
+def _unpurged(tools: Tools, note: Note, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Leave out what was purged, unless a person says it again themselves."""
+    person = note.channel == "note" and note.provenance.source == "user" and not note.provenance.agent
+    return facts if person else tuple(one for one in facts if not tools.purged(one.text))
 
 
 def _touched(tools: Tools, note: str) -> bool:

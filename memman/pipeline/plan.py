@@ -48,7 +48,8 @@ class Tools:
     """What stages work with. Only commit is given a `store` to write to.
 
     `capture` says what is kept of turns: off, corrections or turns. Without a `judge` only structure decides. With a
-    `sparing` model, that is asked only about what the judge finds likely or unsure. `drain` names the drain at work.
+    `sparing` model, that is asked only about what the judge finds likely or unsure. `drain` names the drain at work;
+    `purged` says whether a person has purged a text.
     """
 
     llm: LLM
@@ -62,6 +63,7 @@ class Tools:
     store: Store | None = None
     sparing: bool = False
     drain: str = ""
+    purged: Callable[[str], bool] = lambda text: False  # noqa: ARG005 - nothing was, by default
 
 
 class Run(Protocol):

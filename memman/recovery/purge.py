@@ -12,6 +12,7 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config import lockfile
+from memman.config.buried import bury_texts
 from memman.config.places import LOG_FILES, log_path, sessions_path, store_path, text_at, write_file
 from memman.config.schedule import refuse_stopped
 from memman.embed import LocalEmbedder
@@ -27,6 +28,7 @@ from memman.recovery.backup import sweep
 from memman.recovery.swap import finish
 from memman.recovery.tombstones import WHOLE, bury
 from memman.store.sqlite import purge as sql
+from memman.store.sqlite import undone
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
@@ -124,6 +126,7 @@ def erase(
     now = now_ms()
     context.forget(unit, local, store.cell, rows, now)
     sql.purge(unit, rows, now)
+    undone.forget(unit.db)
     for row in waiting:
         stamped = (
             row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user")
@@ -143,6 +146,8 @@ def _scrubbed(data: str, queue: Queue, stores: dict[str, SqliteStore]) -> list[s
 
 def _bury(data: str, target: Selection) -> None:
     single = ((memory["note"], memory["uid"]) for memory in target.memories if memory["note"] not in target.whole)
+    texts = [one["text"] for one in (*target.memories, *target.waiting)]
+    bury_texts(data, [*texts, *(one["summary"] for one in target.memories)])
     bury(data, [*((note, WHOLE) for note in target.whole), *single], now_ms())
 
 

@@ -30,12 +30,11 @@ def found(db: apsw.Connection, part: str) -> dict[str, dict[str, Any]]:
     return {uid: one for uid, one in listed(db).items() if uid.startswith(part) or uid.endswith(part)}
 
 
-def forget(db: apsw.Connection, notes: Collection[str]) -> None:
-    """Take notes out of what undos keep of the queue, so that none brings them back."""
+def forget(db: apsw.Connection) -> None:
+    """Drop what undos keep of the queue: some of it may say what was just purged."""
     for uid, record in listed(db).items():
-        kept = [row for row in record["notes"] if row["uid"] not in notes]
-        if kept != record["notes"]:
-            said = json.dumps(record | {"notes": kept}, ensure_ascii=False, separators=(",", ":"))
+        if record["notes"]:
+            said = json.dumps(record | {"notes": []}, ensure_ascii=False, separators=(",", ":"))
             db.execute("UPDATE meta SET value = ? WHERE key = ?", (said, UNDONE + uid))
 
 

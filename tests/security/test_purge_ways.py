@@ -1,0 +1,57 @@
+"""What is purged by session, repository, source or query is gone, and does not come back by being said again."""
+
+import json
+import random
+
+from test_purge import holds
+
+WAYS = {
+    "session": ({"session": "bad", "agent": "tester"}, ("--session", "bad")),
+    "repository": ({"repository": "github.com/acme/shop"}, ("--repository", "github.com/acme/shop")),
+    "source": ({"source": "web"}, ("--source", "web")),
+    "id": ({}, ()),
+    "query": ({}, ("--query", "canary aviary")),
+}
+
+
+def test_canaries_purged_in_five_ways_are_gone_and_stay_gone(box):
+    """A hundred canaries leave no byte; rebuilding, embedding and an agent that says them again bring back none."""
+    chance = random.Random(7)
+    words = ["".join(chance.choices("bdfgkmnprtvz", k=12)) for _ in range(100)]
+    texts = {}
+    for number, word in enumerate(words):
+        way = list(WAYS)[number % 5]
+        texts[word] = f"The {word} canary of the aviary sings in hall {word[::-1]}."
+        uid = box.remember(texts[word], **WAYS[way][0])
+        if way == "id":
+            WAYS["id"] = ({}, (*WAYS["id"][1], uid))
+    box.remember("The staging database is Postgres 16 on db-stage-2.")
+    box.drain()
+    assert holds(box, words)
+    for _, args in WAYS.values():
+        went = 0
+        while went < 20:
+            dry = json.loads(purged(box, *args, "--dry-run"))
+            gone = json.loads(purged(box, *args))
+            assert gone["memories"] == dry["memories"]
+            went += len(gone["memories"])
+    assert box.store("SELECT text FROM memory") == ["The staging database is Postgres 16 on db-stage-2."]
+    assert holds(box, words) == set()
+    assert (box.data / "purged.key").stat().st_mode & 0o777 == 0o600
+    assert box.memman("graph", "rebuild").returncode == 0
+    assert box.memman("embed", "reembed").returncode == 0
+    for text in texts.values():
+        box.remember(text, agent="tester", session="later")
+        box.remember("Remember this: " + text.upper(), channel="turn", reply="Noted.", agent="tester", session="later")
+    box.drain()
+    assert [text for text in box.store("SELECT text FROM memory") if "canary" in text] == []
+    box.remember(texts[words[0]])
+    box.drain()
+    assert box.store("SELECT text FROM memory ORDER BY id DESC LIMIT 1") == [texts[words[0]]]
+
+
+def purged(box, *args):
+    """Run a purge and return what it prints."""
+    done = box.memman("purge", *args, "--json")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
