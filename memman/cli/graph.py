@@ -7,7 +7,7 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.progress import bar
-from memman.cli.show import as_data, short, table, text
+from memman.cli.show import as_data, freshness, short, table, text
 from memman.model.plural import counted
 from memman.model.text import sourced
 from memman.model.vocabulary import EDGE_KINDS
@@ -46,6 +46,7 @@ def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -
                 short(one["uid"]),
                 sourced(one["source"]),
                 one["scope"],
+                ", ".join(freshness(one)),
                 _said(one),
             )
             for one in found["related"]

@@ -1,13 +1,15 @@
 """`memman insights`: list, show, protect, reinstate, and judge what waits for review."""
 
+from collections import Counter
 from typing import Any
 
 import click
 
 from memman.cli.group import Group
+from memman.cli.keeping import COMMANDS
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import ago, as_data, pairs, short, table, tallied, text, when
+from memman.cli.show import ago, as_data, ended, freshness, pairs, short, table, tallied, text, when
 from memman.config.scope import PERSONAL
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
@@ -19,7 +21,7 @@ from memman.model.vocabulary import CATEGORIES
 @click.group(cls=Group)
 @store_option
 def insights() -> None:
-    """List, show, protect and reinstate memories, and review those that were held back."""
+    """List, show, protect and reinstate memories, review those held back, and tell what is stale."""
 
 
 @insights.command("list")
@@ -171,7 +173,7 @@ def _rows(record: dict[str, Any], *, marked: bool) -> list[tuple[object, ...]]:
 
 def _row(record: dict[str, Any], *mark: str) -> tuple[object, ...]:
     shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
-    return (*shown, sourced(record["source"]), record["scope"], *mark, record["text"])
+    return (*shown, sourced(record["source"]), record["scope"], ", ".join(freshness(record)), *mark, record["text"])
 
 
 def _memory(record: dict[str, Any]) -> None:
@@ -195,6 +197,10 @@ def _memory(record: dict[str, Any]) -> None:
             "valid": f"from {when(record['valid_from'])}" + (f" to {until}" if until else ""),
             "recorded": when(record["recorded_at"]),
             "retired": when(record["retired_at"]),
+            "holds until": when(record["ends_at"]) + (" (past)" if ended(record) else ""),
+            "verified": when(record["verified_at"]),
+            "files": ", ".join(path + (" (changed since)" if at else "") for path, at in record["files"].items()),
+            "evidence": _evidence(record),
             "source": sourced(record["source"]),
             "held back": record.get("why", ""),
             "note": record["note"],
@@ -208,8 +214,18 @@ def _memory(record: dict[str, Any]) -> None:
             text(f"{side}  {short(other['uid'])}  {when(other['valid_from'])}  {other['status']}  {other['text']}")
 
 
+def _evidence(record: dict[str, Any]) -> str:
+    """Write who bore a memory out, or spoke against it."""
+    kinds = Counter(kind for kind, _, _ in record["evidence"])
+    return f"reliability {record['reliability']:.2f}: {tallied(kinds)}" if kinds else ""
+
+
 def _note(record: dict[str, Any]) -> None:
     shown = ("text", "state", "category", "importance", "entities", "replaces", "source", "agent", "session", "cwd")
     rest = ("repository", "revision", "host", "user", "error")
     times = {"queued": when(record["queued_at"])}
     pairs({"note": record["uid"]} | {name: record[name] for name in shown} | times | {n: record[n] for n in rest})
+
+
+for command in COMMANDS:
+    insights.add_command(command)

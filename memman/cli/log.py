@@ -10,7 +10,7 @@ from memman.cli.show import as_data, pairs, short, tallied, text, when
 from memman.model.errors import UsageError
 from memman.model.text import sourced
 
-_MOMENTS = ("valid_from", "valid_to")
+_MOMENTS = ("valid_from", "valid_to", "ends_at")
 
 _BESIDE = ("at", "event", "level", "note")
 

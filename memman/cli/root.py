@@ -30,8 +30,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "status": ("status", "Show the state of memory on one page"),
     "insights": (
         "insights",
-        "List, show, protect and reinstate memories, and review those that were held back",
+        "List, show, protect and reinstate memories, review those held back, and tell what is stale",
     ),
+    "gc": ("gc", "Archive the memories least worth keeping; nothing is deleted"),
     "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),

@@ -49,6 +49,17 @@ def ago(ms: int) -> str:
     return age(ms, time.time_ns() // 1_000_000)
 
 
+def ended(record: Mapping[str, Any]) -> bool:
+    """Whether a memory is past its end."""
+    return record["ends_at"] is not None and record["ends_at"] <= time.time_ns() // 1_000_000
+
+
+def freshness(record: Mapping[str, Any]) -> list[str]:
+    """Say of a memory what makes it doubtful whether it still holds, as recall does."""
+    past = [f"past its end {ago(record['ends_at'])} ago"] if ended(record) else []
+    return past + (["file changed since"] if record["file_changed_at"] else [])
+
+
 def tallied(counts: Mapping[str, object]) -> str:
     """Write a few counts on one line."""
     return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memman.cli.options import json_option, place, store_option
-from memman.cli.show import WIDE, as_data, short, text
+from memman.cli.show import WIDE, as_data, freshness, short, text
 from memman.model.errors import UsageError
 from memman.model.text import clean, sourced
 
@@ -76,6 +76,7 @@ def _line(entry: dict[str, Any]) -> str:
     marks = [
         sourced(entry["source"]),
         f"in {entry['scope']}" if entry["scope"] else "",
+        *freshness(entry),
         "same session" if entry["same_session"] and not entry["asked"] else "",
         f"superseded by {short(entry['superseded_by'])}" if entry["superseded_by"] else "",
         *(f"{said} {', '.join(map(short, entry[name]))}" for name, said in _LINKS.items() if entry[name]),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, RERANKERS
-from memman.model.vocabulary import LOCAL
+from memman.model.vocabulary import CATEGORIES, LOCAL
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # Endings of names that no public name server gives out.
@@ -97,6 +97,12 @@ def _every(value: str) -> str:
     hours = value.removesuffix("h")
     fits = value in BACKUP_WORDS or (value != hours and not _whole(1, 8760)(hours))
     return "" if fits else "takes off, daily, weekly, or a number of hours such as 12h"
+
+
+def _ages(value: str) -> str:
+    parts = [part.partition("=") for part in value.split(",")]
+    fits = all(name in CATEGORIES and not _whole(1, 36_500)(days) for name, _, days in parts)
+    return "" if fits else f"takes days by category, as in context=30,fact=365; categories are {', '.join(CATEGORIES)}"
 
 
 def _endpoint(value: str) -> str:
@@ -279,6 +285,12 @@ KEYS: dict[str, Key] = {
             "Folders in which nothing is remembered, separated by commas: ~/clients/*, or a folder name. "
             "A repository can opt out with a .memmanignore file.",
             _anything,
+        ),
+        Key(
+            "MEMMAN_STALE_DAYS",
+            "context=30,fact=365",
+            "Days after which `insights stale` lists a memory of a category that nothing has borne out since.",
+            _ages,
         ),
         Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Number of notes processed at once.", _whole(1, 256)),
         Key(

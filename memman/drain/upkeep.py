@@ -29,6 +29,7 @@ class Upkeep:
         reach("before:maintenance", None)
         await self._tidied()
         reach("after:maintenance", None)
+        self._files_looked_at(everywhere=everywhere)
         unseen = await self._screened()
         left = not self.stopping() and await self._upgraded()
         unjudged = not self.stopping() and await self._judged(everywhere=everywhere)
@@ -45,6 +46,11 @@ class Upkeep:
             self.data, self.queue, Ledger(self.queue.db), stores.opened, stores.store, stores.providers.local
         )
         self.log.write("maintenance", "debug", ms=now_ms() - began, stores=sorted(stores.opened))
+
+    def _files_looked_at(self, *, everywhere: bool) -> None:
+        from memman.upkeep.files import look
+
+        look(self._names(all_stores=everywhere), self.stores.store)
 
     async def _screened(self) -> bool:
         """Look for secrets in what was not screened by today's rules; return whether some of it is left."""

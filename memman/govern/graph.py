@@ -17,6 +17,7 @@ from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.unit import MANUAL
 
 Direction = Literal["to", "from"]
+_FIELDS = ("uid", "text", "category", "source", "scope", "status", "ends_at", "file_changed_at")
 
 
 @answering
@@ -79,4 +80,4 @@ def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, An
     edge = {
         "depth": distance, "kind": step.kind, "direction": direction, "weight": step.weight, "detail": step.detail,
     }  # fmt: skip
-    return edge | {name: memory[name] for name in ("uid", "text", "category", "source", "scope", "status")}
+    return edge | {name: memory[name] for name in _FIELDS}

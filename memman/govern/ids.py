@@ -42,6 +42,17 @@ def all_named(parts: Sequence[str], catalogue: Catalogue, queue: QueueView, stor
     return list(dict.fromkeys(named(part, catalogue, queue, store) for part in parts))
 
 
+def all_memories(parts: Sequence[str], catalogue: Catalogue, queue: QueueView, store: str) -> list[int]:
+    """Return the rows of the stored memories that `parts` name, each once. Raises also where one names a note."""
+    found = all_named(parts, catalogue, queue, store)
+    waiting = next((one.note for one in found if one.note), None)
+    if waiting:
+        raise UnknownId(
+            f"{waiting[-SHORT_ID:]} is a note still in the queue, not a memory yet: try again after the next drain"
+        )
+    return list(dict.fromkeys(memory for one in found for memory in one.memories))
+
+
 def one_memory(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> int:
     """Return the row of the one stored memory that `part` names. Raises also where it names a note."""
     found = named(part, catalogue, queue, store)

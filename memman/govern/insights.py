@@ -6,8 +6,10 @@ from typing import Any
 from memman.govern.held import veiled
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, answering, looking, reading
+from memman.model.reliability import reliability, sessions
 from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
+from memman.store.sqlite import keeping
 from memman.store.sqlite.catalogue import Catalogue
 
 STATUSES = ("current", "superseded", "forgotten", "review", "all")
@@ -66,6 +68,10 @@ def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue, *, hist
         "protected": int(catalogue.reader.meta(PROTECTED + record["uid"]) or 0) or None,
         "damaged": catalogue.damaged(row),
         "edges": catalogue.edge_counts(row),
+        "verified_at": keeping.verified(catalogue.reader, row),
+        "files": {file.path: file.changed_at for file in keeping.files_of(catalogue.reader, row)},
+        "evidence": (evidence := catalogue.reader.evidence([row]).get(row, [])),
+        "reliability": reliability(*sessions(evidence)) if evidence else None,
         "provenance": catalogue.receipt(record["note"]),
     }
     if history:

@@ -8,7 +8,20 @@ from memman.model.errors import UsageError
 from memman.model.vocabulary import HIDDEN
 from memman.store.sqlite.catalogue import Catalogue
 
-_FIELDS = ("uid", "text", "summary", "category", "source", "origin", "status", "scope", "valid_from", "valid_to")
+_FIELDS = (
+    "uid",
+    "text",
+    "summary",
+    "category",
+    "source",
+    "origin",
+    "status",
+    "scope",
+    "valid_from",
+    "valid_to",
+    "ends_at",
+    "file_changed_at",
+)
 # How an origin begins that is a place, not a session.
 _PLACE = "@"
 

@@ -34,6 +34,7 @@ _FACTORS = {
     "bm25": "read.anchor.text_score",
     "scope": "scope",
     "labels": "labels",
+    "reliability": "reliability",
 }
 
 

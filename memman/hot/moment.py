@@ -28,6 +28,20 @@ def moment(text: str, option: str, now: int | None = None) -> int:
     )
 
 
+def end(text: str, option: str) -> int:
+    """Return the moment to come, in Unix milliseconds, until when something holds. Raises UsageError."""
+    from memman.model.ending import moment as ending
+
+    now = time.time_ns() // 1_000_000
+    found = ending(text, now)
+    if found is not None and found > now:
+        return found
+    raise UsageError(
+        f"--{option} takes a time to come: a date like 2026-12-01, a time like 2026-12-01T18:00, 14d, 2w, or words"
+        " like Friday, tomorrow, end of March"
+    )
+
+
 def _passed(text: str, now: int) -> int | None:
     """Read 7d or 7 days ago."""
     said = text.split()

@@ -1,5 +1,7 @@
 """What a session begins with: the guide, and the store's protected memories, preferences and decisions."""
 
+import time
+
 from memman.config.command import command
 from memman.config.places import store_path
 from memman.hot.frame import framed, harmless
@@ -7,6 +9,7 @@ from memman.hot.guide import guide
 from memman.model.text import SHORT_ID, plain, replaced
 from memman.model.trust import VERIFIED
 from memman.recall.hit import Hit
+from memman.recall.labels import labelled
 from memman.recall.render import tokens
 from memman.recall.supersede import chain, marked
 from memman.sqlite import TranslatedErrors, despite
@@ -66,7 +69,10 @@ def _newest(reader: SqliteReader, kinds: "list[list[MemoryRow]]", filters: Filte
         return [row for row in reader.shown_rows(sorted(reader.filtered(ids, filters))) if row.source in VERIFIED]
 
     known = marked(reader, (Hit(row, score=0.0, confidence=1.0) for rows in kinds for row in rows), trusted)
-    return [[one for row in rows for one in reversed(chain(known[row.uid], known))] for rows in kinds]
+    told = labelled(reader, [*known.values()], time.time_ns() // 1_000_000)
+    known = {hit.row.uid: hit for hit in told}
+    kept = ((one for row in rows for one in reversed(chain(known[row.uid], known))) for rows in kinds)
+    return [[one for one in hits if not one.ended] for hits in kept]
 
 
 def fitting(kinds: "Sequence[Sequence[Hit]]", room: int) -> dict[str, str]:
@@ -99,5 +105,5 @@ def fitting(kinds: "Sequence[Sequence[Hit]]", room: int) -> dict[str, str]:
 
 def _line(hit: Hit) -> str:
     row = hit.row
-    source = f"{row.source}, {replaced(hit.maybe_replaced_by)}" if hit.maybe_replaced_by else row.source
-    return f"{row.uid[:SHORT_ID]} {row.category}, {source}: {plain(row.text)}"
+    marks = [row.source, *([replaced(hit.maybe_replaced_by)] if hit.maybe_replaced_by else []), *hit.labels]
+    return f"{row.uid[:SHORT_ID]} {row.category}, {', '.join(marks)}: {plain(row.text)}"

@@ -26,6 +26,11 @@ def agent(env: "Mapping[str, str]" = os.environ) -> str:
     return env.get("MEMMAN_AGENT") or known or env.get("AI_AGENT", "")
 
 
+def session(env: "Mapping[str, str]" = os.environ) -> str:
+    """Return the session that a process with this environment belongs to, '' for none."""
+    return next((env[key] for key in _SESSIONS if env.get(key)), "")
+
+
 def in_shell(host: str) -> bool:
     """Whether a hook was called from an agent's shell and not by its host: by the host's agent or by another one.
 
@@ -67,7 +72,7 @@ def stamp(data: str, claimed: str, here: "Repository | None") -> dict[str, str]:
     return {
         "source": lowest("agent" if who else "user", claimed),
         "agent": who,
-        "session": next((env[key] for key in _SESSIONS if env.get(key)), ""),
+        "session": session(),
         "cwd": cwd,
         "repository": identity(data, here) if here else "",
         "revision": here.commit if here else "",

@@ -1,6 +1,7 @@
 """What a query finds, in a store opened once for many: the hits among what is stored and what still waits."""
 
 import sys
+import time
 
 from memman.config.places import check_folder, queue_path, store_path
 from memman.config.scope import label
@@ -9,6 +10,7 @@ from memman.embed.static import StaticTable
 from memman.recall import answered
 from memman.recall.confidence import confidence
 from memman.recall.gate import CLOSE
+from memman.recall.labels import labelled, standing_back
 from memman.recall.pending import pending, waiting
 from memman.recall.query import understood
 from memman.recall.supersede import awaited
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from memman.recall.hit import Hit
     from memman.recall.pending import WaitingRow
     from memman.store.filters import Filters
+
+# Orders that go by when things were, and what led to what.
+_IN_TIME = ("when", "why")
 
 
 class RecallSession:
@@ -62,7 +67,8 @@ class RecallSession:
             asked = understood(query, as_of=filters.as_of).grounded(self.reader, filters, _queued(notes))
             replaced = self.reader.located(gone)
             stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
-            stored = _labelled(self.reader, stored, filters)
+            stored = labelled(self.reader, _scoped(self.reader, stored, filters), filters.as_of or _now())
+            stored = stored if intent in _IN_TIME else standing_back(stored)
             fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row.note)]
         return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
 
@@ -83,11 +89,15 @@ def _refuse_emptied(data: str, store: str, path: str) -> None:
         refuse_emptied(data, store)
 
 
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
 def _queued(notes: "list[WaitingRow]") -> "Iterable[int]":
     return (note.queued_at for note in notes)
 
 
-def _labelled(reader: SqliteReader, hits: "list[Hit]", filters: "Filters") -> "list[Hit]":
+def _scoped(reader: SqliteReader, hits: "list[Hit]", filters: "Filters") -> "list[Hit]":
     """Say of each hit what it holds for, if not for all of the repository one is in, or everywhere."""
     scopes = reader.scope_of(hit.id for hit in hits) if hits else {}
     named = {row: label(*scope) for row, scope in scopes.items() if scope[1] or not filters.mine(*scope)}

@@ -111,7 +111,18 @@ def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -
         "entities": screened("\n".join(filter(None, names))),
         "replaces": replaces,
         "scope": asked(said(values, "scope")),
+        **_end(values),
     }
+
+
+def _end(values: "Mapping[str, str | bool | None]") -> dict[str, "str | int | None"]:
+    """Return until when a note holds, where somebody says it. Raises UsageError."""
+    until = said(values, "until")
+    if until is None:
+        return {}
+    from memman.hot.moment import end
+
+    return {"ends_at": end(until, "until")}
 
 
 def _piped(words: "Sequence[str]") -> bool:

@@ -1,6 +1,7 @@
 """Recall with what a prompt says: the hits that clearly bear on it, and that the session has not been shown.
 
-What tools or the web said is not put before a model unasked, nor what no drain has judged but for the user's notes.
+What tools or the web said is not put before a model unasked, nor what is past its end, nor what no drain has judged
+but for the user's notes.
 """
 
 import time
@@ -69,7 +70,7 @@ def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
     recalls = RecallSession(data, store, waiting_of="user")
     for passage in filter(telling, lookups(recalls.reader, said)):
         found = recalls.hits(passage, Filters(every=True, here=here, inside=True), _LOOKED_AT, close=_CLOSE)
-        found = [hit for hit in found if not unverified(hit.row.source)]
+        found = [hit for hit in found if not (unverified(hit.row.source) or hit.ended)]
         known = {hit.row.uid: hit for hit in found}
         for hit in bearing(found, passage):
             for one in chain(hit, known):

@@ -6,6 +6,7 @@ Whatever goes wrong, the local order stands.
 from memman.config.env import Settings
 from memman.model.errors import MemmanError
 from memman.model.terms import words
+from memman.recall.labels import standing_back
 from memman.recall.order import ordered
 from memman.recall.supersede import by_reranker, newer_first
 from memman.rerank import reranker
@@ -53,7 +54,7 @@ def _judged(data: str, query: str, hits: "list[Hit]") -> "list[Hit]":
 
 
 def _arranged(recalls: "RecallSession", hits: "list[Hit]", limit: int, intent: str | None) -> "list[Hit]":
-    best = newer_first(hits)[:limit]
+    best = standing_back(newer_first(hits))[:limit]
     if recalls.reader is None or not intent:
         return best
     with TranslatedErrors(recalls.path):

@@ -33,13 +33,17 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What the caller said about a note; None or empty means unsaid. `scope` is as `memman.config.scope` has it."""
+    """What the caller said about a note; None or empty means unsaid. `scope` is as `memman.config.scope` has it.
+
+    `ends_at` is until when it holds.
+    """
 
     category: str | None = None
     importance: int | None = None
     entities: tuple[str, ...] = ()
     replaces: str = ""
     scope: str = ""
+    ends_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,8 @@ class Fact:
     """One self-contained statement extracted from a note.
 
     `source` is who said it where that is not the note's own, `held` why it waits for a person's approval, if it does,
-    `left_of` the uid of the memory that it is the rest of, if it is, and `scope` what it holds for.
+    `left_of` the uid of the memory that it is the rest of, if it is, `scope` what it holds for, and `ends_at` until
+    when.
     """
 
     text: str
@@ -84,6 +89,7 @@ class Fact:
     held: str = ""
     left_of: str = ""
     scope: str = ""
+    ends_at: int | None = None
 
 
 # 80 bits: a collision within one store needs about 10^12 memories.

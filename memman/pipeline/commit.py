@@ -1,7 +1,8 @@
 """All of a note or nothing: receipt first, then memories, verdicts, edges and log, in one transaction."""
 
+import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
@@ -11,6 +12,7 @@ from memman.model.vocabulary import PROTECTED, REPLACED
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
+from memman.pipeline.freshness import files
 from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
@@ -25,12 +27,15 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     now = tools.clock()
     if tools.judge:
         tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
+    named = await asyncio.to_thread(files, plan.note, plan.facts)
     with tools.store.unit() as unit:
-        outcome = _stored(tools, tools.store, unit, plan, now)
+        outcome = _stored(tools, tools.store, unit, plan, named, now)
     return replace(plan, outcome=outcome)
 
 
-def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Outcome:
+def _stored(
+    tools: Tools, store: Store, unit: Unit, plan: Plan, named: Sequence[Mapping[str, str]], now: int
+) -> Outcome:
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
     known = _known(tools.reader, plan, at)
@@ -47,12 +52,16 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
     for n in fresh:
         draft = _draft(tools.reader, plan, n, packed[n], everywhere=n in everywhere)
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
+        _date(unit, plan, n, rows[n], now)
+        unit.tie(rows[n], named[n])
         if not draft.fact.held and (alike := aliases(draft.fact.text)):
             unit.put_aliases(rows[n], alike)
         uids.append(draft.uid)
     for n, memory in known.items():
         if may_confirm(plan.facts[n], _whose(plan, n), _source(tools.reader, memory)):
             unit.confirm(memory, plan.note, now)
+            _date(unit, plan, n, memory, now)
+            unit.tie(memory, named[n])
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     if tools.judge:
         put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
@@ -65,6 +74,13 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, now: int) -> Out
         stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
         unit.set_meta(key(fingerprint), json.dumps(astuple(stats)))
     return Outcome(tuple(uids), retired, len(known))
+
+
+def _date(unit: Unit, plan: Plan, n: int, memory: int, now: int) -> None:
+    """Keep until when a fact holds."""
+    ends_at = plan.facts[n].ends_at
+    if ends_at is not None:
+        unit.expire(memory, ends_at, now)
 
 
 def _models(tools: Tools) -> dict[str, str]:

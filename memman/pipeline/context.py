@@ -4,7 +4,7 @@ The text index holds the neighbours' text in a column that weighs less; the
 vector is the memory's own plus a little of theirs (docs/adr/0012).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -28,6 +28,12 @@ def index(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int])
 def forget(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
     """Retire memories and take them out of their neighbours' context; say of each whether it was there to retire."""
     return _moved(unit, local, cell, {memory: unit.forget(memory, at) for memory in dict.fromkeys(memories)})
+
+
+def archive(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Mapping[int, str], at: int) -> dict[int, bool]:
+    """Retire memories as `forget` does, each with why; the log says that they were archived."""
+    gone = {memory: unit.forget(memory, at, "archive", why) for memory, why in memories.items()}
+    return _moved(unit, local, cell, gone)
 
 
 def restore(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from memman.model.records import Fact
 from memman.model.terms import stems
+from memman.pipeline.freshness import dated
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Plan, Tools
 
@@ -12,10 +13,11 @@ SHORTENS = 0.85
 
 
 async def enrich(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001 - every stage has one shape
-    """Drop what the note does not bear out, and name what a fact says is another name."""
+    """Drop what the note does not bear out, name what a fact says is another name, and say until when it holds."""
     known = {name.casefold() for name in plan.note.hints.entities}
     said = f"{plan.note.text}\n{plan.note.reply}".casefold()
-    return replace(plan, facts=tuple(_sound(fact, known, said) for fact in plan.facts))
+    facts = tuple(_sound(fact, known, said) for fact in plan.facts)
+    return replace(plan, facts=dated(plan.note, facts))
 
 
 def _sound(fact: Fact, known: set[str], said: str) -> Fact:

@@ -20,9 +20,10 @@ MAX_BYTES = 65_536
 _NEWEST = "FROM note WHERE store = :store AND state IN ('pending', 'running') ORDER BY id DESC LIMIT 1"
 _INSERT = f"""
 INSERT INTO note(uid, store, text, category, importance, entities, replaces, source, agent, session, cwd,
-                 repository, revision, host, user, queued_at, changed_at, channel, reply, shown, scope, digest)
+                 repository, revision, host, user, queued_at, changed_at, channel, reply, shown, scope, ends_at,
+                 digest)
 SELECT :uid, :store, :text, :category, :importance, :entities, :replaces, :source, :agent, :session, :cwd,
-       :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown, :scope,
+       :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown, :scope, :ends_at,
        {digest(":" + name for name in SEALED)}
 WHERE (:text, :reply, :replaces) IS NOT (SELECT text, reply, replaces {_NEWEST})
   AND NOT EXISTS (SELECT 1 FROM note WHERE uid = :uid)
@@ -64,7 +65,7 @@ def insert_all(data: str, rows: "list[dict[str, str | int | None]]") -> list[tup
 
 
 def _inserted(db: "apsw.Connection", row: "dict[str, str | int | None]") -> tuple[str, bool]:
-    db.execute(_INSERT, row)
+    db.execute(_INSERT, {"ends_at": None, **row})
     fresh = db.changes() == 1
     uid = row["uid"] if fresh else db.execute(f"SELECT uid {_NEWEST}", {"store": row["store"]}).get
     return str(uid), fresh

@@ -90,8 +90,13 @@ _V6 = """
 ALTER TABLE note ADD COLUMN scope TEXT NOT NULL DEFAULT '';
 """
 
+# Until when the note's memories are to hold, where somebody says it, in Unix milliseconds.
+_V7 = """
+ALTER TABLE note ADD COLUMN ends_at INTEGER;
+"""
+
 # Released steps are never edited; each changes a table.
-STEPS = (_V1, _V2, _V3, _V4, _V5, _V6)
+STEPS = (_V1, _V2, _V3, _V4, _V5, _V6, _V7)
 VERSION = len(STEPS)
 
 

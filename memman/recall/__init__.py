@@ -1,6 +1,7 @@
 """Finding what matters to a query: the whole of recall on one screen. Safe on the hot path.
 
-candidates (words, meaning) → fuse → supersede → rescore → gate → collapse → supersede → order; `render` writes it.
+candidates (words, meaning) → fuse → supersede → rescore → gate → collapse → evidence → supersede → order;
+`render` writes it.
 Each stage returns new values, and changes none that it is given.
 Everything is decided by the store and the query alone, so the same question gets
 the same answer in the same order.
@@ -8,6 +9,7 @@ the same answer in the same order.
 
 from memman.recall.candidates import candidates
 from memman.recall.collapse import SPARE, collapsed
+from memman.recall.evidence import weighed
 from memman.recall.fuse import fused
 from memman.recall.gate import CLOSE, gated, outstanding
 from memman.recall.order import ordered, with_causes
@@ -60,6 +62,7 @@ def answered(
     least = filters.least if signals.gate and not asked.bare else 0.0
     hits = gated(reader, table, reads, asked, limit + SPARE, least)
     hits = collapsed(hits, limit + SPARE) if signals.collapse else hits
+    hits = weighed(reader, hits, filters.as_of)
     if signals.gate and filters.least is None and not (filters.every or asked.bare):
         hits = outstanding(hits)
     if intent == "why":

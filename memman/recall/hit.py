@@ -75,6 +75,9 @@ class Read(Stage):
         return self.anchor.stands_for or self.anchor.id
 
 
+# How the label of what holds no longer begins.
+ENDED = "past its end"
+
 # How a note that waits was found, or a memory that another one brought along.
 UNREAD = Read(Anchor(0, 0.0), MemoryRow(), 0.0)
 
@@ -85,13 +88,13 @@ class Hit(Stage):
     `confidence` is how likely it is what was asked for, `coverage` the share of the query's words in the text, `cosine`
     that of the built-in table. `read` is how it was found, `via` the edge that led to it, `alike` the uids of hits that
     say the same, `maybe_replaced_by` the uid of the memory that may have replaced it, `rerank` what a reranker gave it,
-    `scope` what it holds for where that is not all of the repository one is in, nor everywhere, and `labels` what else
-    is to be said of it.
+    `scope` what it holds for where that is not all of the repository one is in, nor everywhere, `labels` what else
+    is to be said of it, and `reliability` what sessions reported, None where none did.
     """
 
     __slots__ = (
-        "alike", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by", "read", "rerank", "row", "scope",
-        "score", "via",
+        "alike", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by", "read", "reliability", "rerank",
+        "row", "scope", "score", "via",
     )  # fmt: skip
 
     def __init__(
@@ -108,11 +111,12 @@ class Hit(Stage):
         rerank: float | None = None,
         scope: str = "",
         labels: tuple[str, ...] = (),
+        reliability: float | None = None,
     ) -> None:
         self.row, self.score, self.confidence = row, score, confidence
         self.coverage, self.cosine, self.read, self.via = coverage, cosine, read, via
         self.alike, self.maybe_replaced_by, self.rerank = alike, maybe_replaced_by, rerank
-        self.scope, self.labels = scope, labels
+        self.scope, self.labels, self.reliability = scope, labels, reliability
 
     @property
     def id(self) -> int:
@@ -128,6 +132,11 @@ class Hit(Stage):
     def doubtful(self) -> bool:
         """Whether it is as likely about something else."""
         return self.confidence < LOW
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is past its end."""
+        return any(label.startswith(ENDED) for label in self.labels)
 
     @property
     def behind(self) -> int | None:

@@ -4,8 +4,8 @@ Words like yesterday are read by the clock, so what they find depends on the day
 they are asked; a date with its year means the same on every day.
 """
 
+from memman.model.days import UNITS, Days
 from memman.model.terms import STOPWORDS, stems, terms
-from memman.recall.days import UNITS, Days
 from memman.recall.months import DAY_RULES, PAIRING, RANGING, RULES, Dated, whole
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from memman.model.terms import lowered, stem, stems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.recall.days import Bounds, Days
+    from memman.model.days import Bounds, Days
 
     # The time found, how many words said so, and whether the clock or a year told it, so that it is no mere name.
     Found = tuple[Bounds, int, bool]

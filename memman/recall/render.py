@@ -1,5 +1,6 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
+from memman.model.reliability import factor
 from memman.model.terms import stems
 from memman.model.text import SHORT_ID, age, plain, replaced, sourced
 
@@ -132,6 +133,8 @@ def explained(hit: "Hit", shown: "Mapping[int, str]") -> str:
         parts.append(f"session {read.session:+.3f}")
     if hit.rerank is not None:
         parts.append(f"rerank {hit.rerank:.3f}")
+    if hit.reliability is not None:
+        parts.append(f"reliability {hit.reliability:.2f} ({factor(hit.reliability) - 1:+.1%})")
     if anchor.stands_for:
         parts.append("found by what it superseded")
     if hit.via:

@@ -4,7 +4,7 @@ The rest of memman asks more, and of SQLite: recall reads by `memman.store.sqlit
 `catalogue`, upkeep and recovery work on the tables and files themselves.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -98,7 +98,10 @@ class Unit(Protocol):
     def doubt(self, old: int, new: int, at: int, why: str) -> bool:
         """Mark `old` as maybe replaced by `new`; False where one of them is not current."""
 
-    def forget(self, memory: int, at: int) -> bool:
+    def tie(self, memory: int, blobs: Mapping[str, str]) -> None:
+        """Keep which files, by path, a memory names, and what they hold."""
+
+    def forget(self, memory: int, at: int, verb: str = "forget", why: str = "") -> bool:
         """Retire `memory` from every recall, past ones too; False when it already is."""
 
     def restore(self, memory: int, at: int) -> bool:
@@ -109,6 +112,9 @@ class Unit(Protocol):
 
     def bear_out(self, memory: int, kind: str, session: str, at: int) -> bool:
         """Keep one piece of evidence for or against a memory, once a session; False when it was there already."""
+
+    def expire(self, memory: int, ends_at: int | None, at: int, why: str = "") -> bool:
+        """Have a memory hold until `ends_at`, None for ever; False where it does so already."""
 
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""

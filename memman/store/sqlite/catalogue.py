@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 
+from memman.clock import now_ms
 from memman.config.scope import label
 from memman.model.records import Scope
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
@@ -183,13 +184,19 @@ class Catalogue:
     def _records(self, rows: Sequence[MemoryRow]) -> list[dict[str, Any]]:
         """Name the columns of memories, read their lists, and say what each holds for, '' for everywhere."""
         scopes = self.reader.scope_of(row.id for row in rows)
+        ends, changed = self._freshness([row.id for row in rows])
         lists = ("entities", "keywords")
         return [
             row.record()
             | {name: json.loads(getattr(row, name)) for name in lists}
             | {"scope": label(*scopes[row.id]) if row.id in scopes else ""}
+            | {"ends_at": ends.get(row.id), "file_changed_at": changed.get(row.id)}
             for row in rows
         ]
+
+    def _freshness(self, ids: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
+        """Return until when memories hold, and since when a file that they name differs, of those where it does."""
+        return self.reader.ends(ids), self.reader.changed_files(ids, now_ms())
 
 
 def _empty() -> SqliteReader:

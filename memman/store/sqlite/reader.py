@@ -93,6 +93,11 @@ def load_vectors(db: apsw.Connection) -> bool:
 MARKED_SINCE = 3
 # The first schema that keeps what a person wants to know of a memory beside what it says.
 ANNOTATED_SINCE = 5
+# What holds no longer begins no session.
+_HOLDS_STILL = (
+    " AND NOT EXISTS (SELECT 1 FROM freshness WHERE memory = m.id"
+    " AND ends_at <= CAST(unixepoch('subsec') * 1000 AS INTEGER))"
+)
 _MOST_COUNTS = 50_000
 # Other names of what one fact names.
 _MOST_ALIASES = 12
@@ -343,6 +348,16 @@ class SqliteReader:
             found.setdefault(memory, []).append((piece[0], piece[1], piece[2]))
         return found
 
+    def ends(self, ids: "Iterable[int]") -> dict[int, int]:
+        """Return until when those of `ids` hold that do not hold for ever, in Unix milliseconds."""
+        sql = f"SELECT memory, ends_at FROM freshness WHERE memory {LISTED} AND ends_at IS NOT NULL"
+        return dict(self.db.execute(sql, (id_list(ids),))) if self.annotated else {}
+
+    def changed_files(self, ids: "Iterable[int]", by: int) -> dict[int, int]:
+        """Return, of those of `ids` that name a file changed since, up to `by`, when that was first seen."""
+        sql = f"SELECT memory, min(changed_at) FROM file WHERE memory {LISTED} AND changed_at <= ? GROUP BY memory"
+        return dict(self.db.execute(sql, (id_list(ids), by))) if self.annotated else {}
+
     def has_receipt(self, note: str) -> bool:
         """Whether the store has dealt with a note, or with the one that replaces it."""
         sql = "SELECT 1 FROM receipt WHERE note = ?1 UNION ALL SELECT 1 FROM meta WHERE key = ?2 LIMIT 1"
@@ -406,7 +421,7 @@ class SqliteReader:
         sql = (
             "SELECT m.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?)"
             f" WHERE meta.key >= ? AND meta.key < ? AND m.status = 'current' AND m.source IN ({_marks(sources)})"
-            f"{_of(scopes)} ORDER BY m.importance DESC, m.id DESC LIMIT ?"
+            f"{_of(scopes)}{self._holding_still} ORDER BY m.importance DESC, m.id DESC LIMIT ?"
         )
         beyond = PROTECTED[:-1] + chr(ord(PROTECTED[-1]) + 1)
         return self._listed(sql, (len(PROTECTED) + 1, PROTECTED, beyond, *sources, limit))
@@ -426,9 +441,13 @@ class SqliteReader:
         """
         sql = (
             f"SELECT m.id FROM memory m WHERE status = 'current' AND category = ? AND source IN ({_marks(sources)})"
-            f"{_of(scopes)} ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
+            f"{_of(scopes)}{self._holding_still} ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
         )
         return self._listed(sql, (category, *sources, uses, limit))
+
+    @property
+    def _holding_still(self) -> str:
+        return _HOLDS_STILL if self.annotated else ""
 
     def _listed(self, sql: str, values: "tuple[Any, ...]") -> list[MemoryRow]:
         return self.shown_rows(memory for (memory,) in self.db.execute(sql, values))

@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 
 from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
+from memman.model.reliability import FEEDBACK
 from memman.model.terms import index_terms
 from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
@@ -30,7 +31,7 @@ SELECT m.uid FROM step JOIN memory m ON m.id = step.id WHERE step.next IS NULL
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 _LOGGED = ("text", "category", "importance", "entities", "valid_from", "valid_to", "status", "superseded_by")
 # What a line of the log tells beside them.
-_TOLD = ("why", "maybe_replaced_by", "scope")
+_TOLD = ("why", "maybe_replaced_by", "scope", "ends_at")
 
 
 class SqliteUnit:
@@ -193,13 +194,69 @@ class SqliteUnit:
         self.db.execute("INSERT INTO evidence VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
         return self.db.changes() == 1
 
+    def expire(self, memory: int, ends_at: int | None, at: int, why: str = "") -> bool:
+        """Have a memory hold until `ends_at`, None for ever; False where it does so already."""
+        before = self.db.execute("SELECT ends_at FROM freshness WHERE memory = ?", (memory,)).get
+        if before == ends_at:
+            return False
+        sql = (
+            "INSERT INTO freshness(memory, ends_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET ends_at = excluded.ends_at"
+        )
+        self.db.execute(sql, (memory, ends_at))
+        told = {"why": why} if why else {}
+        self._log(at, "expire", self._state(memory)["uid"], "", {"ends_at": before}, {"ends_at": ends_at} | told)
+        return True
+
+    def verify(self, memory: int, blobs: Mapping[str, str], session: str, at: int) -> None:
+        """Record that a person found `memory` still true: what it names is as it should be, and its end has no say."""
+        before = self.db.execute("SELECT ends_at FROM freshness WHERE memory = ?", (memory,)).get
+        ends_at = None if before is None or before <= at else before
+        sql = (
+            "INSERT INTO freshness VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
+            " SET ends_at = excluded.ends_at, verified_at = excluded.verified_at"
+        )
+        self.db.execute(sql, (memory, ends_at, at))
+        self.db.execute("DELETE FROM file WHERE memory = ?", (memory,))
+        self.tie(memory, blobs)
+        self.db.execute(
+            "DELETE FROM evidence WHERE memory = ? AND kind = 'verified' AND session = ?", (memory, session)
+        )
+        self.bear_out(memory, "verified", session, at)
+        self._log(at, "verify", self._state(memory)["uid"], "", {"ends_at": before}, {"ends_at": ends_at})
+
+    def tie(self, memory: int, blobs: Mapping[str, str]) -> None:
+        """Keep which files, by path, `memory` names, and what they hold."""
+        rows = [(memory, screened(path), blob) for path, blob in blobs.items() if screened(path) == path]
+        sql = (
+            "INSERT INTO file VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET blob = excluded.blob, changed_at = NULL"
+        )
+        self.db.executemany(sql, rows)
+
+    def report(self, memory: int, kind: str, session: str, at: int) -> bool:
+        """Keep what a session reported of `memory` in place of what it reported before; False where that is the same.
+
+        `kind` is one of what `insights feedback` takes.
+        """
+        values = (memory, kind, session)
+        if self.db.execute("SELECT 1 FROM evidence WHERE memory = ? AND kind = ? AND session = ?", values).get:
+            return False
+        marks = ", ".join(f"'{one}'" for one in FEEDBACK)
+        self.db.execute(
+            f"DELETE FROM evidence WHERE memory = ? AND session = ? AND kind IN ({marks})", (memory, session)
+        )
+        self._log(at, "feedback", self._state(memory)["uid"], "", None, {"why": kind})
+        return self.bear_out(memory, kind, session, at)
+
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""
         uid = self.db.execute("SELECT uid FROM memory WHERE id = ?", (memory,)).get
         self._log(at, "confirm", uid, note.uid, None, None)
 
-    def forget(self, memory: int, at: int) -> bool:
-        """Retire `memory` from every recall, past ones too; False when it already is. What is held back is rejected."""
+    def forget(self, memory: int, at: int, verb: str = "forget", why: str = "") -> bool:
+        """Retire `memory` from every recall, past ones too; False when it already is. What is held back is rejected.
+
+        The log calls it `verb`, and says `why`.
+        """
         before = self._state(memory)
         if before["status"] == "forgotten":
             return False
@@ -208,9 +265,8 @@ class SqliteUnit:
         self._around.clear()
         self._move(memory, str(HIDDEN_CELL))
         self.index(self.touched([memory]))
-        self._log(
-            at, "reject" if before["status"] == "review" else "forget", before["uid"], "", before, self._state(memory)
-        )
+        verb = "reject" if before["status"] == "review" else verb
+        self._log(at, verb, before["uid"], "", before, self._state(memory) | ({"why": why} if why else {}))
         return True
 
     def restore(self, memory: int, at: int) -> bool:

@@ -1,0 +1,140 @@
+"""`memman insights`: how long memories hold, what sessions report of them, and what is worth keeping."""
+
+from typing import Any
+
+import click
+
+from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.person import confirm
+from memman.cli.show import ago, as_data, short, table, when
+from memman.model.errors import UsageError
+from memman.model.reliability import FEEDBACK
+from memman.model.text import sourced
+from memman.model.worth import BOUND
+
+Records = list[dict[str, Any]]
+_ids = click.argument("ids", nargs=-1, required=True, metavar="ID...")
+below_option = click.option(
+    "--below",
+    type=click.FloatRange(0, 2),
+    default=BOUND,
+    show_default=True,
+    help="Only what is worth less: 1 is important and new.",
+)
+
+
+@click.command()
+@_ids
+@click.option("--at", metavar="TIME", help="Until when they hold: 2026-12-01, 14d, Friday, end of March.")
+@click.option("--never", is_flag=True, help="Have them hold for ever.")
+@json_option
+@store_option
+def expire(ids: tuple[str, ...], at: str | None, never: bool, as_json: bool) -> None:
+    """Say until when memories hold; after that they are labelled, and shown only when asked for."""
+    from memman.govern import freshness as govern
+    from memman.hot.moment import end
+
+    if never == (at is not None):
+        raise UsageError("give --at TIME, or --never")
+    ends_at = None if at is None else end(at, "at")
+    said = "holds for ever" if ends_at is None else f"holds until {when(ends_at)}"
+    _done(govern.expire(place(), ids, ends_at), said, f"already {said}", as_json=as_json)
+
+
+@click.command()
+@_ids
+@json_option
+@store_option
+def verify(ids: tuple[str, ...], as_json: bool) -> None:
+    """Record that memories are still true: an end that has passed and changed files count no longer."""
+    from memman.govern import freshness as govern
+    from memman.govern import insights
+
+    records = insights.shown(place(), ids)
+    confirm("Are these still true?", listed=(f"{short(one['uid'])}  {one['text']}" for one in records))
+    _done(govern.verify(place(), ids), "verified", "", as_json=as_json)
+
+
+@click.command()
+@limit_option
+@json_option
+@store_option
+def stale(limit: int, as_json: bool) -> None:
+    """List memories that may be out of date: past their end, with changed files, reported, or old."""
+    from memman.govern import freshness as govern
+
+    _listed(govern.stale(place(), limit=limit), as_json=as_json)
+
+
+@click.command()
+@click.argument("id_", metavar="ID")
+@click.argument("kind", type=click.Choice(FEEDBACK))
+@json_option
+@store_option
+def feedback(id_: str, kind: str, as_json: bool) -> None:
+    """Report that a memory was helpful, wrong or stale; each session counts once, its last word."""
+    from memman.govern import freshness as govern
+    from memman.hot.provenance import session
+
+    _done(govern.feedback(place(), id_, kind, session()), f"reported {kind}", "already reported", as_json=as_json)
+
+
+@click.command()
+@below_option
+@limit_option
+@json_option
+@store_option
+def candidates(below: float, limit: int, as_json: bool) -> None:
+    """List the memories least worth keeping, and why.
+
+    Protected memories, preferences and what a person approved are always kept.
+    """
+    from memman.govern import retention as govern
+
+    _listed(govern.candidates(place(), below=below, limit=limit), as_json=as_json)
+
+
+@click.command()
+@_ids
+@json_option
+@store_option
+def archive(ids: tuple[str, ...], as_json: bool) -> None:
+    """Put memories out of recall; `insights restore` brings them back."""
+    from memman.govern import retention as govern
+
+    _done(govern.archive(place(), ids), "archived", "not in recall already", as_json=as_json)
+
+
+@click.command()
+@_ids
+@json_option
+@store_option
+def restore(ids: tuple[str, ...], as_json: bool) -> None:
+    """Bring back memories that were archived or forgotten."""
+    from memman.govern import forget as govern
+
+    _done(govern.restore(place(), ids), "restored", "not archived", as_json=as_json)
+
+
+def _done(records: Records, said: str, otherwise: str, *, as_json: bool) -> None:
+    if as_json:
+        as_data(records)
+    else:
+        table([(said if one["changed"] else otherwise, short(one["id"]), one["text"]) for one in records])
+
+
+def _listed(records: Records, *, as_json: bool) -> None:
+    if as_json:
+        as_data(records)
+    else:
+        table(map(listed_row, records))
+
+
+def listed_row(record: dict[str, Any]) -> tuple[object, ...]:
+    """Return the line of a memory that has a `why`, and maybe a `worth`."""
+    value = f"{record['worth']:.3f}" if "worth" in record else ""
+    shown = (short(record["uid"]), value, ago(record["valid_from"]), record["category"], sourced(record["source"]))
+    return (*shown, record["scope"], "; ".join(record["why"]), record["text"])
+
+
+COMMANDS = (expire, verify, stale, feedback, candidates, archive, restore)

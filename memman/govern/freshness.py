@@ -1,0 +1,102 @@
+"""Until when memories hold: another end, the word of a person that one is still true, and what may be out of date."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from memman.clock import now_ms
+from memman.config.env import Settings
+from memman.config.repository import repository
+from memman.config.schedule import refuse_stopped
+from memman.govern.held import veiled
+from memman.govern.ids import all_memories
+from memman.govern.stores import Chosen, answering, looking, reading, steadily, writing
+from memman.model.reliability import AGAINST
+from memman.model.text import age
+from memman.model.worth import DAY_MS
+from memman.pipeline.freshness import blobs
+from memman.store.sqlite import keeping
+from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.unit import SqliteUnit
+
+# Changes one memory at a moment; False where there is nothing to change.
+Change = Callable[[SqliteStore, SqliteUnit, int, int], bool]
+
+
+@steadily
+def expire(place: Chosen, parts: Sequence[str], ends_at: int | None) -> list[dict[str, Any]]:
+    """Give memories another end, None for none; return a record for each."""
+    return _changed(place, parts, "expire", lambda _, unit, memory, now: unit.expire(memory, ends_at, now))
+
+
+@steadily
+def verify(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Record that memories were found still true, with their files as they are; return a record for each."""
+    return _changed(place, parts, "verify", _verified)
+
+
+@steadily
+def feedback(place: Chosen, part: str, kind: str, session: str) -> list[dict[str, Any]]:
+    """Keep what a session reported of memories, once; return a record for each."""
+    return _changed(place, [part], "feedback", lambda _, unit, memory, now: unit.report(memory, kind, session, now))
+
+
+def _verified(store: SqliteStore, unit: SqliteUnit, memory: int, now: int) -> bool:
+    named = keeping.files_of(store.reader, memory)
+    cwd = named[0].cwd if named else ""
+    root = repository(cwd) if cwd and os.path.isdir(cwd) else None
+    unit.verify(memory, blobs(root.root, (row.path for row in named)) if root else {}, "", now)
+    return True
+
+
+def _changed(place: Chosen, parts: Sequence[str], verb: str, change: Change) -> list[dict[str, Any]]:
+    refuse_stopped(place.data, f"insights {verb}")
+    with looking(place) as (catalogue, queue):
+        rows = all_memories(parts, catalogue, queue, place.name)
+    with writing(place) as store:
+        now = now_ms()
+        with store.unit() as unit:
+            done = {memory: change(store, unit, memory, now) for memory in rows}
+        memories = store.reader.rows(rows)
+        records: list[dict[str, Any]] = [
+            {"id": memories[row].uid, "text": memories[row].text, "changed": done[row]} for row in rows
+        ]
+        return [veiled(place, store.reader, record["id"], record) for record in records]
+
+
+@answering
+def stale(place: Chosen, *, limit: int = 20) -> list[dict[str, Any]]:
+    """Return current memories that may be out of date, each with `why`: the one that may be so for longest first."""
+    ages = dict(part.split("=") for part in Settings.load(place.data)["MEMMAN_STALE_DAYS"].split(","))
+    now = now_ms()
+    with reading(place) as catalogue:
+        reader = catalogue.reader
+        rows = keeping.standings(reader)
+        evidence = reader.evidence(row.id for row in rows)
+        changes = reader.changed_files((row.id for row in rows), now)
+        found = {row.id: dict(_reasons(row, evidence.get(row.id, ()), changes.get(row.id), ages, now)) for row in rows}
+        first = sorted((min(why), row) for row, why in found.items() if why)[:limit]
+        memories = catalogue.memories([row for _, row in first])
+        told = (record | {"why": list(found[record["id"]].values())} for record in memories)
+        return [veiled(place, reader, record["uid"], record) for record in told]
+
+
+def _reasons(
+    row: keeping.Standing,
+    evidence: Sequence[tuple[str, str, int]],
+    changed_at: int | None,
+    ages: Mapping[str, str],
+    now: int,
+) -> Iterator[tuple[int, str]]:
+    """Yield since when a memory may be out of date, and why."""
+    borne_out = keeping.last_borne_out(row, evidence)
+    reported = [at for kind, _, at in evidence if kind in AGAINST and at > borne_out]
+    old = borne_out + int(ages[row.category]) * DAY_MS if row.category in ages else now + 1
+    if row.ends_at is not None and row.ends_at <= now:
+        yield row.ends_at, f"past its end {age(row.ends_at, now)} ago"
+    if changed_at is not None:
+        yield changed_at, "file changed since"
+    if reported:
+        yield reported[0], "reported wrong or stale"
+    if old <= now:
+        yield old, f"{age(borne_out, now)} old, and nothing has borne it out since"

@@ -1,0 +1,55 @@
+"""What is least worth keeping, and putting it out of recall: archived memories are kept, and come back on request."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from memman.clock import now_ms
+from memman.config.schedule import refuse_stopped
+from memman.govern.held import veiled
+from memman.govern.ids import all_memories
+from memman.govern.stores import Chosen, answering, looking, reading, steadily, writing
+from memman.model.worth import BOUND, reasons, worth
+from memman.pipeline import context
+from memman.providers import builtin_embedder
+from memman.store.sqlite import keeping
+
+_BY_HAND = "by hand"
+
+
+@answering
+def candidates(place: Chosen, *, below: float = BOUND, limit: int | None = 20) -> list[dict[str, Any]]:
+    """Return the current memories worth less than `below`, the least first, each with its `worth` and `why`.
+
+    What is immune is none of them: protected memories, preferences, and what a person approved.
+    """
+    now = now_ms()
+    with reading(place) as catalogue:
+        kept = keeping.kept(catalogue.reader, keeping.standings(catalogue.reader))
+        valued = sorted((worth(one, now), row) for row, one in kept.items() if not one.immune)
+        least = [(value, row) for value, row in valued if value < below][:limit]
+        memories = catalogue.memories([row for _, row in least])
+        told = (
+            record | {"worth": round(value, 3), "why": reasons(kept[record["id"]], now)}
+            for record, (value, _) in zip(memories, least, strict=True)
+        )
+        return [veiled(place, catalogue.reader, record["uid"], record) for record in told]
+
+
+@steadily
+def archive(place: Chosen, parts: Sequence[str], why: str = _BY_HAND) -> list[dict[str, Any]]:
+    """Put memories out of recall, logged with `why`; return a record for each."""
+    refuse_stopped(place.data, "insights archive")
+    with looking(place) as (catalogue, queue):
+        rows = all_memories(parts, catalogue, queue, place.name)
+    with writing(place) as store, builtin_embedder() as local:
+        with store.unit() as unit:
+            done = context.archive(unit, local, store.cell, dict.fromkeys(rows, why), now_ms())
+        memories = store.reader.rows(rows)
+        return [{"id": memories[row].uid, "text": memories[row].text, "changed": done[row]} for row in rows]
+
+
+def collect(place: Chosen, found: Sequence[dict[str, Any]], below: float) -> list[dict[str, Any]]:
+    """Archive those of the candidates `found` that still are: what was used, said again or protected since is kept."""
+    refuse_stopped(place.data, "gc")
+    still = {one["uid"]: one for one in candidates(place, below=below, limit=None)}
+    return archive(place, [one["uid"] for one in found if one["uid"] in still], f"gc: worth less than {below:g}")

@@ -1,0 +1,47 @@
+"""What is to be said of hits beside what they say: each kind of label asks the store one question. Hot."""
+
+from memman.model.text import age
+from memman.recall.hit import ENDED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from memman.recall.hit import Hit
+    from memman.store.sqlite.reader import SqliteReader
+
+
+def past_end(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, str]:
+    """Label what holds no longer."""
+    return {memory: f"{ENDED} {age(at, now)} ago" for memory, at in reader.ends(ids).items() if at <= now}
+
+
+def file_changed(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, str]:
+    """Label what names a file that has changed since it was said."""
+    return dict.fromkeys(reader.changed_files(ids, now), "file changed since")
+
+
+# What makes labels, in the order in which they are shown.
+LABELS: "tuple[Callable[[SqliteReader, Iterable[int], int], dict[int, str]], ...]" = (past_end, file_changed)
+
+
+def labels(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
+    """Return the labels of those of `ids` that have any, as of `now`."""
+    ids = list(ids)
+    found: dict[int, tuple[str, ...]] = {}
+    for told in LABELS if ids else ():
+        for memory, label in told(reader, ids, now).items():
+            found[memory] = (*found.get(memory, ()), label)
+    return found
+
+
+def standing_back(hits: "list[Hit]") -> "list[Hit]":
+    """Put what is past its end below the rest, and what it superseded with it."""
+    ended = {hit.id for hit in hits if hit.ended}
+    return sorted(hits, key=lambda hit: hit.id in ended or hit.behind in ended) if ended else hits
+
+
+def labelled(reader: "SqliteReader", hits: "list[Hit]", now: int) -> "list[Hit]":
+    """Return the hits with their labels."""
+    told = labels(reader, (hit.id for hit in hits), now)
+    return [hit.having(labels=told[hit.id]) if hit.id in told else hit for hit in hits] if told else hits
