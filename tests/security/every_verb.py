@@ -23,7 +23,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "embed swap": ("--to", "builtin"),
     "export": (),
     "forget": ("{spare}",),
-    "gc": (),
+    "gc": ("--below", "2"),
     "graph link": ("{memory}", "{other}"),
     "graph rebuild": (),
     "graph related": ("{memory}",),
