@@ -1,4 +1,4 @@
-"""`memman graph`: related, link, rebuild."""
+"""`memman graph`: related, about, link, rebuild."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.progress import bar
-from memman.cli.show import as_data, freshness, short, table, text
+from memman.cli.show import ago, as_data, freshness, short, table, text
 from memman.model.plural import counted
 from memman.model.text import sourced
 from memman.model.vocabulary import EDGE_KINDS
@@ -19,18 +19,38 @@ def graph() -> None:
     """Show the edges between memories, add one, or rebuild them."""
 
 
+_ANSWERS = {
+    "temporal": "what happened around it",
+    "entity": "what names the same things",
+    "causal": "why it is so, and what it led to",
+    "semantic": "what is alike: says the same again, or otherwise",
+}
+_all_scopes = click.option(
+    "--all-scopes", "everywhere", is_flag=True, help="Show what belongs to other repositories too, labelled."
+)
+
+
 @graph.command()
 @click.argument("id_", metavar="ID")
-@click.option("--edge", type=click.Choice(EDGE_KINDS), help="Follow only edges of this kind.")
-@click.option("--depth", type=click.IntRange(1, 5), default=1, show_default=True, help="Maximum distance in edges.")
+@click.option(
+    "--edge",
+    type=click.Choice(EDGE_KINDS),
+    help="Follow only edges of this kind; " + "; ".join(f"{kind}: {said}" for kind, said in _ANSWERS.items()) + ".",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 5),
+    help="Maximum distance in edges  [default: 1; with --edge temporal or entity 2, causal 5]",
+)
+@_all_scopes
 @limit_option
 @json_option
 @store_option
-def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -> None:
+def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, limit: int, as_json: bool) -> None:
     """Show related memories: nearest and strongest first, those related only in time last."""
     from memman.govern import graph as govern
 
-    found = govern.related(place(), id_, kind=edge, depth=depth, limit=limit)
+    found = govern.related(place(), id_, kind=edge, depth=depth, limit=limit, everywhere=everywhere)
     if as_json:
         as_data(found)
         return
@@ -50,6 +70,33 @@ def related(id_: str, edge: str | None, depth: int, limit: int, as_json: bool) -
                 _said(one),
             )
             for one in found["related"]
+        ]
+    )
+    if found["elsewhere"]:
+        text(f"{found['elsewhere']} more in other repositories: --all-scopes shows them")
+
+
+@graph.command()
+@click.argument("name")
+@click.option("--history", is_flag=True, help="Show superseded memories too.")
+@_all_scopes
+@limit_option
+@json_option
+@store_option
+def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool) -> None:
+    """Show everything that mentions a name, newest first: a service, a host, a file, a ticket, a person."""
+    from memman.govern import graph as govern
+
+    found = govern.about(place(), name, limit=limit, history=history, everywhere=everywhere)
+    if as_json:
+        as_data(found)
+        return
+    if found["also"]:
+        text(f"also called: {', '.join(found['also'])}")
+    table(
+        [
+            (short(one["uid"]), ago(one["valid_from"]), sourced(one["source"]), one["scope"], _said(one))
+            for one in found["memories"]
         ]
     )
 

@@ -6,13 +6,14 @@ from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
-from memman.govern.stores import Chosen, answering, looking, steadily, writing
+from memman.govern.stores import Chosen, answering, looking, reading, standing, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.records import Edge
+from memman.model.terms import name as compared
 from memman.model.text import SHORT_ID, clean
-from memman.model.vocabulary import HIDDEN
 from memman.secrets.matcher import redact
 from memman.store import EdgeRow
+from memman.store.filters import Filters
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.unit import MANUAL
 
@@ -20,14 +21,51 @@ Direction = Literal["to", "from"]
 _FIELDS = ("uid", "text", "category", "source", "scope", "status", "ends_at", "file_changed_at")
 
 
+# What an edge of each kind answers is a chain of them, or one step: what happened around a memory, all that names the
+# same things, why it is so, and what is alike.
+DEPTHS = {"temporal": 2, "entity": 2, "causal": 5, "semantic": 1, None: 1}
+_FIELDS = ("uid", "text", "category", "source", "scope", "status")
+
+
 @answering
-def related(place: Chosen, part: str, *, kind: str | None = None, depth: int = 1, limit: int = 50) -> dict[str, Any]:
-    """Return a memory and those around it, nearest first, as `_steps` sorts them; hidden ones are left out."""
+def related(
+    place: Chosen,
+    part: str,
+    *,
+    kind: str | None = None,
+    depth: int | None = None,
+    limit: int = 50,
+    everywhere: bool = False,
+) -> dict[str, Any]:
+    """Return a memory and those around it, nearest first, as `_steps` sorts them; hidden ones are left out.
+
+    Only what holds here is among them, or with `everywhere` all; `elsewhere` counts what was left out at first hand.
+    """
     with looking(place) as (catalogue, queue):
         start = one_memory(part, catalogue, queue, place.name)
-        reached = _reached(catalogue, start, kind, depth, limit)
+        walk = _Walk(catalogue, kind, Filters(history=True), None if everywhere else _here(catalogue))
+        reached = walk.reached(start, DEPTHS[kind] if depth is None else depth, limit)
         asked = catalogue.memories([start])[0]
-        return {"memory": veiled(place, catalogue.reader, asked["uid"], asked), "related": reached}
+        return {
+            "memory": veiled(place, catalogue.reader, asked["uid"], asked),
+            "related": reached,
+            "elsewhere": walk.elsewhere,
+        }
+
+
+@answering
+def about(
+    place: Chosen, name: str, *, limit: int = 50, history: bool = False, everywhere: bool = False
+) -> dict[str, Any]:
+    """Return all memories that mention a name or what else its thing is called, newest first, with or without edges."""
+    if not compared(name):
+        raise UsageError("there is no name to look for: give one, as it is written")
+    with reading(place) as catalogue:
+        other = [alias for _, alias in catalogue.reader.aliases([compared(name)])]
+        scopes = None if everywhere else _here(catalogue)
+        rows = catalogue.about((name, *other), Filters(history=history).scoped(scopes), limit)
+        found = [{field: one[field] for field in (*_FIELDS, "valid_from")} for one in catalogue.memories(rows)]
+        return {"name": name, "also": other, "memories": found}
 
 
 @steadily
@@ -51,28 +89,64 @@ def link(place: Chosen, ends: tuple[str, str], kind: str, weight: float, note: s
     return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}
 
 
-def _reached(catalogue: Catalogue, start: int, kind: str | None, depth: int, limit: int) -> list[dict[str, Any]]:
-    """Walk breadth first; each memory is named once, by the most telling edge of the round that found it."""
-    seen, rim = {start}, [start]
-    found: list[dict[str, Any]] = []
-    for distance in range(1, depth + 1):
-        steps = _steps(catalogue, rim, kind, seen)
-        memories = {m["id"]: m for m in catalogue.memories(list(steps)) if m["status"] not in HIDDEN}
-        rim = list(memories)[: limit - len(found)]
-        seen.update(steps)
-        found += [_found(memories[row], steps[row], distance) for row in rim]
-        if not rim:
-            break
-    return found
+def _here(catalogue: Catalogue) -> frozenset[int] | None:
+    return catalogue.reader.scopes(standing())
 
 
-def _steps(catalogue: Catalogue, rim: list[int], kind: str | None, seen: set[int]) -> dict[int, EdgeRow]:
-    """Return the most telling edge to each memory not seen yet: the heaviest first, nearness in time last."""
-    edges = [edge for edge in catalogue.reader.edges(rim) if edge.far not in seen and kind in {None, edge.kind}]
-    steps: dict[int, EdgeRow] = {}
-    for edge in sorted(edges, key=lambda edge: (edge.kind == "temporal", -edge.weight, edge.far)):
-        steps.setdefault(edge.far, edge)
-    return steps
+class _Walk:
+    """Walking along the edges of a kind, or of all, through memories that `filters` and `scopes` admit."""
+
+    def __init__(self, catalogue: Catalogue, kind: str | None, filters: Filters, scopes: frozenset[int] | None) -> None:
+        self.catalogue, self.kind = catalogue, kind
+        self.filters, self.scopes = filters, scopes
+        self.names: set[str] = set()
+        self.led: dict[int, bool] = {}
+        self.elsewhere = 0
+
+    def reached(self, start: int, depth: int, limit: int) -> list[dict[str, Any]]:
+        """Walk breadth first; each memory is named once, by the most telling edge of the round that found it."""
+        seen, rim = {start}, [start]
+        found: list[dict[str, Any]] = []
+        for distance in range(1, depth + 1):
+            steps = self._steps(rim, seen)
+            memories = {memory["id"]: memory for memory in self.catalogue.memories(self._admitted(list(steps)))}
+            rim = list(memories)[: limit - len(found)]
+            seen.update(steps)
+            found += [_found(memories[row], steps[row], distance) for row in rim]
+            if not rim:
+                break
+            # Further on, names lead only to what names the same as the memory that was asked about; and of a cause
+            # only its causes are of interest, of an effect its effects.
+            self.names = self.names or {steps[row].detail.casefold() for row in rim}
+            self.led = {row: steps[row].src == steps[row].near for row in rim}
+        return found
+
+    def _admitted(self, rows: list[int]) -> list[int]:
+        shown = self.catalogue.reader.filtered(rows, self.filters)
+        here = self.catalogue.reader.filtered(rows, self.filters.scoped(self.scopes))
+        self.elsewhere += len(shown) - len(here)
+        return [row for row in rows if row in here]
+
+    def _steps(self, rim: list[int], seen: set[int]) -> dict[int, EdgeRow]:
+        """Return the most telling edge to each memory not seen yet.
+
+        The heaviest first, nearness in time last, and where it is asked why, what led to it before what it led to.
+        """
+        edges = [edge for edge in self.catalogue.reader.edges(rim) if edge.far not in seen and self._follows(edge)]
+        steps: dict[int, EdgeRow] = {}
+        for edge in sorted(edges, key=self._telling):
+            steps.setdefault(edge.far, edge)
+        return steps
+
+    def _follows(self, edge: EdgeRow) -> bool:
+        if self.kind == "entity" and self.names:
+            return edge.kind == self.kind and edge.detail.casefold() in self.names
+        if self.kind == "causal" and edge.near in self.led:
+            return edge.kind == self.kind and self.led[edge.near] == (edge.src == edge.near)
+        return self.kind in {None, edge.kind}
+
+    def _telling(self, edge: EdgeRow) -> tuple[bool, bool, float, int]:
+        return edge.kind == "temporal", self.kind == "causal" and edge.src == edge.near, -edge.weight, edge.far
 
 
 def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, Any]:

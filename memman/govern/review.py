@@ -86,6 +86,7 @@ def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memo
         origin=row.origin,
         at=row.valid_from,
         ends=(memory,),
+        texts=(row.text,),
         entities=(tuple(json.loads(row.entities)),),
         fingerprint=local.fingerprint,
         vectors=local.vectors([row.text]),

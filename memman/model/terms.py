@@ -245,6 +245,11 @@ def match_any(terms: list[str]) -> str:
     return " OR ".join(map(_quoted, terms))
 
 
+def match_all(terms: list[str]) -> str:
+    """Write an FTS5 expression that matches rows holding all of `terms`."""
+    return " AND ".join(map(_quoted, terms))
+
+
 def _quoted(term: str) -> str:
     """Quote a word or a phrase; one character of unspaced script begins the pairs that hold it."""
     quoted = f'"{term.replace(chr(34), chr(34) * 2)}"'

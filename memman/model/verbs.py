@@ -22,6 +22,7 @@ ALLOWED = frozenset(
         "config show",
         "doctor",
         "embed status",
+        "graph about",
         "graph related",
         "guide",
         "help",

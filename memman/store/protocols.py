@@ -73,8 +73,8 @@ class Reader(Protocol):
     def recent(self, since: int, limit: int) -> list[tuple[int, int]]:
         """Return (id, valid_from) of the newest current memories that began to hold after `since`."""
 
-    def mentions(self, entity: str, limit: int) -> tuple[int, list[int]]:
-        """Return how many memories mention `entity`, and the newest current ones."""
+    def mentions(self, called: str, limit: int) -> tuple[int, list[int]]:
+        """Return about how many memories mention a name, and the newest current ones."""
 
     def evidence(self, ids: Iterable[int]) -> dict[int, list[tuple[str, str, int]]]:
         """Return (kind, session, when) of what bears out each of `ids`, or speaks against it, oldest first."""

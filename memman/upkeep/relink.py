@@ -10,8 +10,8 @@ import numpy as np
 from memman import __version__
 from memman.embed import LocalEmbedder, Vectors
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import HIDDEN
-from memman.pipeline.link import LINKERS, Subject, connected
+from memman.model.vocabulary import HIDDEN, JUDGE
+from memman.pipeline.link import LINKERS, Judged, Subject, connected
 from memman.pipeline.link.alias import aliases
 from memman.store.sqlite import vectors
 from memman.store.sqlite.past import PastReader
@@ -92,10 +92,12 @@ def _relink_note(
         origin=note[0].origin,
         at=note[0].valid_from,
         ends=ids,
+        texts=tuple(memory.text for memory in note),
         entities=tuple(tuple(json.loads(memory.entities)) for memory in note),
         fingerprint=fingerprint,
         vectors=_vectors(store, note, fingerprint, local),
         local=local if fingerprint == local.fingerprint else None,
+        judged=_judged(store, ids),
     )
     for memory in ids:
         unit.unlink(tuple(LINKERS), memory)
@@ -106,8 +108,17 @@ def _vectors(store: SqliteStore, note: Sequence[_Memory], fingerprint: Fingerpri
     """Return the vectors of each memory's own text: those of the built-in embedder are stored with their context."""
     if fingerprint == local.fingerprint:
         return local.vectors([memory.text for memory in note])
+    return _stored(store, [memory.id for memory in note], fingerprint)
+
+
+def _judged(store: SqliteStore, ids: Sequence[int]) -> Judged | None:
+    """Return what the judge has made of memories, None in a store that it has not read."""
+    made = [fingerprint for fingerprint in vectors.embedders(store.db) if fingerprint.provider == JUDGE]
+    return Judged(made[-1], _stored(store, ids, made[-1])) if made else None
+
+
+def _stored(store: SqliteStore, ids: Sequence[int], fingerprint: Fingerprint) -> Vectors:
     number = store.reader.embedder_id(fingerprint)
-    ids = [memory.id for memory in note]
     stored = vectors.unpacked(store.db, number, ids) if number is not None else {}
     nothing = np.zeros(fingerprint.dimension, np.float32)
     return np.stack([stored.get(memory, nothing) for memory in ids])

@@ -24,6 +24,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "export": (),
     "forget": ("{spare}",),
     "gc": ("--below", "2"),
+    "graph about": ("Kestrel-7",),
     "graph link": ("{memory}", "{other}"),
     "graph rebuild": (),
     "graph related": ("{memory}",),

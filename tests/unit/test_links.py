@@ -221,6 +221,15 @@ def test_a_text_without_a_known_word_is_stored_and_never_linked_by_meaning(tmp_p
     assert asyncio.run(run()) == (1, 0, {})
 
 
+def _inner(sql):
+    """Whether the text index asks this itself: it never sets back the counter of a statement that it keeps."""
+    return "fts_" in sql or sql.startswith("PRAGMA")
+
+
+def _steps(event):
+    return event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
+
+
 def steps_of_one_link(folder, memories):
     """Fill a store through link and commit, then count the VM steps of linking one more note, the mean of twenty."""
     spent = []
@@ -238,7 +247,7 @@ def steps_of_one_link(folder, memories):
             await planned(tools, 10**6, facts)
             store.db.trace_v2(
                 apsw.SQLITE_TRACE_PROFILE,
-                lambda event: spent.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]),
+                lambda event: None if _inner(event["sql"]) else spent.append(_steps(event)),
             )
             plans = [await planned(tools, 10**6, [f], memories * MINUTE, agent="a", session="0") for f in facts]
             store.db.trace_v2(0, None)

@@ -31,7 +31,7 @@ def reconcile(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]
     found = [one for fact in facts for one in _verdicts(fact, memories, judge)] if judge else []
     # The surest first: a note may do only so much.
     verdicts = [verdict for _, verdict in sorted(found, key=lambda one: -one[0])]
-    return {"verdicts": verdicts, "causes": causes(facts, memories)}
+    return {"verdicts": verdicts, "causes": causes(facts, memories, judge)}
 
 
 def groups(payload: Mapping[str, Any]) -> list[Group]:

@@ -5,16 +5,17 @@ from dataclasses import replace
 
 from memman.model.records import Edge
 from memman.pipeline.embed import made_by
+from memman.pipeline.judged import fingerprint as judged_by
 from memman.pipeline.link.causal import causal
 from memman.pipeline.link.ends import end
 from memman.pipeline.link.entity import entity
 from memman.pipeline.link.semantic import sampled, semantic
-from memman.pipeline.link.subject import Subject
+from memman.pipeline.link.subject import Judged, Subject
 from memman.pipeline.link.temporal import temporal
 from memman.pipeline.plan import Plan, Tools
 from memman.store.protocols import Reader
 
-__all__ = ["LINKERS", "Subject", "connected", "link"]
+__all__ = ["LINKERS", "Judged", "Subject", "connected", "link"]
 
 # The kinds that follow from what is stored, so that they can be worked out again at any time.
 LINKERS: dict[str, Callable[[Reader, Subject], list[Edge]]] = {
@@ -28,14 +29,17 @@ async def link(tools: Tools, plan: Plan) -> Plan:
     """Work out the edges of every kind, and note some random cosines to learn from."""
     if not plan.facts or plan.vectors is None:
         return plan
+    texts = tuple(fact.text for fact in plan.facts)
     subject = Subject(
         origin=plan.note.provenance.origin,
         at=plan.note.queued_at,
         ends=tuple(end(n) for n in range(len(plan.facts))),
+        texts=texts,
         entities=tuple(fact.entities for fact in plan.facts),
         fingerprint=made_by(tools.embedder, plan.vectors),
         vectors=plan.vectors,
         local=tools.local if tools.embedder is tools.local else None,
+        judged=Judged(judged_by(tools.judge), tools.judge.about(texts)) if tools.judge else None,
     )
     edges = (*connected(tools.reader, subject), *causal(tools.reader, plan))
     return replace(plan, edges=edges, samples=tuple(sampled(tools.reader, subject)))

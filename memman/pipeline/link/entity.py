@@ -1,42 +1,60 @@
 """Entity edges: memories that name the same thing, weighted by how rarely it is named."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from memman.model.names import mentions
 from memman.model.records import Edge
 from memman.model.terms import name as compared
+from memman.pipeline.link.names import Kind, names
 from memman.pipeline.link.subject import Subject
 from memman.store.protocols import Reader
 
 # The newest memories linked for one entity, and edges one fact may get in all.
 PER_ENTITY = 3
-PER_FACT = 4
+PER_FACT = 6
+# Tokens of one text that are looked up.
+MOST = 24
 # The weight of a name that every memory bears.
 _LEAST = 0.05
+# What is only maybe a name is one where so few memories mention it, or this share of the store; and weighs so much.
+_FEW, _SHARE, _MAYBE = 3, 0.05, 0.7
 
 
 def entity(reader: Reader, subject: Subject) -> list[Edge]:
-    """Link each fact to the newest memories that name what it names, and to facts of its own note that do."""
+    """Link each fact to the newest memories that name what it names, and to facts of its own note that do.
+
+    A memory stored before anybody knew that a token of its text is a name is found by its text.
+    """
     total = max(reader.count(), 1)
     edges: list[Edge] = []
-    named: dict[str, list[int]] = {}
-    for place, names in zip(subject.ends, subject.entities, strict=True):
+    for n, place in enumerate(subject.ends):
         best: dict[int, Edge] = {}
-        for name in _called(reader, names):
+        for name, sure in _called(reader, subject.entities[n], subject.texts[n]):
             count, memories = reader.mentions(name, PER_ENTITY)
-            earlier = named.setdefault(name.casefold(), [])
-            weight = rarity(count + len(earlier), total)
+            earlier = [subject.ends[k] for k in range(n) if _mentions(subject, k, name)]
+            if not sure and count + len(earlier) > max(_FEW, _SHARE * total):
+                continue
+            weight = rarity(count + len(earlier), total) * (1 if sure else _MAYBE)
             for other in (*memories, *earlier[-PER_ENTITY:]):
                 if other not in best or best[other].weight < weight:
                     best[other] = Edge("entity", place, other, weight, name)
-            earlier.append(place)
         edges += sorted(best.values(), key=lambda edge: (-edge.weight, -edge.dst))[:PER_FACT]
     return edges
 
 
-def _called(reader: Reader, names: Sequence[str]) -> list[str]:
-    """Return `names`, and what else their things are called in the store."""
-    return list(dict.fromkeys((*names, *(other for _, other in reader.aliases(map(compared, names))))))
+def _mentions(subject: Subject, n: int, name: str) -> bool:
+    return any(mentions(text, name) for text in (subject.texts[n], *subject.entities[n]))
+
+
+def _called(reader: Reader, entities: Sequence[str], text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the names of a fact, and what else their things are called in the store, each with whether it is sure."""
+    known = dict.fromkeys((*entities, *(other for _, other in reader.aliases(map(compared, entities)))))
+    seen = {compared(name) for name in known}
+    yield from ((name, True) for name in known)
+    for name, kind in names(text)[:MOST]:
+        if compared(name) not in seen:
+            yield name, kind is Kind.SHAPED
 
 
 def rarity(count: int, total: int) -> float:

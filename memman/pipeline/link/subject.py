@@ -2,12 +2,20 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memman.embed import LocalEmbedder, Vectors
 from memman.embed.static import query_planes
 from memman.model.records import Fingerprint
 from memman.pipeline.context import cosines
 from memman.store.protocols import Reader
+
+
+class Judged(NamedTuple):
+    """What the judge makes of the facts: unit vectors of what each speaks of, a zero row for one it has not read."""
+
+    fingerprint: Fingerprint
+    vectors: Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +31,12 @@ class Subject:
     origin: str
     at: int
     ends: tuple[int, ...]
+    texts: tuple[str, ...]
     entities: tuple[tuple[str, ...], ...]
     fingerprint: Fingerprint
     vectors: Vectors
     local: LocalEmbedder | None = None
+    judged: Judged | None = None
 
     def cosines(self, reader: Reader, fact: int, memories: Iterable[int]) -> dict[int, float]:
         """Return the cosines between a fact and memories that have a vector, none for a zero vector."""

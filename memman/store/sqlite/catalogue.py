@@ -10,10 +10,12 @@ import apsw
 
 from memman.clock import now_ms
 from memman.config.scope import label
+from memman.model.names import expression, mentions
 from memman.model.records import Scope
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
 from memman.store import MemoryRow
+from memman.store.filters import Filters
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
@@ -29,6 +31,8 @@ _TALLIES = {
     "status": "SELECT status, count(*) FROM memory GROUP BY 1 ORDER BY 1",
     "edge": "SELECT kind, count(*) FROM edge GROUP BY 1 ORDER BY 1",
 }
+# Memories with the words of a name that are looked through for it.
+_MOST_MENTIONS = 10_000
 # A chain longer than this is shown in part.
 _LONGEST_CHAIN = 200
 
@@ -140,6 +144,15 @@ class Catalogue:
         """Return the last row recorded before `moment`, 0 where there is none: found by halving, not by a scan."""
         after = times.first(self.reader.db, self.reader.last(), moment)
         return self.reader.db.execute("SELECT max(id) FROM memory WHERE id < ?", (after,)).get or 0
+
+    def about(self, names: Sequence[str], filters: Filters, limit: int) -> list[int]:
+        """Return the newest memories that mention one of `names` in their text, or as an entity."""
+        found: set[int] = set()
+        for name in names:
+            match = expression(name)
+            named = self.reader.rows(self.reader.matched(match, Filters(), _MOST_MENTIONS)) if match else {}
+            found |= {row for row, one in named.items() if mentions(one.text, name) or mentions(one.entities, name)}
+        return sorted(self.reader.filtered(found, filters), reverse=True)[:limit]
 
     def edge_counts(self, memory: int) -> dict[str, int]:
         """Count the edges at `memory` by kind."""

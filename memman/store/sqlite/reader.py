@@ -99,6 +99,8 @@ _HOLDS_STILL = (
     " AND ends_at <= CAST(unixepoch('subsec') * 1000 AS INTEGER))"
 )
 _MOST_COUNTS = 50_000
+# Rows that may mention a name, of which so many are read: more often a name tells little.
+_MENTIONS = 64
 # Other names of what one fact names.
 _MOST_ALIASES = 12
 # Sign codes that a recall scans at most: of a larger store those in the cells around the query.
@@ -523,18 +525,25 @@ class SqliteReader:
         )
         return list(self.db.execute(sql, (4 * limit, since, limit)))
 
-    def mentions(self, entity: str, limit: int) -> tuple[int, list[int]]:
-        """Return how many memories mention `entity`, and the newest current ones."""
-        found = self.db.execute("SELECT id, count FROM entity WHERE name = ?", (entity.casefold(),)).get
-        if found is None:
+    def mentions(self, called: str, limit: int) -> tuple[int, list[int]]:
+        """Return about how many memories mention a name, and the newest current ones.
+
+        Those count whose text has it, whether or not it was known as a name when they came.
+        """
+        from memman.model.names import expression, mentions
+
+        match = expression(called)
+        if not match:
             return 0, []
-        number, count = found
+        known = self.db.execute("SELECT count FROM entity WHERE name = ?", (called.casefold(),)).get or 0
         sql = (
-            "SELECT m.id FROM"
-            f" (SELECT memory FROM mention WHERE entity = ? AND memory < {self.horizon} ORDER BY memory DESC LIMIT ?) n"
-            f" JOIN memory m ON m.id = n.memory WHERE {self.current} ORDER BY m.id DESC LIMIT ?"
+            "SELECT m.id, m.text, m.entities FROM"
+            " (SELECT rowid FROM fts WHERE fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) n"
+            f" CROSS JOIN memory m ON m.id = n.rowid WHERE {self.current} ORDER BY m.id DESC"
         )
-        return count, [memory for (memory,) in self.db.execute(sql, (number, 4 * limit, limit))]
+        rows = self.db.execute(sql, (match, self.horizon, _MENTIONS))
+        found = [memory for memory, text, entities in rows if mentions(text, called) or mentions(entities, called)]
+        return max(known, len(found)), found[:limit]
 
     def found(self, part: str) -> list[tuple[int, str]]:
         """Return (id, uid) of memories whose uid begins with `part`, or whose note it names.
