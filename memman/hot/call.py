@@ -1,8 +1,11 @@
 """One event of an agent, as its host tells it."""
 
+import time
+
 from memman.config import stores
 from memman.config.places import data_dir
 from memman.config.repository import repository
+from memman.config.shown import note_shown
 from memman.hot.late import Progress
 from memman.hot.payload import Payload
 from memman.hot.provenance import in_shell
@@ -35,6 +38,15 @@ class Call:
         self.store = stores.resolve(self.data, store, self.here)
         self.genuine = not in_shell(host)
         self.session = Session(self.data, host, self.payload.text("session_id") if self.genuine else "")
+
+    def note_shown(self, way: str, lines: "dict[str, str]") -> None:
+        """Keep which memories were put before the model, and what the line of each cost; it may fail silently."""
+        if self.genuine and lines:
+            from memman.recall.render import tokens
+
+            costs = {uid: tokens(text) for uid, text in lines.items()}
+            now = time.time_ns() // 1_000_000
+            note_shown(self.data, self.store, now, way, self.host, self.payload.text("session_id"), costs)
 
     @property
     def place(self) -> "Here":

@@ -1,5 +1,6 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
+from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT
 from memman.hot.call import Call
 from memman.hot.late import Progress
 from memman.hot.wire import quoted
@@ -43,37 +44,43 @@ def _session_start(call: Call) -> str:
             session.lose()
         if source == "resume" and session.begun and call.host in _KEEP:
             return ""
-        text, uids = block(call.data, call.store, call.place)
-        session.show(uids)
+        text, lines = block(call.data, call.store, call.place)
+        session.show(lines)
         session.begun = True
+    call.note_shown(SESSION_START, lines)
     return text
 
 
 def _subagent_start(call: Call) -> str:
     from memman.hot.prime import block
 
-    return block(call.data, call.store, call.place)[0]
+    text, lines = block(call.data, call.store, call.place)
+    call.note_shown(SUBAGENT, lines)
+    return text
 
 
 def _user_prompt(call: Call) -> str:
     from memman.hot.capture import prompted
     from memman.hot.frame import stripped
-    from memman.hot.remind import reminder
 
     prompt = stripped(call.payload.text("prompt"))
     prompted(call, prompt)
     call.progress.missing = "answer"
     if call.progress.late:
         return ""
-    return reminder(call.data, call.store, call.place, prompt, call.session)
+    return _reminded(call, prompt, PROMPT)
+
+
+def _reminded(call: Call, said: str, way: str) -> str:
+    from memman.hot.remind import reminder
+
+    return reminder(call.data, call.store, call.place, said, call.session, lambda lines: call.note_shown(way, lines))
 
 
 def _pre_tool(call: Call) -> str:
-    from memman.hot.remind import reminder
-
     field = _PLANS.get(call.payload.text("tool_name"))
     said = call.payload.under("tool_input").text(field) if field else ""
-    return reminder(call.data, call.store, call.place, said, call.session)
+    return _reminded(call, said, PRE_TOOL)
 
 
 def _stop(call: Call) -> str:

@@ -28,7 +28,7 @@ BUDGET = 1_200
 SHARES = (40, 35, 25)
 # Memories of each kind that are looked at.
 _MOST = 40
-# How often recall may have shown a decision for it to count; twice weighs as much as a step of importance.
+# In how many sessions recall may have shown a decision for it to count; two weigh as much as a step of importance.
 _USES = 4
 _HEAD = (
     "Protected memories, preferences and decisions of earlier sessions (id, category, source: text):"
@@ -36,12 +36,12 @@ _HEAD = (
 )
 
 
-def block(data: str, store: str, here: "Here") -> tuple[str, list[str]]:
-    """Return the block and the uids of the memories in it. The same store gives the same bytes."""
+def block(data: str, store: str, here: "Here") -> tuple[str, dict[str, str]]:
+    """Return the block and the lines of the memories in it, by uid. The same store gives the same bytes."""
     text = guide(command(data))
     room = BUDGET - tokens(text) - tokens(framed(_HEAD, ()))
     chosen = fitting(despite(lambda: standing(data, store, here)), room)
-    return (f"{text}\n{framed(_HEAD, chosen.values())}" if chosen else text), list(chosen)
+    return (f"{text}\n{framed(_HEAD, chosen.values())}" if chosen else text), chosen
 
 
 def standing(data: str, store: str, here: "Here") -> list[list[Hit]]:

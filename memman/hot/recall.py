@@ -5,15 +5,18 @@ import sys
 import time
 
 from memman.config import stores
-from memman.config.places import FILE_MODE, data_dir, open_file, setting, shown_path
+from memman.config.places import data_dir, setting
 from memman.config.schedule import overdue
 from memman.config.scope import here
+from memman.config.shown import RECALL as ASKED
+from memman.config.shown import note_shown
 from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
+from memman.hot.provenance import agent, session
 from memman.hot.recall_session import found, opened
 from memman.model.text import age
 from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES, INTENTS
-from memman.recall.render import lines
+from memman.recall.render import lines, tokens
 from memman.sqlite import despite
 from memman.store.filters import Filters
 
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
 
 LIMIT = 10
 MOST = 50
-_SHOWN_BYTES = 1_048_576
 _TIMES = ("since", "until", "as_of")
 
 
@@ -59,8 +61,10 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
 
         text, shown = answer(hits, store, query, budget)
         sys.stdout.write(text + "\n")
+        costs = [tokens(text) // shown] * shown if shown else []
     else:
-        shown = _print_lines(hits, now, query, budget, explain=bool(values.get("explain")))
+        costs = _print_lines(hits, now, query, budget, explain=bool(values.get("explain")))
+        shown = len(costs)
     sys.stdout.flush()
     if shown < len(hits):
         sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
@@ -71,12 +75,13 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
         sys.stderr.write(
             runnable(f"memman: notes have not been processed for {age(0, late * 1000)}; run `memman doctor`\n")
         )
-    _note_shown(data, store, hits[:shown], now)
+    told = {hit.row.uid: cost for hit, cost in zip(hits, costs, strict=False) if not hit.pending}
+    note_shown(data, store, now, ASKED, agent(), session(), told)
     return 0
 
 
-def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None, *, explain: bool) -> int:
-    """Print the first hits that `budget` tokens have room for, and return how many these are."""
+def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None, *, explain: bool) -> list[int]:
+    """Print the first hits that `budget` tokens have room for, and return what each costs."""
     written = lines(hits, now, query, budget, explain=explain)
     sys.stdout.write("".join(f"{text}\n" for hit in written for text in hit))
     if not hits and sys.stderr.isatty():
@@ -84,7 +89,7 @@ def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None, *,
     bare = sum(len(hit) == 1 for hit in written)
     if explain and bare:
         sys.stderr.write(f"memman: {bare} of {len(written)} explanations do not fit into --budget {budget}\n")
-    return len(written)
+    return [sum(map(tokens, hit)) for hit in written]
 
 
 def _leave_room(store: str, budget: int) -> None:
@@ -173,20 +178,3 @@ def _filters(values: "Mapping[str, str | bool | None]") -> Filters:
         until=times["until"],
         as_of=times["as_of"],
     )
-
-
-def _note_shown(data: str, store: str, hits: "list[Hit]", now: int) -> None:
-    """Append what was shown to a bounded record, which the drain folds into use counts; may fail silently."""
-    uids = [hit.row.uid for hit in hits if not hit.pending]
-    if not uids:
-        return
-    try:
-        handle = open_file(shown_path(data), os.O_APPEND | os.O_CREAT | os.O_WRONLY)
-        status = os.fstat(handle)
-        if status.st_mode & 0o777 != FILE_MODE:  # a fresh file, under a narrow umask
-            os.fchmod(handle, FILE_MODE)
-        if status.st_size < _SHOWN_BYTES:
-            os.write(handle, f"{now} {store} {' '.join(uids)}\n".encode())
-        os.close(handle)
-    except OSError:
-        return

@@ -4,15 +4,13 @@ import os
 
 from memman.config.lockfile import acquired, opened, rewrite
 from memman.config.places import sessions_path
-from memman.secrets import screened
+from memman.config.shown import session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
-_LONGEST_NAME = 64
 # Characters of an id that any host would send; of a longer one the digest is kept.
 _LONGEST_ID = 4096
 # Stands before the uids where the session was given its first block, and has it still.
@@ -21,15 +19,6 @@ _BEGUN = "begun"
 _MOST_SHOWN = 512
 # Seconds that a session is waited for which another hook holds.
 _PATIENCE = 0.25
-
-
-def session_name(session: str) -> str:
-    """Return what a session's file is called by; for an id that is no plain name, or a secret, a digest of it."""
-    if len(session) <= _LONGEST_NAME and _PLAIN.issuperset(session) and screened(session) == session:
-        return session
-    from hashlib import blake2b
-
-    return blake2b(session.encode(), digest_size=16).hexdigest()
 
 
 class Session:

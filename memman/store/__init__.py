@@ -4,9 +4,10 @@ from memman.sqlite import Row
 
 
 class MemoryRow(Row):
-    """A memory. Times are Unix milliseconds, `entities` and `keywords` JSON lists, `uses` how often it was shown.
+    """A memory. Times are Unix milliseconds, `entities` and `keywords` JSON lists.
 
-    The digest of a memory covers all columns but the last, in this order.
+    `uses` is in how many sessions recall showed it. The digest of a memory covers all columns but the last, in this
+    order.
     """
 
     __slots__ = ()

@@ -2,12 +2,13 @@
 
 import os
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from memman.config.places import sessions_path, shown_path, text_at
-from memman.config.stores import exists, valid_name
+from memman.config.places import sessions_path
+from memman.config.shown import Showing, taken
+from memman.config.stores import exists
 from memman.embed import LocalEmbedder
 from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
@@ -34,30 +35,16 @@ async def maintain(
     shorten(data)
     with TranslatedErrors(queue.path):
         ledger.maintain()
-    for name, uses in taken_shown(data).items():
+    shown: defaultdict[str, list[Showing]] = defaultdict(list)
+    for showing in taken(data):
+        shown[showing.store].append(showing)
+    for name, showings in shown.items():
         if exists(data, name):
-            opened(name).count_uses(uses)
+            opened(name).count_shown(showings)
     for store in stores.values():
         await renew(store, local())
         store.maintain()
     scrub(data, queue, opened)
-
-
-def taken_shown(data: str) -> dict[str, Counter[str]]:
-    """Take the record of what recall showed: how often each memory of each store was."""
-    path = shown_path(data)
-    taken = path + ".taken"
-    with suppress(OSError):
-        os.replace(path, taken)
-    uses: dict[str, Counter[str]] = {}
-    for line in text_at(taken).split("\n"):
-        _, store, *uids = (*line.split(), "", "")
-        # A line may be half-written: the disk was full, or the power went.
-        if valid_name(store):
-            uses.setdefault(store, Counter()).update(filter(None, uids))
-    with suppress(OSError):
-        os.remove(taken)
-    return uses
 
 
 def drop_sessions(data: str) -> None:

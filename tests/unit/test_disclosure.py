@@ -159,7 +159,7 @@ def test_only_what_was_printed_counts_as_shown(kept):
     """A memory that the budget left out is not recorded as shown."""
     kept.memman("recall", QUERY, "--budget", "30")
     (record,) = (kept.data / "shown.log").read_text().splitlines()
-    assert len(record.split()) == 3
+    assert len(record.split()) == 6
 
 
 def test_the_index_shows_a_summary_and_the_rest_on_request(kept):

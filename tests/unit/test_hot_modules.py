@@ -47,7 +47,8 @@ RECALL = (
     | SEARCH
     | frozenset(
         """
-    memman.hot.recall memman.hot.recall_session memman.queue memman.queue.seal memman.recall.pending
+    memman.config.shown memman.hot.provenance memman.hot.recall memman.hot.recall_session
+    memman.queue memman.queue.seal memman.recall.pending
     memman.store.filters
     """.split()
     )
@@ -161,7 +162,7 @@ def test_a_reranker_that_is_not_asked_is_not_loaded(box):
 HOOK = frozenset(
     """
     memman memman._entry memman.config memman.config.lockfile memman.config.places memman.config.repository
-    memman.config.scope
+    memman.config.scope memman.config.shown
     memman.config.stores memman.hot memman.hot.call memman.hot.events memman.hot.hook memman.hot.late memman.hot.payload
     memman.hot.provenance memman.hot.session memman.hot.wire memman.queue memman.queue.late memman.model
     memman.secrets memman.model.trust memman.model.vocabulary

@@ -1,6 +1,6 @@
 """A store opened for writing: the connection, its transactions, its backups."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -8,8 +8,10 @@ import apsw
 
 from memman.config.filesystem import ensure_safe_folder, refuse_shared
 from memman.config.places import store_path
+from memman.config.shown import Showing
 from memman.embed import Vectors
 from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, open_writer
+from memman.store.sqlite import shown
 from memman.store.sqlite.partition import Grain, divide, due
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import STEPS, migrate
@@ -60,17 +62,15 @@ class SqliteStore:
                     self.reader.forget_partitions()
             with Transaction(self.db):
                 self.db.execute("DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?", (LOG_ROWS,))
+                shown.bound(self.db)
             self.db.execute("PRAGMA optimize")
             with suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again
                 add_checksums(self.db)
 
-    def count_uses(self, uses: Mapping[str, int]) -> None:
-        """Add to each memory, by uid, how often it was shown."""
-        if uses:
-            with TranslatedErrors(self.path), Transaction(self.db):
-                self.db.executemany(
-                    "UPDATE memory SET uses = uses + ? WHERE uid = ?", [(n, uid) for uid, n in uses.items()]
-                )
+    def count_shown(self, showings: Sequence[Showing]) -> None:
+        """Add what was shown of this store."""
+        with TranslatedErrors(self.path), Transaction(self.db):
+            shown.count(self.db, showings)
 
     def close(self) -> None:
         """Truncate the log and close."""

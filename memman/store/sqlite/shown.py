@@ -1,0 +1,38 @@
+"""Where memories were shown: a row for each memory, session and way, and how often it was of use."""
+
+from collections.abc import Iterable
+
+import apsw
+
+from memman.config.shown import RECALL, Showing
+
+# About a year of heavy use; the oldest rows go.
+MOST_ROWS = 200_000
+
+_COUNT = """
+INSERT INTO shown(memory, session, way, agent, at, times, tokens)
+SELECT id, ?2, ?3, ?4, ?5, 1, ?6 FROM memory WHERE uid = ?1
+ON CONFLICT DO UPDATE SET times = times + 1, tokens = tokens + excluded.tokens, at = max(at, excluded.at)
+RETURNING memory, times
+"""
+_BOUND = "DELETE FROM shown WHERE at <= (SELECT at FROM shown ORDER BY at DESC LIMIT 1 OFFSET ?)"
+
+
+def count(db: apsw.Connection, showings: Iterable[Showing]) -> None:
+    """Add what was shown; a memory is of use once in each session that asked and was shown it.
+
+    Where nobody knows the session, that is each time.
+    """
+    used = []
+    for one in showings:
+        for uid, cost in one.tokens.items():
+            row = db.execute(_COUNT, (uid, one.session, one.way, one.agent, one.at, cost)).fetchone()
+            if row and one.way == RECALL and (row[1] == 1 or not one.session):
+                used.append((row[0],))
+    db.executemany("UPDATE memory SET uses = uses + 1 WHERE id = ?", used)
+
+
+def bound(db: apsw.Connection, most: int = MOST_ROWS) -> None:
+    """Keep the newest rows."""
+    if db.execute("SELECT count(*) FROM shown").get > most:
+        db.execute(_BOUND, (most,))
