@@ -7,6 +7,7 @@ from memman.drain.store_queue import InFlight, StoreQueue
 from memman.model.errors import MemmanError
 from memman.model.records import Note
 from memman.pipeline import PIPELINE
+from memman.pipeline.answering import heard
 from memman.pipeline.codec import decode, encode
 from memman.pipeline.plan import Plan, Stage, Tools
 from memman.queue.journal import Journal
@@ -62,12 +63,19 @@ async def run_note(
 
 async def _stage(stage: Stage, tools: Tools, plan: Plan, journal: Journal, watch: Watch) -> Plan:
     if not stage.paid(tools):
-        return await stage.run(tools, plan)
+        return await _run(stage, tools, plan)
     version = stage.version(tools)
     saved = journal.read(plan.note.uid, stage.name, version)
     if saved is not None:
         return decode(plan, saved)
-    plan = await stage.run(tools, plan)
+    plan = await _run(stage, tools, plan)
     watch.reach(f"unjournaled:{stage.name}", plan.note)
     journal.write(plan.note.uid, stage.name, version, encode(plan, stage.journaled))
     return plan
+
+
+async def _run(stage: Stage, tools: Tools, plan: Plan) -> Plan:
+    """Run a stage, and name the models that answered."""
+    given, names = heard(tools)
+    plan = await stage.run(given, plan)
+    return replace(plan, models=(*plan.models, (stage.name, ", ".join(names)))) if names else plan

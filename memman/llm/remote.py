@@ -108,7 +108,7 @@ class RemoteModel(ABC):
             try:
                 reply = await self._ask(request)
                 spent.append(self._usage(reply))
-                return Reply(self._data(reply), _total(spent), self.model(request.role))
+                return Reply(self._data(reply), _total(spent), self.model(request.role), self.provider)
             except BadReply:
                 if not left:
                     raise

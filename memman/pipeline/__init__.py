@@ -22,12 +22,12 @@ def _one(tools: Tools) -> str:  # noqa: ARG001 - every version has one shape
 
 PIPELINE: tuple[Stage, ...] = (
     Stage("redact", redact, _one),
-    Stage("extract", extract.extract, extract.version, journaled=("facts",), paid=_asked),
+    Stage("extract", extract.extract, extract.version, journaled=("facts", "models"), paid=_asked),
     Stage(
         "reconcile",
         reconcile.reconcile,
         reconcile.version,
-        journaled=("facts", "local", "candidates", "verdicts", "causes"),
+        journaled=("facts", "local", "candidates", "verdicts", "causes", "models"),
         paid=_asked,
         after="known",
     ),

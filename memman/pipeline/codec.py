@@ -49,6 +49,7 @@ _FIELDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda saved: tuple(tuple(map(_candidate, some)) for some in saved),
     ),
     "verdicts": (_records, lambda saved: tuple(Verdict(**item) for item in saved)),
+    "models": (list, lambda saved: tuple((stage, names) for stage, names in saved)),
     "causes": (_records, lambda saved: tuple(Cause(**item) for item in saved)),
 }
 

@@ -43,7 +43,7 @@ def _stored(
     ended = {verdict.memory for verdict, _, gives_way in admitted if verdict.action != "MAYBE" and not gives_way}
     fresh = [n for n, fact in enumerate(plan.facts) if n not in known and (not fact.left_of or fact.left_of in ended)]
     outcome = "stored" if fresh else "known" if known else "nothing"
-    if not unit.receipt(plan.note, now, outcome, len(fresh), tools.drain, json.dumps(_models(tools))):
+    if not unit.receipt(plan.note, now, outcome, len(fresh), tools.drain, json.dumps(_models(tools, plan))):
         return Outcome(repeated=True)
     rows: dict[int, int] = dict(known)
     uids = []
@@ -83,11 +83,10 @@ def _date(unit: Unit, plan: Plan, n: int, memory: int, now: int) -> None:
         unit.expire(memory, ends_at, now)
 
 
-def _models(tools: Tools) -> dict[str, str]:
-    """Return the model of each stage that has one."""
-    llm, embedder = tools.llm, tools.embedder.fingerprint
-    asked = {stage: f"{llm.provider}/{llm.model(role)}" for stage, role in (("extract", "fast"), ("reconcile", "slow"))}
-    return asked | {"embed": f"{embedder.provider}/{embedder.model}"}
+def _models(tools: Tools, plan: Plan) -> dict[str, str]:
+    """Return by stage the models that answered, and what embedded the facts."""
+    embedder = tools.embedder.fingerprint
+    return dict(plan.models) | ({"embed": f"{embedder.provider}/{embedder.model}"} if plan.facts else {})
 
 
 def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:

@@ -27,7 +27,8 @@ class Plan:
 
     `earlier` holds what is in flight before it in the same store. `local` and
     `vectors` are float32 of shape (facts, dimension): the first from the
-    built-in embedder, the second from the configured one.
+    built-in embedder, the second from the configured one. `models` names for
+    each stage that asked any the models that answered.
     """
 
     note: Note
@@ -40,6 +41,7 @@ class Plan:
     vectors: Vectors | None = None
     edges: tuple[Edge, ...] = ()
     samples: tuple[float, ...] = ()
+    models: tuple[tuple[str, str], ...] = ()
     outcome: Outcome | None = None
 
 

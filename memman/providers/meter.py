@@ -67,7 +67,7 @@ class MeteredLLM:
                 raise
             finally:
                 if counts:
-                    self.ledger.enter(request.task, self.provider, model, usage)
+                    self.ledger.enter(request.task, self.provider, model, usage, request.shares)
         return reply
 
     async def close(self) -> None:

@@ -1,19 +1,29 @@
-"""What the providers cost, by day and stage."""
+"""What the providers cost, by day, stage and repository."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from itertools import accumulate, pairwise
 from typing import Any
 
 import apsw
 
 from memman.model.records import Usage
-from memman.sqlite import TranslatedErrors
+from memman.sqlite import Transaction, TranslatedErrors
 
 COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
 SUMMED = ("calls", "tokens_in", "tokens_out", "cost")
 _KEPT_DAYS = 400
+# The repository that the work at hand is for; each note of a drain is a task of its own.
+WORKED_FOR: ContextVar[str] = ContextVar("worked_for", default="")
 # No call takes so many tokens; a provider that says so must not overflow a column.
 _MOST_TOKENS = 10**9
+_ENTER = """
+INSERT INTO ledger(day, stage, provider, model, calls, tokens_in, tokens_out, cost, unpriced, repository)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,
+tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
+cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced
+"""
 
 
 def today() -> str:
@@ -27,17 +37,26 @@ class Ledger:
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db
 
-    def enter(self, stage: str, provider: str, model: str, usage: Usage) -> None:
-        """Add one call to today's account."""
-        tokens_in, tokens_out = min(usage.tokens_in, _MOST_TOKENS), min(usage.tokens_out, _MOST_TOKENS)
-        sql = (
-            "INSERT INTO ledger VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + 1,"
-            " tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,"
-            " cost = cost + excluded.cost, unpriced = unpriced + excluded.unpriced"
+    def enter(
+        self, stage: str, provider: str, model: str, usage: Usage, parts: Mapping[str, int] | None = None
+    ) -> None:
+        """Add one call to today's account of the repository that is worked for.
+
+        With `parts`, of several, each by its part of the question; the call itself counts for the largest.
+        """
+        parts = parts or {WORKED_FOR.get(): 1}
+        tokens_in, tokens_out = (
+            _shared(min(count, _MOST_TOKENS), parts) for count in (usage.tokens_in, usage.tokens_out)
         )
-        row = (today(), stage, provider, model, tokens_in, tokens_out, usage.cost or 0.0, usage.cost is None)
-        with TranslatedErrors(self.db.filename):
-            self.db.execute(sql, row)
+        largest, whole = max(parts, key=lambda repository: parts[repository]), sum(parts.values())
+        cost, unpriced = usage.cost or 0.0, usage.cost is None
+        key = (today(), stage, provider, model)
+        rows = [
+            (*key, here == largest, tokens_in[here], tokens_out[here], cost * part / whole, unpriced, here)
+            for here, part in parts.items()
+        ]
+        with TranslatedErrors(self.db.filename), Transaction(self.db):
+            self.db.executemany(_ENTER, rows)
 
     def spent_today(self, of: Sequence[str] = ()) -> tuple[float, int, int]:
         """Return today's dollars and tokens, and how often a model was called; of providers `of`, by default of all."""
@@ -59,10 +78,30 @@ class Ledger:
 
     def days(self, limit: int) -> list[dict[str, Any]]:
         """Return the newest entries, as dicts of COLUMNS."""
-        rows = self.db.execute("SELECT * FROM ledger ORDER BY day DESC, stage, provider, model LIMIT ?", (limit,))
+        sums = ", ".join(f"sum({name})" for name in COLUMNS[4:])
+        sql = f"SELECT day, stage, provider, model, {sums} FROM ledger GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4"
+        rows = self.db.execute(f"{sql} LIMIT ?", (limit,))
         return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+    def spent_since(self, day: str) -> list[dict[str, Any]]:
+        """Return what was spent from a day on, newest first, by day, stage, model and repository.
+
+        Of a queue that no drain of this version has opened yet nobody knows the repositories.
+        """
+        known = self.db.execute("SELECT 1 FROM pragma_table_info('ledger') WHERE name = 'repository'").get
+        names = (*COLUMNS, "repository")
+        listed = ", ".join(names if known else (*COLUMNS, "'' AS repository"))
+        sql = f"SELECT {listed} FROM ledger WHERE day >= ? ORDER BY day DESC, stage, provider, model, repository"
+        return [dict(zip(names, row, strict=True)) for row in self.db.execute(sql, (day,))]
 
     def maintain(self) -> None:
         """Keep the accounts of the newest _KEPT_DAYS days that have any, whatever day the clock says it is."""
         kept = "SELECT DISTINCT day FROM ledger ORDER BY day DESC LIMIT ?"
         self.db.execute(f"DELETE FROM ledger WHERE day NOT IN ({kept})", (_KEPT_DAYS,))
+
+
+def _shared(count: int, parts: Mapping[str, int]) -> dict[str, int]:
+    """Share a whole number out by parts; what each gets adds up to it."""
+    whole = sum(parts.values())
+    ends = [0, *(count * part // whole for part in accumulate(parts.values()))]
+    return {name: end - start for name, (start, end) in zip(parts, pairwise(ends), strict=True)}

@@ -90,9 +90,26 @@ _V6 = """
 ALTER TABLE note ADD COLUMN scope TEXT NOT NULL DEFAULT '';
 """
 
-# Until when the note's memories are to hold, where somebody says it, in Unix milliseconds.
+# Until when the note's memories are to hold, where somebody says it, in Unix milliseconds; and in which repository the
+# notes were made that a provider was asked about.
 _V7 = """
 ALTER TABLE note ADD COLUMN ends_at INTEGER;
+CREATE TABLE account(
+    day TEXT NOT NULL,
+    stage TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL DEFAULT 0,
+    tokens_in INTEGER NOT NULL DEFAULT 0,
+    tokens_out INTEGER NOT NULL DEFAULT 0,
+    cost REAL NOT NULL DEFAULT 0,
+    unpriced INTEGER NOT NULL DEFAULT 0,
+    repository TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (day, stage, provider, model, repository)
+) WITHOUT ROWID;
+INSERT INTO account SELECT *, '' FROM ledger;
+DROP TABLE ledger;
+ALTER TABLE account RENAME TO ledger;
 """
 
 # Released steps are never edited; each changes a table.

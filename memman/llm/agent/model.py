@@ -81,7 +81,7 @@ class AgentModel:
         found = said.found or outermost(said.text)
         if found is None:
             raise _spent(BadReply(f"{self.client.name} answered no JSON object"), said)
-        return Reply(found, said.usage, self.model(request.role))
+        return Reply(found, said.usage, self.model(request.role), self.provider)
 
     async def close(self) -> None:
         """Nothing stays open between calls."""

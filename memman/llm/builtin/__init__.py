@@ -69,7 +69,8 @@ class BuiltinLLM:
         asked = _Asked(task, request.payload)
         self._waiting.append(asked)
         self._threads.submit(self._answer_some)
-        return Reply(await asyncio.wrap_future(asked.answer), Usage(), self.model(request.role))
+        answer = await asyncio.wrap_future(asked.answer)
+        return Reply(answer, Usage(), self.model(request.role), self.provider)
 
     async def close(self) -> None:
         """Let go of the threads, and answer nothing more."""
