@@ -45,7 +45,7 @@ def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_js
     else:
         for record in records:
             said = f"{short(record['memory'])} {sourced(record['source'])}".rstrip()
-            text(f"{when(record['at'])}  {record['verb']:<9}  {said}  {_change(record)}")
+            text(f"{when(record['at'])}  {record['verb']:<9}  {said}  {change(record)}")
 
 
 @log.command()
@@ -91,7 +91,8 @@ def _count(since: int | None, memory: str | None, *, as_json: bool) -> None:
         pairs({"in all": tallied(record["verbs"])} | days)
 
 
-def _change(record: dict[str, Any]) -> str:
+def change(record: dict[str, Any]) -> str:
+    """Write what a line of the log says has changed."""
     before, after = record["before"] or {}, record["after"] or {}
     names = dict.fromkeys((*before, *after))
     changes = [f"{name}: {_shift(name, before.get(name), after.get(name))}" for name in names]

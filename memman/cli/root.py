@@ -33,6 +33,8 @@ VERBS: dict[str, tuple[str, str]] = {
         "List, show, protect and reinstate memories, review those held back, and tell what is stale",
     ),
     "gc": ("gc", "Archive the memories least worth keeping; nothing is deleted"),
+    "why": ("why", "Show where a memory comes from, what became of it, and where it was shown"),
+    "cost": ("cost", "Show what models cost, and how many tokens of memories were shown"),
     "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),

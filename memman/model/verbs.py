@@ -20,6 +20,7 @@ ALLOWED = frozenset(
         "backup verify",
         "completion",
         "config show",
+        "cost",
         "doctor",
         "embed status",
         "graph about",
@@ -48,6 +49,7 @@ ALLOWED = frozenset(
         "scope list",
         "store list",
         "version",
+        "why",
     }
 )
 

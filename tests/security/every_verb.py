@@ -17,6 +17,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "config set": ("HTTP_TRIES", "2"),
     "config show": (),
     "config unset": ("HTTP_TRIES",),
+    "cost": (),
     "doctor": (),
     "embed reembed": (),
     "embed status": (),
@@ -88,6 +89,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "undo": ("{spare}",),
     "uninstall": (),
     "version": (),
+    "why": ("{memory}",),
 }
 # The same with an option that changes what they may do.
 MORE = {"doctor": ("--fix", "--billable"), "forget": ("--undo",), "insights reinstate": ("--undo",), "scan": ("--fix",)}

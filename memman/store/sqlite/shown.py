@@ -1,6 +1,7 @@
 """Where memories were shown: a row for each memory, session and way, and how often it was of use."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import apsw
 
@@ -36,3 +37,20 @@ def bound(db: apsw.Connection, most: int = MOST_ROWS) -> None:
     """Keep the newest rows."""
     if db.execute("SELECT count(*) FROM shown").get > most:
         db.execute(_BOUND, (most,))
+
+
+def of(db: apsw.Connection, memory: int) -> list[dict[str, Any]]:
+    """Return where a memory was shown, the newest first."""
+    names = ("way", "session", "agent", "times", "tokens", "at")
+    rows = db.execute(f"SELECT {', '.join(names)} FROM shown WHERE memory = ? ORDER BY at DESC", (memory,))
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def costs(db: apsw.Connection, since: int) -> list[dict[str, Any]]:
+    """Return by way and session how many memories were shown, last since a moment, and their tokens, newest first."""
+    names = ("way", "session", "agent", "memories", "times", "tokens", "at")
+    sql = (
+        "SELECT way, session, agent, count(*), sum(times), sum(tokens), max(at) FROM shown WHERE at >= ?"
+        " GROUP BY way, session, agent ORDER BY max(at) DESC, way, session"
+    )
+    return [dict(zip(names, row, strict=True)) for row in db.execute(sql, (since,))]

@@ -1,0 +1,62 @@
+"""Where a memory comes from and what became of it, and what memory costs."""
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+from memman.config.scope import label
+from memman.govern import insights, log
+from memman.govern.stores import Chosen, answering, looking, reading
+from memman.model.errors import UnknownId
+from memman.queue.ledger import Ledger
+from memman.queue.view import QueueView
+from memman.store.sqlite import shown
+
+_CHANGES = 200
+
+
+@answering
+def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return all that is known of each memory, the changes to it, and where it was shown."""
+    records = insights.shown(place, parts, history=True)
+    if any(record["kind"] == "note" for record in records):
+        raise UnknownId("a note that still waits has no memory yet: try again after the next drain")
+    with looking(place) as (catalogue, queue):
+        annotated = catalogue.reader.annotated
+        return [
+            record
+            | {
+                "said": "" if place.agent else _said(queue, record["note"]),
+                "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
+                "evidence": _evidence(catalogue.reader.db, record["id"]) if annotated else [],
+                "shown": shown.of(catalogue.reader.db, record["id"]) if annotated else [],
+                "changes": list(reversed(log.lines(place, limit=_CHANGES, memory=record["uid"]))),
+            }
+            for record in records
+        ]
+
+
+@answering
+def cost(place: Chosen, since: int) -> dict[str, Any]:
+    """Return what was spent since a moment's day, and what was shown of this store since then."""
+    with closing(QueueView(place.data)) as queue:
+        spent = Ledger(queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(since / 1000)))
+    with reading(place) as catalogue:
+        told = shown.costs(catalogue.reader.db, since) if catalogue.reader.annotated else []
+    named = [entry | {"repository": label(entry["repository"], "") or entry["repository"]} for entry in spent]
+    return {"spent": named, "shown": told}
+
+
+def _said(queue: QueueView, note: str) -> str:
+    """Return what a note said, '' where the queue keeps it no more."""
+    try:
+        return str(queue.show(queue.find(note))["text"])
+    except UnknownId:
+        return ""
+
+
+def _evidence(db: Any, memory: int) -> list[dict[str, Any]]:
+    rows = db.execute("SELECT kind, session, at FROM evidence WHERE memory = ? ORDER BY at", (memory,))
+    return [dict(zip(("kind", "session", "at"), row, strict=True)) for row in rows]
