@@ -55,7 +55,7 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
         as_data(found)
         return
     asked = found["memory"]
-    text(f"{short(asked['uid'])}  {sourced(asked['source'])}  {asked['text']}")
+    text(f"{short(asked['uid'])}  {sourced(asked['source'], unconfirmed=asked['unconfirmed'])}  {asked['text']}")
     table(
         [
             (
@@ -64,7 +64,7 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
                 one["kind"],
                 f"{one['weight']:.2f}",
                 short(one["uid"]),
-                sourced(one["source"]),
+                sourced(one["source"], unconfirmed=one["unconfirmed"]),
                 one["scope"],
                 ", ".join(freshness(one)),
                 _said(one),

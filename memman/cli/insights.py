@@ -173,7 +173,8 @@ def _rows(record: dict[str, Any], *, marked: bool) -> list[tuple[object, ...]]:
 
 def _row(record: dict[str, Any], *mark: str) -> tuple[object, ...]:
     shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
-    return (*shown, sourced(record["source"]), record["scope"], ", ".join(freshness(record)), *mark, record["text"])
+    source = sourced(record["source"], unconfirmed=record["unconfirmed"])
+    return (*shown, source, record["scope"], ", ".join(freshness(record)), *mark, record["text"])
 
 
 def _memory(record: dict[str, Any]) -> None:
@@ -201,7 +202,7 @@ def _memory(record: dict[str, Any]) -> None:
             "verified": when(record["verified_at"]),
             "files": ", ".join(path + (" (changed since)" if at else "") for path, at in record["files"].items()),
             "evidence": _evidence(record),
-            "source": sourced(record["source"]),
+            "source": sourced(record["source"], unconfirmed=record["unconfirmed"]),
             "held back": record.get("why", ""),
             "note": record["note"],
             **{name: came.get(name) for name in ("agent", "session", "cwd", "repository", "revision", "host", "user")},

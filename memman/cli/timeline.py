@@ -74,7 +74,7 @@ def _print(entries: list[dict[str, Any]]) -> None:
 
 def _line(entry: dict[str, Any]) -> str:
     marks = [
-        sourced(entry["source"]),
+        sourced(entry["source"], unconfirmed=entry["unconfirmed"]),
         f"in {entry['scope']}" if entry["scope"] else "",
         *freshness(entry),
         "same session" if entry["same_session"] and not entry["asked"] else "",

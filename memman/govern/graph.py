@@ -18,13 +18,12 @@ from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.unit import MANUAL
 
 Direction = Literal["to", "from"]
-_FIELDS = ("uid", "text", "category", "source", "scope", "status", "ends_at", "file_changed_at")
+_FIELDS = ("uid", "text", "category", "source", "unconfirmed", "scope", "status", "ends_at", "file_changed_at")
 
 
 # What an edge of each kind answers is a chain of them, or one step: what happened around a memory, all that names the
 # same things, why it is so, and what is alike.
 DEPTHS = {"temporal": 2, "entity": 2, "causal": 5, "semantic": 1, None: 1}
-_FIELDS = ("uid", "text", "category", "source", "scope", "status")
 
 
 @answering

@@ -14,6 +14,7 @@ _FIELDS = (
     "summary",
     "category",
     "source",
+    "unconfirmed",
     "origin",
     "status",
     "scope",

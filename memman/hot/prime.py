@@ -66,7 +66,9 @@ def _newest(reader: SqliteReader, kinds: "list[list[MemoryRow]]", filters: Filte
     """Put the newer ones before each memory that is maybe replaced, which says so; `fitting` takes each but once."""
 
     def trusted(ids: "Iterable[int]") -> "list[MemoryRow]":
-        return [row for row in reader.shown_rows(sorted(reader.filtered(ids, filters))) if row.source in VERIFIED]
+        ids = reader.filtered(ids, filters)
+        ids -= reader.unconfirmed(ids)
+        return [row for row in reader.shown_rows(sorted(ids)) if row.source in VERIFIED]
 
     known = marked(reader, (Hit(row, score=0.0, confidence=1.0) for rows in kinds for row in rows), trusted)
     told = labelled(reader, [*known.values()], time.time_ns() // 1_000_000)

@@ -60,9 +60,9 @@ def codes(text: str) -> str:
     return "".join([f"\\u{raw[at]:02x}{raw[at + 1]:02x}" for at in range(0, len(raw), 2)])
 
 
-def sourced(source: str) -> str:
-    """Write a source, with a warning at what a tool or the web said."""
-    return source + (" (unverified)" if unverified(source) else "")
+def sourced(source: str, *, unconfirmed: bool = False) -> str:
+    """Write a source, with a warning at what a tool or the web said, or only an agent so far."""
+    return source + (" (unverified)" if unverified(source) else ", unconfirmed" if unconfirmed else "")
 
 
 def replaced(uid: str) -> str:

@@ -12,6 +12,7 @@ from memman.model.vocabulary import PROTECTED, REPLACED
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
+from memman.pipeline.evidence import Piece, borne_out
 from memman.pipeline.freshness import files
 from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.link.alias import aliases
@@ -19,6 +20,7 @@ from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.scope import scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, vouches, whose
 from memman.store.protocols import Reader, Store, Unit
+from memman.store.sqlite.unconfirmed import SAID
 
 
 async def commit(tools: Tools, plan: Plan) -> Plan:
@@ -28,13 +30,20 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     if tools.judge:
         tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
     named = await asyncio.to_thread(files, plan.note, plan.facts)
+    pieces = borne_out(tools, plan)
     with tools.store.unit() as unit:
-        outcome = _stored(tools, tools.store, unit, plan, named, now)
+        outcome = _stored(tools, tools.store, unit, plan, named, pieces, now)
     return replace(plan, outcome=outcome)
 
 
 def _stored(
-    tools: Tools, store: Store, unit: Unit, plan: Plan, named: Sequence[Mapping[str, str]], now: int
+    tools: Tools,
+    store: Store,
+    unit: Unit,
+    plan: Plan,
+    named: Sequence[Mapping[str, str]],
+    pieces: Sequence[Piece],
+    now: int,
 ) -> Outcome:
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
@@ -62,6 +71,9 @@ def _stored(
             unit.confirm(memory, plan.note, now)
             _date(unit, plan, n, memory, now)
             unit.tie(memory, named[n])
+    for memory, session in pieces:
+        if memory >= 0 or -1 - memory in rows:
+            unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     if tools.judge:
         put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})

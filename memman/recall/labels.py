@@ -22,7 +22,11 @@ def file_changed(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict
 
 
 # What makes labels, in the order in which they are shown.
-LABELS: "tuple[Callable[[SqliteReader, Iterable[int], int], dict[int, str]], ...]" = (past_end, file_changed)
+LABELS: "tuple[Callable[[SqliteReader, Iterable[int], int], dict[int, str]], ...]" = (
+    unconfirmed,
+    past_end,
+    file_changed,
+)
 
 
 def labels(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:

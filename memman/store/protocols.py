@@ -79,6 +79,15 @@ class Reader(Protocol):
     def evidence(self, ids: Iterable[int]) -> dict[int, list[tuple[str, str, int]]]:
         """Return (kind, session, when) of what bears out each of `ids`, or speaks against it, oldest first."""
 
+    def unconfirmed(self, ids: Iterable[int]) -> set[int]:
+        """Return those of `ids` that only agents have said, and nobody bore out."""
+
+    def shown_in(self, session: str, ids: Iterable[int]) -> set[int]:
+        """Return those of `ids` that a session was shown."""
+
+    def newest_of(self, origin: str, limit: int) -> list[int]:
+        """Return the newest current memories of `origin`."""
+
     def found(self, part: str) -> list[tuple[int, str]]:
         """Return (id, uid) of memories whose uid begins with `part`, or whose note it names."""
 

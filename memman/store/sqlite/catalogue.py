@@ -195,14 +195,18 @@ class Catalogue:
         return self._records([MemoryRow(row) for row in self.reader.db.execute(sql, values)])
 
     def _records(self, rows: Sequence[MemoryRow]) -> list[dict[str, Any]]:
-        """Name the columns of memories, read their lists, and say what each holds for, '' for everywhere."""
+        """Name the columns of memories, read their lists, and say what each holds for, '' for everywhere.
+
+        And whether only an agent has said it.
+        """
         scopes = self.reader.scope_of(row.id for row in rows)
         ends, changed = self._freshness([row.id for row in rows])
+        unconfirmed = self.reader.unconfirmed(row.id for row in rows)
         lists = ("entities", "keywords")
         return [
             row.record()
             | {name: json.loads(getattr(row, name)) for name in lists}
-            | {"scope": label(*scopes[row.id]) if row.id in scopes else ""}
+            | {"scope": label(*scopes[row.id]) if row.id in scopes else "", "unconfirmed": row.id in unconfirmed}
             | {"ends_at": ends.get(row.id), "file_changed_at": changed.get(row.id)}
             for row in rows
         ]

@@ -13,7 +13,7 @@ from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, MAYBE, PROTECTED, REP
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
-from memman.store.sqlite import nearness, scopes, seal
+from memman.store.sqlite import nearness, scopes, seal, unconfirmed
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
 from memman.store.sqlite.scopes import PERSONAL
 
@@ -360,6 +360,14 @@ class SqliteReader:
         sql = f"SELECT memory, min(changed_at) FROM file WHERE memory {LISTED} AND changed_at <= ? GROUP BY memory"
         return dict(self.db.execute(sql, (id_list(ids), by))) if self.annotated else {}
 
+    def unconfirmed(self, ids: "Iterable[int]") -> set[int]:
+        """Return those of `ids` that only agents have said, and nobody bore out."""
+        return unconfirmed.unconfirmed(self.db, ids, evidence=self.annotated)
+
+    def shown_in(self, session: str, ids: "Iterable[int]") -> set[int]:
+        """Return those of `ids` that a session was shown."""
+        return unconfirmed.shown_in(self.db, session, ids)
+
     def has_receipt(self, note: str) -> bool:
         """Whether the store has dealt with a note, or with the one that replaces it."""
         sql = "SELECT 1 FROM receipt WHERE note = ?1 UNION ALL SELECT 1 FROM meta WHERE key = ?2 LIMIT 1"
@@ -437,12 +445,13 @@ class SqliteReader:
         *,
         uses: int = 0,
     ) -> list[MemoryRow]:
-        """Return a category's current memories of `scopes`, the most important first.
+        """Return a category's current memories of `scopes`, the most important first; none that is unconfirmed.
 
         Twice shown by recall counts as one step of importance, up to `uses` times.
         """
         sql = (
             f"SELECT m.id FROM memory m WHERE status = 'current' AND category = ? AND source IN ({_marks(sources)})"
+            f" AND NOT ({unconfirmed.condition(evidence=self.annotated)})"
             f"{_of(scopes)}{self._holding_still} ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
         )
         return self._listed(sql, (category, *sources, uses, limit))
@@ -515,6 +524,11 @@ class SqliteReader:
         )
         found: int | None = self.db.execute(sql, (origin,)).get
         return found
+
+    def newest_of(self, origin: str, limit: int) -> list[int]:
+        """Return the newest current memories of `origin`."""
+        sql = f"SELECT m.id FROM memory m WHERE m.origin = ? AND {self.current} ORDER BY m.id DESC LIMIT ?"
+        return [memory for (memory,) in self.db.execute(sql, (origin, limit))]
 
     def recent(self, since: int, limit: int) -> list[tuple[int, int]]:
         """Return (id, valid_from) of the newest current memories that began to hold after `since`."""
