@@ -50,8 +50,8 @@ TRIES = (
     Try("purge {memory}", PIPED, "{start}"),
     Try("purge {memory}", UNMARKED),
     Try("purge {memory}", TERMINAL, "{start}"),
-    Try("insights approve {held}"),
-    Try("insights approve {held}", TERMINAL),
+    Try("review approve {held}"),
+    Try("review approve {held}", TERMINAL),
     Try("config set MEMMAN_LLM_ENDPOINT " + ELSEWHERE),
     Try("config set MEMMAN_LLM_ENDPOINT " + ELSEWHERE, TERMINAL),
     Try("backup remove {backup}", TERMINAL),
@@ -122,7 +122,7 @@ def test_what_it_is_granted_runs_unasked_and_nothing_more(house: House, ids: dic
 def test_a_person_at_a_terminal_does_it(house: House, ids: dict[str, str]) -> None:
     """What no agent could do the person does, with one answer."""
     environ = {"HOME": str(house.home), "PATH": os.defpath}
-    for verb in ("purge {memory}", "insights approve {held}", f"config set MEMMAN_LLM_ENDPOINT {ELSEWHERE}"):
+    for verb in ("purge {memory}", "review approve {held}", f"config set MEMMAN_LLM_ENDPOINT {ELSEWHERE}"):
         done = attended([str(house.program), *verb.format(**ids).split()], environ, house.home)
         assert done.returncode == 0, done
     assert state(house, ids)[0] == [(ids["held"], "current")]

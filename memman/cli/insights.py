@@ -1,4 +1,4 @@
-"""`memman insights`: list, show, protect, reinstate, and judge what waits for review."""
+"""`memman insights`: list, show, protect, reinstate."""
 
 from collections import Counter
 from typing import Any
@@ -13,7 +13,7 @@ from memman.cli.show import ago, as_data, ended, freshness, pairs, short, table,
 from memman.config.scope import PERSONAL
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
-from memman.model.text import replaced, sourced
+from memman.model.text import sourced
 from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES
 
@@ -21,7 +21,7 @@ from memman.model.vocabulary import CATEGORIES
 @click.group(cls=Group)
 @store_option
 def insights() -> None:
-    """List, show, protect and reinstate memories, review those held back, and tell what is stale."""
+    """List, show, protect and reinstate memories, and tell what is stale."""
 
 
 @insights.command("list")
@@ -41,7 +41,7 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
     if as_json:
         as_data(records)
     else:
-        table([row for record in records for row in _rows(record, marked=status != "current")])
+        table([_row(record, *([_status(record)] if status != "current" else [])) for record in records])
 
 
 @insights.command()
@@ -103,72 +103,16 @@ def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
         text(f"{short(one['successor'])}, which had replaced it, is kept too; `memman forget` removes it")
 
 
-@insights.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@store_option
-def approve(ids: tuple[str, ...], as_json: bool) -> None:
-    """Approve memories that were held back, so that recall shows them, still marked with their source.
-
-    A memory that is maybe replaced is superseded by the newer one.
-    """
-    from memman.govern import review as govern
-
-    _ask(ids, "Approve?")
-    _judged(govern.approve(place(), ids), ("approved", "superseded by"), as_json=as_json)
-
-
-@insights.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@store_option
-def reject(ids: tuple[str, ...], as_json: bool) -> None:
-    """Reject memories that were held back; `forget --undo` puts them back for review.
-
-    A memory that is maybe replaced stays, without the mark, and so does the newer one.
-    """
-    from memman.govern import review as govern
-
-    _ask(ids, "Reject?")
-    _judged(govern.reject(place(), ids), ("rejected", "kept beside"), as_json=as_json)
-
-
 def _ask(ids: tuple[str, ...], question: str) -> None:
     from memman.govern import insights as govern
 
-    here = place()
-    records = govern.shown(here, ids)
-    newer = {one["uid"]: one["maybe_replaced_by"] for one in records if one.get("maybe_replaced_by")}
-    told = {one["uid"]: one for one in govern.shown(here, sorted(set(newer.values())))} if newer else {}
-    shown = []
-    for one in records:
-        shown.append((short(one["uid"], note=one["kind"] == "note"), sourced(one["source"]), one["text"]))
-        if other := told.get(newer.get(one["uid"], "")):
-            shown.append(("maybe replaced by " + short(other["uid"]), sourced(other["source"]), other["text"]))
+    records = govern.shown(place(), ids)
+    shown = ((short(one["uid"], note=one["kind"] == "note"), sourced(one["source"]), one["text"]) for one in records)
     confirm(question, listed=map("  ".join, shown))
 
 
-def _judged(records: list[dict[str, Any]], said: tuple[str, str], *, as_json: bool) -> None:
-    """Print what became of each memory: `said` of one that was held back, and of one that was maybe replaced."""
-    if as_json:
-        as_data(records)
-        return
-    done = [f"{said[1]} {short(one['newer'])}" if one["newer"] else said[0] for one in records]
-    table(
-        [
-            (what if one["changed"] else "not held back", short(one["id"]), one["text"])
-            for what, one in zip(done, records, strict=True)
-        ]
-    )
-
-
-def _rows(record: dict[str, Any], *, marked: bool) -> list[tuple[object, ...]]:
-    """Return the line of a memory, and below one that is to be reviewed that of what maybe replaces it."""
-    status = record["status"] + (f": {record['why']}" if "why" in record else "")
-    if "newer" not in record:
-        return [_row(record, *([status] if marked else []))]
-    newer = record["newer"]
-    return [_row(record, replaced(newer["uid"])), _row(newer, "maybe replaces " + short(record["uid"]))]
+def _status(record: dict[str, Any]) -> str:
+    return f"{record['status']}: {record['why']}" if "why" in record else str(record["status"])
 
 
 def _row(record: dict[str, Any], *mark: str) -> tuple[object, ...]:

@@ -3,7 +3,7 @@
 import os
 import sys
 import termios
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from memman.cli.ancestors import agent_above
@@ -25,6 +25,26 @@ def confirm(question: str, word: str = "yes", listed: Iterable[str] = ()) -> Non
     `listed` are lines of what it is about. Raises ForPeople where an agent asks, nobody can be asked, or the answer is
     another.
     """
+    if _answer(question, f"Type {word} to go on: ", listed) != word:
+        raise ForPeople(f"cancelled: the answer was not {word}")
+
+
+def choose(question: str, answers: Mapping[str, str] | None, listed: Iterable[str] = ()) -> str:
+    """Ask a person at their terminal for one of `answers`, or for a line, and return it.
+
+    Each answer may be given by its letter; anything else is asked again. Raises ForPeople as `confirm` does, and where
+    the terminal is closed.
+    """
+    prompt = f"{', '.join(answers.values())}? " if answers else ""
+    while True:
+        said = _answer(question, prompt, listed)
+        found = answers.get(said[:1].lower(), "") if answers else said
+        if not answers or (found and found.startswith(said.lower())):
+            return found
+        listed = ()
+
+
+def _answer(question: str, prompt: str, listed: Iterable[str]) -> str:
     question = clean(question, WIDE)
     who = agent() or agent_above()
     if who:
@@ -33,10 +53,11 @@ def confirm(question: str, word: str = "yes", listed: Iterable[str] = ()) -> Non
     with _terminal(question) as terminal:
         _write(terminal, "".join(clean(line, WIDE) + "\n" for line in listed))
         termios.tcflush(terminal, termios.TCIFLUSH)  # what was typed before the question answers nothing
-        _write(terminal, f"{question} Type {word} to go on: ")
-        answer = os.read(terminal, _LONGEST).decode(errors="replace").strip()
-    if answer != word:
-        raise ForPeople(f"cancelled: the answer was not {word}")
+        _write(terminal, f"{question} {prompt}")
+        raw = os.read(terminal, _LONGEST)
+    if not raw:
+        raise ForPeople("cancelled: the terminal was closed")
+    return raw.decode(errors="replace").strip()
 
 
 def typed(ids: Sequence[str]) -> str:

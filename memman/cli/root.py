@@ -28,9 +28,10 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "purge": ("purge", "Delete memories permanently: this cannot be undone"),
     "status": ("status", "Show the state of memory on one page"),
-    "insights": (
-        "insights",
-        "List, show, protect and reinstate memories, review those held back, and tell what is stale",
+    "insights": ("insights", "List, show, protect and reinstate memories, and tell what is stale"),
+    "review": (
+        "review",
+        "Decide about memories that wait for a person: held back, contradicted, or said by agents alone",
     ),
     "gc": ("gc", "Archive the memories least worth keeping; nothing is deleted"),
     "why": ("why", "Show where a memory comes from, what became of it, and where it was shown"),

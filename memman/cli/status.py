@@ -69,8 +69,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "store": f"{store['name']} ({store['why']})" + ("" if store["exists"] else ", empty"),
         "file": f"{store['path']}, {size(store['bytes'])}",
         "memories": tallied(record["memories"]["by_status"]),
-        "held back": _review(record["memories"]["by_status"].get("review", 0)),
-        "maybe replaced": _review(record["memories"]["maybe_replaced"]),
+        **{kind: _review(count) for kind, count in record["memories"]["waiting"].items()},
         "by category": tallied(record["memories"]["by_category"]),
         "edges": tallied(record["edges"]),
         "queue": tallied(queue["states"]) + f"; {queue['waiting_here']} queued for this store",
@@ -108,7 +107,7 @@ def _late(counts: dict[str, int]) -> str:
 
 
 def _review(count: int) -> str:
-    return f"{counted(count, 'memory')}; to review: `memman insights list --status review`" if count else ""
+    return f"{counted(count, 'memory')}; to review: `memman review all`" if count else ""
 
 
 def _model(llm: dict[str, str]) -> str:

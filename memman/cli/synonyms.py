@@ -10,7 +10,6 @@ _MEANT = {
     'replace ID "…"': "edit update change correct modify",
     "insights list": "list ls memories facts notes all",
     "insights show ID": "show cat view why explain",
-    "insights list --status review": "review",
     "insights protect ID": "protect pin keep",
     "insights reinstate ID": "reinstate revert rollback",
     "install": "setup init enable wire hooks",

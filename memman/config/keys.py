@@ -267,9 +267,10 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_CAPTURE",
             "",
-            "What hooks save from an agent's turns: off, corrections (what the user corrects, prefers or decides) or "
-            "turns (whatever the model finds worth keeping). Unset: turns with a key, else corrections.",
-            _one_of("off", "corrections", "turns"),
+            "What hooks save from an agent's turns: off, corrections (what the user corrects, prefers or decides), "
+            "turns (whatever the model finds worth keeping) or ask (corrections, once you have approved them with "
+            "`memman review`). Unset: turns with a key, else corrections.",
+            _one_of("off", "corrections", "turns", "ask"),
             amiss="off",
         ),
         Key(

@@ -20,6 +20,6 @@ def _held(name: str, catalogue: Catalogue) -> Iterator[Finding]:
     if held:
         yield warn(
             f"{held} in store {name!r} held back for review",
-            f"memman insights list --status review --store {name}",
+            f"memman review list --store {name}",
             "they look like instructions and came from files, tools or the web: approve or reject them",
         )

@@ -77,7 +77,7 @@ def link(place: Chosen, ends: tuple[str, str], kind: str, weight: float, note: s
     uids = [memory["uid"] for memory in memories]
     held = next((uid for uid, memory in zip(uids, memories, strict=False) if memory["status"] == "review"), None)
     if held:
-        raise UsageError(f"{held[:SHORT_ID]} is held back for review: approve it first with `memman insights approve`")
+        raise UsageError(f"{held[:SHORT_ID]} is held back for review: approve it first with `memman review approve`")
     if not 0 <= weight <= 1:
         raise UsageError("--weight takes a number from 0 to 1")
     if src == dst:

@@ -11,31 +11,19 @@ from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
 from memman.store.sqlite import keeping
 from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.waiting import why
 
-STATUSES = ("current", "superseded", "forgotten", "review", "all")
+STATUSES = ("current", "superseded", "forgotten", "all")
 
 
 @answering
 def listed(
     place: Chosen, *, category: str | None = None, source: str | None = None, status: str = "current", limit: int = 20
 ) -> list[dict[str, Any]]:
-    """Return memories, newest first; of what is to be reviewed those held back first, then those maybe replaced."""
+    """Return memories, newest first."""
     with reading(place) as catalogue:
         records = catalogue.listed(category=category, source=source, status=status, limit=limit)
-        told = [veiled(place, catalogue.reader, record["uid"], record | _why(record)) for record in records]
-        pairs = _pairs(catalogue, category, source) if status == "review" else []
-        return [*told, *pairs][:limit]
-
-
-def _pairs(catalogue: Catalogue, category: str | None, source: str | None) -> list[dict[str, Any]]:
-    """Return the memories that are maybe replaced, each with the newer one as `newer`."""
-    newer = catalogue.doubtful()
-    records = {record["id"]: record for record in catalogue.memories([*newer, *newer.values()])}
-    return [
-        records[old] | {"maybe_replaced_by": records[new]["uid"], "newer": records[new]}
-        for old, new in newer.items()
-        if category in {None, records[old]["category"]} and source in {None, records[old]["source"]}
-    ]
+        return [veiled(place, catalogue.reader, record["uid"], record | _why(catalogue, record)) for record in records]
 
 
 @answering
@@ -76,13 +64,13 @@ def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue, *, hist
     }
     if history:
         extra |= {"before": catalogue.predecessors(row), "after": after}
-    return {"kind": "memory"} | veiled(place, catalogue.reader, record["uid"], record | _why(record)) | extra
+    return {"kind": "memory"} | veiled(place, catalogue.reader, record["uid"], record | _why(catalogue, record)) | extra
 
 
-def _why(record: dict[str, Any]) -> dict[str, str]:
+def _why(catalogue: Catalogue, record: dict[str, Any]) -> dict[str, str]:
     """Say why a memory is held back, where it is."""
     if record["status"] != "review":
         return {}
     from memman.govern.review import reason
 
-    return {"why": reason(record["text"])}
+    return {"why": why(catalogue.reader, record["uid"]) or reason(record["text"])}

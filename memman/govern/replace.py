@@ -36,7 +36,7 @@ def _check_current(row: int, uid: str, status: str, catalogue: Catalogue) -> Non
     if status == "forgotten":
         raise UsageError(f"{shown} is forgotten: `memman forget --undo {shown}` brings it back")
     if status == "review":
-        raise UsageError(f"{shown} is held back for review: approve it first with `memman insights approve`")
+        raise UsageError(f"{shown} is held back for review: approve it first with `memman review approve`")
     if status == "superseded":
         last = catalogue.successors(row)[-1]["uid"][:SHORT_ID]
         raise UsageError(f"{shown} is already superseded: replace {last} instead")

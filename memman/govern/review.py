@@ -1,61 +1,140 @@
-"""What waits for a person, who approves or rejects it: memories held back, and those maybe replaced by newer ones."""
+"""What a person decides of what waits: they approve it, reject it, or say in their own words what holds."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
+from memman.config.scope import PATH, PERSONAL, REPOSITORY
+from memman.govern import inbox
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, steadily, writing
-from memman.model.errors import UnknownId
+from memman.model.errors import UnknownId, UsageError
 from memman.pipeline import context
 from memman.pipeline.injection import order
 from memman.pipeline.link import Subject, connected
 from memman.pipeline.link.alias import aliases
 from memman.providers import builtin_embedder
+from memman.secrets import screened
 from memman.store.sqlite.past import PastReader
+from memman.store.sqlite.unconfirmed import APPROVED
 
 if TYPE_CHECKING:
     from memman.embed import LocalEmbedder
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
 
+# What waits: kind, memory, other side; none of these where a memory does not wait.
+Waiting = tuple[str, int, int]
+NOTHING = "not waiting"
 
-@steadily
+
+class _Desk:
+    """A store that is decided about, in one transaction."""
+
+    def __init__(self, store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder") -> None:
+        self.store, self.unit, self.local, self.now = store, unit, local, now_ms()
+
+    def approve(self, one: Waiting) -> str:
+        """Do what approving means for the kind, and say it."""
+        kind, memory, other = one
+        if kind == inbox.HELD:
+            context.approve(self.unit, self.local, self.store.cell, [memory], self.now)
+            _join(self.store, self.unit, self.local, memory)
+            self._bear_out(memory)
+            return "approved"
+        if kind == inbox.MAYBE:
+            row = self.store.reader.rows([other])[other]
+            if not self.unit.supersede(memory, other, self.now, row.valid_from, "approved on review"):
+                return NOTHING
+        self._bear_out(other or memory)
+        return f"superseded by {self._uid(other)[:8]}" if other else "approved"
+
+    def reject(self, one: Waiting) -> str:
+        """Do what rejecting means for the kind, and say it."""
+        kind, memory, other = one
+        if kind == inbox.MAYBE:
+            return f"kept beside {self._uid(other)[:8]}" if self.unit.keep(memory, self.now) else NOTHING
+        refused = other or memory
+        self.unit.refuse(self.store.reader.rows([refused])[refused].text, self.now)
+        if kind == inbox.CONTRADICTED:
+            self.unit.reinstate(memory, self.now)
+            context.index(self.unit, self.local, self.store.cell, [memory])
+        context.forget(self.unit, self.local, self.store.cell, [refused], self.now)
+        return f"holds again, {self._uid(other)[:8]} rejected" if other else "rejected"
+
+    def _bear_out(self, memory: int) -> None:
+        self.unit.bear_out(memory, APPROVED, "", self.now)
+
+    def _uid(self, memory: int) -> str:
+        return self.store.reader.rows([memory])[memory].uid
+
+
 def approve(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
-    """Let memories that were held back be found, named and linked like any; return a record for each.
+    """Let what waits be found, replace or hold, unmarked but for its source; return a record for each."""
+    return _decided(place, parts, "review approve", _Desk.approve)
 
-    What is maybe replaced is superseded by the newer memory.
-    """
-    rows, now = _named(place, parts, "insights approve"), now_ms()
-    with writing(place) as store, builtin_embedder() as local:
-        with store.unit() as unit:
-            newer = _newer(store, rows)
-            done = context.approve(unit, local, store.cell, rows, now)
-            for memory in (row for row, changed in done.items() if changed):
-                _join(store, unit, local, memory)
-            for old, new in newer.items():
-                row = store.reader.rows([new])[new]
-                if row.status == "current":
-                    done[old] = unit.supersede(old, new, now, row.valid_from, "approved on review")
-        return _records(store, done, newer)
+
+def reject(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Retire what waits, or keep what was in doubt; no agent may propose again what was rejected."""
+    return _decided(place, parts, "review reject", _Desk.reject)
 
 
 @steadily
-def reject(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
-    """Retire memories that were held back; `forget --undo` holds them back again. Return a record for each.
-
-    What is maybe replaced stays, and so does the newer memory; neither is marked any more.
-    """
-    rows, now = _named(place, parts, "insights reject"), now_ms()
+def _decided(
+    place: Chosen, parts: Sequence[str], verb: str, decide: Callable[[_Desk, Waiting], str]
+) -> list[dict[str, Any]]:
+    rows = _named(place, parts, verb)
     with writing(place) as store, builtin_embedder() as local:
-        waiting = [row for row, memory in store.reader.rows(rows).items() if memory.status == "review"]
+        waits = _waiting(place, rows)
         with store.unit() as unit:
-            newer = _newer(store, rows)
-            done = dict.fromkeys(rows, False) | context.forget(unit, local, store.cell, waiting, now)
-            done |= {old: unit.keep(old, now) for old in newer}
-        return _records(store, done, newer)
+            desk = _Desk(store, unit, local)
+            done = {row: decide(desk, waits[row]) if row in waits else NOTHING for row in rows}
+        memories = store.reader.rows(rows)
+        return [
+            {"id": row.uid, "text": row.text, "source": row.source, "changed": done[row.id] != NOTHING}
+            | {"done": done[row.id]}
+            for row in (memories[memory] for memory in rows)
+        ]
+
+
+@steadily
+def edit(place: Chosen, part: str, text: str) -> str:
+    """Queue what a person says holds in the place of what waits, as their own word; return the note's id."""
+    from memman.queue.append import append
+
+    rows = _named(place, [part], "review edit")
+    waits = _waiting(place, rows)
+    if len(rows) != 1 or rows[0] not in waits:
+        raise UsageError(f"{part} does not wait for review: `memman replace {part}` changes a memory")
+    if not text.strip():
+        raise UsageError("say with --text what holds instead")
+    kind, memory, other = waits[rows[0]]
+    with looking(place) as (catalogue, _):
+        record = catalogue.memories([other if kind == inbox.CONTRADICTED else memory])[0]
+        scope = catalogue.reader.scope_of([record["id"]]).get(record["id"], ("", ""))
+    note = _note(place, record, scope, text) | {"replaces": "" if kind == inbox.HELD else record["uid"]}
+    uid, _ = append(place.data, note)
+    if kind == inbox.HELD:
+        reject(place, [record["uid"]])
+    return uid
+
+
+def _note(place: Chosen, record: dict[str, Any], scope: tuple[str, str], text: str) -> dict[str, str | int | None]:
+    from memman.hot.provenance import stamp
+
+    repository, folder = scope
+    asked = (PATH + folder if folder else REPOSITORY) if repository else PERSONAL
+    note: dict[str, str | int | None] = {
+        "store": place.name,
+        "text": screened(text.strip()),
+        "category": record["category"],
+        "importance": record["importance"],
+        "entities": "",
+        "scope": asked,
+    }
+    return stamp(place.data, "", None) | {"repository": repository} | note
 
 
 def reason(text: str) -> str:
@@ -69,14 +148,18 @@ def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
         found = all_named(parts, catalogue, queue, place.name)
     waiting = next((one.note for one in found if one.note), None)
     if waiting:
-        raise UnknownId(f"{waiting[-8:]} is a note still in the queue: only memories are held back")
+        raise UnknownId(f"{waiting[-8:]} is a note still in the queue: only memories wait for review")
     return list(dict.fromkeys(memory for one in found for memory in one.memories))
 
 
-def _newer(store: "SqliteStore", rows: Sequence[int]) -> dict[int, int]:
-    """Return those of `rows` that are maybe replaced, each with what by."""
-    uids = {memory.uid: row for row, memory in store.reader.rows(rows).items() if memory.status == "current"}
-    return {uids[uid]: new for uid, (new, _) in store.reader.newer(uids).items()}
+def _waiting(place: Chosen, rows: Iterable[int]) -> dict[int, Waiting]:
+    """Return how each of `rows` waits, those that do; anything unconfirmed may be decided about."""
+    rows = list(rows)
+    with looking(place) as (catalogue, _):
+        unconfirmed = catalogue.reader.unconfirmed(rows)
+        current = {one["id"] for one in catalogue.memories(rows) if one["status"] == "current"}
+        found = {row: (kind, row, other) for kind, row, other in reversed(inbox.found(catalogue)) if row in rows}
+    return {row: (inbox.UNCONFIRMED, row, 0) for row in rows if row in unconfirmed & current} | found
 
 
 def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:
@@ -94,13 +177,3 @@ def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memo
     )
     unit.link(connected(PastReader(store.reader, memory, row.recorded_at), subject))
     unit.put_aliases(memory, aliases(row.text))
-
-
-def _records(store: "SqliteStore", done: dict[int, bool], newer: dict[int, int]) -> list[dict[str, Any]]:
-    """Describe what was done; `newer` is the uid of the other side where a memory was maybe replaced."""
-    memories = store.reader.rows([*done, *newer.values()])
-    return [
-        {"id": memories[row].uid, "text": memories[row].text, "source": memories[row].source, "changed": changed}
-        | {"newer": memories[newer[row]].uid if row in newer else None}
-        for row, changed in sorted(done.items())
-    ]

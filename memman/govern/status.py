@@ -7,6 +7,7 @@ from typing import Any
 from memman import __version__
 from memman.clock import now_ms
 from memman.config.providers import AGENTS, AUTO
+from memman.govern import inbox
 from memman.govern.stores import Chosen, answering, looking
 from memman.model.objects import parsed
 from memman.providers.fitness import UNFIT, unfit
@@ -33,7 +34,7 @@ def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, flo
             "memories": {
                 "by_category": catalogue.tally("category"),
                 "by_status": catalogue.tally("status"),
-                "maybe_replaced": len(catalogue.doubtful()),
+                "waiting": inbox.count(catalogue),
             },
             "edges": catalogue.tally("edge"),
             "queue": _queue(queue, place.name),

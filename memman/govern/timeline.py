@@ -56,7 +56,7 @@ def around(
 def _hidden(part: str, status: str) -> str:
     """Say why a memory has no place in time."""
     if status == "review":
-        return f"{part} is held back for review: approve it first with `memman insights approve`"
+        return f"{part} is held back for review: approve it first with `memman review approve`"
     return f"{part} is forgotten: `memman forget --undo {part}` brings it back"
 
 

@@ -20,7 +20,7 @@ FIRST, LAST = 12_288, 4_096
 # What words with a secret in them are made of.
 _VISIBLE = bytes(range(ord("!"), ord("~") + 1))
 # What MEMMAN_CAPTURE may say where turns are kept; unset, they are.
-_ON = ("", "corrections", "turns")
+_ON = ("", "corrections", "turns", "ask")
 # Memories named in a turn as shown, the newest.
 _SHOWN = 256
 

@@ -127,7 +127,7 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
         facts = _borne_out(tools, (await tools.llm.complete(request)).data, heard)
     except Refused:
         return ruled
-    if tools.capture == "corrections":
+    if tools.capture in {"corrections", "ask"}:
         facts = tuple(one for one in facts if not one.source) or ruled
     return _beside(facts, answers)
 

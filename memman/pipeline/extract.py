@@ -1,7 +1,7 @@
 """Note → facts, with category, importance, entities, keywords and summary in the same call."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +17,14 @@ from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import clean, listed
 from memman.pipeline.scope import scoped
-from memman.pipeline.trust import weighed
+from memman.pipeline.trust import source, weighed
 
 MAX_FACTS = 64
 
 SCHEMA = listing(FIELDS, MAX_FACTS)
 _SCHEMA_TEXT = json.dumps(SCHEMA)
+# Why a fact waits where the settings say so.
+_ASK = "what turns leave is asked about first"
 
 
 def version(tools: Tools) -> str:
@@ -39,7 +41,16 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
     if note.again and _touched(tools, note.again):
         return replace(plan, facts=())
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
-    return replace(plan, facts=await scoped(tools, note, weighed(note, _unpurged(tools, note, facts))))
+    facts = _admitted(tools, note, weighed(note, _unpurged(tools, note, facts)))
+    return replace(plan, facts=await scoped(tools, note, facts))
+
+
+def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Leave out what a person rejected, unless the user says it; of what a turn leaves they may want to be asked."""
+    rejected = tools.reader.rejected(one.text for one in facts if source(note, one) != "user")
+    ask = tools.capture == "ask" and note.channel != "note"
+    kept = (one for one in facts if one.text not in rejected)
+    return tuple(replace(one, held=one.held or _ASK) if ask else one for one in kept)
 
 
 def _unpurged(tools: Tools, note: Note, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:

@@ -49,9 +49,10 @@ class Plan:
 class Tools:
     """What stages work with. Only commit is given a `store` to write to.
 
-    `capture` says what is kept of turns: off, corrections or turns. Without a `judge` only structure decides. With a
-    `sparing` model, that is asked only about what the judge finds likely or unsure. `drain` names the drain at work;
-    `purged` says whether a person has purged a text.
+    `capture` says what is kept of turns: off, corrections, turns, or ask (corrections, held back). Without a `judge`
+    only structure decides. With a `sparing` model, that is asked only about what the judge finds likely or unsure.
+    `drain` names the drain at work; `purged` says whether a person
+    has purged a text.
     """
 
     llm: LLM

@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from memman.store.sqlite.reader import SqliteReader
 
 
+# What is said of what only an agent has said.
+UNCONFIRMED = "unconfirmed"
+
+
+def unconfirmed(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, str]:  # noqa: ARG001 - the table's shape
+    """Label what only an agent has said."""
+    return dict.fromkeys(reader.unconfirmed(ids), UNCONFIRMED)
+
+
 def past_end(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, str]:
     """Label what holds no longer."""
     return {memory: f"{ENDED} {age(at, now)} ago" for memory, at in reader.ends(ids).items() if at <= now}

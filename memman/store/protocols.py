@@ -85,6 +85,9 @@ class Reader(Protocol):
     def shown_in(self, session: str, ids: Iterable[int]) -> set[int]:
         """Return those of `ids` that a session was shown."""
 
+    def rejected(self, texts: Iterable[str]) -> set[str]:
+        """Return those of `texts` that a person rejected."""
+
     def newest_of(self, origin: str, limit: int) -> list[int]:
         """Return the newest current memories of `origin`."""
 

@@ -50,7 +50,7 @@ def verbs(box):
         ("status",),
         ("scheduler", "queue", "list"),
         ("scheduler", "queue", "show", note),
-        ("insights", "approve", *held),
+        ("review", "approve", *held),
         ("forget", memory),
     )
     as_json = tuple((*args, "--json") for args in plain[:-2])

@@ -32,8 +32,14 @@ def uids(box):
 
 def looks(there):
     """Return what an agent may look at it with."""
-    lists = [("insights", "list", "--status", status) for status in ("review", "all", "forgotten")]
-    return (*lists, ("insights", "show", there, "--history"), ("log", "list"), ("graph", "related", there))
+    lists = [("insights", "list", "--status", status) for status in ("all", "forgotten")]
+    return (
+        ("review", "list"),
+        *lists,
+        ("insights", "show", there, "--history"),
+        ("log", "list"),
+        ("graph", "related", there),
+    )
 
 
 def around(there, other):
@@ -76,7 +82,7 @@ def test_no_verb_shows_an_agent_what_is_held_back(held, form):
 
 def test_an_agent_learns_how_many_wait_and_why(held):
     """The list has a row for each, with its id, source and reason."""
-    (one,) = json.loads(told(held, "insights", "list", "--status", "review", "--json"))
+    (one,) = json.loads(told(held, "review", "list", "--json"))
     assert (one["text"], one["why"], one["source"]) == (WITHHELD, "gives a lasting order", "web")
     assert (one["entities"], one["keywords"], one["summary"]) == ([], [], "")
 
@@ -84,14 +90,14 @@ def test_an_agent_learns_how_many_wait_and_why(held):
 def test_a_person_reads_it(held):
     """Without an agent the same verbs show it, to be judged."""
     there, _ = uids(held)
-    for line in (("insights", "list", "--status", "review"), ("insights", "show", there), ("log", "list")):
+    for line in (("review", "list"), ("insights", "show", there), ("log", "list")):
         assert "relay.example" in held.memman(*line).stdout
 
 
 def test_once_approved_an_agent_reads_it(held):
     """A person's approval is what lets it through."""
     there, _ = uids(held)
-    held.memman("insights", "approve", there)
+    held.memman("review", "approve", there)
     assert "relay.example" in told(held, "insights", "show", there)
 
 

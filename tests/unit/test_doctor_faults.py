@@ -513,8 +513,8 @@ def leaky(machine):
 
 def judged(machine):
     """Reject what waits for review."""
-    done = machine.box.memman("insights", "list", "--status", "review", "--json")
-    machine.run("memman insights reject " + " ".join(found["uid"] for found in json.loads(done.stdout)))
+    done = machine.box.memman("review", "list", "--json")
+    machine.run("memman review reject " + " ".join(found["uid"] for found in json.loads(done.stdout)))
 
 
 def answering(more: str) -> Callable[[Machine], None]:

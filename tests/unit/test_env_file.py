@@ -79,7 +79,9 @@ def test_a_capture_line_that_cannot_be_read_keeps_nothing(box, said):
     done = box.memman("scheduler", "drain")
     assert done.returncode == 0
     (warned,) = [said for said in done.stderr.splitlines() if "MEMMAN_CAPTURE" in said]
-    assert warned == "memman: MEMMAN_CAPTURE takes one of off, corrections, turns; off is used until it is corrected"
+    assert (
+        warned == "memman: MEMMAN_CAPTURE takes one of off, corrections, turns, ask; off is used until it is corrected"
+    )
     assert box.recall("heron") == ["The heron nests."]
     doctor = box.memman("doctor", "--check", "env").stdout
     assert "config set MEMMAN_CAPTURE off" in doctor, "what somebody turned off by hand is not turned on"

@@ -22,8 +22,8 @@ def statuses(box):
 
 
 def waiting(box, *args):
-    """Return what waits for a person, as `insights list` tells it."""
-    return json.loads(box.memman("insights", "list", "--status", "review", "--json", *args).stdout)
+    """Return what waits for a person, as `review list` tells it."""
+    return json.loads(box.memman("review", "list", "--json", *args).stdout)
 
 
 def shown(box, uid):
@@ -35,13 +35,12 @@ def test_the_pair_is_listed_and_counted(pair):
     """The list has the older one and below it the newer, each saying what it is to the other; `status` counts it."""
     box, old, new = pair
     (one,) = waiting(box)
-    assert (one["uid"], one["maybe_replaced_by"], one["newer"]["text"]) == (old, new, NEW)
-    above, below = box.memman("insights", "list", "--status", "review").stdout.splitlines()
-    assert f"maybe replaced by {new[:8]}" in above
-    assert f"maybe replaces {old[:8]}" in below
+    assert (one["uid"], one["kind"], one["other"]["uid"], one["other"]["text"]) == (old, "maybe replaced", new, NEW)
+    above, below = box.memman("review", "list").stdout.splitlines()
+    assert (above[:8], below[:8]) == (old[:8], new[:8])
+    assert "maybe replaced" in above
     assert "maybe replaced  1 memory; to review" in box.memman("status").stdout
     assert "maybe" not in box.memman("insights", "list").stdout
-    assert waiting(box, "--category", "context") == []
 
 
 def test_show_tells_of_it_on_both_sides(pair):
@@ -61,13 +60,13 @@ def test_show_tells_of_it_on_both_sides(pair):
 def test_approved_the_newer_one_replaces_the_older(pair):
     """It is superseded since the newer one holds, and no mark is left; `reinstate` undoes that."""
     box, old, new = pair
-    assert f"superseded by {new[:8]}" in box.memman("insights", "approve", old[:8]).stdout
+    assert f"superseded by {new[:8]}" in box.memman("review", "approve", old[:8]).stdout
     assert (statuses(box), marks(box)) == ({OLD: "superseded", NEW: "current"}, {})
     assert shown(box, old)["superseded_by"] == new
     assert box.store("SELECT valid_to FROM memory ORDER BY id")[0] == box.store("SELECT valid_from FROM memory")[1]
     assert waiting(box) == []
     assert "maybe replaced" not in box.memman("status").stdout
-    assert "not held back" in box.memman("insights", "approve", old[:8]).stdout
+    assert "not waiting" in box.memman("review", "approve", old[:8]).stdout
     box.memman("insights", "reinstate", old)
     assert (statuses(box)[OLD], marks(box)) == ("current", {})
 
@@ -75,10 +74,10 @@ def test_approved_the_newer_one_replaces_the_older(pair):
 def test_rejected_both_stay_unmarked(pair):
     """The mark goes, and the log tells of both."""
     box, old, new = pair
-    assert f"kept beside {new[:8]}" in box.memman("insights", "reject", old[:8]).stdout
+    assert f"kept beside {new[:8]}" in box.memman("review", "reject", old[:8]).stdout
     assert (statuses(box), marks(box)) == ({OLD: "current", NEW: "current"}, {})
     assert box.store("SELECT verb FROM log WHERE memory = ?", old) == ["add", "doubt", "keep"]
-    assert "not held back" in box.memman("insights", "reject", old[:8]).stdout
+    assert "not waiting" in box.memman("review", "reject", old[:8]).stdout
 
 
 @pytest.mark.parametrize("verb", ["approve", "reject"])
@@ -86,11 +85,11 @@ def test_only_a_person_settles_it(pair, verb):
     """An agent is refused, and so is whoever does not agree to what is shown: both memories."""
     box, old, new = pair
     asked = []
-    done = box.person("insights", verb, old[:8], answer=lambda said: asked.append(said) or no(said))
+    done = box.person("review", verb, old[:8], answer=lambda said: asked.append(said) or no(said))
     assert done.returncode == 77
     assert all(said in "".join(asked) for said in (OLD, NEW, f"maybe replaced by {new[:8]}"))
     box.environ["CLAUDECODE"] = "1"
-    assert box.memman("insights", verb, old[:8]).returncode == 77
+    assert box.memman("review", verb, old[:8]).returncode == 77
     assert marks(box) == {OLD: NEW}
 
 
@@ -98,7 +97,7 @@ def test_only_a_person_settles_it(pair, verb):
 def test_the_newer_one_s_id_settles_nothing(pair, verb):
     """It waits for nobody itself."""
     box, _, new = pair
-    assert "not held back" in box.memman("insights", verb, new[:8]).stdout
+    assert "not waiting" in box.memman("review", verb, new[:8]).stdout
     assert marks(box) == {OLD: NEW}
 
 
@@ -109,7 +108,7 @@ def test_what_is_held_back_is_listed_first(pair):
     held = waiting(box)[0]["uid"]
     assert [one["uid"] for one in waiting(box)] == [held, old]
     assert [one["uid"] for one in waiting(box, "--limit", "1")] == [held]
-    told = box.memman("insights", "reject", held, old).stdout
+    told = box.memman("review", "reject", held, old).stdout
     assert "rejected" in told
     assert "kept beside" in told
 
@@ -122,5 +121,5 @@ def test_approving_both_sides_of_what_was_said_in_turn_leaves_one_in_force(pair)
     drained(box, OLD, judged=(("Vercel", "MAYBE", "Railway"),))
     assert marks(box) == {LATER: OLD}
     (later,) = box.store("SELECT uid FROM memory WHERE text = ?", LATER)
-    box.memman("insights", "approve", old, later)
+    box.memman("review", "approve", old, later)
     assert [text for text, status in statuses(box).items() if status == "current"] == [OLD]

@@ -18,15 +18,15 @@ def held(box):
 
 
 def waiting(box):
-    """Return what waits, as `insights list` tells it."""
-    return json.loads(box.memman("insights", "list", "--status", "review", "--json").stdout)
+    """Return what waits, as `review list` tells it."""
+    return json.loads(box.memman("review", "list", "--json").stdout)
 
 
 def test_what_waits_is_listed_with_its_reason(held):
     """The list names source and reason, `show` too, and the ordinary list does not have it."""
     (one,) = waiting(held)
     assert (one["text"], one["source"], one["why"]) == (SAID, "web", "gives a lasting order")
-    assert "web (unverified)" in held.memman("insights", "list", "--status", "review").stdout
+    assert "web (unverified)" in held.memman("review", "list").stdout
     assert "gives a lasting order" in held.memman("insights", "show", one["uid"][:8]).stdout
     assert SAID not in held.memman("insights", "list").stdout
 
@@ -36,7 +36,7 @@ def test_status_and_doctor_count_what_waits(held):
     assert "1 memory; to review" in held.memman("status").stdout
     doctor = json.loads(held.memman("doctor", "--check", "review", "--json").stdout)
     assert [finding["status"] for finding in doctor["findings"]] == ["warn"]
-    held.memman("insights", "reject", waiting(held)[0]["uid"][:8])
+    held.memman("review", "reject", waiting(held)[0]["uid"][:8])
     assert "review" not in held.memman("status").stdout
     doctor = json.loads(held.memman("doctor", "--check", "review", "--json").stdout)
     assert [finding["status"] for finding in doctor["findings"]] == ["ok"]
@@ -45,19 +45,19 @@ def test_status_and_doctor_count_what_waits(held):
 def test_approved_it_is_recalled_with_its_source(held):
     """An approved memory is found and linked, still unverified, still kept from hooks; the log tells of it."""
     uid = waiting(held)[0]["uid"]
-    assert "approved" in held.memman("insights", "approve", uid[:8]).stdout
+    assert "approved" in held.memman("review", "approve", uid[:8]).stdout
     assert held.memman("recall", QUERY).stdout.count("web (unverified)") == 1
     assert held.store("SELECT source FROM memory WHERE uid = ?", uid) == ["web"]
     assert held.store("SELECT verb FROM log WHERE memory = ?", uid) == ["hold", "approve"]
     assert held.store("SELECT count(*) > 0 FROM link") == [1]
     assert SAID not in held.memman("prime").stdout
-    assert "not held back" in held.memman("insights", "approve", uid[:8]).stdout
+    assert "not waiting" in held.memman("review", "approve", uid[:8]).stdout
 
 
 def test_rejected_it_is_gone_and_can_be_held_back_again(held):
     """Rejecting forgets; undoing that holds it back again, and recalls nothing."""
     uid = waiting(held)[0]["uid"]
-    assert "rejected" in held.memman("insights", "reject", uid[:8]).stdout
+    assert "rejected" in held.memman("review", "reject", uid[:8]).stdout
     assert waiting(held) == []
     held.memman("forget", "--undo", uid[:8])
     assert [one["uid"] for one in waiting(held)] == [uid]
@@ -75,7 +75,7 @@ def test_forget_works_on_what_waits(held):
 def test_an_agent_judges_nothing(held, verb):
     """Approving and rejecting are a person's: an agent is refused, and nothing changes."""
     held.environ["CLAUDECODE"] = "1"
-    done = held.memman("insights", verb, waiting(held)[0]["uid"][:8])
+    done = held.memman("review", verb, waiting(held)[0]["uid"][:8])
     assert done.returncode == 77
     assert len(waiting(held)) == 1
 
@@ -84,11 +84,11 @@ def test_an_agent_judges_nothing(held, verb):
 def test_only_what_is_held_back_is_judged(held, verb):
     """A memory in force stays so; a note that waits, and an id nobody has, are refused."""
     (uid,) = held.store("SELECT uid FROM memory WHERE status = 'current'")
-    assert "not held back" in held.memman("insights", verb, uid[:8]).stdout
+    assert "not waiting" in held.memman("review", verb, uid[:8]).stdout
     assert held.store("SELECT status FROM memory WHERE uid = ?", uid) == ["current"]
     note = held.remember("The booking service has a night mode.")
-    assert held.memman("insights", verb, note[-8:]).returncode == 3
-    assert held.memman("insights", verb, "0000aaaa").returncode == 3
+    assert held.memman("review", verb, note[-8:]).returncode == 3
+    assert held.memman("review", verb, "0000aaaa").returncode == 3
 
 
 def test_an_approved_memory_tells_its_names(held):
@@ -97,5 +97,5 @@ def test_an_approved_memory_tells_its_names(held):
     held.drain()
     assert held.store("SELECT count(*) FROM alias") == [0]
     (uid,) = [one["uid"] for one in waiting(held) if "Kraken" in one["text"]]
-    held.memman("insights", "approve", uid[:8])
+    held.memman("review", "approve", uid[:8])
     assert held.store("SELECT count(*) > 0 FROM alias") == [1]

@@ -368,6 +368,12 @@ class SqliteReader:
         """Return those of `ids` that a session was shown."""
         return unconfirmed.shown_in(self.db, session, ids)
 
+    def rejected(self, texts: "Iterable[str]") -> set[str]:
+        """Return those of `texts` that a person rejected. Not for the hot path."""
+        from memman.store.sqlite import rejected
+
+        return rejected.among(self.db, texts) if self.annotated else set()
+
     def has_receipt(self, note: str) -> bool:
         """Whether the store has dealt with a note, or with the one that replaces it."""
         sql = "SELECT 1 FROM receipt WHERE note = ?1 UNION ALL SELECT 1 FROM meta WHERE key = ?2 LIMIT 1"

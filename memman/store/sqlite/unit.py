@@ -13,7 +13,7 @@ from memman.model.terms import index_terms
 from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
 from memman.store import MemoryRow
-from memman.store.sqlite import seal, vectors
+from memman.store.sqlite import rejected, seal, vectors
 from memman.store.sqlite.images import Record
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
@@ -116,7 +116,7 @@ class SqliteUnit:
             self.mention(memory, fact.entities)
         for embedder, cell, planes, squares in draft.vectors:
             vectors.put(self.db, embedder, [(memory, cell, planes, squares)])
-        told = {"text": fact.text, "category": fact.category}
+        told = {"text": fact.text, "category": fact.category} | ({"why": fact.held} if held else {})
         self._log(at, "hold" if held else "add", draft.uid, draft.note, None, told)
         return memory
 
@@ -247,6 +247,10 @@ class SqliteUnit:
         self._log(at, "feedback", self._state(memory)["uid"], "", None, {"why": kind})
         return self.bear_out(memory, kind, session, at)
 
+    def refuse(self, text: str, at: int) -> None:
+        """Have nobody but the user propose `text` again, until what says it is restored."""
+        rejected.put(self.db, text, at)
+
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""
         uid = self.db.execute("SELECT uid FROM memory WHERE id = ?", (memory,)).get
@@ -280,6 +284,7 @@ class SqliteUnit:
             self._change(memory, status="superseded")
         else:
             self._change(memory, status="current", retired_at=None)
+        rejected.drop(self.db, before["text"])
         self._bring_back(memory)
         self._log(at, "restore", before["uid"], "", before, self._state(memory))
         return True

@@ -1,0 +1,188 @@
+"""`memman review`: the one place for what waits for a person."""
+
+import sys
+from typing import Any
+
+import click
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.person import choose, confirm
+from memman.cli.show import ago, as_data, pairs, short, table, text, when
+from memman.model.text import sourced
+
+# What may be answered to each that is walked through, and what an empty line means.
+_ANSWERS = {"a": "approve", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
+_WHOLE = 500
+
+
+@click.group(cls=Group)
+@store_option
+def review() -> None:
+    """Decide about memories that wait for a person: held back, contradicted, or said by agents alone."""
+
+
+@review.command("list")
+@limit_option
+@json_option
+@store_option
+def list_(limit: int, as_json: bool) -> None:
+    """List what waits, and why."""
+    from memman.govern import inbox
+
+    records = inbox.listed(place(), limit=limit)
+    if as_json:
+        as_data(records)
+    else:
+        table([row for record in records for row in _rows(record)])
+
+
+@review.command()
+@click.argument("id_", metavar="ID")
+@json_option
+@store_option
+def show(id_: str, as_json: bool) -> None:
+    """Show all that is known of what waits, both sides."""
+    from memman.govern import inbox
+
+    records = inbox.shown(place(), [id_])
+    if as_json:
+        as_data(records)
+        return
+    for record in records:
+        pairs(_details(record))
+
+
+@review.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@json_option
+@store_option
+def approve(ids: tuple[str, ...], as_json: bool) -> None:
+    """Approve what waits.
+
+    What was held back is recalled, what an agent said counts as confirmed, and what is maybe replaced is superseded.
+    """
+    from memman.govern import review as govern
+
+    _ask(ids, "Approve?")
+    _tell(govern.approve(place(), ids), as_json=as_json)
+
+
+@review.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@json_option
+@store_option
+def reject(ids: tuple[str, ...], as_json: bool) -> None:
+    """Reject what waits: it is forgotten, and no agent may propose it again; `forget --undo` takes that back.
+
+    A memory that is maybe replaced stays, without the mark. What an agent's note took the place of holds again.
+    """
+    from memman.govern import review as govern
+
+    _ask(ids, "Reject?")
+    _tell(govern.reject(place(), ids), as_json=as_json)
+
+
+@review.command()
+@click.argument("id_", metavar="ID")
+@click.option("--text", "said", required=True, metavar="TEXT", help="What holds instead, in your own words.")
+@store_option
+def edit(id_: str, said: str) -> None:
+    """Say in your own words what holds in the place of what waits."""
+    from memman.govern import review as govern
+
+    _ask((id_,), "Put your text in its place?")
+    text(govern.edit(place(), id_, said))
+
+
+@review.command("all")
+@store_option
+def all_() -> None:
+    """Walk through all that waits, one by one, at the terminal."""
+    from memman.govern import inbox
+
+    here = place()
+    records = inbox.listed(here, limit=_WHOLE)
+    for number, record in enumerate(records, 1):
+        answer = choose(f"{number} of {len(records)}:", _ANSWERS, _lines(record))
+        if answer == "quit":
+            return
+        if answer != "skip":
+            _decide(record["uid"], answer)
+    if not records:
+        text("nothing waits for review")
+
+
+def _decide(uid: str, answer: str) -> None:
+    from memman.govern import review as govern
+
+    here = place()
+    if answer == "edit":
+        said = choose("What holds instead:", None)
+        text(f"queued as {short(govern.edit(here, uid, said), note=True)}" if said else "left as it is")
+    else:
+        _tell((govern.approve if answer == "approve" else govern.reject)(here, [uid]), as_json=False)
+
+
+def _ask(ids: tuple[str, ...], question: str) -> None:
+    from memman.govern import insights as known
+
+    here = place()
+    records = known.shown(here, ids)
+    others = {one["uid"]: uid for one in records if (uid := one.get("maybe_replaced_by") or one.get("superseded_by"))}
+    sides = {one["uid"]: one for one in known.shown(here, sorted(set(others.values())))} if others else {}
+    shown = []
+    for one in records:
+        shown.append((short(one["uid"], note=one["kind"] == "note"), sourced(one["source"]), one["text"]))
+        if other := sides.get(others.get(one["uid"], "")):
+            said = "maybe replaced by" if one.get("maybe_replaced_by") else "replaced by"
+            shown.append((f"{said} {short(other['uid'])}", sourced(other["source"]), other["text"]))
+    confirm(question, listed=map("  ".join, shown))
+
+
+def _tell(records: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        as_data(records)
+    else:
+        table([(one["done"], short(one["id"]), one["text"]) for one in records])
+    sys.stdout.flush()
+
+
+def _rows(record: dict[str, Any]) -> list[tuple[object, ...]]:
+    """Return the line of what waits, and below it that of the other side."""
+    said = ": ".join(filter(None, (record["kind"], record["why"])))
+    rows = [_row(record, said)]
+    return [*rows, _row(record["other"], "by")] if record["other"] else rows
+
+
+def _row(record: dict[str, Any], said: str) -> tuple[object, ...]:
+    source = sourced(record["source"], unconfirmed=record["unconfirmed"])
+    return (
+        short(record["uid"]),
+        ago(record["valid_from"]),
+        record["category"],
+        source,
+        record["scope"],
+        said,
+        record["text"],
+    )
+
+
+def _lines(record: dict[str, Any]) -> list[str]:
+    return ["  ".join(filter(None, map(str, row))) for row in _rows(record)]
+
+
+def _details(record: dict[str, Any]) -> dict[str, object]:
+    came, other = record["provenance"] or {}, record["other"]
+    said = {
+        "id": record["uid"],
+        "waits": ": ".join(filter(None, (record["kind"], record["why"]))),
+        "text": record["text"],
+        "source": sourced(record["source"], unconfirmed=record["unconfirmed"]),
+        "recorded": when(record["recorded_at"]),
+        **{name: came.get(name) for name in ("agent", "session", "cwd", "repository")},
+    }
+    if other:
+        source = sourced(other["source"], unconfirmed=other["unconfirmed"])
+        said |= {"other side": other["uid"], "it says": other["text"], "its source": source}
+    return said

@@ -1,0 +1,29 @@
+"""What a person rejected, kept as a digest of its words: nobody but the user may propose it again."""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import apsw
+
+from memman.model.terms import wording
+
+
+def digest(text: str) -> bytes:
+    """Return the digest of what a text says, in whatever case and punctuation."""
+    return blake2b(" ".join(wording(text.casefold())).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def put(db: apsw.Connection, text: str, at: int) -> None:
+    """Keep that a text was rejected."""
+    db.execute("INSERT OR REPLACE INTO rejected VALUES (?, ?)", (digest(text), at))
+
+
+def drop(db: apsw.Connection, text: str) -> None:
+    """Let a text be proposed again."""
+    db.execute("DELETE FROM rejected WHERE digest = ?", (digest(text),))
+
+
+def among(db: apsw.Connection, texts: Iterable[str]) -> set[str]:
+    """Return those of `texts` that were rejected."""
+    sql = "SELECT 1 FROM rejected WHERE digest = ?"
+    return {text for text in texts if db.execute(sql, (digest(text),)).get}
