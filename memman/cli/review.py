@@ -9,6 +9,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import choose, confirm
 from memman.cli.show import ago, as_data, pairs, short, table, text, when
+from memman.hot.provenance import stamp
 from memman.model.text import sourced
 
 # What may be answered to each that is walked through, and what an empty line means.
@@ -92,7 +93,8 @@ def edit(id_: str, said: str) -> None:
     from memman.govern import review as govern
 
     _ask((id_,), "Put your text in its place?")
-    text(govern.edit(place(), id_, said))
+    here = place()
+    text(govern.edit(here, id_, said, stamp(here.data, "", None)))
 
 
 @review.command("all")
@@ -119,7 +121,11 @@ def _decide(uid: str, answer: str) -> None:
     here = place()
     if answer == "edit":
         said = choose("What holds instead:", None)
-        text(f"queued as {short(govern.edit(here, uid, said), note=True)}" if said else "left as it is")
+        text(
+            f"queued as {short(govern.edit(here, uid, said, stamp(here.data, '', None)), note=True)}"
+            if said
+            else "left as it is"
+        )
     else:
         _tell((govern.approve if answer == "approve" else govern.reject)(here, [uid]), as_json=False)
 

@@ -1,7 +1,7 @@
 """What a person decides of what waits: they approve it, reject it, or say in their own words what holds."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
@@ -100,8 +100,11 @@ def _decided(
 
 
 @steadily
-def edit(place: Chosen, part: str, text: str) -> str:
-    """Queue what a person says holds in the place of what waits, as their own word; return the note's id."""
+def edit(place: Chosen, part: str, text: str, provenance: Mapping[str, str]) -> str:
+    """Queue what a person says holds in the place of what waits, as their own word; return the note's id.
+
+    `provenance` holds the columns that say where they are.
+    """
     from memman.queue.append import append
 
     rows = _named(place, [part], "review edit")
@@ -114,7 +117,9 @@ def edit(place: Chosen, part: str, text: str) -> str:
     with looking(place) as (catalogue, _):
         record = catalogue.memories([other if kind == inbox.CONTRADICTED else memory])[0]
         scope = catalogue.reader.scope_of([record["id"]]).get(record["id"], ("", ""))
-    note = _note(place, record, scope, text) | {"replaces": "" if kind == inbox.HELD else record["uid"]}
+    note = {**provenance, **_note(place, record, scope, text)} | {
+        "replaces": "" if kind == inbox.HELD else record["uid"]
+    }
     uid, _ = append(place.data, note)
     if kind == inbox.HELD:
         reject(place, [record["uid"]])
@@ -122,19 +127,17 @@ def edit(place: Chosen, part: str, text: str) -> str:
 
 
 def _note(place: Chosen, record: dict[str, Any], scope: tuple[str, str], text: str) -> dict[str, str | int | None]:
-    from memman.hot.provenance import stamp
-
     repository, folder = scope
     asked = (PATH + folder if folder else REPOSITORY) if repository else PERSONAL
-    note: dict[str, str | int | None] = {
+    return {
         "store": place.name,
+        "repository": repository,
         "text": screened(text.strip()),
         "category": record["category"],
         "importance": record["importance"],
         "entities": "",
         "scope": asked,
     }
-    return stamp(place.data, "", None) | {"repository": repository} | note
 
 
 def reason(text: str) -> str:
