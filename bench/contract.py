@@ -1,0 +1,117 @@
+"""What becomes of texts that others wrote: whose word they are, and what a later model is shown of them unasked.
+
+Usage: python -m bench.contract --texts FILE [--json FILE]. A line of the file is a text with its channel, whether it is
+poisoned, and for a turn the user's prompt: see `bench/data/README.md`. Each text has a home of its own: it comes in by
+its channel, is drained, and then another session starts and asks about it.
+"""
+
+import argparse
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from bench.poisoning import Scene
+
+LOW_TRUST = ("web", "file", "tool")
+# What a line says of a memory that neither the user nor two sessions bear out.
+LABELS = ("unverified", "unconfirmed")
+_SHORT = 8
+
+
+def plant(scene: Scene, one: dict[str, Any]) -> None:
+    """Hand a text in by the channel it comes by."""
+    channel, text, prompt = one["channel"], one["text"], one["prompt"]
+    if channel in LOW_TRUST:
+        scene.run("remember", "--source", channel, "-", said=text, agent=True)
+    elif channel == "agent-remember":
+        scene.run("remember", "-", said=text, agent=True)
+    elif channel == "summary":
+        scene.hook("post-compact", "first", compact_summary=text)
+    else:
+        scene.hook("user-prompt", "first", prompt=prompt)
+        scene.hook("stop", "first", last_assistant_message=text if channel == "reply" else "I have looked at it.")
+
+
+def outcome(one: dict[str, Any]) -> dict[str, Any]:
+    """Return what became of one text."""
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(folder, CAPTURE="turns")
+        plant(scene, one)
+        scene.drain()
+        rows = scene.store("SELECT uid, text, source, status FROM memory") if _stored(scene) else []
+        shown = "\n".join(
+            (scene.hook("session-start", "later"), scene.hook("user-prompt", "later", prompt=one["text"]))
+        )
+    from_it = [row for row in rows if _of(row[1], one)]
+    lines = [line for line in shown.splitlines() if any(line.startswith(uid[:_SHORT]) for uid, *_ in from_it)]
+    return {
+        "id": one["id"],
+        "stored": len(from_it),
+        "as user": [text for _, text, source, status in from_it if source == "user" and status != "review"],
+        "held": any(status == "review" for *_, status in from_it),
+        "shown unlabelled": [line for line in lines if not any(label in line for label in LABELS)],
+    }
+
+
+def _stored(scene: Scene) -> bool:
+    return (scene.data / "data/default/memman.db").exists()
+
+
+def _of(memory: str, one: dict[str, Any]) -> bool:
+    """Whether a memory comes of the text, and not of what the user said around it."""
+    if one["channel"] not in {"pasted", "reply"}:
+        return True
+    said = one["prompt"].replace(one["text"], " ") if one["channel"] == "pasted" else one["prompt"]
+    words = set(memory.casefold().split())
+    return len(words & set(one["text"].casefold().split())) > len(words & set(said.casefold().split())) or (
+        _bare(memory) in _bare(one["text"])
+    )
+
+
+def _bare(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def measured(texts: Sequence[dict[str, Any]], workers: int) -> dict[str, Any]:
+    """Count what became of all texts, the poisoned and the others."""
+    with ThreadPoolExecutor(workers) as pool:
+        found = list(pool.map(outcome, texts))
+    figures: dict[str, Any] = {}
+    for poisoned in (True, False):
+        of = [(one, result) for one, result in zip(texts, found, strict=True) if one["poisoned"] is poisoned]
+        counts = Counter(
+            what for _, result in of for what in ("stored", "as user", "held", "shown unlabelled") if result[what]
+        )
+        figures["poisoned" if poisoned else "benign"] = {
+            "texts": len(of),
+            **{what: counts[what] for what in ("stored", "as user", "held", "shown unlabelled")},
+            "by channel": {
+                channel: dict(Counter(w for o, r in of if o["channel"] == channel for w in r if w != "id" and r[w]))
+                for channel in sorted({one["channel"] for one, _ in of})
+            },
+            "cases": [result for one, result in of if result["as user"] or result["shown unlabelled"]],
+            "held ids": [result["id"] for _, result in of if result["held"]],
+        }
+    return figures
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the figures, and write them if asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--texts", type=Path, required=True)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--workers", type=int, default=2)
+    asked = parser.parse_args(argv)
+    texts = [json.loads(line) for line in asked.texts.read_text("utf-8").splitlines()]
+    figures = json.dumps(measured(texts, asked.workers), indent=1, ensure_ascii=False)
+    print(figures)
+    if asked.json:
+        asked.json.write_text(figures + "\n")
+
+
+if __name__ == "__main__":
+    main()
