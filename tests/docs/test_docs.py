@@ -85,3 +85,15 @@ def test_every_promise_has_a_proof_and_every_proof_a_promise() -> None:
 
     assert len(promised) > 30
     assert promised == marks
+
+
+def test_every_clause_of_the_contract_names_tests_that_are_there() -> None:
+    """Each of the sixteen clauses names a file of tests, and every test named beside a file is in it."""
+    clauses = (ROOT / "docs/contract.md").read_text().split("\n## ")[1:]
+    assert [clause.split(".")[0] for clause in clauses] == [str(n) for n in range(1, 17)]
+    for clause in clauses:
+        proofs = re.findall(r"\]\(\.\./(tests/[\w/.]+)\)((?:\s+`\w+`)*)", clause)
+        assert proofs, clause
+        for path, names in proofs:
+            written = (ROOT / path).read_text()
+            assert [name for name in re.findall(r"`(\w+)`", names) if f"def {name}(" not in written] == [], path
