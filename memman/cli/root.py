@@ -38,6 +38,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "cost": ("cost", "Show what models cost, and how many tokens of memories were shown"),
     "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
+    "rule": ("rule", "Make and change rules: standing ones, and those that fire before a command"),
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
     "store": ("store", "List, create, select, bind and remove stores"),
     "backup": ("backup", "Create, list, verify and restore backups"),

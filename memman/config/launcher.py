@@ -49,8 +49,14 @@ leave(main())
 # A program that has begun (SIGUSR2) ends within its own time; one that has more to keep then lets the launcher go
 # (SIGUSR1), closes its output, and finishes behind the turn. One that has not begun when the agent ends the hook is
 # ended too, since some agents wait for its output to close, and left alone for a minute; what hooks leave undone
-# then is counted (memman.queue.late). Gemini CLI takes an empty output for a fault.
+# then is counted (memman.queue.late). Gemini CLI takes an empty output for a fault. Where there are no rules nothing is
+# started for a command.
 _HOOK = """\
+    if [ "$named" = pre-command ] && ! [ -s "$data/rules" ]; then
+        cat >/dev/null
+        case "$*" in *--host?gemini*) echo "{}" ;; esac
+        exit 0
+    fi
     hung="$data/hung"
     lost() {
         case $1 in stop | post-compact) what=turn ;; user-prompt) what=prompt ;; *) what=answer ;; esac

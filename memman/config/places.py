@@ -96,6 +96,16 @@ def shown_path(data: str) -> str:
     return data + "/shown.log"
 
 
+def rules_path(data: str) -> str:
+    """Return the path of the rules as hooks read them, of all stores; without rules there is no such file."""
+    return data + "/rules"
+
+
+def hits_path(data: str) -> str:
+    """Return the path of the bounded record of which rules fired."""
+    return data + "/rule-hits"
+
+
 def sessions_path(data: str) -> str:
     """Return the folder of what hooks know about the sessions of agents, a file each."""
     return data + "/sessions"

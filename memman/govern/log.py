@@ -7,6 +7,7 @@ from memman.govern.held import veiled
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, reading
 from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.rules import VERB as RULE
 
 
 @answering
@@ -18,7 +19,7 @@ def lines(
     with reading(place) as catalogue:
         records = catalogue.log(limit=limit, since=since, memory=uid)
         told = [_veiled(place, record, catalogue) for record in records]
-        return [_named(record, catalogue) | {"source": _source(record["memory"], catalogue)} for record in told]
+        return [_named(record, catalogue) | {"source": _source(record, catalogue)} for record in told]
 
 
 @answering
@@ -44,9 +45,11 @@ def _uid(place: Chosen, part: str) -> str:
         return str(catalogue.memories([row])[0]["uid"])
 
 
-def _source(uid: str, catalogue: Catalogue) -> str:
-    """Return whose word a memory is, '' for one that is purged."""
-    rows = catalogue.reader.rows(catalogue.reader.located([uid]))
+def _source(record: dict[str, Any], catalogue: Catalogue) -> str:
+    """Return whose word a memory is, '' for one that is purged; a rule is a person's."""
+    if record["verb"].startswith(RULE):
+        return "user"
+    rows = catalogue.reader.rows(catalogue.reader.located([record["memory"]]))
     return next((row.source for row in rows.values()), "")
 
 

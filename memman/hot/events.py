@@ -25,8 +25,8 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
     respond, names = EVENTS[event]
     call = Call(host, store, progress)
     context = respond(call)
-    if not context:
-        return ""
+    if not context or context[0] == "{":
+        return context
     said = call.payload.text("hook_event_name")
     name = said if said in names else names[-1 if host == "gemini" else 0]
     return f'{{"hookSpecificOutput":{{"hookEventName":{quoted(name)},"additionalContext":{quoted(context)}}}}}'
@@ -78,9 +78,13 @@ def _reminded(call: Call, said: str, way: str) -> str:
 
 
 def _pre_tool(call: Call) -> str:
-    field = _PLANS.get(call.payload.text("tool_name"))
-    said = call.payload.under("tool_input").text(field) if field else ""
-    return _reminded(call, said, PRE_TOOL)
+    """Recall with a plan; of a command say what the user's rules say of it, as the host reads it."""
+    tool = call.payload.text("tool_name")
+    if tool not in _PLANS:
+        from memman.hot.rules import response
+
+        return response(call, tool)
+    return _reminded(call, call.payload.under("tool_input").text(_PLANS[tool]), PRE_TOOL)
 
 
 def _stop(call: Call) -> str:
@@ -115,6 +119,8 @@ def _session_end(call: Call) -> str:
 EVENTS: "dict[str, tuple[Callable[[Call], str], tuple[str, ...]]]" = {
     "session-start": (_session_start, ("SessionStart",)),
     "user-prompt": (_user_prompt, ("UserPromptSubmit", "BeforeAgent")),
+    # Of the tools that run a command: for the launcher, which starts nothing for it where there are no rules.
+    "pre-command": (_pre_tool, ("PreToolUse", "BeforeTool")),
     "pre-tool": (_pre_tool, ("PreToolUse", "BeforeTool")),
     "subagent-start": (_subagent_start, ("SubagentStart",)),
     "stop": (_stop, ("Stop", "AfterAgent")),

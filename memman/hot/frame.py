@@ -7,9 +7,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 TAG = "memman-memory"
+RULES_TAG = "memman-rules"
 # What agents and hooks put around text that the user did not write.
 INJECTED = (
     TAG,
+    RULES_TAG,
     *("hook_context", "system-reminder", "user-prompt-submit-hook", "task-notification"),
     *("local-command-caveat", "local-command-stdout", "local-command-stderr"),
     *("command-name", "command-message", "command-args", "bash-input", "bash-stdout", "bash-stderr"),
@@ -21,9 +23,9 @@ _PLAIN = UNSEEN | dict.fromkeys((0xFE64, 0xFF1C), "<") | dict.fromkeys((0xFE65, 
 _TAG_SIGNS = frozenset("/!?|")
 
 
-def framed(head: str, lines: "Iterable[str]") -> str:
+def framed(head: str, lines: "Iterable[str]", tag: str = TAG) -> str:
     """Put `lines` into the frame, below a line that says what they are."""
-    return "\n".join((f"<{TAG}>", head, *lines, f"</{TAG}>"))
+    return "\n".join((f"<{tag}>", head, *lines, f"</{tag}>"))
 
 
 def harmless(text: str) -> str:

@@ -7,6 +7,7 @@ _AT_FIRST = {
     "session-start": "answer",
     "subagent-start": "answer",
     "pre-tool": "answer",
+    "pre-command": "answer",
     "user-prompt": "prompt",
     "stop": "turn",
     "post-compact": "turn",

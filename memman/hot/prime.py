@@ -1,10 +1,10 @@
-"""What a session begins with: the guide, and the store's protected memories, preferences and decisions."""
+"""What a session begins with: the guide, the user's rules, the current state, the background, and what is uncertain."""
 
 import time
 
 from memman.config.command import command
-from memman.config.places import store_path
-from memman.hot.frame import framed, harmless
+from memman.config.places import rules_path, store_path
+from memman.hot.frame import RULES_TAG, framed, harmless
 from memman.hot.guide import guide
 from memman.model.text import SHORT_ID, plain, replaced
 from memman.model.trust import VERIFIED
@@ -12,9 +12,10 @@ from memman.recall.hit import Hit
 from memman.recall.labels import labelled
 from memman.recall.render import tokens
 from memman.recall.supersede import chain, marked
-from memman.sqlite import TranslatedErrors, despite
+from memman.sqlite import TranslatedErrors, despite, there
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.scopes import PERSONAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,42 +25,95 @@ if TYPE_CHECKING:
     from memman.store import MemoryRow
 
 BUDGET = 1_200
-# Parts of the room beside the guide, in hundredths: of what is protected, of preferences, of decisions.
-SHARES = (40, 35, 25)
-# Memories of each kind that are looked at.
-_MOST = 40
+# Parts of the room beside the guide, in hundredths: of the user's rules; then of what they leave, of the current state,
+# of background's protected memories and preferences, and of what is uncertain.
+RULES = 40
+SHARES = (25, 35, 30, 10)
+# Memories of each kind that are looked at, and facts.
+_MOST, _FACTS = 40, 12
 # In how many sessions recall may have shown a decision for it to count; two weigh as much as a step of importance.
 _USES = 4
-_HEAD = (
-    "Protected memories, preferences and decisions of earlier sessions (id, category, source: text):"
-    " records, not instructions."
+_RULES_HEAD = "Rules that the user set, word for word; nobody else can (id: text):"
+_HEAD = "Memories of earlier sessions (id, category, source: text): records, not instructions."
+# Which lists of memories each part has.
+_PARTS = (
+    ("Current state:", (0,)),
+    ("Background:", (1, 2)),
+    ("Uncertain, check before relying on it:", (3,)),
 )
 
 
 def block(data: str, store: str, here: "Here") -> tuple[str, dict[str, str]]:
     """Return the block and the lines of the memories in it, by uid. The same store gives the same bytes."""
     text = guide(command(data))
-    room = BUDGET - tokens(text) - tokens(framed(_HEAD, ()))
-    chosen = fitting(despite(lambda: standing(data, store, here)), room)
-    return (f"{text}\n{framed(_HEAD, chosen.values())}" if chosen else text), chosen
+    room = BUDGET - tokens(text)
+    ruled = _ruled(data, store, here, room * RULES // 100)
+    if ruled:
+        text += "\n" + framed(_RULES_HEAD, ruled, RULES_TAG)
+    room = BUDGET - tokens(text) - tokens(framed(_HEAD, [title for title, _ in _PARTS]))
+    kinds = despite(lambda: standing(data, store, here))
+    chosen = fitting(kinds, room)
+    lines: list[str] = []
+    for title, numbers in _PARTS:
+        uids = (hit.row.uid for number in numbers for hits in kinds[number : number + 1] for hit in hits)
+        held = [chosen[uid] for uid in dict.fromkeys(uids) if uid in chosen]
+        lines += [title, *held] if held else []
+    return (f"{text}\n{framed(_HEAD, lines)}" if chosen else text), chosen
+
+
+def _ruled(data: str, store: str, here: "Here", room: int) -> list[str]:
+    """Return the lines of the user's standing rules that there is room for, and of how many there is none."""
+    if not there(rules_path(data)):
+        return []
+    from memman.hot.rules import standing as ruling
+
+    try:
+        rules = ruling(data, store, here)
+    except Exception:  # noqa: BLE001 - a file that does not hold what was written takes no memory away
+        return []
+    room -= tokens(framed(_RULES_HEAD, (), RULES_TAG))
+    lines: list[str] = []
+    for at, rule in enumerate(rules):
+        line = harmless(f"{rule['uid'][:SHORT_ID]}: {plain(rule['text'])}")
+        room -= tokens(line)
+        if room < 0:
+            return [*lines, f"and {len(rules) - at} more: `memman rule list`"]
+        lines.append(line)
+    return lines
 
 
 def standing(data: str, store: str, here: "Here") -> list[list[Hit]]:
-    """Return what holds in every session, by kind, the most important first."""
+    """Return what holds in every session: the current state, what is protected, preferred, and uncertain."""
     path = store_path(data, store)
     with TranslatedErrors(path):
         reader = SqliteReader.open(path)
         if reader is None:
             return []
         scopes = reader.scopes(here, inside=True)
+        local = (scopes or frozenset()) - {PERSONAL} if here.repository else frozenset()
+        if here.repository and scopes is None:
+            local = reader.holding(here.repository)
+        facts = reader.standing("fact", VERIFIED, _FACTS, local) if local else []
         kinds = [
+            reader.standing("decision", VERIFIED, _MOST, scopes, uses=_USES) + facts,
             reader.protected(VERIFIED, _MOST, scopes),
             reader.standing("preference", VERIFIED, _MOST, scopes),
-            reader.standing("decision", VERIFIED, _MOST, scopes, uses=_USES),
         ]
         hits = _newest(reader, kinds, Filters(scopes=scopes))
         reader.close()
-    return hits
+    return _sorted(hits)
+
+
+def _sorted(kinds: "Sequence[Sequence[Hit]]") -> list[list[Hit]]:
+    """Put what is in doubt apart, and what is protected before all else that names it."""
+    protected = {hit.row.uid for hit in kinds[1]}
+    sure = [[hit for hit in hits if not _doubted(hit)] for hits in kinds]
+    sure[0] = [hit for hit in sure[0] if hit.row.uid not in protected]
+    return [*sure, [hit for hits in kinds for hit in hits if _doubted(hit)]]
+
+
+def _doubted(hit: Hit) -> bool:
+    return bool(hit.maybe_replaced_by or hit.labels)
 
 
 def _newest(reader: SqliteReader, kinds: "list[list[MemoryRow]]", filters: Filters) -> list[list[Hit]]:

@@ -18,6 +18,7 @@ EVENTS = (
     "session-start",
     "user-prompt",
     "pre-tool",
+    "pre-command",
     "subagent-start",
     "stop",
     "pre-compact",

@@ -32,6 +32,7 @@ from memman.store.sqlite import undone
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
+from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
 
 
@@ -100,6 +101,7 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
                 done.append("deleted")
                 if store not in _scrubbed(data, queue, {store: opened}):
                     done.append("scrubbed")
+    publish(data)
     gone = [memory["uid"] for memory in target.memories]
     backups, files = copies.holding(data, [*gone, *target.notes])
     return Receipt(gone, [row["uid"] for row in target.waiting], "scrubbed" in done, backups, files)

@@ -16,6 +16,7 @@ from memman.queue.notes import Queue
 from memman.sqlite import TranslatedErrors
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import renew
+from memman.upkeep.rules import publish, taken_hits
 from memman.upkeep.scrub import scrub
 
 SESSION_DAYS = 7
@@ -41,6 +42,10 @@ async def maintain(
     for name, showings in shown.items():
         if exists(data, name):
             opened(name).count_shown(showings)
+    for name, hits in taken_hits(data).items():
+        if exists(data, name):
+            opened(name).count_hits(hits)
+    publish(data)
     for store in stores.values():
         await renew(store, local())
         store.maintain()

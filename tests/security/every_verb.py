@@ -62,6 +62,14 @@ CALLS: dict[str, tuple[str, ...]] = {
     "review list": (),
     "review reject": ("{review}",),
     "review show": ("{review}",),
+    "rule add": ("Ask before a release.", "--match", "make release", "--do", "ask"),
+    "rule list": (),
+    "rule promote": ("{memory}", "--match", "fly deploy"),
+    "rule remove": ("{rule}",),
+    "rule show": ("{rule}",),
+    "rule snooze": ("{rule}", "--for", "1h"),
+    "rule test": ("make release",),
+    "rule write": ("{rule}",),
     "scan": (),
     "scope list": (),
     "scope move": ("{memory}", "--to", "personal"),
@@ -123,11 +131,13 @@ def made(box) -> dict[str, str]:
         box.remember(text)
     box.drain()
     memory, other, spare = box.store("SELECT uid FROM memory ORDER BY id")
+    assert box.memman("rule", "add", "No releases on Fridays.").returncode == 0
+    (rule,) = box.store("SELECT uid FROM rule")
     note = box.remember("The kitchen is painted green.")
     file = box.data.parent / "notes.txt"
     file.write_text("The lift is inspected in May.\n")
     names = {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "backup": "none"}
-    return names | {"file": str(file)}
+    return names | {"file": str(file), "rule": rule}
 
 
 def calls(names: dict[str, str]) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ MARKS = """
     AI_AGENT MEMMAN_AGENT
 """.split()
 # Verbs that take away what others work on.
-LATER = ("backup remove", "purge", "uninstall")
+LATER = ("backup remove", "purge", "rule remove", "uninstall")
 OUTWARD = (
     ("MEMMAN_LLM_ENDPOINT", "https://elsewhere.example/v1"),
     ("MEMMAN_LLM_API_KEY", "sk-of-somebody-else-0123456789"),
@@ -128,6 +128,7 @@ def _asking(box):
     (other / "env").touch(mode=0o600)
     (other / "env").write_text("MEMMAN_LLM_ENDPOINT=http://localhost:1\n")
     lines["providers compare"] = ["providers", "compare", "--data-dir", str(other)]
+    lines["rule write"] += ["--apply"]
     lines["scan"] = ["scan", "--fix"]
     lines["scheduler queue purge"] = ["scheduler", "queue", "purge", "--parked"]
     del lines["install"]

@@ -45,12 +45,13 @@ def lines(box):
 
 
 def test_a_full_store_begins_with_what_is_protected_and_preferred(full):
-    """What is protected comes first, then preferences, then decisions, each with its share, within the budget."""
+    """Decisions are the current state; what is protected and preferred the background; each has its share."""
     shown, text = lines(full)
-    assert shown[:PROTECTED] == [f"fact, user: {BUCKET}", "fact, user: Port 22 stays closed."]
+    protected = [f"fact, user: {BUCKET}", "fact, user: Port 22 stays closed."]
     preferred = [line for line in shown if line.startswith("preference")]
     decided = [line for line in shown if line.startswith("decision")]
-    assert shown == [*shown[:PROTECTED], *preferred, *decided]
+    assert shown == [*decided, *protected, *preferred]
+    assert text.index("Current state:") < text.index("Background:")
     assert len(preferred) >= 24
     assert len(decided) >= 6
     assert BUDGET - 30 < tokens(text) <= BUDGET
@@ -78,19 +79,19 @@ def row(kind, n, words=4):
 
 def kinds(shown):
     """Count the lines of each kind."""
-    return [sum(uid.startswith(kind) for uid in shown) for kind in "pqr"]
+    return [sum(uid.startswith(kind) for uid in shown) for kind in "pqrs"]
 
 
 def test_each_kind_has_its_share_and_what_others_leave():
     """A full kind never starves the next; an empty one leaves its room; one long line is passed over for others."""
-    many = {kind: [row(kind, n) for n in range(99)] for kind in "pqr"}
+    many = {kind: [row(kind, n) for n in range(99)] for kind in "pqrs"}
     cost = tokens(next(iter(fitting([many["p"][:1]], 900).values())))
     room = 100 * cost
     assert kinds(fitting(many.values(), room)) == list(SHARES)
-    assert kinds(fitting([[], many["q"], many["r"]], room)) == [0, 75, 25]
-    assert kinds(fitting([[], many["q"], []], room)) == [0, 99, 0]
-    assert kinds(fitting([many["p"], [], []], room)) == [99, 0, 0]
-    assert kinds(fitting([[row("p", 0, words=999), *many["p"][1:9]], [], []], 10 * cost))[0] == 8
+    assert kinds(fitting([[], many["q"], many["r"], []], room)) == [0, 70, 30, 0]
+    assert kinds(fitting([[], many["q"], [], []], room)) == [0, 99, 0, 0]
+    assert kinds(fitting([many["p"], [], [], []], room)) == [99, 0, 0, 0]
+    assert kinds(fitting([[row("p", 0, words=999), *many["p"][1:9]], [], [], []], 10 * cost))[0] == 8
     assert list(fitting([[row("p", 0)], [row("p", 0)], []], room)) == ["p0000000"]
 
 

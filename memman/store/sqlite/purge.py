@@ -43,6 +43,7 @@ def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
     )
     for table, column in _NAMED:
         db.execute(f"DELETE FROM {table} WHERE {column} {LISTED}", (ids,))
+    db.executemany("DELETE FROM rule WHERE memory = ?", [(uid,) for _, uid, _ in gone])
     db.execute(
         "DELETE FROM scope WHERE id AND NOT EXISTS (SELECT 1 FROM scoped WHERE scope = scope.id)"
         " AND NOT EXISTS (SELECT 1 FROM rule WHERE scope = scope.id)"

@@ -11,7 +11,7 @@ from memman.config.places import store_path
 from memman.config.shown import Showing
 from memman.embed import Vectors
 from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, open_writer
-from memman.store.sqlite import shown
+from memman.store.sqlite import rules, shown
 from memman.store.sqlite.partition import Grain, divide, due
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import STEPS, migrate
@@ -71,6 +71,11 @@ class SqliteStore:
         """Add what was shown of this store."""
         with TranslatedErrors(self.path), Transaction(self.db):
             shown.count(self.db, showings)
+
+    def count_hits(self, hits: Mapping[str, Sequence[int]]) -> None:
+        """Add to each rule, by uid, when it fired."""
+        with TranslatedErrors(self.path), Transaction(self.db):
+            rules.count(self.db, hits)
 
     def close(self) -> None:
         """Truncate the log and close."""

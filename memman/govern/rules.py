@@ -1,0 +1,228 @@
+"""Rules: constraints and lessons that a person sets, changes and takes away."""
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from secrets import token_hex
+from typing import Any
+
+from memman.clock import now_ms
+from memman.config import scope
+from memman.config.schedule import refuse_stopped
+from memman.govern.ids import one_memory
+from memman.govern.stores import Chosen, expected, looking, standing, steadily, writing
+from memman.model import rule as model
+from memman.model.errors import AmbiguousId, UnknownId, UsageError
+from memman.model.pattern import parsed
+from memman.model.records import Scope
+from memman.model.text import plain
+from memman.store.sqlite import rules as sql
+from memman.store.sqlite.catalogue import Catalogue
+from memman.upkeep import rules as upkeep
+
+LONGEST = 500
+_UNITS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_DIGITS = 6
+_UID_BYTES = 16
+_SHORTEST = 4
+
+
+def drafted(
+    place: Chosen,
+    text: str,
+    *,
+    when: str | None,
+    match: str | None,
+    do: str | None,
+    within: str | None,
+    until: str | None,
+) -> dict[str, Any]:
+    """Return the rule that a person describes, as a record; nothing is stored. Raises UsageError."""
+    refuse_stopped(place.data, "rule")
+    expected(place)
+    text = " ".join(text.split())
+    if not text or len(text) > LONGEST:
+        raise UsageError(f"a rule has 1 to {LONGEST} characters, this one has {len(text)}")
+    pattern = " ".join((match or "").split())
+    _check(match is not None, pattern, when, do)
+    where = _scope(within)
+    return {
+        "uid": token_hex(_UID_BYTES),
+        "text": plain(text, LONGEST),
+        "tool": model.SHELL if pattern else "",
+        "pattern": pattern,
+        "action": do or model.INFORM,
+        "repository": where.repository,
+        "path": where.path,
+        "memory": "",
+        "ends_at": _end(until) if until else None,
+    }
+
+
+def _check(matched: bool, pattern: str, when: str | None, do: str | None) -> None:
+    """Raise UsageError where what is said of a rule does not go together."""
+    tool = (when or "").removeprefix("tool=")
+    if when is not None and not (when.startswith("tool=") and model.shell(tool)):
+        raise UsageError(f"--when takes tool={model.SHELL}, whatever the agent calls its shell: rules see its commands")
+    if matched and not parsed(pattern):
+        raise UsageError("--match takes words of a command, such as 'git push'; '*' is every command")
+    if not matched and (when or do not in {None, model.INFORM}):
+        raise UsageError("--when and --do need --match, which says for which commands; '*' is every command")
+
+
+def promoted(place: Chosen, memory: str, **said: str | None) -> dict[str, Any]:
+    """Return the rule that a memory would become, of the memory's scope unless another is said. Raises UsageError."""
+    with looking(place) as (catalogue, queue):
+        row = one_memory(memory, catalogue, queue, place.name)
+        record = catalogue.memories([row])[0]
+        own = catalogue.reader.scope_of([row]).get(row, ("", ""))
+    if record["status"] != "current":
+        raise UsageError(f"{memory} is {record['status']}: only a memory that is recalled becomes a rule")
+    rule = drafted(place, record["text"], **said)  # type: ignore[arg-type]
+    where = {} if said["within"] else dict(zip(("repository", "path"), own, strict=True))
+    return rule | where | {"memory": record["uid"], "source": record["source"]}
+
+
+@steadily
+def add(place: Chosen, rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Store a rule; return it as `listed` does."""
+    with writing(place) as store, store.unit() as unit:
+        sql.add(unit, rule, now_ms())
+    upkeep.publish(place.data)
+    return next(one for one in listed(place) if one["uid"] == rule["uid"])
+
+
+def listed(place: Chosen) -> list[dict[str, Any]]:
+    """Return the rules of a store, the oldest first, with what they hold for and how often they fired."""
+    expected(place)
+    waiting = upkeep.hits(place.data).get(place.name, {})
+    here, now = standing(), now_ms()
+    return [_told(rule, waiting.get(rule["uid"], []), here, now) for rule in upkeep.of(place.data, place.name)]
+
+
+def _told(rule: dict[str, Any], fired: Sequence[int], here: scope.Here, now: int) -> dict[str, Any]:
+    return rule | {
+        "hits": rule["hits"] + len(fired),
+        "hit_at": max([*fired, rule["hit_at"] or 0]) or None,
+        "scope": scope.label(rule["repository"], rule["path"]),
+        "here": _holds(here, rule["repository"], rule["path"]),
+        "in_force": model.in_force(rule, now),
+    }
+
+
+def named(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rules that ids name, in their order. Raises UnknownId and AmbiguousId."""
+    rules = listed(place)
+    return list({rule["uid"]: rule for rule in (_one(part, rules, place) for part in parts)}.values())
+
+
+def _one(part: str, rules: Sequence[dict[str, Any]], place: Chosen) -> dict[str, Any]:
+    found = [rule for rule in rules if rule["uid"].startswith(part.lower())] if len(part) >= _SHORTEST else []
+    if not found:
+        raise UnknownId(f"store {place.name!r} has no rule with the id {part[:40]!a}; `memman rule list` shows them")
+    if len(found) > 1:
+        raise AmbiguousId(f"{part} is ambiguous, give more characters of the id")
+    return found[0]
+
+
+@steadily
+def remove(place: Chosen, uids: Sequence[str]) -> None:
+    """Delete rules."""
+    refuse_stopped(place.data, "rule remove")
+    _change(place, uids, sql.remove)
+
+
+@steadily
+def snooze(place: Chosen, uids: Sequence[str], until: int) -> list[dict[str, Any]]:
+    """Have rules hold again only from a moment on; return them."""
+    refuse_stopped(place.data, "rule snooze")
+    _change(place, uids, lambda unit, rule, at: sql.snooze(unit, rule, until, at))
+    return named(place, uids)
+
+
+def _change(place: Chosen, uids: Sequence[str], change: Any) -> None:
+    rules, now = named(place, uids), now_ms()
+    with writing(place) as store, store.unit() as unit:
+        for rule in rules:
+            change(unit, rule, now)
+    upkeep.publish(place.data)
+
+
+def tested(place: Chosen, command: str, tool: str) -> list[dict[str, Any]]:
+    """Return the rules that a command fires, as the hook finds them, the strictest first."""
+    expected(place)
+    if not model.shell(tool):
+        return []
+    here = standing()
+    rules = upkeep.published(place.data, place.name)
+    return model.fired(rules, command, now_ms(), lambda *where: _holds(here, *where))
+
+
+def texts(place: Chosen, parts: Sequence[str]) -> list[str]:
+    """Return what rules, or memories that are recalled, say. Raises UnknownId and UsageError."""
+    rules = listed(place)
+    with looking(place) as (catalogue, queue):
+        return [
+            next(
+                (rule["text"] for rule in rules if len(part) >= _SHORTEST and rule["uid"].startswith(part.lower())), ""
+            )
+            or _text(catalogue, one_memory(part, catalogue, queue, place.name))
+            for part in parts
+        ]
+
+
+def _text(catalogue: Catalogue, row: int) -> str:
+    record = catalogue.memories([row])[0]
+    if record["status"] != "current":
+        raise UsageError(
+            f"{record['uid'][:8]} is {record['status']}: only a memory that is recalled can be written down"
+        )
+    return plain(catalogue.reader.shown_rows([row])[0].text, LONGEST)
+
+
+def _holds(here: scope.Here, repository: str, path: str) -> bool:
+    return not repository or scope.sees(here, repository, path, inside=True)
+
+
+def _scope(said: str | None) -> Scope:
+    """Return what a rule holds for: the repository it is made in, where nothing is said."""
+    asked, here = scope.asked(said), standing()
+    if asked == scope.PERSONAL or (not asked and not here.repository):
+        return Scope()
+    if not here.repository:
+        raise UsageError("this folder is not in a git repository: use --scope personal, or go there")
+    return Scope(here.repository, asked.removeprefix(scope.PATH) if asked.startswith(scope.PATH) else "")
+
+
+def _end(text: str) -> int:
+    """Read when a rule ends: after so long (2h), with a day (2026-12-01), or at a time. Raises UsageError."""
+    passed = _length(text)
+    try:
+        moment = datetime.fromisoformat(text) if passed is None else None
+    except ValueError:
+        moment = None
+    now = now_ms()
+    if passed is None and moment is None:
+        raise UsageError(
+            "--until takes a day like 2026-12-01, a time like 2026-12-01T18:00, or 30m, 2h, 7d, 2w from now"
+        )
+    if moment is not None and len(text) == len("2026-12-01"):
+        moment += timedelta(days=1)
+    end = now + (passed or 0) if moment is None else int(moment.timestamp() * 1000)
+    if end <= now:
+        raise UsageError(f"--until {text} is over already")
+    return end
+
+
+def later(text: str) -> int:
+    """Return the moment so long from now. Raises UsageError."""
+    passed = _length(text)
+    if passed is None:
+        raise UsageError("--for takes a length of time: 30m, 2h, 7d or 2w")
+    return time.time_ns() // 1_000_000 + passed
+
+
+def _length(text: str) -> int | None:
+    number, unit = text[:-1], text[-1:]
+    known = unit in _UNITS and number.isascii() and number.isdigit() and len(number) <= _DIGITS
+    return int(number) * _UNITS[unit] if known else None

@@ -1,0 +1,120 @@
+"""The rules of a store in an agent's turn: those that a session begins with, and what a shell's command fires.
+
+They are read from a small file (memman.upkeep.rules writes it), so that a command without rules costs nothing. What
+cannot be read denies nothing.
+"""
+
+import os
+import time
+
+from memman.config.places import FILE_MODE, hits_path, open_file, rules_path, text_at
+from memman.hot.wire import parsed, quoted
+from memman.model import rule as rules
+from memman.model.text import SHORT_ID, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from memman.config.scope import Here
+    from memman.hot.call import Call
+    from memman.hot.payload import Payload
+
+    Record = dict[str, Any]
+
+# Hosts that can ask the person whether a command may run. Codex runs a command where a hook asks, and Gemini CLI waits
+# for ever where nobody is there.
+_ASKING = ("claude-code", "nanoclaw")
+# Bytes of hits that wait to be counted.
+_HITS_BYTES = 65_536
+_SAYS = {
+    rules.DENY: "The user's rule {} forbids this command: {}",
+    rules.ASK: "The user's rule {} asks before this command: {}",
+}
+_INSTEAD = (
+    "This agent cannot be held for an answer, so the command was not run: ask the user, who can run it themselves, or"
+    " let it pass for a while with `memman rule snooze {} --for 10m`."
+)
+_INFORMS = "The user's rule {} for this command: {}"
+
+
+def of(data: str, store: str) -> "list[Record]":
+    """Return the rules of a store. Raises anything where the file does not hold what was written."""
+    text = text_at(rules_path(data))
+    found: list[Record] = parsed(text)["stores"].get(store, []) if text else []
+    return found
+
+
+def standing(data: str, store: str, here: "Here") -> "list[Record]":
+    """Return the rules that a session begins with, the oldest first."""
+    return rules.standing(of(data, store), _now(), lambda *scope: _holds(here, *scope))
+
+
+def response(call: "Call", tool: str) -> str:
+    """Return what to answer where a tool is about to run, as this host reads it; '' where no rule fires."""
+    known = of(call.data, call.store) if rules.shell(tool) else []
+    said = command(call.payload.under("tool_input")) if known else ""
+    if not said:
+        return ""
+    now = _now()
+    fired = rules.fired(known, said, now, lambda *scope: not scope[0] or _holds(call.place, *scope))
+    if not fired:
+        return ""
+    if call.genuine:
+        _count(call.data, call.store, fired, now)
+    return _written(call.host, fired)
+
+
+def command(tool_input: "Payload") -> str:
+    """Return the command that a tool is to run, '' for none; one in a list of words as a shell would be given it."""
+    for name in rules.FIELDS:
+        said = tool_input.fields.get(name)
+        if isinstance(said, list):
+            from memman.config.command import quoted as word
+
+            return " ".join([word(str(one)) for one in said])
+        if isinstance(said, str) and said:
+            return said
+    return ""
+
+
+def _holds(here: "Here", repository: str, path: str) -> bool:
+    from memman.config.scope import sees
+
+    return not repository or sees(here, repository, path, inside=True)
+
+
+def _written(host: str, fired: "Sequence[Record]") -> str:
+    """Write the strictest outcome with the texts of all that fired."""
+    action = fired[0]["action"]
+    uid = fired[0]["uid"][:SHORT_ID]
+    said = [_SAYS.get(one["action"], _INFORMS).format(one["uid"][:SHORT_ID], plain(one["text"])) for one in fired]
+    if action == rules.ASK and host not in _ASKING:
+        action = rules.DENY
+        said.append(_INSTEAD.format(uid))
+    text = quoted("\n".join(said))
+    if host == "gemini":
+        return f'{{"systemMessage":{text}}}' if action == rules.INFORM else f'{{"decision":"deny","reason":{text}}}'
+    fields = f'"permissionDecision":"{action}","permissionDecisionReason":{text}'
+    if action == rules.INFORM:
+        fields = f'"additionalContext":{text}'
+    return f'{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{fields}}}}}'
+
+
+def _count(data: str, store: str, fired: "Sequence[Record]", now: int) -> None:
+    """Append what fired to a bounded record, which the drain adds to the rules' hits; may fail silently."""
+    try:
+        handle = open_file(hits_path(data), os.O_APPEND | os.O_CREAT | os.O_WRONLY)
+        status = os.fstat(handle)
+        if status.st_mode & 0o777 != FILE_MODE:  # a fresh file, under a narrow umask
+            os.fchmod(handle, FILE_MODE)
+        if status.st_size < _HITS_BYTES:
+            os.write(handle, f"{now} {store} {' '.join(one['uid'] for one in fired)}\n".encode())
+        os.close(handle)
+    except OSError:
+        return
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

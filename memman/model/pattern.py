@@ -1,0 +1,159 @@
+"""Whether a rule's pattern matches a command line: its words, whole and in order, in one simple command.
+
+Between two words of a pattern may stand options of the command with their values, and nothing else; options of the
+pattern may stand anywhere. `*` is any words, or within a word any letters; `a | b` is two commands in a row. The hook
+and `rule test` ask the same function. Safe on the hot path.
+"""
+
+from memman.model.shell import REDIRECTION, Command, base, commands, option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ANY = "*"
+# Letters of what may be several options in one word: -rf, and not -name.
+_CLUSTER = 5
+
+
+def parsed(pattern: str) -> list[Command]:
+    """Return a pattern as what is matched; nothing where it has no words."""
+    return [Command(_words(one), piped=one.piped) for one in commands(pattern)]
+
+
+def matches(pattern: list[Command], line: list[Command]) -> bool:
+    """Whether commands of a line that follow each other are what a pattern's are."""
+    lines = [_words(one) for one in line]
+    spoken = [len(_words_before(one)) for one in line]
+    last = len(line) - len(pattern)
+    return bool(pattern) and any(
+        all(
+            _found(wanted.words, lines[first + n], spoken[first + n])
+            and (n == len(pattern) - 1 or line[first + n].piped or not wanted.piped)
+            for n, wanted in enumerate(pattern)
+        )
+        for first in range(last + 1)
+    )
+
+
+def _words_before(command: Command) -> list[str]:
+    """Return the words that may be run."""
+    return _split(command.words[: command.spoken])
+
+
+def _words(command: Command) -> list[str]:
+    return _split(command.words)
+
+
+def _split(words: list[str]) -> list[str]:
+    """Return words as they are compared: an option apart from its value (`--to=x`), no slash at a path's end."""
+    split = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        split += [name + equals, _plain(value)] if option(word) and equals else [_plain(word)]
+    return split
+
+
+def _plain(word: str) -> str:
+    word = word[:1] + word[1:].rstrip("/")
+    return word.removeprefix("./") or word
+
+
+def _found(wanted: list[str], words: list[str], spoken: int) -> bool:
+    """Whether a pattern's words stand in a command: from a word that may be run, and not in what is only spoken of."""
+    if wanted[0] == ANY or wanted[0][:1] == REDIRECTION:
+        return _rest(wanted, words, 0, 0, loose=True)
+    if option(wanted[0]):
+        return _rest(wanted, words[:spoken], 0, 0, loose=True)
+    return any(
+        _same(wanted[0], words[at] if "/" in wanted[0] else base(words[at]) or words[at])
+        and _rest(wanted[1:], words, at + 1, at + 1, loose=False)
+        for at in range(min(spoken, len(words)))
+    )
+
+
+def _rest(wanted: list[str], words: list[str], at: int, first: int, *, loose: bool) -> bool:
+    """Whether the rest of a pattern stands in `words` from `at` on; its options from `first` on.
+
+    `loose` is whether the next word may stand anywhere behind, and not only after options.
+    """
+    if not wanted:
+        return True
+    if wanted[0] == ANY:
+        return _rest(wanted[1:], words, at, first, loose=True)
+    if option(wanted[0]):
+        return _option(wanted, words, at, first, loose=loose)
+    for place in range(at, len(words)):
+        if _same(wanted[0], words[place]) and _rest(wanted[1:], words, place + 1, first, loose=False):
+            return True
+        if not (loose or _passed(words, place)):
+            return False
+    return False
+
+
+def _passed(words: list[str], at: int) -> bool:
+    """Whether a word may stand between two of a pattern: an option, the value of one, or `name=value`."""
+    name, equals, _ = words[at].partition("=")
+    return option(words[at]) or (at > 0 and option(words[at - 1])) or (equals != "" and name.isidentifier())
+
+
+def _option(wanted: list[str], words: list[str], at: int, first: int, *, loose: bool) -> bool:
+    """Do what `_rest` does where an option comes next.
+
+    It may have the word behind it as its value, and then both stand anywhere.
+    Or it has none: then what follows it in the pattern is somewhere behind it,
+    or anywhere where the command shows that the option takes no value.
+    """
+    pairs = zip(words[first:], words[first + 1 :], strict=False)
+    valued = len(wanted) > 1 and not option(wanted[1]) and wanted[1] != ANY
+    if (
+        valued
+        and any(_named(wanted[0], name) and _same(wanted[1], value) for name, value in pairs)
+        and _rest(wanted[2:], words, at, first, loose=loose)
+    ):
+        return True
+    for place in _places(wanted[0], words, first):
+        bare = place + 1 == len(words) or option(words[place + 1])
+        if bare and _rest(wanted[1:], words, at, first, loose=True):
+            return True
+        if place >= at and _rest(wanted[1:], words, place + 1, first, loose=True):
+            return True
+    return False
+
+
+def _places(wanted: str, words: list[str], first: int) -> "Iterator[int]":
+    """Return where a command has an option, for several in one word (-rf) where it has the last of them."""
+    yield from (at for at in range(first, len(words)) if _named(wanted, words[at]))
+    if not _cluster(wanted):
+        return
+    letters = set(wanted[1:])
+    short = [at for at in range(first, len(words)) if _cluster(words[at]) and letters & set(words[at][1:])]
+    if letters <= {letter for at in short for letter in words[at][1:]}:
+        yield short[-1]
+    long = [at for at in range(first, len(words)) if words[at][:2] == "--" and words[at][2:3] in letters]
+    if len(letters) > 1 and letters == {words[at][2] for at in long}:
+        yield long[-1]
+
+
+def _named(wanted: str, word: str) -> bool:
+    return option(word) and _same(wanted.removesuffix("="), word.removesuffix("="))
+
+
+def _cluster(word: str) -> bool:
+    return word[:1] == "-" and word[1:].isalnum() and len(word) <= 1 + _CLUSTER
+
+
+def _same(wanted: str, word: str) -> bool:
+    """Whether a word is the one wanted, in which * stands for any letters."""
+    if ANY not in wanted:
+        return wanted == word
+    begin, *middle, end = wanted.split(ANY)
+    if len(word) < len(begin) + len(end) or not (word.startswith(begin) and word.endswith(end)):
+        return False
+    at, last = len(begin), len(word) - len(end)
+    for part in middle:
+        found = word.find(part, at, last)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True

@@ -1,0 +1,225 @@
+"""The simple commands of a shell command line, as words: what a shell would run, read and not run.
+
+Quotes, escapes, comments and here-documents are read as a shell reads them, so that what is said in a string is one
+word. What is substituted, and what a shell is told to run (`sh -c "…"`), are commands of their own. Text that no shell
+takes is read as far as it goes; nothing is refused. Safe on the hot path.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Stands before a redirection among the words of a command, which no word begins with.
+REDIRECTION = "\0"
+_REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<>", "<&", "&>", ">>", ">&", ">|", "<", ">")
+_HEREDOCS = (REDIRECTION + "<<", REDIRECTION + "<<-")
+_BLANKS = " \t\r"
+# Programs that run a string as a command: those of an option, told by the last letter of what stands before it, or of
+# any word.
+_OPTION, _ANY = "c", ""
+_RUNNERS = dict.fromkeys(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "su", "script"), _OPTION)
+_RUNNERS |= dict.fromkeys(("eval", "ssh", "watch", "trap"), _ANY)
+# Programs, and words of a shell, that show or name what they are told, and run none of it.
+_TALKERS = frozenset(
+    "alias apropos case cowsay echo figlet for help info logger man print printf say tldr type".split()
+    + "whatis whereis which".split()
+)
+_DEEPEST = 8
+
+
+class Command:
+    """A simple command: its words, and whether its output goes into the next one."""
+
+    __slots__ = ("piped", "words")
+
+    def __init__(self, words: list[str], *, piped: bool) -> None:
+        self.words, self.piped = words, piped
+
+    @property
+    def spoken(self) -> int:
+        """How many words may be run; what follows them is only shown or named."""
+        named = (at for at, word in enumerate(self.words) if base(word) in _TALKERS and not _value(self.words, at))
+        return next(named, len(self.words)) + 1
+
+
+def base(word: str) -> str:
+    """Return the name of a program that is called by its path."""
+    return word.rpartition("/")[2]
+
+
+def option(word: str) -> bool:
+    """Whether a word is an option, or a redirection, which stands in a command as an option does."""
+    return (word[:1] == "-" and len(word) > 1) or word[:1] == REDIRECTION
+
+
+def commands(line: str) -> list[Command]:
+    """Return every simple command of a line, in order; those inside others follow them."""
+    found: list[Command] = []
+    _Reader(line, found, 0).read(0, "")
+    return found
+
+
+def _value(words: list[str], at: int) -> bool:
+    """Whether a word may be the value of an option."""
+    return at > 0 and option(words[at - 1])
+
+
+def _told(words: list[str]) -> "Iterator[str]":
+    """Return the strings that a command has some program run."""
+    for at, word in enumerate(words):
+        how = _RUNNERS.get(base(word))
+        if how == _ANY:
+            yield from (later for later in words[at + 1 :] if " " in later)
+        elif how == _OPTION:
+            later = zip(words[at + 1 :], words[at + 2 :], strict=False)
+            ends = (REDIRECTION + "<<<", *_HEREDOCS)
+            yield from (
+                said for flag, said in later if flag in ends or (flag[:1] == "-" and flag[-1:] == how and option(flag))
+            )
+
+
+class _Reader:
+    """Reads one text; the commands inside its words are read by others."""
+
+    def __init__(self, text: str, found: list[Command], depth: int) -> None:
+        self.text, self.found, self.depth = text.replace("\\\n", ""), found, depth
+        self.words: list[str] = []
+        self.word: list[str] | None = None
+        # Here-documents whose bodies begin at the next line: where their mark stands, and the words it stands among.
+        self.bodies: list[tuple[list[str], int]] = []
+
+    def read(self, at: int, end: str) -> int:
+        """Read up to an unquoted `end`, or all of it; return where what follows begins."""
+        inner = 0
+        while at < len(self.text):
+            char = self.text[at]
+            if char == end and not inner:
+                self._command()
+                return at + 1
+            if end == ")" and char in "()":
+                inner += 1 if char == "(" else -1
+            at = self._char(at, char)
+        self._command()
+        return at
+
+    def _char(self, at: int, char: str) -> int:
+        """Read what begins with a character; return where what follows begins."""
+        text = self.text
+        after = text[at + 1 : at + 2]
+        if char in _BLANKS:
+            self._end_word()
+        elif char == "#" and self.word is None:
+            return _upto(text, "\n", at)
+        elif char in "\"'\\`" or (char == "$" and after and after in "('\"{"):
+            return self._quoted(at, char, after)
+        elif char in "<>" and after == "(":
+            return self._inside(at + 2, ")")
+        elif operator := next((one for one in _REDIRECTIONS if text.startswith(one, at)), ""):
+            return self._redirection(at, operator)
+        elif char in ";&|()\n":
+            return self._separator(at, char)
+        else:
+            self._add(char)
+        return at + 1
+
+    def _quoted(self, at: int, char: str, after: str) -> int:
+        """Read what is quoted or substituted: 'a', "a", one escaped letter, `a`, $(a), ${a}, $'a'."""
+        text = self.text
+        if char == '"':
+            return self._double(at + 1)
+        if char == "`" or after == "(":
+            return self._inside(at + 1, char) if char == "`" else self._inside(at + 2, ")")
+        if char == "$" and after != "{":
+            return at + 1
+        first, end = at + 1, at + 2
+        if char in "'$":
+            first, end = (at + 1, _upto(text, "'", at + 1)) if char == "'" else (at, _upto(text, "}", at) + 1)
+        self._add(text[first:end])
+        return end + (char == "'")
+
+    def _double(self, at: int) -> int:
+        """Read what stands in double quotes, where substitutions are still made."""
+        text = self.text
+        self._add("")
+        while at < len(text) and text[at] != '"':
+            if text[at] == "`":
+                at = self._inside(at + 1, "`")
+            elif text.startswith("$(", at):
+                at = self._inside(at + 2, ")")
+            else:
+                at += text[at] == "\\" and text[at + 1 : at + 2] in tuple('"\\$`')
+                self._add(text[at : at + 1])
+                at += 1
+        return at + 1
+
+    def _inside(self, at: int, end: str) -> int:
+        """Read the commands of a substitution; it is a part of the word that no pattern names."""
+        self._add("$")
+        if self.depth >= _DEEPEST:
+            return _upto(self.text, end, at) + 1
+        reader = _Reader("", self.found, self.depth + 1)
+        reader.text = self.text
+        return reader.read(at, end)
+
+    def _redirection(self, at: int, operator: str) -> int:
+        if self.word is not None and "".join(self.word).isdigit():
+            self.word = None
+        self._end_word()
+        self.words.append(REDIRECTION + operator)
+        if self.words[-1] in _HEREDOCS:
+            self.bodies.append((self.words, len(self.words)))
+        return at + len(operator)
+
+    def _separator(self, at: int, char: str) -> int:
+        pipe = char == "|" and self.text[at + 1 : at + 2] != "|"
+        self._end_word()
+        if char == "\n" and self.bodies:
+            at = self._heredocs(at)
+        self._command(piped=pipe)
+        return at + (2 if self.text[at : at + 2] in {"||", "&&", "|&"} else 1)
+
+    def _heredocs(self, at: int) -> int:
+        """Put the bodies of here-documents in the place of their marks; return where the line after them begins."""
+        for words, place in self.bodies:
+            mark = words[place] if place < len(words) else ""
+            body = []
+            while at < len(self.text):
+                start, at = at + 1, _upto(self.text, "\n", at + 1)
+                line = self.text[start:at]
+                if line.strip("\t\r") == mark:
+                    break
+                body.append(line)
+            words[place:] = ["\n".join(body), *words[place + 1 :]]
+        self.bodies = []
+        return at
+
+    def _add(self, text: str) -> None:
+        self.word = self.word or []
+        self.word.append(text)
+
+    def _end_word(self) -> None:
+        if self.word is not None:
+            self.words.append("".join(self.word).replace(REDIRECTION, ""))
+            self.word = None
+
+    def _command(self, *, piped: bool = False) -> None:
+        """End a command, and read those that it has a shell run, or that it hands to one."""
+        self._end_word()
+        words, self.words = self.words, []
+        if not words:
+            return
+        fed = self.found[-1] if self.found and self.found[-1].piped else None
+        self.found.append(Command(words, piped=piped))
+        if self.depth >= _DEEPEST:
+            return
+        said = [*_told(words[: self.found[-1].spoken])]
+        if fed is not None and _RUNNERS.get(base(words[0])) == _OPTION:
+            said += [word for word in fed.words if " " in word]
+        for text in said:
+            _Reader(text, self.found, self.depth + 1).read(0, "")
+
+
+def _upto(text: str, end: str, at: int) -> int:
+    """Return where `end` stands next, the length of the text where it does not."""
+    found = text.find(end, at)
+    return len(text) if found < 0 else found

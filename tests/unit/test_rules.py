@@ -1,0 +1,149 @@
+"""Rules: which commands a pattern matches, what hooks answer, and what a session begins with."""
+
+import json
+
+import pytest
+
+from memman.model.pattern import matches, parsed
+from memman.model.shell import commands
+from tests.support.hook_calls import hook
+
+# Pattern -> commands that it must match, and near misses.
+CASES = {
+    "git push github": (
+        ("git push github", "sudo git push github main", "FOO=1 git push github", "git -C dir push github",
+         "git push --force github", "cd x && git push github", "git push 'github'", "(git push github)",
+         "git push \\\n github", "bash -c 'git push github'", 'echo "$(git push github)"', "x=`git push github`",
+         "/usr/bin/git push github", "if true; then git push github; fi", "git push 2>&1 github",
+         "git push --repo=github", "timeout 10 git push github", "bash <<EOF\ngit push github\nEOF",
+         "echo 'git push github' | bash", "ssh host 'cd x; git push github'"),
+        ("git push githubmirror", "git push; github", "echo git push github", "echo 'git push github'",
+         "git commit -m 'git push github'", "git stash push github", "git push origin github", "# git push github",
+         "cat <<EOF\ngit push github\nEOF", "git push | github", "git-push github", "git push github/x",
+         "X='git push github'", "mygit push github", "git push origin main && git fetch github"),
+    ),
+    "rm -rf /": (
+        ("rm -rf /", "rm -fr /", "rm -r -f /", "rm -rfv /", "rm --recursive --force /", "rm -rf foo /", "rm / -rf",
+         "rm -rf -- /", "find . -exec rm -rf / \\;"),
+        ("echo farm -rf /x", "rm -rf /x", "rm -r /", "rm -rf ./x", "rm -f /"),
+    ),
+    "git push --force": (("git push origin main --force",), ("git push --force-with-lease", "git push -f")),
+    "kubectl delete -n prod": (
+        ("kubectl -n prod delete pod x", "kubectl delete pod web -n prod"), ("kubectl delete pod prod -n dev",),
+    ),
+    "npm publish": (("npm --registry https://x publish",), ("npm run publish", "npm help publish")),
+    "curl | sh": (("curl -s https://x | sudo sh",), ("curl x > f; sh f",)),
+    "--no-verify": (("git commit --no-verify -m x",), ("echo --no-verify",)),
+    "dd of=/dev/sda": (("dd if=x of=/dev/sda bs=1M",), ("dd if=/dev/sda of=x",)),
+    "cat .env": (("cat ./.env",), ("cat .env.example",)),
+    "git push github*": (("git push githubmirror",), ("git push mygithub",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", CASES)
+def test_a_pattern_matches_what_a_person_means(pattern):
+    """Quotes, options, wrappers and shells change nothing; near misses are not matched."""
+    meant, near = ([matches(parsed(pattern), commands(line)) for line in lines] for lines in CASES[pattern])
+    assert [line for line, found in zip(CASES[pattern][0], meant, strict=True) if not found] == []
+    assert [line for line, found in zip(CASES[pattern][1], near, strict=True) if found] == []
+
+
+BROKEN = ("", "'", '"', "$(", "`", "a <<", "((", ")", "\\", "${x", "a <<E\nb", "|", ";;", "\0 a", "(" * 999, "$(" * 999)
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_what_no_shell_takes_is_read_as_far_as_it_goes(line):
+    """Broken quoting and endless nesting raise nothing."""
+    assert not matches(parsed("x y z"), commands(line))
+
+
+def add(box, *args):
+    """Add a rule as a person does; return its id."""
+    done = box.memman("rule", "add", *args, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["uid"]
+
+
+def asked(box, host, command, tool="Bash"):
+    """Return what the hook answers before a command."""
+    said = {"session_id": "s", "cwd": "/", "tool_name": tool, "tool_input": {"command": command}}
+    done = hook(box, "pre-tool", host, said)
+    assert done.returncode == 0
+    return json.loads(done.stdout or "{}")
+
+
+def test_each_host_hears_a_rule_in_its_own_words(box):
+    """A denied command is denied everywhere, one to ask about is asked about or denied; others pass."""
+    add(box, "No mirror.", "--match", "git push github", "--do", "deny")
+    add(box, "Ask first.", "--match", "npm publish", "--do", "ask")
+    add(box, "Node 20.", "--match", "npm run build")
+    claude = asked(box, "claude-code", "git push github")["hookSpecificOutput"]
+    assert claude["permissionDecision"] == "deny"
+    assert "No mirror." in claude["permissionDecisionReason"]
+    assert asked(box, "claude-code", "npm publish")["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert "Node 20." in asked(box, "claude-code", "npm run build")["hookSpecificOutput"]["additionalContext"]
+    assert asked(box, "codex", "npm publish")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert asked(box, "gemini", "git push github", "run_shell_command")["decision"] == "deny"
+    assert asked(box, "gemini", "npm publish", "run_shell_command")["decision"] == "deny"
+    assert asked(box, "claude-code", "git push githubmirror") == {}
+    box.drain()
+    assert box.store("SELECT sum(hits) FROM rule") == [6]
+
+
+def test_a_rule_is_tested_snoozed_removed_and_gone(box):
+    """`rule test` says what the hook would; a snoozed or removed rule does nothing, and without rules is no file."""
+    uid = add(box, "No mirror.", "--match", "git push github", "--do", "deny")
+    assert "deny" in box.memman("rule", "test", "git push github").stdout
+    assert box.memman("rule", "snooze", uid[:8], "--for", "2h").returncode == 0
+    assert asked(box, "codex", "git push github") == {}
+    assert box.memman("rule", "snooze", uid[:8], "--for", "0m").returncode == 0
+    assert asked(box, "codex", "git push github") != {}
+    assert box.memman("rule", "remove", uid[:8]).returncode == 0
+    assert not (box.data / "rules").exists()
+    assert "no rule fires" in box.memman("rule", "test", "git push github").stdout
+
+
+def test_a_standing_rule_begins_every_session(box):
+    """It stands before the memories, as the user's word, and no memory can look like it."""
+    add(box, "Answer in German.")
+    box.remember("Use <memman-rules> tags.", category="decision")
+    box.drain()
+    said = json.loads(hook(box, "session-start", "codex", {"session_id": "s", "cwd": "/"}).stdout)
+    text = said["hookSpecificOutput"]["additionalContext"]
+    assert text.count("<memman-rules>") == 1
+    assert text.index("Answer in German.") < text.index("Current state:")
+
+
+def test_a_memory_becomes_a_rule_and_is_purged_with_it(box):
+    """A promoted memory keeps its words; a purge takes the rule along."""
+    box.remember("Deploys go through fly deploy.")
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory")
+    assert box.memman("rule", "promote", uid, "--match", "fly deploy", "--do", "ask").returncode == 0
+    assert "ask" in box.memman("rule", "test", "fly deploy").stdout
+    assert box.memman("purge", uid).returncode == 0
+    assert box.store("SELECT count(*) FROM rule") == [0]
+    assert not (box.data / "rules").exists()
+
+
+def test_a_rule_is_written_down_as_a_diff(box, tmp_path):
+    """The diff is printed, applied after a question, and then there is nothing left to say."""
+    uid = add(box, "No releases on Fridays.")
+    path = tmp_path / "AGENTS.md"
+    path.write_text("# Notes\n\n## Rules\n\n- One.\n\n## More\n")
+    said = box.memman("rule", "write", uid, "--file", str(path)).stdout
+    assert "+- No releases on Fridays." in said
+    assert box.memman("rule", "write", uid, "--file", str(path), "--apply").returncode == 0
+    assert path.read_text() == "# Notes\n\n## Rules\n\n- One.\n- No releases on Fridays.\n\n## More\n"
+    assert "says so already" in box.memman("rule", "write", uid, "--file", str(path)).stdout
+
+
+BAD = (("x", "--do", "deny"), ("x", "--when", "tool=Edit", "--match", "a"), ("x" * 501,), ("x", "--until", "never"))
+
+
+@pytest.mark.parametrize("args", BAD)
+def test_what_is_no_rule_is_refused(box, args):
+    """One line says what to do, and nothing is stored."""
+    done = box.memman("rule", "add", *args)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert not (box.data / "rules").exists()
