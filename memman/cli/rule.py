@@ -54,7 +54,7 @@ def add(said: str, as_json: bool, **options: str | None) -> None:
     """
     from memman.govern import rules as govern
 
-    _added(govern.drafted(place(), said, **options), as_json=as_json)  # type: ignore[arg-type]
+    _added(govern.drafted(place(), said, **options), as_json=as_json)
 
 
 @rule.command()

@@ -78,7 +78,7 @@ def promoted(place: Chosen, memory: str, **said: str | None) -> dict[str, Any]:
         own = catalogue.reader.scope_of([row]).get(row, ("", ""))
     if record["status"] != "current":
         raise UsageError(f"{memory} is {record['status']}: only a memory that is recalled becomes a rule")
-    rule = drafted(place, record["text"], **said)  # type: ignore[arg-type]
+    rule = drafted(place, record["text"], **said)
     where = {} if said["within"] else dict(zip(("repository", "path"), own, strict=True))
     return rule | where | {"memory": record["uid"], "source": record["source"]}
 

@@ -1,6 +1,6 @@
 """A store opened for writing: the connection, its transactions, its backups."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
