@@ -76,7 +76,6 @@ ASKED = {
     "providers compare": "for a provider that is not built in",
     "purge": "except with --dry-run",
     "repair": "",
-    "review all": "",
     "review approve": "",
     "review edit": "",
     "review reject": "",

@@ -58,7 +58,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "replace": ("{memory}", "Billing is deployed to Render."),
     "review all": (),
     "review approve": ("{review}",),
-    "review edit": ("{review}", "--text", "Billing goes to Render."),
+    "review edit": ("{waiting}", "--text", "Billing goes to Render."),
     "review list": (),
     "review reject": ("{review}",),
     "review show": ("{review}",),
@@ -136,8 +136,8 @@ def made(box) -> dict[str, str]:
     note = box.remember("The kitchen is painted green.")
     file = box.data.parent / "notes.txt"
     file.write_text("The lift is inspected in May.\n")
-    names = {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "backup": "none"}
-    return names | {"file": str(file), "rule": rule}
+    names = {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "waiting": spare}
+    return names | {"backup": "none", "file": str(file), "rule": rule}
 
 
 def calls(names: dict[str, str]) -> dict[str, list[str]]:

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
     import apsw
 
-# What bears a memory out: the user, or an independent session, said the same, or a person approved it.
-SAID, APPROVED = "said", "approved"
+# What bears a memory out: the user, or an independent session, said the same, or a person approved or verified it.
+SAID, APPROVED, VERIFIED = "said", "approved", "verified"
 
 
 def condition(*, evidence: bool) -> str:
     """Write that a memory `m` is unconfirmed, in a store that keeps evidence or none yet."""
-    borne_out = f"SELECT 1 FROM evidence WHERE memory = m.id AND kind IN ('{SAID}', '{APPROVED}')"
+    borne_out = f"SELECT 1 FROM evidence WHERE memory = m.id AND kind IN ('{SAID}', '{APPROVED}', '{VERIFIED}')"
     protected = f"SELECT 1 FROM meta WHERE key = '{PROTECTED}' || m.uid"
     found = [protected, borne_out] if evidence else [protected]
     return "m.source = 'agent'" + "".join(f" AND NOT EXISTS ({one})" for one in found)
