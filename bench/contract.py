@@ -1,8 +1,10 @@
-"""What becomes of texts that others wrote: whose word they are, and what a later model is shown of them unasked.
+"""What becomes of texts that others wrote, and which commands fire rules.
 
-Usage: python -m bench.contract --texts FILE [--json FILE]. A line of the file is a text with its channel, whether it is
-poisoned, and for a turn the user's prompt: see `bench/data/README.md`. Each text has a home of its own: it comes in by
-its channel, is drained, and then another session starts and asks about it.
+Usage: python -m bench.contract [--texts FILE] [--rules FILE] [--json FILE]. The files are in `bench/data/contract`. A line
+of texts is a text with its channel, whether it is poisoned, and for a turn the user's prompt. Each has a home of its
+own: it comes in by its channel, is drained, and then another session starts and asks about it. Counted are those that
+are stored as the user's word, and those of which a later model is shown something unasked without a label. A line of
+rules is a pattern, or a command and whether it is to fire one.
 """
 
 import argparse
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.poisoning import Scene
+from memman.model.pattern import matches, parsed
+from memman.model.shell import commands
 
 LOW_TRUST = ("web", "file", "tool")
 # What a line says of a memory that neither the user nor two sessions bear out.
@@ -99,15 +103,34 @@ def measured(texts: Sequence[dict[str, Any]], workers: int) -> dict[str, Any]:
     return figures
 
 
+def fired(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Count the commands that fire their rule, or do not, against what was wanted."""
+    patterns = {line["rule"]: line["match"] for line in lines if "match" in line}
+    asked = [line for line in lines if "command" in line]
+    wrong = [
+        line["command"]
+        for line in asked
+        if matches(parsed(patterns[line["rule"]]), commands(line["command"])) != line["fires"]
+    ]
+    return {"commands": len(asked), "to fire": sum(line["fires"] for line in asked), "wrong": wrong}
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Read a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the figures, and write them if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", type=Path, required=True)
+    parser.add_argument("--texts", type=Path)
+    parser.add_argument("--rules", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args(argv)
-    texts = [json.loads(line) for line in asked.texts.read_text("utf-8").splitlines()]
-    figures = json.dumps(measured(texts, asked.workers), indent=1, ensure_ascii=False)
+    found = {"rules": fired(read(asked.rules))} if asked.rules else {}
+    found |= measured(read(asked.texts), asked.workers) if asked.texts else {}
+    figures = json.dumps(found, indent=1, ensure_ascii=False)
     print(figures)
     if asked.json:
         asked.json.write_text(figures + "\n")
