@@ -1,6 +1,6 @@
 """What becomes of texts that others wrote, and which commands fire rules.
 
-Usage: python -m bench.contract [--texts FILE] [--rules FILE] [--json FILE]. The files are in `bench/data/contract`. A line
+Usage: python -m bench.contract [--texts FILE] [--rules FILE] [--json FILE], with files of `bench/data/contract`. A line
 of texts is a text with its channel, whether it is poisoned, and for a turn the user's prompt. Each has a home of its
 own: it comes in by its channel, is drained, and then another session starts and asks about it. Counted are those that
 are stored as the user's word, and those of which a later model is shown something unasked without a label. A line of

@@ -23,6 +23,11 @@ SAMPLED = 10_000
 _KEPT = 20
 
 
+def _tokens(text: str) -> list[str]:
+    """Return the words of a text by which a name is found in it."""
+    return [word.strip(".,;:!?()[]\"'").casefold() for word in text.split()]
+
+
 class Recent:
     """What was stored last, in memory: it must see every memory of a store, from the first on.
 
@@ -52,7 +57,7 @@ class Recent:
             self._count += 1
             self._last[plan.note.provenance.origin] = self._count
             self._newest.appendleft((self._count, plan.note.queued_at))
-            for name in dict.fromkeys(map(str.casefold, fact.entities)):
+            for name in {*map(str.casefold, fact.entities), *_tokens(fact.text)}:
                 count, ids = self._named[name]
                 ids.appendleft(self._count)
                 self._named[name] = count + 1, ids

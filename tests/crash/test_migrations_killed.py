@@ -90,14 +90,24 @@ def make(kind, version, path):
         bak.unlink()
 
 
+# What later schemas brought, or have more columns of; of these the columns that were there from the first.
+NEWER = """
+edge_kind evidence file freshness rejected rule scope scoped shown sqlite_stat1 sqlite_stat4
+""".split()
+FIRST = {
+    "receipt": "note, at, outcome, facts",
+    "ledger": "day, stage, provider, model, calls",
+}
+
+
 def dump(path):
     """Return what must outlive every migration, and the schema version."""
     db = apsw.Connection(str(path))
     tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
     kept = {
-        name: list(db.execute(f"SELECT * FROM {name} ORDER BY 1, 2, 3" if name == "link" else f"SELECT * FROM {name}"))
+        name: sorted(db.execute(f"SELECT {FIRST.get(name, '*')} FROM {name}"), key=str)
         for name in tables
-        if name not in {"memory", "note", "journal", "scope", "scoped", "sqlite_stat1", "sqlite_stat4"}
+        if name not in {"memory", "note", "journal", *NEWER}
     }
     if "memory" in tables:
         kept["memory"] = list(db.execute(f"SELECT id, {', '.join(MEMORY)}, uses FROM memory ORDER BY id"))

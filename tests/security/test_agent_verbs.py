@@ -19,7 +19,7 @@ MARKS = """
     AI_AGENT MEMMAN_AGENT
 """.split()
 # Verbs that take away what others work on.
-LATER = ("backup remove", "purge", "rule remove", "uninstall")
+LATER = ("backup remove", "gc", "purge", "rule remove", "uninstall")
 OUTWARD = (
     ("MEMMAN_LLM_ENDPOINT", "https://elsewhere.example/v1"),
     ("MEMMAN_LLM_API_KEY", "sk-of-somebody-else-0123456789"),

@@ -452,7 +452,13 @@ def test_codex_hooks_in_toml_are_looked_up_there(box):
     wire(box, "codex")
     assert "you have not approved" in found(box, "trust")[0][1]
     with (codex / "config.toml").open("a") as config:
-        for event, group in (("session_start", 0), ("user_prompt_submit", 0), ("subagent_start", 0), ("stop", 1)):
+        for event, group in (
+            ("session_start", 0),
+            ("user_prompt_submit", 0),
+            ("pre_tool_use", 0),
+            ("subagent_start", 0),
+            ("stop", 1),
+        ):
             config.write(f'[hooks.state."{codex}/config.toml:{event}:{group}:0"]\ntrusted_hash = "sha256:old"\n')
     assert "changed since you approved" in found(box, "trust")[0][1]
     with (codex / "config.toml").open("a") as config:

@@ -115,8 +115,7 @@ def trust_codex(home: Path) -> None:
     hooks = json.loads((home / ".codex/hooks.json").read_text())["hooks"]
     lines = ['model = "gpt-5"', ""]
     for event, groups in hooks.items():
-        name = {"SessionStart": "session_start", "Stop": "stop", "SubagentStart": "subagent_start"}.get(event)
-        name = name or {"UserPromptSubmit": "user_prompt_submit", "PostCompact": "post_compact"}[event]
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
         trusted = fingerprint(name, groups[0].get("matcher"), groups[0]["hooks"][0])
         lines += [f'[hooks.state."{home}/.codex/hooks.json:{name}:0:0"]', f'trusted_hash = "{trusted}"', ""]
     (home / ".codex/config.toml").write_text("\n".join(lines))
@@ -141,7 +140,7 @@ def machine(tmp_path_factory):
     assert box.memman("install", "--no-wizard", *targets).returncode == 0
     for text in ("We deploy billing on Vercel.", "The heron nests at the river."):
         assert box.memman("remember", text).returncode == 0
-    assert box.memman("scheduler", "drain").returncode == 0
+    assert box.memman("scheduler", "drain", "--wait").returncode == 0
     trust_codex(home)
     yield made
     server.shutdown()

@@ -197,15 +197,17 @@ def test_the_store_is_the_one_of_the_folder_in_the_payload(stored, tmp_path):
 
 
 def test_a_session_starts_with_the_guide_and_what_is_preferred_and_decided(stored):
-    """The block holds the guide, preferences and then decisions, and no plain fact."""
+    """The block holds the guide, decisions and then preferences, and of no repository a plain fact."""
     stored.alter("UPDATE memory SET category = 'fact'")
     stored.alter("UPDATE memory SET category = 'decision', importance = 5 WHERE text = ?", DEPLOYED)
     stored.alter("UPDATE memory SET category = 'preference', importance = 4 WHERE text LIKE '%pnpm%'")
     stored.alter("UPDATE memory SET category = 'preference', importance = 5, source = 'web' WHERE text LIKE '%Monday%'")
     said = context(stored, "session-start", "claude-code", payload(source="startup"))
     assert said.startswith(stored.memman("guide").stdout)
-    shown = [line.partition(" ")[2] for line in said.split("\n")[-3:-1]]
-    assert shown == [f"preference, user: {FACTS[1]}", f"decision, user: {DEPLOYED}"]
+    lines = said.partition("<memman-memory>\n")[2].split("\n")[1:-1]
+    shown = [line if line.endswith(":") else line.partition(" ")[2] for line in lines]
+    decided, preferred = f"decision, user: {DEPLOYED}", f"preference, user: {FACTS[1]}"
+    assert shown == ["Current state:", decided, "Background:", preferred]
     assert "Monday" not in said
     assert said + "\n" == stored.memman("prime").stdout
 

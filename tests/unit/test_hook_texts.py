@@ -61,10 +61,10 @@ def test_the_skill_is_one_that_agents_load():
 
 def test_a_session_without_memories_starts_with_the_guide(box):
     """Where there is no store yet, or nothing preferred or decided, the block is the guide alone."""
-    assert block(str(box.data), "default", Here()) == (guide(), [])
+    assert block(str(box.data), "default", Here()) == (guide(), {})
     box.remember("The index is rebuilt at night.", category="fact")
     box.drain()
-    assert block(str(box.data), "default", Here()) == (guide(), [])
+    assert block(str(box.data), "default", Here()) == (guide(), {})
     assert box.memman("prime").stdout == box.memman("guide").stdout == guide() + "\n"
 
 

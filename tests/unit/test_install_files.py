@@ -170,7 +170,7 @@ def test_codex_hooks_in_both_files_are_doubled(box, tmp_path):
     assert any("both hooks.json and config.toml" in line for line in drift(codex, data))
     wired(box, codex)
     assert drift(codex, data) == []
-    assert len(commands(codex)) == 4
+    assert len(commands(codex)) == 5
 
 
 def test_an_upgrade_replaces_what_the_last_version_laid(box, tmp_path):

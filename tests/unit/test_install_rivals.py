@@ -90,7 +90,7 @@ def test_of_mixed_hooks_only_its_own_go(home, run):
     assert f"what calls {home}/B/bin/memman stays" in run("A", "uninstall")
     left = path.read_text()
     assert "/A/bin/memman" not in left
-    assert left.count("/B/bin/memman hook") == 6
+    assert left.count("/B/bin/memman hook") == 7
     assert "Bash(memman recall:*)" in left
     run("B", "uninstall")
     assert json.loads(path.read_text()) == json.loads(ORIGINAL)

@@ -205,7 +205,12 @@ def test_a_note_from_before_there_were_digests_is_taken_at_its_word(box):
         "note DROP COLUMN instead",
         "note DROP COLUMN again",
         "note DROP COLUMN scope",
+        "note DROP COLUMN ends_at",
         "journal DROP COLUMN digest",
+    )
+    db.execute(
+        "CREATE TABLE older AS SELECT day, stage, provider, model, calls, tokens_in, tokens_out, cost, unpriced"
+        " FROM ledger; DROP TABLE ledger; ALTER TABLE older RENAME TO ledger"
     )
     db.execute("; ".join(f"ALTER TABLE {one}" for one in dropped) + "; PRAGMA user_version = 3")
     db.close()

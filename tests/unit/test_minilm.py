@@ -61,7 +61,7 @@ def add(store, count=1, session=0):
     """Store memories of one session as commit does; return the last one's row."""
     with store.unit() as unit:
         for _ in range(count):
-            n = store.reader.count()
+            n = store.reader.last()
             text = f"The {NOUNS[n % len(NOUNS)]} of room {n} belongs to Ada."
             draft = Draft(f"{n:020x}", f"{n:032x}", Fact(text), "user", f"session-{session}", n)
             row = unit.add(draft, n)
@@ -202,7 +202,7 @@ def test_recall_is_never_blind(tmp_path_factory, steps):
     with closing(SqliteStore.open(str(tmp_path_factory.mktemp("store")), "default")) as store:
         add(store)
         for step, n in steps:
-            row = 1 + n % store.reader.count()
+            row = 1 + n % store.reader.last()
             if step == "add":
                 add(store, session=n % 2)
             elif step == "discard":
@@ -216,7 +216,7 @@ def test_recall_is_never_blind(tmp_path_factory, steps):
             else:
                 with store.unit() as unit:
                     if step == "supersede":
-                        unit.supersede(row, store.reader.count(), 1, 1, "newer")
+                        unit.supersede(row, store.reader.last(), 1, 1, "newer")
                     else:
                         (forget if step == "forget" else restore)(unit, LOCAL, store.cell, [row], 1)
             seen(store)
