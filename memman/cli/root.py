@@ -34,6 +34,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "Decide about memories that wait for a person: held back, contradicted, or said by agents alone",
     ),
     "gc": ("gc", "Archive the memories least worth keeping, those of `insights candidates`"),
+    "audit": ("audit", "Say what of memory is junk, said twice, contradictory, unsupported, stale or orphaned"),
     "why": ("why", "Show where a memory comes from, what became of it, and where it was shown"),
     "cost": ("cost", "Show what models cost, and how many tokens of memories were shown"),
     "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),

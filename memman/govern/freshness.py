@@ -16,6 +16,7 @@ from memman.model.text import age
 from memman.model.worth import DAY_MS
 from memman.pipeline.freshness import blobs
 from memman.store.sqlite import keeping
+from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 
@@ -67,18 +68,28 @@ def _changed(place: Chosen, parts: Sequence[str], verb: str, change: Change) -> 
 @answering
 def stale(place: Chosen, *, limit: int = 20) -> list[dict[str, Any]]:
     """Return current memories that may be out of date, each with `why`: the one that may be so for longest first."""
-    ages = dict(part.split("=") for part in Settings.load(place.data)["MEMMAN_STALE_DAYS"].split(","))
-    now = now_ms()
+    ages, now = ages_of(place), now_ms()
     with reading(place) as catalogue:
         reader = catalogue.reader
-        rows = keeping.standings(reader)
-        evidence = reader.evidence(row.id for row in rows)
-        changes = reader.changed_files((row.id for row in rows), now)
-        found = {row.id: dict(_reasons(row, evidence.get(row.id, ()), changes.get(row.id), ages, now)) for row in rows}
-        first = sorted((min(why), row) for row, why in found.items() if why)[:limit]
+        found = doubts(reader, ages, now)
+        first = sorted((min(why), row) for row, why in found.items())[:limit]
         memories = catalogue.memories([row for _, row in first])
         told = (record | {"why": list(found[record["id"]].values())} for record in memories)
         return [veiled(place, reader, record["uid"], record) for record in told]
+
+
+def ages_of(place: Chosen) -> dict[str, str]:
+    """Return after how many days a memory of a category is old."""
+    return dict(part.split("=") for part in Settings.load(place.data)["MEMMAN_STALE_DAYS"].split(","))
+
+
+def doubts(reader: SqliteReader, ages: Mapping[str, str], now: int) -> dict[int, dict[int, str]]:
+    """Return since when, and why, each current memory may be out of date that may be."""
+    rows = keeping.standings(reader)
+    evidence = reader.evidence(row.id for row in rows)
+    changes = reader.changed_files((row.id for row in rows), now)
+    found = {row.id: dict(_reasons(row, evidence.get(row.id, ()), changes.get(row.id), ages, now)) for row in rows}
+    return {row: why for row, why in found.items() if why}
 
 
 def _reasons(

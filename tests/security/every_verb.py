@@ -6,6 +6,7 @@ from memman.cli.root import root
 
 # Verb -> what follows it. Words in braces stand for what `made` gives: ids of memories, of a parked note.
 CALLS: dict[str, tuple[str, ...]] = {
+    "audit": (),
     "backup create": (),
     "backup list": (),
     "backup remove": ("{backup}",),

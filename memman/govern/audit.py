@@ -1,0 +1,173 @@
+"""An audit of a store: what is junk, said twice, contradictory, unsupported, stale or orphaned. Writes nothing."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from memman.clock import now_ms
+from memman.config.env import Settings
+from memman.config.scope import parted
+from memman.govern import likeness
+from memman.govern.freshness import ages_of, doubts
+from memman.govern.held import veiled
+from memman.govern.stores import Chosen, answering, reading
+from memman.judge.judge import Judge
+from memman.llm.builtin.extract import WORTH
+from memman.providers.build import builtin_llm
+from memman.store.sqlite import quality
+from memman.store.sqlite.catalogue import Catalogue
+
+# Memories that the judge reads, so that an audit of any store takes seconds; and of each the most alike ones that it
+# is compared with.
+SAMPLE, NEIGHBOURS = 1_000, 2
+EXAMPLES = 3
+# Texts that the judge reads at once.
+_BATCH = 64
+
+# A memory, the other one or 0, and why.
+Found = tuple[int, int, str]
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A store as it is audited; what several findings need is worked out once."""
+
+    catalogue: Catalogue
+    judge: Judge | None
+    ages: Mapping[str, str]
+    now: int
+
+    @cached_property
+    def sample(self) -> list[int]:
+        """The memories that are read."""
+        return quality.sample(self.catalogue.reader, SAMPLE)
+
+    @cached_property
+    def pairs(self) -> dict[tuple[int, int], likeness.Finding]:
+        """What each pair of alike memories is, (older, newer)."""
+        reader = self.catalogue.reader
+        pairs = quality.neighbours(reader, self.sample, NEIGHBOURS)
+        texts = reader.texts({memory for pair in pairs for memory in pair})
+        found = likeness.compared(self.judge, [(texts[old], texts[new]) for old, new in pairs])
+        return dict(zip(pairs, found, strict=True))
+
+
+def _junk(look: _Look) -> Iterator[Found]:
+    texts = {row: text for row, text in look.catalogue.reader.texts(look.sample).items() if "\n" not in text}
+    judge, rows = look.judge, list(texts)
+    assert judge is not None  # noqa: S101 - what the judge finds is not looked for without it
+    for at in range(0, len(rows), _BATCH):
+        batch = rows[at : at + _BATCH]
+        judge.read([texts[row] for row in batch])  # remembered, and cheaper together
+        for row in batch:
+            ((worth, _),) = judge.lines([texts[row]])
+            if worth < WORTH:
+                yield row, 0, f"worth {worth:.2f} of 1, and what is kept at least {WORTH:.2f}"
+
+
+def _duplicates(look: _Look) -> Iterator[Found]:
+    # One line for each memory that is said again, however often.
+    said = {new: old for (old, new), found in look.pairs.items() if found == "same"}
+    yield from ((new, old, "says again") for new, old in said.items())
+
+
+def _contradictions(look: _Look) -> Iterator[Found]:
+    settled = quality.kept_apart(look.catalogue.reader) | set(look.catalogue.doubtful().items())
+    against = (pair for pair, found in look.pairs.items() if found == "against" and pair not in settled)
+    yield from ((old, new, "said otherwise by") for old, new in against)
+
+
+def _maybe_replaced(look: _Look) -> Iterator[Found]:
+    yield from ((old, new, "maybe replaced by") for old, new in look.catalogue.doubtful().items())
+
+
+def _unsupported(look: _Look) -> Iterator[Found]:
+    yield from ((row, 0, "nobody but an agent has said so") for row in quality.unconfirmed(look.catalogue.reader))
+
+
+def _stale(look: _Look) -> Iterator[Found]:
+    found = doubts(look.catalogue.reader, look.ages, look.now)
+    for row, why in sorted(found.items(), key=lambda one: min(one[1])):
+        yield row, 0, "; ".join(why.values())
+
+
+def _unreceipted(look: _Look) -> Iterator[Found]:
+    yield from ((row, 0, "nothing tells where it comes from") for row in quality.without_receipt(look.catalogue.reader))
+
+
+def _unlinked(look: _Look) -> Iterator[Found]:
+    yield from ((row, 0, "linked to nothing") for row in quality.without_edges(look.catalogue.reader))
+
+
+def _folder_gone(look: _Look) -> Iterator[Found]:
+    for repository, rows in quality.repositories(look.catalogue.reader).items():
+        folder = parted(repository)[0]
+        if folder.startswith("/") and not os.path.isdir(folder):
+            yield from ((row, 0, f"{folder} is gone") for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is looked for: what mends it, and whether it takes the judge, who reads a sample."""
+
+    name: str
+    mend: str
+    search: Callable[[_Look], Iterable[Found]]
+    sampled: bool = False
+    judged: bool = False
+
+
+FINDINGS = (
+    Finding("junk", "memman insights archive ID", _junk, sampled=True, judged=True),
+    Finding("duplicate", "memman forget ID", _duplicates, sampled=True),
+    Finding("contradictory", "memman replace ID or memman forget ID", _contradictions, sampled=True, judged=True),
+    Finding("maybe replaced", "memman review approve ID or memman review reject ID", _maybe_replaced),
+    Finding("unsupported", "memman review approve ID or memman review reject ID", _unsupported),
+    Finding("stale", "memman insights verify ID or memman insights archive ID", _stale),
+    Finding("no receipt", "memman insights archive ID", _unreceipted),
+    Finding("no edges", "memman graph rebuild", _unlinked),
+    Finding("folder gone", "memman scope move ID --to personal", _folder_gone),
+)
+
+
+@answering
+def audit(place: Chosen) -> dict[str, Any]:
+    """Return how many memories there are, how many were read, and each finding with its count, share and examples.
+
+    The share is of the memories that were looked at; without a judge some findings have neither.
+    """
+    judge = builtin_llm(Settings.load(place.data, place.name)).judge
+    with reading(place) as catalogue:
+        catalogue.reader.hold()
+        look = _Look(catalogue, judge, ages_of(place), now_ms())
+        total = quality.current(catalogue.reader)
+        findings = [_reported(place, look, one, total) for one in FINDINGS]
+        return {
+            "store": place.name,
+            "memories": total,
+            "read": len(look.sample),
+            "compared": len(look.pairs),
+            "judge": judge is not None,
+            "findings": findings,
+        }
+
+
+def _reported(place: Chosen, look: _Look, finding: Finding, total: int) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": finding.name, "count": None, "share": None, "mend": finding.mend, "examples": []}
+    if finding.judged and look.judge is None:
+        return told
+    found = list(finding.search(look))
+    of = len(look.sample) if finding.sampled else total
+    count = len({memory for memory, _, _ in found})
+    examples = [_example(place, look.catalogue, *one) for one in found[:EXAMPLES]]
+    return told | {"count": count, "share": round(count / of, 4) if of else 0.0, "examples": examples}
+
+
+def _example(place: Chosen, catalogue: Catalogue, memory: int, other: int, why: str) -> dict[str, Any]:
+    one, *others = (
+        veiled(place, catalogue.reader, row["uid"], {"uid": row["uid"], "text": row["text"]})
+        for row in catalogue.memories([memory, other] if other else [memory])
+    )
+    return one | {"why": why, "other": others[0] if others else None}

@@ -1,0 +1,49 @@
+"""What the judge finds of pairs of statements: that they say the same, or that both cannot hold."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from memman.judge.judge import Judge, Relation
+from memman.llm.builtin.reconcile import LONGEST
+from memman.llm.builtin.split import extent
+from memman.model.terms import respelled
+from memman.pipeline.comparison import numbers, twins
+from memman.pipeline.evidence import CHANGED, SAME
+
+Finding = Literal["same", "against", ""]
+# Two contradict each other where either would end the other, said later, with this probability.
+AGAINST = 0.5
+# Pairs that the judge reads at once.
+_BATCH = 128
+
+
+def compared(judge: Judge | None, pairs: Sequence[tuple[str, str]]) -> list[Finding]:
+    """Say what each pair (older, newer) is; without a judge only what is the same in nearly the same words.
+
+    Code, and what is longer than the judge reads, is compared by its words alone.
+    """
+    asked = [n for n, pair in enumerate(pairs) if all(map(_comparable, pair))] if judge else []
+    there = _relations(judge, asked, pairs)
+    likely = [n for n in asked if there[n].ends >= AGAINST]
+    back = _relations(judge, likely, [pair[::-1] for pair in pairs])
+    against = {n for n in likely if back[n].ends >= AGAINST}
+    return ["against" if n in against else _same(*pair, there.get(n)) for n, pair in enumerate(pairs)]
+
+
+def _relations(judge: Judge | None, asked: Sequence[int], pairs: Sequence[tuple[str, str]]) -> dict[int, Relation]:
+    found: dict[int, Relation] = {}
+    for at in range(0, len(asked) if judge else 0, _BATCH):
+        assert judge is not None  # noqa: S101 - without one nothing is asked
+        batch = asked[at : at + _BATCH]
+        found |= dict(zip(batch, judge.relations([pairs[n] for n in batch]), strict=True))
+    return found
+
+
+def _comparable(text: str) -> bool:
+    return "\n" not in text and extent(text) <= LONGEST
+
+
+def _same(old: str, new: str, relation: Relation | None) -> Finding:
+    likely = relation is not None and relation.same >= SAME and relation.ends < CHANGED
+    exact = numbers(old) == numbers(new) and not respelled(old, new)
+    return "same" if exact and (likely or twins(old, new)) else ""

@@ -1,0 +1,96 @@
+"""What an audit of a store finds, and that it changes nothing."""
+
+import json
+import time
+
+import pytest
+
+DAY = 86_400_000
+TEXTS = (
+    "Billing is deployed to Fly.io.",
+    "Always run the linter before a commit.",
+    "ok thanks",
+    "The heron is the mascot of the team.",
+    "Invoices are archived for ten years.",
+    "Deploys are frozen until 2099-01-01.",
+)
+
+
+def audited(box, *args, **given):
+    """Run the audit, and return it with its findings by name."""
+    done = box.memman("audit", "--json", *args, **given)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    return found | {"findings": {one["name"]: one for one in found["findings"]}}
+
+
+def rows(box):
+    """Return every row of a memory, an edge or the log."""
+    return [box.store(f"SELECT * FROM {table}") for table in ("memory", "link", "log", "meta")]
+
+
+@pytest.fixture(name="flawed")
+def _flawed(box):
+    """Return a box whose memories have a flaw each."""
+    for text in TEXTS:
+        box.remember(text)
+        box.drain()
+    edge = "INSERT INTO link VALUES (?, 3, ?, 9000, '') ON CONFLICT DO NOTHING"
+    for old, new, text in ((1, 4, "Billing is deployed to Render."), (2, 5, "Run the linter before each commit.")):
+        box.alter("UPDATE memory SET text = ? WHERE id = ?", text, new)
+        box.alter(edge, new, old)
+    box.alter("UPDATE memory SET source = 'agent' WHERE id = 3")
+    box.alter("UPDATE freshness SET ends_at = ? WHERE memory = 6", time.time_ns() // 1_000_000 - 2 * DAY)
+    box.alter("DELETE FROM receipt WHERE note = (SELECT note FROM memory WHERE id = 6)")
+    box.alter("DELETE FROM link WHERE 6 IN (src, dst)")
+    box.alter("INSERT INTO scope VALUES (7, '/nowhere/at/all#-', '')")
+    box.alter("INSERT OR REPLACE INTO scoped VALUES (3, 7)")
+    return box
+
+
+def test_an_audit_names_each_flaw_and_the_verb_that_mends_it(flawed):
+    """Each finding has its count, its share of what was looked at, examples and a verb; nothing is written."""
+    before = rows(flawed)
+    found = audited(flawed)
+    named = {name: [one["text"] for one in finding["examples"]] for name, finding in found["findings"].items()}
+    assert named == {
+        "junk": ["ok thanks"],
+        "duplicate": ["Run the linter before each commit."],
+        "contradictory": [TEXTS[0]],
+        "maybe replaced": [],
+        "unsupported": ["ok thanks"],
+        "stale": [TEXTS[5]],
+        "no receipt": [TEXTS[5]],
+        "no edges": [TEXTS[5]],
+        "folder gone": ["ok thanks"],
+    }
+    assert found["findings"]["contradictory"]["examples"][0]["other"]["text"] == "Billing is deployed to Render."
+    assert all(one["share"] == round(one["count"] / 6, 4) for one in found["findings"].values())
+    said = flawed.memman("audit").stdout
+    assert "6 current memories" in said
+    assert "memman insights archive ID" in said
+    assert rows(flawed) == before
+
+
+def test_pairs_that_a_person_settled_and_other_repositories_are_left_alone(flawed):
+    """What is maybe replaced is told as such, what was kept apart not at all, nor what holds elsewhere."""
+    old, new = flawed.store("SELECT uid FROM memory WHERE id IN (1, 4) ORDER BY id")
+    flawed.alter("INSERT INTO meta VALUES (?, ?)", f"maybe:{old}", new)
+    found = audited(flawed)["findings"]
+    assert [found[name]["count"] for name in ("contradictory", "maybe replaced")] == [0, 1]
+    flawed.memman("review", "reject", old)
+    flawed.alter("UPDATE scoped SET scope = 7 WHERE memory = 2")
+    flawed.alter("INSERT INTO scope VALUES (8, 'git.example/else#-', '')")
+    flawed.alter("INSERT OR REPLACE INTO scoped VALUES (2, 7), (5, 8)")
+    found = audited(flawed)["findings"]
+    assert [found[name]["count"] for name in ("contradictory", "maybe replaced", "duplicate")] == [0, 0, 0]
+
+
+def test_an_audit_without_the_judge_and_of_nothing(flawed, box):
+    """Without the judge what only it finds is said to be missing; an empty store has no flaw."""
+    box.configure(JUDGE="off")
+    found = audited(flawed)["findings"]
+    assert [found[name]["count"] for name in ("junk", "contradictory", "stale")] == [None, None, 1]
+    assert "the judge is off" in box.memman("audit").stdout
+    box.memman("store", "create", "empty")
+    assert {one["count"] for one in audited(box, "--store", "empty")["findings"].values()} == {None, 0}
