@@ -6,19 +6,28 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.show import as_data, short, text
+from memman.model.errors import UsageError
 from memman.model.plural import counted
 
 _SHOWN = 120
+_OFF = "not looked for: the judge is off (MEMMAN_JUDGE)"
 
 
 @click.command()
+@click.option("--files", is_flag=True, help="Compare AGENTS.md, CLAUDE.md and GEMINI.md, or PATHs, with memory.")
+@click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path())
 @json_option
 @store_option
-def audit(as_json: bool) -> None:
+def audit(paths: tuple[str, ...], files: bool, as_json: bool) -> None:
     """Say what of memory is junk, said twice, contradictory, unsupported, stale or orphaned.
 
     Changes nothing. Beside each finding stands the verb that mends it.
     """
+    if paths and not files:
+        raise UsageError("a PATH goes with --files: memman audit --files AGENTS.md")
+    if files:
+        _files(paths, as_json=as_json)
+        return
     from memman.govern import audit as govern
 
     found = govern.audit(place())
@@ -35,7 +44,7 @@ def audit(as_json: bool) -> None:
 
 def _print(finding: dict[str, Any]) -> None:
     if finding["count"] is None:
-        text(f"{finding['name']:<14}  not looked for: the judge is off (MEMMAN_JUDGE)")
+        text(f"{finding['name']:<14}  {_OFF}")
         return
     mend = f"  {finding['mend']}" if finding["count"] else ""
     text(f"{finding['name']:<14}  {finding['count']:>6}  {finding['share']:>6.1%}{mend}")
@@ -43,6 +52,22 @@ def _print(finding: dict[str, Any]) -> None:
         other = one["other"]
         beside = f" {short(other['uid'])} {_cut(other['text'])}" if other else ""
         text(f"    {short(one['uid'])}  {_cut(one['text'])}  ({one['why']}{beside})")
+
+
+def _files(paths: tuple[str, ...], *, as_json: bool) -> None:
+    from memman.govern import audit_files as govern
+
+    found = govern.compared(place(), paths)
+    if as_json:
+        as_data(found)
+        return
+    read = f"{found['compared']} of {counted(found['lines'], 'item')}"
+    text(f"{read} of {', '.join(found['files'])} compared with store {found['store']!r}")
+    for one in found["findings"]:
+        text(f"{one['file']}:{one['line']}  {one['finding']}  {_cut(one['said'])}")
+        text(f"    {short(one['memory']['uid'])}  {_cut(one['memory']['text'])}")
+    if not found["judge"]:
+        text(f"contradictions  {_OFF}")
 
 
 def _cut(said: str) -> str:

@@ -1,6 +1,7 @@
 """What an audit of a store finds, and that it changes nothing."""
 
 import json
+import subprocess
 import time
 
 import pytest
@@ -94,3 +95,41 @@ def test_an_audit_without_the_judge_and_of_nothing(flawed, box):
     assert "the judge is off" in box.memman("audit").stdout
     box.memman("store", "create", "empty")
     assert {one["count"] for one in audited(box, "--store", "empty")["findings"].values()} == {None, 0}
+
+
+RULES = """# Rules
+
+- Billing is deployed to Render.
+- Run the linter before
+  each commit.
+
+The office is closed on Sundays.
+"""
+
+
+def test_files_of_rules_are_compared_with_memory_line_by_line(box):
+    """What a file says again, or otherwise, is named with its line and the memory; the rest is not."""
+    for text in (TEXTS[0], TEXTS[1], "The kitchen is painted green."):
+        box.remember(text)
+    box.drain()
+    file = box.data.parent / "AGENTS.md"
+    file.write_text(RULES)
+    found = json.loads(box.memman("audit", "--files", str(file), "--json").stdout)
+    told = {(one["line"], one["finding"], one["memory"]["text"]) for one in found["findings"]}
+    assert told == {(3, "contradictory", TEXTS[0]), (4, "duplicate", TEXTS[1])}
+    assert (found["lines"], found["compared"]) == (3, 3)
+    assert f"{file}:4  duplicate" in box.memman("audit", "--files", str(file)).stdout
+
+
+def test_the_files_of_the_repository_are_found_and_others_must_be_there(box):
+    """Without a path it is those at the root of the repository, each once; what is not there is said in one line."""
+    root = box.data.parent / "work"
+    (root / "below").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", root], check=True, env=box.environ)
+    (root / "CLAUDE.md").write_text(RULES)
+    (root / "AGENTS.md").symlink_to("CLAUDE.md")
+    found = json.loads(box.memman("audit", "--files", "--json", cwd=root / "below").stdout)
+    assert found["files"] == [str(root / "AGENTS.md")]
+    for args in (("--files", "nowhere.md"), ("nowhere.md",), ("--files",)):
+        done = box.memman("audit", *args)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr

@@ -20,18 +20,24 @@ _INCLUDED = re.compile(r"@\S+$")
 
 def passages(text: str) -> Iterator[str]:
     """Yield the items and paragraphs of Markdown, each on one line."""
+    yield from (said for _, said in numbered(text))
+
+
+def numbered(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the same, each with the line that it begins in, from 1."""
     said: list[str] = []
-    fenced = False
-    for line in [*text.split("\n"), ""]:
+    fenced, begun = False, 1
+    for number, line in enumerate([*text.split("\n"), ""], 1):
         fence = line.lstrip().startswith(("```", "~~~"))
         item = _ITEM.match(line)
         bare = fenced or fence or not line.strip() or line.startswith(("#", "|", "<!--", "---"))
         if (bare or item) and said:
-            yield " ".join(said)
+            yield begun, " ".join(said)
             said = []
         if fence:
             fenced = not fenced
         elif not bare:
+            begun = begun if said else number
             said.append(line[item.end() :].strip() if item else line.strip())
 
 
