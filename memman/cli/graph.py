@@ -124,19 +124,34 @@ def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> 
 
 
 @graph.command()
+@click.option("--dry-run", is_flag=True, help="Say how many edges would be added and dropped; change nothing.")
+@click.option("--stale-only", is_flag=True, help="Link only notes again that would get other edges today.")
 @json_option
 @store_option
-def rebuild(as_json: bool) -> None:
+def rebuild(dry_run: bool, stale_only: bool, as_json: bool) -> None:
     """Recompute all edges; those added by hand are kept."""
-    from memman.govern.rebuild import rebuild as relink
+    from memman.govern import rebuild as govern
 
     where = place()
+    if dry_run:
+        with bar("comparing", "nothing was changed") as progress:
+            found = govern.foreseen(where.data, where.name, progress)
+        _print_foreseen(found, where.name, as_json=as_json)
+        return
     with bar("relinking", "what is done stays; `memman graph rebuild` goes on with the rest") as progress:
-        count = relink(where.data, where.name, progress)
+        count = govern.rebuild(where.data, where.name, progress, stale_only=stale_only)
     if as_json:
         as_data({"store": where.name, "relinked": count})
     else:
         text(f"rebuilt the edges of {counted(count, 'memory')} in store {where.name!r}")
+
+
+def _print_foreseen(found: dict[str, Any], store: str, *, as_json: bool) -> None:
+    if as_json:
+        as_data({"store": store} | found)
+        return
+    table([(kind, f"{one['added']} to add", f"{one['dropped']} to drop") for kind, one in found["edges"].items()])
+    text(f"{counted(found['stale'], 'memory')} in store {store!r} would get other edges; nothing was changed")
 
 
 def _said(one: dict[str, Any]) -> str:

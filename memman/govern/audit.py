@@ -21,7 +21,7 @@ from memman.store.sqlite.catalogue import Catalogue
 
 # Memories that the judge reads, so that an audit of any store takes seconds; and of each the most alike ones that it
 # is compared with.
-SAMPLE, NEIGHBOURS = 1_000, 2
+SAMPLE, NEIGHBOURS = 500, 2
 EXAMPLES = 3
 # Texts that the judge reads at once.
 _BATCH = 64

@@ -7,12 +7,12 @@ from memman.judge.judge import Judge, Relation
 from memman.llm.builtin.reconcile import LONGEST
 from memman.llm.builtin.split import extent
 from memman.model.terms import respelled
-from memman.pipeline.comparison import numbers, twins
+from memman.pipeline.comparison import numbers, same, twins
 from memman.pipeline.evidence import CHANGED, SAME
 
 Finding = Literal["same", "against", ""]
 # Two contradict each other where either would end the other, said later, with this probability.
-AGAINST = 0.5
+AGAINST = 0.8
 # Pairs that the judge reads at once.
 _BATCH = 128
 
@@ -44,6 +44,9 @@ def _comparable(text: str) -> bool:
 
 
 def _same(old: str, new: str, relation: Relation | None) -> Finding:
-    likely = relation is not None and relation.same >= SAME and relation.ends < CHANGED
+    if relation is None:
+        likely = twins(old, new)
+    else:
+        likely = same(old, new) or (relation.same >= SAME and relation.ends < CHANGED)
     exact = numbers(old) == numbers(new) and not respelled(old, new)
-    return "same" if exact and (likely or twins(old, new)) else ""
+    return "same" if exact and likely else ""

@@ -1,7 +1,9 @@
 """Working out edges and the text index of an open store again, as the rules of today would have it."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -10,9 +12,10 @@ import numpy as np
 from memman import __version__
 from memman.embed import LocalEmbedder, Vectors
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import HIDDEN, JUDGE
+from memman.model.vocabulary import EDGE_KINDS, HIDDEN, JUDGE
 from memman.pipeline.link import LINKERS, Judged, Subject, connected
 from memman.pipeline.link.alias import aliases
+from memman.sqlite import LISTED, id_list
 from memman.store.sqlite import vectors
 from memman.store.sqlite.past import PastReader
 from memman.store.sqlite.store import SqliteStore
@@ -37,11 +40,72 @@ class _Memory:
     entities: str
 
 
+Progress = Callable[[int, int], None]
+_EDGES = f"SELECT src, kind, dst FROM link WHERE src {LISTED} OR dst {LISTED}"
+
+
+@dataclass(slots=True)
+class Difference:
+    """What a rebuild would do: edges it would add and drop, by kind, and the memories that these belong to."""
+
+    added: Counter[str]
+    dropped: Counter[str]
+    memories: set[int]
+
+
+class _LeftAloneError(Exception):
+    """Ends a transaction that is not to be stored."""
+
+
+def difference(
+    store: SqliteStore,
+    fingerprint: Fingerprint,
+    local: LocalEmbedder,
+    progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
+) -> Difference:
+    """Work out what `relink` would change; each batch is done and rolled back, so that nothing is written."""
+    found, last, total = Difference(Counter(), Counter(), set()), 0, store.reader.last()
+    while batch := _batch(store, last):
+        last = batch[-1].id
+        before = after = set[tuple[int, int, int]]()
+        with suppress(_LeftAloneError), store.unit() as unit:
+            before = _touching(store, batch)
+            for note in _notes(batch):
+                _relink_note(store, unit, note, fingerprint, local)
+            after = _touching(store, batch)
+            raise _LeftAloneError
+        for edges, counts in ((after - before, found.added), (before - after, found.dropped)):
+            counts.update(EDGE_KINDS[kind] for _, kind, _ in edges)
+            # An edge is made with the later of its memories.
+            found.memories.update(max(src, dst) for src, _, dst in edges)
+        progress(last, total)
+    return found
+
+
+def _touching(store: SqliteStore, batch: Sequence[_Memory]) -> set[tuple[int, int, int]]:
+    ids = id_list(memory.id for memory in batch)
+    return set(store.db.execute(_EDGES, (ids, ids)))
+
+
+def relink_some(store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, memories: set[int]) -> int:
+    """Link the notes of some memories again, batch by batch; return how many memories were done."""
+    last = done = 0
+    while batch := _batch(store, last):
+        last = batch[-1].id
+        notes = [note for note in _notes(batch) if any(memory.id in memories for memory in note)]
+        if notes:
+            with store.unit() as unit:
+                for note in notes:
+                    _relink_note(store, unit, note, fingerprint, local)
+        done += sum(map(len, notes))
+    return done
+
+
 def relink(
     store: SqliteStore,
     fingerprint: Fingerprint,
     local: LocalEmbedder,
-    progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
+    progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
 ) -> int:
     """Go over the memories of an open store, batch by batch; return how many were done."""
     last, done, total = _begun(store, fingerprint), 0, store.reader.last()

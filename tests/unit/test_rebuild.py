@@ -6,7 +6,7 @@ import pytest
 
 from memman.config.env import Settings
 from memman.drain.stores import Stores
-from memman.govern.rebuild import rebuild
+from memman.govern.rebuild import foreseen, rebuild
 from memman.hot.recall import found
 from memman.locks import drain_lock
 from memman.model.errors import Busy, UnknownStore
@@ -165,6 +165,41 @@ def test_a_rebuild_waits_for_no_drain(data):
     """While a drain is at work a rebuild says so at once."""
     with drain_lock(data), pytest.raises(Busy):
         rebuild(data, "default")
+
+
+def differing(before, after):
+    """Return what a rebuild has added and dropped, by kind."""
+    sides = {"added": set(after) - set(before), "dropped": set(before) - set(after)}
+    return {
+        kind: {side: sum(edge[0] == kind for edge in found) for side, found in sides.items()}
+        for kind in ("temporal", "entity", "semantic")
+    }
+
+
+def test_a_dry_run_says_what_a_rebuild_does_and_writes_nothing(data):
+    """Per kind it names as many edges as the rebuild then adds and drops; after that there is nothing to do."""
+    rebuild(data, "default")
+    altered(data, "DELETE FROM link WHERE src % 5 = 0 AND kind <> 2")
+    altered(data, "INSERT OR IGNORE INTO link SELECT id, 1, id - 9, 5000, 'nothing' FROM memory WHERE id % 20 = 11")
+    before = edges(data)
+    said = foreseen(data, "default")
+    assert edges(data) == before
+    rebuild(data, "default")
+    assert said["edges"] == differing(before, edges(data))
+    assert all(one["added"] for one in said["edges"].values())
+    assert said["edges"]["entity"]["dropped"]
+    again = foreseen(data, "default")
+    assert (again["stale"], again["memories"]) == (0, 2 * NOTES)
+
+
+def test_only_what_is_stale_is_linked_again(data):
+    """Notes whose edges would be others today get these, and no other note is touched."""
+    rebuild(data, "default")
+    whole = edges(data)
+    altered(data, f"DELETE FROM link WHERE max(src, dst) IN (30, 50) AND kind <> {EDGE_KINDS.index('causal')}")
+    assert rebuild(data, "default", stale_only=True) == 4
+    assert edges(data) == whole
+    assert rebuild(data, "default", stale_only=True) == 0
 
 
 def test_an_unknown_store_is_not_made(data):
