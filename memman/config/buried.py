@@ -43,6 +43,14 @@ def bury_texts(data: str, texts: Iterable[str]) -> None:
     write_file(_texts(data), "".join(f"{one}\n" for one in dict.fromkeys([*known, *new])))
 
 
+def dig_up_texts(data: str, texts: Iterable[str]) -> None:
+    """Let go of texts that a person has brought back."""
+    buried = Buried.load(data)
+    back = {_digest(_key(data), text) for text in texts if buried.says(text)}
+    if back:
+        write_file(_texts(data), "".join(f"{one}\n" for one in read_file(_texts(data)).split() if one not in back))
+
+
 def _digest(key: bytes, text: str) -> str:
     said = " ".join(_WORD.findall(text.casefold()))
     return blake2b(said.encode(), key=key, digest_size=_BYTES).hexdigest()

@@ -12,7 +12,7 @@ _FOLDERS = "data bin logs sessions arrivals removed backups".split()
 _FILES = """
 env command schedule doorbell heartbeat owner active bindings shown.log shown.log.taken late hung
 drain.lock serve.lock
-backup.lock exchange.lock purged
+backup.lock exchange.lock purged purged.key purged.texts
 bin/memman logs/worker.jsonl logs/worker.jsonl.1 logs/worker.jsonl.2
 """.split()
 _FILE_KINDS = (

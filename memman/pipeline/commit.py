@@ -50,7 +50,12 @@ def _stored(
     known = _known(tools.reader, plan, at)
     admitted = list(_admitted(tools.reader, plan, at))
     ended = {verdict.memory for verdict, _, gives_way in admitted if verdict.action != "MAYBE" and not gives_way}
-    fresh = [n for n, fact in enumerate(plan.facts) if n not in known and (not fact.left_of or fact.left_of in ended)]
+    # What was extracted, and journaled, before a purge stays out too.
+    fresh = [
+        n
+        for n, fact in enumerate(plan.facts)
+        if n not in known and (not fact.left_of or fact.left_of in ended) and not tools.gone(plan.note, fact.text)
+    ]
     outcome = "stored" if fresh else "known" if known else "nothing"
     if not unit.receipt(plan.note, now, outcome, len(fresh), tools.drain, json.dumps(_models(tools, plan))):
         return Outcome(repeated=True)

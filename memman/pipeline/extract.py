@@ -41,7 +41,8 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
     if note.again and _touched(tools, note.again):
         return replace(plan, facts=())
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
-    facts = _admitted(tools, note, weighed(note, _unpurged(tools, note, facts)))
+    facts = tuple(fact for fact in facts if not tools.gone(note, fact.text))
+    facts = _admitted(tools, note, weighed(note, facts))
     return replace(plan, facts=await scoped(tools, note, facts))
 
 
@@ -51,12 +52,6 @@ def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ..
     ask = tools.capture == "ask" and note.channel != "note"
     kept = (one for one in facts if one.text not in rejected)
     return tuple(replace(one, held=one.held or _ASK) if ask else one for one in kept)
-
-
-def _unpurged(tools: Tools, note: Note, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Leave out what was purged, unless a person says it again themselves."""
-    person = note.channel == "note" and note.provenance.source == "user" and not note.provenance.agent
-    return facts if person else tuple(one for one in facts if not tools.purged(one.text))
 
 
 def _touched(tools: Tools, note: str) -> bool:

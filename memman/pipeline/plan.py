@@ -68,6 +68,11 @@ class Tools:
     drain: str = ""
     purged: Callable[[str], bool] = lambda text: False  # noqa: ARG005 - nothing was, by default
 
+    def gone(self, note: Note, text: str) -> bool:
+        """Whether a text was purged and a note may not bring it back: only a person's own may."""
+        person = note.channel == "note" and note.provenance.source == "user" and not note.provenance.agent
+        return not person and self.purged(text)
+
 
 class Run(Protocol):
     """One step of the pipeline."""

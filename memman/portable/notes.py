@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from memman.clock import now_ms
+from memman.config.buried import Buried, dig_up_texts
 from memman.portable.incoming import IMPORT, Item
 from memman.queue.append import MAX_BYTES, insert_all
 from memman.queue.entry import entry, kept_uid
@@ -42,7 +43,8 @@ def sorted_out(data: str, store: str, path: str, name: str, items: Iterable[Item
     new: dict[str, Item] = {}
     with closing(QueueView(data)) as queue, Catalogue.open(path) as catalogue:
         buried = Tombstones.load(data)
-        known = _Known(set(queue.of(store)), Tombstones() if purged else buried, catalogue.reader)
+        tombs, texts = (Tombstones(), Buried()) if purged else (buried, Buried.load(data))
+        known = _Known(set(queue.of(store)), tombs, texts, catalogue.reader)
         counts = dict.fromkeys(("here", "purged", "long"), 0)
         for item in map(known.settled, items):
             note = uid(name, item)
@@ -59,8 +61,9 @@ def sorted_out(data: str, store: str, path: str, name: str, items: Iterable[Item
 class _Known:
     """What a store and its queue know already."""
 
-    def __init__(self, waiting: set[str], tombs: Tombstones, reader: SqliteReader) -> None:
-        self.waiting, self.tombs, self.reader, self.rows = waiting, tombs, reader, load.known(reader.db)
+    def __init__(self, waiting: set[str], tombs: Tombstones, texts: Buried, reader: SqliteReader) -> None:
+        self.waiting, self.tombs, self.texts = waiting, tombs, texts
+        self.reader, self.rows = reader, load.known(reader.db)
         self.said = {(_folded(text), repository) for text, repository, _ in load.said(reader.db)}
 
     def settled(self, item: Item) -> Item:
@@ -73,7 +76,7 @@ class _Known:
             return "purged"
         if note in self.waiting or self.reader.has_receipt(note):
             return "here"
-        if self.tombs.hold("", item.memory or item.edits):
+        if self.tombs.hold("", item.memory or item.edits) or self.texts.says(item.text):
             return "purged"
         if item.memory in self.rows:
             return "here"
@@ -85,6 +88,7 @@ class _Known:
 
 def queued(data: str, store: str, name: str, items: Mapping[str, Item], stamp: Mapping[str, str]) -> int:
     """Queue items as notes, all or none, each said when it was said; return how many are new."""
+    dig_up_texts(data, (item.text for item in items.values()))
     now = now_ms()
     rows = [_row(store, name, note, item, stamp, now) for note, item in items.items()]
     return sum(fresh for _, fresh in insert_all(data, rows))

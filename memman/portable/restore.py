@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memman.clock import now_ms
+from memman.config.buried import Buried, dig_up_texts
 from memman.locks import quiet
 from memman.model.errors import UsageError
 from memman.pipeline import context
@@ -52,8 +53,12 @@ def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan
     memories = export.rows[MEMORY]
     here = {record["uid"]: rows[record["uid"]] for record in memories if record["uid"] in rows}
     in_place = not rows or (bool(here) and all(one["row"] == here.get(one["uid"], one["row"]) for one in memories))
-    buried = Tombstones() if purged else Tombstones.load(data)
-    gone = [one for one in memories if one["uid"] not in here and buried.hold(one["note"], one["uid"])]
+    buried, texts = (Tombstones(), Buried()) if purged else (Tombstones.load(data), Buried.load(data))
+    gone = [
+        one
+        for one in memories
+        if one["uid"] not in here and (buried.hold(one["note"], one["uid"]) or texts.says(one["text"]))
+    ]
     left = {one["uid"] for one in gone}
     fresh = [record for record in memories if record["uid"] not in here.keys() | left]
     same = {record["uid"]: said[key] for record in fresh if (key := _says(record)) in said}
@@ -106,6 +111,7 @@ def _settle(data: str, export: Export, plan: Plan) -> None:
     """Keep from now on what was purged where the export is from, and let go of what has come back."""
     back = {record["uid"] for record in plan.add}
     dig_up(data, back, {record["note"] for record in plan.add})
+    dig_up_texts(data, (record["text"] for record in plan.add))
     known, there = Tombstones.load(data), plan.here.keys() | back
     notes = {record["note"] for record in export.rows[MEMORY] if record["uid"] in there}
     fresh = [

@@ -128,7 +128,7 @@ def erase(
     now = now_ms()
     context.forget(unit, local, store.cell, rows, now)
     sql.purge(unit, rows, now)
-    undone.forget(unit.db)
+    undone.forget(unit.db, set(rows))
     for row in waiting:
         stamped = (
             row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user")

@@ -55,3 +55,29 @@ def purged(box, *args):
     done = box.memman("purge", *args, "--json")
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_no_export_brings_back_what_was_purged_unless_it_is_asked_to(box):
+    """Neither by its rows nor by its words, in a store of another id; --include-purged lets it in for good."""
+    kept, gone = "The staging database is Postgres 16.", "The heronbyx canary sings in hall 7."
+    box.remember(kept)
+    uid = box.remember(gone, session="bad", agent="tester")
+    box.drain()
+    path, plain = box.data.parent / "out.jsonl", box.data.parent / "notes.md"
+    assert box.memman("export", str(path)).returncode == 0
+    purged(box, uid)
+    assert (box.data / "purged").exists()
+    (box.data / "purged").unlink()  # nothing but its words tells of it now
+    plain.write_text(f"- {gone}\n")
+    for file in (path, plain):
+        assert box.memman("import", *form(file), str(file)).returncode == 0
+        box.drain()
+        assert box.store("SELECT text FROM memory") == [kept]
+        assert holds(box, ["heronbyx"]) == set()
+    assert box.memman("import", "--include-purged", str(path)).returncode == 0
+    assert sorted(box.store("SELECT text FROM memory")) == [gone, kept]
+
+
+def form(file):
+    """Return how an import is told what a file is."""
+    return ("--format", "text") if file.suffix == ".md" else ()

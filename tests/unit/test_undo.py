@@ -1,6 +1,16 @@
 """What a session, a drain or a note did is taken back, and that again: recall cannot tell that it ever was."""
 
 import json
+import subprocess
+from contextlib import closing
+
+import apsw
+import pytest
+
+from memman.recovery.salvage import refill_store
+from memman.recovery.tombstones import Tombstones
+from memman.store.sqlite.store import SqliteStore
+from tests.security.test_purge import holds
 
 TOPICS = ("billing", "search", "login", "export", "mail", "cache", "proxy", "queue", "report", "upload")
 PLACES = ("Fly.io", "Render", "Vercel", "Coolify", "Hetzner")
@@ -100,3 +110,104 @@ def undone(box, *args):
     done = box.memman("undo", *args, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def statuses(box):
+    """Return the status of each memory by its text."""
+    return dict(box.store("SELECT text, status FROM memory"))
+
+
+OLD, NEW = "The billing service runs on Fly.io.", "We moved the billing service from Fly.io to Render."
+
+
+def moved(box):
+    """Store a memory and what supersedes it; return the uid of the note of the latter."""
+    box.remember(OLD)
+    box.drain()
+    uid = box.remember(NEW, session="later", agent="tester", source="user")
+    box.drain()
+    assert statuses(box) == {OLD: "superseded", NEW: "current"}
+    return uid
+
+
+@pytest.mark.parametrize("way", ["id", "drain", "since", "older"])
+def test_what_a_note_superseded_holds_again(box, way):
+    """By a note's id, as the newest drain or since a time, and where the store is from before receipts tell more."""
+    note = moved(box)
+    if way == "older":
+        box.store("UPDATE receipt SET changed = ''")
+    if way == "since":
+        box.store("UPDATE receipt SET at = at - 9000000 WHERE note <> ?", note)
+    report = undone(box, *{"drain": ("--drain", "last"), "since": ("--since", "2h")}.get(way, (note,)))
+    assert statuses(box) == {OLD: "current", NEW: "forgotten"}
+    undone(box, report["id"])
+    assert statuses(box) == {OLD: "superseded", NEW: "current"}
+
+
+def test_a_note_that_waits_leaves_the_queue_and_comes_back(box):
+    """An undo takes it out, no drain stores it, and the undo of that puts it back to be stored."""
+    note = box.remember(OLD)
+    report = undone(box, note)
+    box.drain()
+    assert not statuses(box)
+    undone(box, report["id"])
+    box.drain()
+    assert statuses(box) == {OLD: "current"}
+
+
+def test_what_was_changed_since_is_left(box):
+    """A memory that a person has forgotten since stays so, and the undo names it."""
+    moved(box)
+    (uid,) = box.store("SELECT uid FROM memory WHERE text = ?", OLD)
+    assert box.memman("forget", uid).returncode == 0
+    report = undone(box, "--session", "later")
+    assert [(one["id"], one["why"]) for one in report["left"]] == [(uid, "was changed since")]
+    assert statuses(box) == {OLD: "forgotten", NEW: "forgotten"}
+
+
+def around(box):
+    """Store a memory, and say it again in a repository whose file it names and with an end; return that note."""
+    work = box.data.parent / "work"
+    work.mkdir()
+    (work / "deploy.toml").write_text("one")
+    for args in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *args], cwd=work, check=True)
+    text = "The billing deploy is set in deploy.toml."
+    box.remember(text)
+    box.drain()
+    note = box.remember(text, cwd=str(work), ends_at=4_000_000_000_000)
+    box.drain()
+    return note
+
+
+def test_ends_and_files_that_a_confirmation_gave_are_undone(box):
+    """What an older memory got from it is gone, even if the file has changed since, and comes back by the next undo."""
+    note = around(box)
+    asked = ("SELECT ends_at FROM freshness", "SELECT path FROM file")
+    assert [box.store(sql) for sql in asked] == [[4_000_000_000_000], ["deploy.toml"]]
+    box.store("UPDATE file SET changed_at = 1")
+    report = undone(box, note)
+    assert [[one for one in box.store(sql) if one] for sql in asked] == [[], []]
+    undone(box, report["id"])
+    assert [box.store(sql) for sql in asked] == [[4_000_000_000_000], ["deploy.toml"]]
+
+
+def test_a_purge_clears_what_undos_and_receipts_keep_of_a_memory(box):
+    """No byte of a file's name is left, and a rule that came of the memory stays without naming it."""
+    undone(box, around(box))
+    (uid,) = box.store("SELECT uid FROM memory")
+    box.store("INSERT INTO rule(uid, text, memory, made_at) VALUES ('r1', 'Ask first.', ?, 1)", uid)
+    assert box.store("SELECT 1 FROM meta WHERE instr(value, 'deploy.toml')")
+    assert box.memman("purge", uid).returncode == 0
+    assert holds(box, ["deploy.toml"]) == set()
+    assert box.store("SELECT text, memory FROM rule") == [("Ask first.", "")]
+
+
+def test_a_repair_keeps_what_undos_need(box):
+    """The store that is filled anew has each undo, and what each note changed."""
+    undone(box, moved(box))
+    kept = "SELECT key FROM meta WHERE key GLOB 'undo:*'", "SELECT changed FROM receipt ORDER BY note"
+    with closing(SqliteStore(str(box.data.parent / "new.db"))) as new:
+        with closing(apsw.Connection(str(box.store_path()))) as read:
+            refill_store(new, read, Tombstones())
+        assert [[one for (one,) in new.db.execute(sql)] for sql in kept] == [box.store(sql) for sql in kept]

@@ -1,9 +1,10 @@
 """What one transaction changed beside the memories it added: small rows as they were before and as it left them.
 
 An image is [table, key, before, after]; key and values are lists of columns, None stands for a row that is not there.
-It holds no text that anybody said.
+It holds no text that anybody said but the paths of files; a purge drops what names its memories.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import apsw
@@ -19,7 +20,11 @@ TABLES = {
     "meta": (("key",), ("value",)),
     "link": (("src", "kind", "dst"), ("weight", "detail")),
     "evidence": (("memory", "kind", "session"), ("at",)),
+    "freshness": (("memory",), ("ends_at", "verified_at")),
+    "file": (("memory", "path"), ("blob", "changed_at")),
 }
+# Of these only so many of the columns tell whether somebody has changed a row since: the others a drain works out.
+_TELLING = {"file": 1}
 
 
 def read(db: apsw.Connection, table: str, key: list[Any]) -> Values:
@@ -42,6 +47,17 @@ def write(db: apsw.Connection, table: str, key: list[Any], values: Values) -> No
     else:
         marks = ", ".join("?" * len(names + columns))
         db.execute(f"INSERT OR REPLACE INTO {table}({', '.join(names + columns)}) VALUES ({marks})", (*key, *values))
+
+
+def alike(table: str, one: Values, other: Values) -> bool:
+    """Whether two values of a row say the same, as far as notes and people have a say."""
+    columns = _TELLING.get(table)
+    return (one and one[:columns]) == (other and other[:columns])
+
+
+def named(table: str, key: Sequence[Any]) -> Sequence[Any]:
+    """Return the rows of the memories that a key names, none of a setting's."""
+    return () if table == "meta" else key[::2] if table == "link" else key[:1]
 
 
 class Record:
@@ -69,5 +85,4 @@ class Record:
     def _of_added(self, table: str, key: tuple[Any, ...]) -> bool:
         if table == "meta":
             return str(key[0]).partition(":")[2] in self.added.values()
-        ends = key[::2] if table == "link" else key[:1]
-        return any(end in self.added for end in ends)
+        return any(end in self.added for end in named(table, key))

@@ -46,11 +46,11 @@ class Work:
         """Have rows say what they said before, where they still say what they said afterwards, the last one first."""
         for table, key, before, after in reversed(done):
             now = images.read(self.db, table, key)
-            if now == after:
+            if images.alike(table, now, after):
                 self._put(table, key, self._before(key, before, after) if table == "memory" else before)
             elif table == "meta" and str(key[0]).startswith(SPREAD):
                 self._put(table, key, [shifted(*((one or ["[]"])[0] for one in (now, before, after)))])
-            elif now != before:
+            elif not images.alike(table, now, before):
                 self._leave(table, key)
 
     def settled(self) -> dict[int, tuple[str, str]]:
@@ -107,7 +107,7 @@ class Work:
         """Whether all memories that a row names are there: some may have been purged."""
         if table == "meta" and key[0].startswith(MAYBE):
             return all(_row(self.db, uid) for uid in (key[0].removeprefix(MAYBE), values[0]))
-        named = {"memory": key, "evidence": key[:1], "link": key[::2]}.get(table, [])
+        named = images.named(table, key)
         if table == "meta" and key[0].startswith(REPLACED):
             named = [int(values[0].split()[0])]
         return all(images.read(self.db, "memory", [memory]) for memory in named)

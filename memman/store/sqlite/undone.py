@@ -8,6 +8,7 @@ import apsw
 
 from memman.model.errors import AmbiguousId, UnknownId
 from memman.model.vocabulary import UNDONE
+from memman.store.sqlite.images import Image, named
 from memman.store.sqlite.unit import SqliteUnit
 
 # What a note is that nothing stored is left of, or ever came.
@@ -16,7 +17,7 @@ _GONE = "('purged', 'undone')"
 
 def keep(unit: SqliteUnit, uid: str, record: Mapping[str, Any]) -> None:
     """Keep what an undo did."""
-    unit.set_meta(UNDONE + uid, json.dumps(record, ensure_ascii=False, separators=(",", ":")))
+    unit.set_meta(UNDONE + uid, _json(record))
 
 
 def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
@@ -30,12 +31,26 @@ def found(db: apsw.Connection, part: str) -> dict[str, dict[str, Any]]:
     return {uid: one for uid, one in listed(db).items() if uid.startswith(part) or uid.endswith(part)}
 
 
-def forget(db: apsw.Connection) -> None:
-    """Drop what undos keep of the queue: some of it may say what was just purged."""
+def forget(db: apsw.Connection, rows: Collection[int]) -> None:
+    """Drop what undos and receipts keep of purged memories, and of the queue: some of it may say the same."""
     for uid, record in listed(db).items():
-        if record["notes"]:
-            said = json.dumps(record | {"notes": []}, ensure_ascii=False, separators=(",", ":"))
-            db.execute("UPDATE meta SET value = ? WHERE key = ?", (said, UNDONE + uid))
+        kept = record | {"notes": [], "images": _without(record["images"], rows)}
+        if kept != record:
+            db.execute("UPDATE meta SET value = ? WHERE key = ?", (_json(kept), UNDONE + uid))
+    receipts: list[Any] = db.execute("SELECT note, changed FROM receipt WHERE changed <> ''").fetchall()
+    for note, changed in receipts:
+        left = _without(said := json.loads(changed), rows)
+        if left != said:
+            db.execute("UPDATE receipt SET changed = ? WHERE note = ?", (_json(left) if left else "", note))
+
+
+def _without(said: Collection[Image], rows: Collection[int]) -> list[Image]:
+    """Return the images that name none of these memories as what they are of."""
+    return [image for image in said if not any(row in rows for row in named(image[0], image[1]))]
+
+
+def _json(said: Any) -> str:
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
 def noted(db: apsw.Connection, part: str) -> list[str]:

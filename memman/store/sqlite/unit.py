@@ -199,6 +199,7 @@ class SqliteUnit:
         before = self.db.execute("SELECT ends_at FROM freshness WHERE memory = ?", (memory,)).get
         if before == ends_at:
             return False
+        self._about("freshness", memory)
         sql = (
             "INSERT INTO freshness(memory, ends_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET ends_at = excluded.ends_at"
         )
@@ -226,7 +227,9 @@ class SqliteUnit:
 
     def tie(self, memory: int, blobs: Mapping[str, str]) -> None:
         """Keep which files, by path, `memory` names, and what they hold."""
-        rows = [(memory, screened(path), blob) for path, blob in blobs.items() if screened(path) == path]
+        rows = [(memory, path, blob) for path, blob in blobs.items() if screened(path) == path]
+        for _, path, _ in rows:
+            self._about("file", memory, path)
         sql = (
             "INSERT INTO file VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET blob = excluded.blob, changed_at = NULL"
         )
