@@ -36,6 +36,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "gc": ("gc", "Archive the memories least worth keeping, those of `insights candidates`"),
     "audit": ("audit", "Say what of memory is junk, said twice, contradictory, unsupported, stale or orphaned"),
     "why": ("why", "Show where a memory comes from, what became of it, and where it was shown"),
+    "learned": ("learned", "Show what was learned, by day and repository"),
+    "diff": (
+        "learned",
+        "Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope",
+    ),
     "cost": ("cost", "Show what models cost, and how many tokens of memories were shown"),
     "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),

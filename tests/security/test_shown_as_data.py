@@ -46,6 +46,8 @@ def verbs(box):
         ("timeline", "--around", memory),
         ("graph", "related", memory),
         ("log", "list"),
+        ("learned",),
+        ("diff",),
         ("log", "worker"),
         ("status",),
         ("scheduler", "queue", "list"),

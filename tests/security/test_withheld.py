@@ -38,6 +38,8 @@ def looks(there):
         *lists,
         ("insights", "show", there, "--history"),
         ("log", "list"),
+        ("learned",),
+        ("diff",),
         ("graph", "related", there),
     )
 

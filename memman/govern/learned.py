@@ -1,0 +1,20 @@
+"""What was learned since a moment, by day and scope."""
+
+from itertools import groupby
+from typing import Any
+
+from memman.govern.held import veiled
+from memman.govern.stores import Chosen, answering, reading
+from memman.store.sqlite import recent
+
+
+@answering
+def learned(place: Chosen, since: int) -> list[dict[str, Any]]:
+    """Return day, scope ('' for everywhere) and memories of each group, the newest day first; forgotten ones not."""
+    with reading(place) as catalogue:
+        days = recent.came(catalogue.reader.db, since)
+        records = [veiled(place, catalogue.reader, record["uid"], record) for record in catalogue.memories([*days])]
+    records.sort(key=lambda record: record["scope"])
+    records.sort(key=lambda record: days[record["id"]], reverse=True)
+    groups = groupby(records, key=lambda record: (days[record["id"]], record["scope"]))
+    return [{"day": day, "scope": scope, "memories": [*these]} for (day, scope), these in groups]

@@ -1,0 +1,44 @@
+"""What was learned since a moment, and what memory holds now that it did not then."""
+
+import json
+import time
+
+OLD, NEW, GONE = "We deploy billing to Fly.io.", "We deploy billing to Render.", "The heron is the mascot of the team."
+
+
+def told(box, *call):
+    """Return the JSON that a verb prints."""
+    done = box.memman(*call, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_is_new_is_told_by_day_and_repository(box):
+    """Each repository has its memories and their count; what was forgotten is left out, what is older too."""
+    box.remember(OLD, repository="acme/shop", scope="repository")
+    box.remember(GONE)
+    box.drain()
+    box.memman("forget", box.store("SELECT uid FROM memory WHERE text = ?", GONE)[0])
+    (group,) = told(box, "learned")
+    assert (group["scope"], [one["text"] for one in group["memories"]]) == ("shop", [OLD])
+    assert "shop  1 memory\n" in box.memman("learned", "--since", "12h").stdout
+    box.alter("UPDATE memory SET recorded_at = 0")
+    assert told(box, "learned") == []
+
+
+def test_a_diff_tells_what_came_what_went_and_what_changed(box):
+    """A replacement is + and -, a move is ~, and what came and went meanwhile is nothing."""
+    for text in (OLD, GONE):
+        box.remember(text)
+    box.drain()
+    old, moved = box.store("SELECT uid FROM memory ORDER BY id")
+    box.alter("UPDATE log SET at = 0")
+    assert told(box, "diff") == []
+    box.memman("replace", old, NEW)
+    box.remember("The lift is inspected in May.")
+    box.drain()
+    box.memman("forget", box.store("SELECT uid FROM memory WHERE text LIKE 'The lift%'")[0])
+    box.alter("INSERT INTO log(at, verb, memory) VALUES (?, 'protect', ?)", time.time_ns() // 1_000_000, moved)
+    changes = told(box, "diff", "--since", "12h")
+    assert [(one["sign"], one["text"]) for one in changes] == [("+", NEW), ("-", OLD), ("~", GONE)]
+    assert f"~ {moved[:8]}  {GONE}  (protect)" in box.memman("diff").stdout
