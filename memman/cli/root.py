@@ -70,6 +70,16 @@ VERBS: dict[str, tuple[str, str]] = {
     "help": ("help", "Print this help, or the help of a verb"),
 }
 
+# The parts of `memman --help`, and the verbs of each.
+SECTIONS = {
+    "Remember and recall": "remember recall replace timeline status",
+    "See and decide": "insights why learned diff review rule scope graph log audit cost",
+    "Take back": "forget undo purge gc",
+    "Keep and move": "store backup export import",
+    "Set up and run": "install uninstall scheduler doctor repair scan config embed providers pipeline",
+    "For agents and shells": "hook prime guide version completion help",
+}
+
 
 class Verbs(Group):
     """The root command."""
@@ -87,9 +97,10 @@ class Verbs(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - the same
-        """List the verbs from the table, loading none."""
-        with formatter.section("Verbs"):
-            formatter.write_dl([(verb, text) for verb, (_, text) in VERBS.items()])
+        """List the verbs from the table by section, loading none."""
+        for title, verbs in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(verb, VERBS[verb][1]) for verb in verbs.split()])
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import no
 from memman import __version__
-from memman.cli.root import VERBS, root
+from memman.cli.root import SECTIONS, VERBS, root
 from memman.cli.show import as_data
 from memman.model.text import clean
 
@@ -37,6 +37,11 @@ def commands(command, path=()):
 
 
 TREE = commands(root)
+
+
+def test_every_verb_stands_in_one_part_of_the_help():
+    """`memman --help` names each verb once."""
+    assert sorted(" ".join(SECTIONS.values()).split()) == sorted(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)
