@@ -41,6 +41,7 @@ VERBS: dict[str, tuple[str, str]] = {
         "learned",
         "Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope",
     ),
+    "sessions": ("sessions", "Show the sessions that gave memories, and were shown some"),
     "cost": ("cost", "Show what models cost, and how many tokens of memories were shown"),
     "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),

@@ -54,6 +54,8 @@ ALLOWED = frozenset(
         "scheduler status",
         "scheduler trigger",
         "scope list",
+        "sessions list",
+        "sessions show",
         "store list",
         "version",
         "why",

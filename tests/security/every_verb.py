@@ -94,6 +94,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "scheduler stop": (),
     "scheduler trigger": (),
     "scheduler uninstall": (),
+    "sessions list": (),
+    "sessions show": ("{session}",),
     "status": (),
     "store bind": ("second",),
     "store create": ("second",),
@@ -131,7 +133,7 @@ LEAVES = leaves()
 def made(box) -> dict[str, str]:
     """Fill the box with a few memories and a waiting note; return what the words in braces stand for."""
     for text in TEXTS:
-        box.remember(text)
+        box.remember(text, session="a-session")
     box.drain()
     memory, other, spare = box.store("SELECT uid FROM memory ORDER BY id")
     assert box.memman("rule", "add", "No releases on Fridays.").returncode == 0
@@ -140,7 +142,7 @@ def made(box) -> dict[str, str]:
     file = box.data.parent / "notes.txt"
     file.write_text("The lift is inspected in May.\n")
     names = {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "waiting": spare}
-    return names | {"backup": "none", "file": str(file), "rule": rule}
+    return names | {"backup": "none", "file": str(file), "rule": rule, "session": "a-session"}
 
 
 def calls(names: dict[str, str]) -> dict[str, list[str]]:

@@ -1,0 +1,51 @@
+"""`memman sessions`."""
+
+import click
+
+from memman.cli.group import Group
+from memman.cli.options import json_option, place, store_option
+from memman.cli.show import as_data, pairs, short, table, text, when
+from memman.config.scope import label
+from memman.model.plural import counted
+
+
+@click.group(cls=Group)
+@store_option
+def sessions() -> None:
+    """Show the sessions that gave memories, and were shown some."""
+
+
+@sessions.command("list")
+@json_option
+@store_option
+def list_(as_json: bool) -> None:
+    """List sessions, the latest first."""
+    from memman.govern.sessions import listed
+
+    records = listed(place())
+    if as_json:
+        as_data(records)
+        return
+    for one in records:
+        counts = f"{counted(one['notes'], 'note')}, {counted(one['made'], 'memory')}, {one['shown']} shown"
+        where = " ".join(filter(None, (one["agent"], one["session"], label(one["repository"], ""))))
+        text(f"{when(one['last'])}  {where}  {counts}, {one['tokens']} tokens")
+
+
+@sessions.command()
+@click.argument("id_", metavar="ID")
+@json_option
+@store_option
+def show(id_: str, as_json: bool) -> None:
+    """Show a session, the memories it gave, and those it was shown; ID may be the beginning of one."""
+    from memman.govern.sessions import session
+
+    one = session(place(), id_)
+    if as_json:
+        as_data(one)
+        return
+    pairs({name: one[name] for name in ("session", "agent", "repository")} | {"notes": one["notes"]})
+    pairs({"began": when(one["began"]), "last": when(one["last"]), "tokens": one["tokens"]})
+    rows = [(side, short(memory["uid"]), memory["text"]) for side in ("made", "shown") for memory in one[side]]
+    if rows:
+        table(rows)

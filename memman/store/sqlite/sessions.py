@@ -1,0 +1,37 @@
+"""Sessions that left notes in a store, or were shown memories of it."""
+
+from typing import Any
+
+import apsw
+
+_NAMES = ("session", "agent", "repository", "began", "last", "notes", "made", "shown", "tokens")
+_SQL = """
+SELECT session, max(agent), max(repository), min(began), max(last), sum(notes), sum(made), sum(shown), sum(tokens)
+FROM (
+    SELECT session, agent, repository, min(at) AS began, max(at) AS last, count(*) AS notes,
+        sum((SELECT count(*) FROM memory m WHERE substr(m.note, -8) = substr(r.note, -8) AND m.note = r.note)) AS made,
+        0 AS shown, 0 AS tokens
+    FROM receipt r WHERE session <> '' GROUP BY session
+    UNION ALL
+    SELECT session, agent, '', min(at), max(at), 0, 0, count(DISTINCT memory), sum(tokens)
+    FROM shown WHERE session <> '' GROUP BY session
+)
+GROUP BY session ORDER BY max(last) DESC, session
+"""
+
+
+def listed(db: apsw.Connection) -> list[dict[str, Any]]:
+    """Return agent, repository, times and counts of each session, the latest first."""
+    return [dict(zip(_NAMES, row, strict=True)) for row in db.execute(_SQL)]
+
+
+def made(db: apsw.Connection, session: str) -> list[int]:
+    """Return the memories that a session's notes became."""
+    sql = "SELECT m.id FROM receipt r JOIN memory m ON m.note = r.note WHERE r.session = ? ORDER BY m.id"
+    return [row for (row,) in db.execute(sql, (session,))]
+
+
+def shown(db: apsw.Connection, session: str) -> list[int]:
+    """Return the memories that a session was shown, in the order they were last shown."""
+    sql = "SELECT memory FROM shown WHERE session = ? GROUP BY memory ORDER BY max(at), memory"
+    return [row for (row,) in db.execute(sql, (session,))]
