@@ -95,7 +95,13 @@ def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool)
         text(f"also called: {', '.join(found['also'])}")
     table(
         [
-            (short(one["uid"]), ago(one["valid_from"]), sourced(one["source"]), one["scope"], _said(one))
+            (
+                short(one["uid"]),
+                ago(one["valid_from"]),
+                sourced(one["source"], unconfirmed=one["unconfirmed"]),
+                one["scope"],
+                _said(one),
+            )
             for one in found["memories"]
         ]
     )

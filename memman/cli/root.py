@@ -74,7 +74,7 @@ VERBS: dict[str, tuple[str, str]] = {
 # The parts of `memman --help`, and the verbs of each.
 SECTIONS = {
     "Remember and recall": "remember recall replace timeline status",
-    "See and decide": "insights why learned diff review rule scope graph log audit cost",
+    "See and decide": "insights why learned diff sessions review rule scope graph log audit cost",
     "Take back": "forget undo purge gc",
     "Keep and move": "store backup export import",
     "Set up and run": "install uninstall scheduler doctor repair scan config embed providers pipeline",
