@@ -1,9 +1,22 @@
 """What is purged by session, repository, source or query is gone, and does not come back by being said again."""
 
+import asyncio
 import json
 import random
+from contextlib import closing
 
 from test_purge import holds
+
+from memman.clock import now_ms
+from memman.embed.builtin import BuiltinEmbedder
+from memman.judge.judge import Judge
+from memman.llm.builtin import BuiltinLLM
+from memman.model.records import Fact, Note, Provenance
+from memman.pipeline.commit import commit
+from memman.pipeline.plan import Plan, Tools
+from memman.store.sqlite.store import SqliteStore
+
+PURGED = "The heronbyx canary sings in hall 7."
 
 WAYS = {
     "session": ({"session": "bad", "agent": "tester"}, ("--session", "bad")),
@@ -81,3 +94,22 @@ def test_no_export_brings_back_what_was_purged_unless_it_is_asked_to(box):
 def form(file):
     """Return how an import is told what a file is."""
     return ("--format", "text") if file.suffix == ".md" else ()
+
+
+def test_what_was_extracted_before_a_purge_is_not_committed_after_it(box):
+    """A fact that comes from the journal stays out as one that a model gives does, unless a person says it."""
+    box.remember("The staging database is Postgres 16.")
+    box.drain()
+
+    async def run(agent):
+        local, rules = BuiltinEmbedder(), BuiltinLLM(Judge())
+        with closing(SqliteStore(str(box.store_path()))) as store:
+            tools = Tools(rules, rules, local, local, store.reader, now_ms, store=store, purged=PURGED.__eq__)
+            by = Provenance("user", agent)
+            await commit(tools, Plan(Note(f"{agent:n<32}", "default", PURGED, 0, provenance=by), (Fact(PURGED),)))
+        await local.close()
+
+    asyncio.run(run("tester"))
+    assert box.store("SELECT count(*) FROM memory") == [1]
+    asyncio.run(run(""))
+    assert box.store("SELECT text FROM memory WHERE id > 1") == [PURGED]
