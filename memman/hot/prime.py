@@ -15,7 +15,6 @@ from memman.recall.supersede import chain, marked
 from memman.sqlite import TranslatedErrors, despite, there
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.scopes import PERSONAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ BUDGET = 1_200
 # of background's protected memories and preferences, and of what is uncertain.
 RULES = 40
 SHARES = (25, 35, 30, 10)
-# Memories of each kind that are looked at, and facts.
-_MOST, _FACTS = 40, 12
+# Memories of each kind that are looked at.
+_MOST = 40
 # In how many sessions recall may have shown a decision for it to count; two weigh as much as a step of importance.
 _USES = 4
 _RULES_HEAD = "Rules that the user set, word for word; nobody else can (id: text):"
@@ -90,12 +89,8 @@ def standing(data: str, store: str, here: "Here") -> list[list[Hit]]:
         if reader is None:
             return []
         scopes = reader.scopes(here, inside=True)
-        local = (scopes or frozenset()) - {PERSONAL} if here.repository else frozenset()
-        if here.repository and scopes is None:
-            local = reader.holding(here.repository)
-        facts = reader.standing("fact", VERIFIED, _FACTS, local) if local else []
         kinds = [
-            reader.standing("decision", VERIFIED, _MOST, scopes, uses=_USES) + facts,
+            reader.standing("decision", VERIFIED, _MOST, scopes, uses=_USES),
             reader.protected(VERIFIED, _MOST, scopes),
             reader.standing("preference", VERIFIED, _MOST, scopes),
         ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from memman.config.places import hits_path, read_file, rules_path, store_path, text_at, write_file
 from memman.config.stores import names, valid_name
+from memman.model.errors import MemmanError
 from memman.sqlite import TranslatedErrors
 from memman.store.sqlite import rules
 from memman.store.sqlite.reader import SqliteReader
@@ -28,9 +29,11 @@ def of(data: str, store: str) -> list[dict[str, Any]]:
 
 
 def publish(data: str) -> None:
-    """Have the file of rules say what the stores do; without rules there is none. Raises CannotWrite."""
-    told = {store: [{name: rule[name] for name in _TOLD} for rule in of(data, store)] for store in names(data)}
-    told = {store: found for store, found in told.items() if found}
+    """Have the file of rules say what the stores do; without rules there is none. Raises CannotWrite.
+
+    Of a store that cannot be read it goes on saying what it said.
+    """
+    told = {store: found for store in names(data) if (found := _told(data, store))}
     path = rules_path(data)
     text = json.dumps({"stores": told}, ensure_ascii=False) + "\n" if told else ""
     if text_at(path) == text:
@@ -40,6 +43,14 @@ def publish(data: str) -> None:
         return
     with suppress(FileNotFoundError):
         os.unlink(path)
+
+
+def _told(data: str, store: str) -> list[dict[str, Any]]:
+    try:
+        found = of(data, store)
+    except MemmanError:
+        found = published(data, store)
+    return [{name: rule[name] for name in _TOLD} for rule in found]
 
 
 def published(data: str, store: str) -> list[dict[str, Any]]:

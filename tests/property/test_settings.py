@@ -167,7 +167,7 @@ def test_codex_keeps_its_hooks_in_one_file(homes):
         in_toml = bool(text) and "say done" in text
         both.add(in_toml)
         assert (home / ".codex/hooks.json").exists() is not in_toml
-        assert len(commands(TARGETS["codex"])) == 4
+        assert len(commands(TARGETS["codex"])) == 5
         if in_toml:
             assert _others_toml(config) == tomllib.loads(text)
         put_in(data, "codex")

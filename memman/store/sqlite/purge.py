@@ -36,7 +36,6 @@ def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
         unit.undoubt(uid)
         _drop_settings(db, memory, uid, note)
     _clear_log(db, ids)
-    db.execute(f"UPDATE rule SET memory = '' WHERE memory IN (SELECT uid FROM memory WHERE id {LISTED})", (ids,))
     db.execute(
         "UPDATE entity SET count = count - (SELECT count(*) FROM mention m WHERE m.entity = entity.id"
         f" AND m.memory {LISTED}) WHERE id IN (SELECT entity FROM mention WHERE memory {LISTED})",
