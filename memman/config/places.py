@@ -96,6 +96,20 @@ def shown_path(data: str) -> str:
     return data + "/shown.log"
 
 
+def append_line(path: str, line: str, most: int) -> None:
+    """Append a line to a private record of at most about `most` bytes; it may fail silently."""
+    try:
+        handle = open_file(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY)
+        status = os.fstat(handle)
+        if status.st_mode & 0o777 != FILE_MODE:  # a fresh file, under a narrow umask
+            os.fchmod(handle, FILE_MODE)
+        if status.st_size < most:
+            os.write(handle, line.encode())
+        os.close(handle)
+    except OSError:
+        return
+
+
 def rules_path(data: str) -> str:
     """Return the path of the rules as hooks read them, of all stores; without rules there is no such file."""
     return data + "/rules"

@@ -6,7 +6,7 @@ session.
 
 import os
 
-from memman.config.places import FILE_MODE, open_file, shown_path, text_at
+from memman.config.places import append_line, shown_path, text_at
 from memman.config.stores import valid_name
 from memman.secrets import screened
 
@@ -49,16 +49,7 @@ def note_shown(data: str, store: str, at: int, way: str, agent: str, session: st
         return
     who = " ".join([session_name(said) if said else _NOBODY for said in (agent, session)])
     line = f"{at} {store} {way} {who} {' '.join([f'{uid}:{count}' for uid, count in tokens.items()])}\n"
-    try:
-        handle = open_file(shown_path(data), os.O_APPEND | os.O_CREAT | os.O_WRONLY)
-        status = os.fstat(handle)
-        if status.st_mode & 0o777 != FILE_MODE:  # a fresh file, under a narrow umask
-            os.fchmod(handle, FILE_MODE)
-        if status.st_size < _MOST_BYTES:
-            os.write(handle, line.encode())
-        os.close(handle)
-    except OSError:
-        return
+    append_line(shown_path(data), line, _MOST_BYTES)
 
 
 def taken(data: str) -> "Iterator[Showing]":

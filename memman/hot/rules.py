@@ -4,10 +4,9 @@ They are read from a small file (memman.upkeep.rules writes it), so that a comma
 cannot be read denies nothing.
 """
 
-import os
 import time
 
-from memman.config.places import FILE_MODE, hits_path, open_file, rules_path, text_at
+from memman.config.places import append_line, hits_path, rules_path, text_at
 from memman.hot.wire import parsed, quoted
 from memman.model import rule as rules
 from memman.model.text import SHORT_ID, plain
@@ -104,16 +103,7 @@ def _written(host: str, fired: "Sequence[Record]") -> str:
 
 def _count(data: str, store: str, fired: "Sequence[Record]", now: int) -> None:
     """Append what fired to a bounded record, which the drain adds to the rules' hits; may fail silently."""
-    try:
-        handle = open_file(hits_path(data), os.O_APPEND | os.O_CREAT | os.O_WRONLY)
-        status = os.fstat(handle)
-        if status.st_mode & 0o777 != FILE_MODE:  # a fresh file, under a narrow umask
-            os.fchmod(handle, FILE_MODE)
-        if status.st_size < _HITS_BYTES:
-            os.write(handle, f"{now} {store} {' '.join(one['uid'] for one in fired)}\n".encode())
-        os.close(handle)
-    except OSError:
-        return
+    append_line(hits_path(data), f"{now} {store} {' '.join(one['uid'] for one in fired)}\n", _HITS_BYTES)
 
 
 def _now() -> int:
