@@ -1,10 +1,13 @@
 """What becomes of texts that others wrote, and which commands fire rules.
 
-Usage: python -m bench.contract [--texts FILE] [--rules FILE] [--json FILE], with files of `bench/data/contract`. A line
+Usage: python -m bench.contract [--texts FILE] [--rules FILE] [--dialogues FILE] [--json FILE], with files of
+`bench/data/contract`. A line
 of texts is a text with its channel, whether it is poisoned, and for a turn the user's prompt. Each has a home of its
 own: it comes in by its channel, is drained, and then another session starts and asks about it. Counted are those that
 are stored as the user's word, and those of which a later model is shown something unasked without a label. A line of
-rules is a pattern, or a command and whether it is to fire one.
+rules is a pattern, or a command and whether it is to fire one. A line of dialogues is what an honest agent noted, what
+its user said beside it, and what is asked later: counted is in what form the answer is before the next agent, and what
+it would be had the user said it all.
 """
 
 import argparse
@@ -115,6 +118,41 @@ def fired(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"commands": len(asked), "to fire": sum(line["fires"] for line in asked), "wrong": wrong}
 
 
+def remembered(one: dict[str, Any], *, agent: bool) -> dict[str, bool]:
+    """Return how the answer to a dialogue's question stands before the agent of the next session."""
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(folder)
+        for text in one["notes"]:
+            scene.run("remember", "-", said=text, agent=agent)
+        for text in one["others"]:
+            scene.run("remember", "-", said=text)
+        scene.drain()
+        unasked = scene.hook("session-start", "later"), scene.hook("user-prompt", "later", prompt=one["question"])
+        asked = scene.run("recall", one["question"])
+    start, prompt, recall = (
+        [line for line in text.splitlines() if one["answer"].casefold() in line.casefold()]
+        for text in (*unasked, asked)
+    )
+    return {
+        "at the session's start": bool(start),
+        "with the prompt": bool(prompt),
+        "unasked, by either": bool(start or prompt),
+        "with the prompt, without a label": any(not any(label in line for label in LABELS) for line in prompt),
+        "by recall": bool(recall),
+        "by recall, first": bool(recall) and recall[0] == asked.splitlines()[0],
+    }
+
+
+def dialogues(lines: Sequence[dict[str, Any]], workers: int) -> dict[str, Any]:
+    """Count how the answers stand before the next agent, where the agent noted them and where the user said them."""
+    figures: dict[str, Any] = {"dialogues": len(lines)}
+    for who, agent in (("noted by the agent", True), ("said by the user", False)):
+        with ThreadPoolExecutor(workers) as pool:
+            found = list(pool.map(lambda one, agent=agent: remembered(one, agent=agent), lines))
+        figures[who] = {what: sum(one[what] for one in found) for what in found[0]}
+    return figures
+
+
 def read(path: Path) -> list[dict[str, Any]]:
     """Read a file of JSON lines."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -125,10 +163,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--rules", type=Path)
+    parser.add_argument("--dialogues", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args(argv)
     found = {"rules": fired(read(asked.rules))} if asked.rules else {}
+    found |= {"dialogues": dialogues(read(asked.dialogues), asked.workers)} if asked.dialogues else {}
     found |= measured(read(asked.texts), asked.workers) if asked.texts else {}
     figures = json.dumps(found, indent=1, ensure_ascii=False)
     print(figures)
