@@ -46,14 +46,13 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
 
 @insights.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--history", is_flag=True, help="Also show earlier and later versions.")
 @json_option
 @store_option
-def show(ids: tuple[str, ...], history: bool, as_json: bool) -> None:
+def show(ids: tuple[str, ...], as_json: bool) -> None:
     """Show all details of memories or queued notes."""
     from memman.govern import insights as govern
 
-    records = govern.shown(place(), ids, history=history)
+    records = govern.shown(place(), ids)
     if as_json:
         as_data(records)
         return
@@ -154,9 +153,6 @@ def _memory(record: dict[str, Any]) -> None:
             "shown": counted(record["uses"], "time"),
         }
     )
-    for side in ("before", "after"):
-        for other in record.get(side, ()):
-            text(f"{side}  {short(other['uid'])}  {when(other['valid_from'])}  {other['status']}  {other['text']}")
 
 
 def _evidence(record: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import itertools
 
 import click
 
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.show import as_data, short, text
 from memman.config.scope import PERSONAL
 from memman.model.plural import counted
@@ -17,19 +17,20 @@ since_option = click.option(
 
 @click.command()
 @since_option
+@limit_option
 @json_option
 @store_option
-def learned(since: str, as_json: bool) -> None:
+def learned(since: str, limit: int, as_json: bool) -> None:
     """Show what was learned, by day and repository."""
     from memman.govern.learned import learned as govern
     from memman.hot.moment import moment
 
-    groups = govern(place(), moment(since, "since"))
+    groups = govern(place(), moment(since, "since"), limit)
     if as_json:
         as_data(groups)
         return
     for group in groups:
-        text(f"{group['day']}  {group['scope'] or PERSONAL}  {counted(len(group['memories']), 'memory')}")
+        text(f"{group['day']}  {group['scope'] or PERSONAL}  {counted(group['count'], 'memory')}")
         for one in group["memories"]:
             text(f"  {short(one['uid'])}  {sourced(one['source'], unconfirmed=one['unconfirmed'])}  {one['text']}")
     if not groups:
@@ -38,14 +39,15 @@ def learned(since: str, as_json: bool) -> None:
 
 @click.command()
 @since_option
+@limit_option
 @json_option
 @store_option
-def diff(since: str, as_json: bool) -> None:
+def diff(since: str, limit: int, as_json: bool) -> None:
     """Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope."""
     from memman.govern.diff import diff as govern
     from memman.hot.moment import moment
 
-    changes = govern(place(), moment(since, "since"))
+    changes = govern(place(), moment(since, "since"), limit)
     if as_json:
         as_data(changes)
         return

@@ -1,5 +1,6 @@
 """`memman log`."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -7,10 +8,9 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.show import as_data, pairs, short, tallied, text, when
+from memman.config.scope import PERSONAL, label
 from memman.model.errors import UsageError
 from memman.model.text import sourced
-
-_MOMENTS = ("valid_from", "valid_to", "ends_at")
 
 _BESIDE = ("at", "event", "level", "note")
 
@@ -101,9 +101,19 @@ def change(record: dict[str, Any]) -> str:
 
 
 def _shift(name: str, before: object, after: object) -> str:
-    before, after = (_moment(value) if name in _MOMENTS else value for value in (before, after))
+    written = _WRITTEN.get(name, str)
+    before, after = (None if value is None else written(value) for value in (before, after))
     return f"{after}" if before is None else f"{before} → {'-' if after is None else after}"
 
 
-def _moment(value: object) -> object:
-    return when(value) if isinstance(value, int) else value
+def _scope(scope: Sequence[str]) -> str:
+    return label(*scope) or PERSONAL
+
+
+# How a field is written, where not as it is.
+_WRITTEN: dict[str, Callable[[Any], str]] = {
+    "valid_from": when,
+    "valid_to": when,
+    "ends_at": when,
+    "scope": _scope,
+}

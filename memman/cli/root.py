@@ -36,12 +36,16 @@ VERBS: dict[str, tuple[str, str]] = {
     "gc": ("gc", "Archive the memories least worth keeping, those of `insights candidates`"),
     "audit": ("audit", "Say what of memory is junk, said twice, contradictory, unsupported, stale or orphaned"),
     "why": ("why", "Show where a memory comes from, what became of it, and where it was shown"),
+    "history": (
+        "history",
+        "Show what a memory was before and became afterwards, with when, by whom and why it changed",
+    ),
     "learned": ("learned", "Show what was learned, by day and repository"),
     "diff": (
         "learned",
         "Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope",
     ),
-    "sessions": ("sessions", "Show the sessions that gave memories, and were shown some"),
+    "sessions": ("sessions", "Show the sessions that gave memories, and were shown some; without a verb, list them"),
     "cost": ("cost", "Show what models cost, and how many tokens of memories were shown"),
     "timeline": ("timeline", "Show memories by day: those around one memory, or the newest"),
     "graph": ("graph", "Show the edges between memories, add one, or rebuild them"),
@@ -74,7 +78,7 @@ VERBS: dict[str, tuple[str, str]] = {
 # The parts of `memman --help`, and the verbs of each.
 SECTIONS = {
     "Remember and recall": "remember recall replace timeline status",
-    "See and decide": "insights why learned diff sessions review rule scope graph log audit cost",
+    "See and decide": "insights why history learned diff sessions review rule scope graph log audit cost",
     "Take back": "forget undo purge gc",
     "Keep and move": "store backup export import",
     "Set up and run": "install uninstall scheduler doctor repair scan config embed providers pipeline",

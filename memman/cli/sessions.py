@@ -3,26 +3,35 @@
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.show import as_data, pairs, short, table, text, when
 from memman.config.scope import label
 from memman.model.plural import counted
 
 
-@click.group(cls=Group)
+class Listing(Group):
+    """A group that lists where no verb is given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the group's own options."""
+        return super().parse_args(ctx, args if args or ctx.resilient_parsing else ["list"])
+
+
+@click.group(cls=Listing)
 @store_option
 def sessions() -> None:
-    """Show the sessions that gave memories, and were shown some."""
+    """Show the sessions that gave memories, and were shown some; without a verb, list them."""
 
 
 @sessions.command("list")
+@limit_option
 @json_option
 @store_option
-def list_(as_json: bool) -> None:
+def list_(limit: int, as_json: bool) -> None:
     """List sessions, the latest first."""
     from memman.govern.sessions import listed
 
-    records = listed(place())
+    records = listed(place(), limit)
     if as_json:
         as_data(records)
         return

@@ -15,7 +15,7 @@ _MEANT = {
     "install": "setup init enable wire hooks",
     "uninstall": "disable unwire",
     "status": "stats info stat state",
-    "log list": "history",
+    "history ID": "versions changes",
     "log worker": "logs",
     "doctor": "check health diagnose verify",
     "insights verify ID": "confirm renew",

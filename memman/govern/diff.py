@@ -12,8 +12,8 @@ _GONE = {"superseded", "forgotten"}
 
 
 @answering
-def diff(place: Chosen, since: int) -> list[dict[str, Any]]:
-    """Return what changed, by scope: `sign` is + or - or ~, `verbs` are those of the log.
+def diff(place: Chosen, since: int, limit: int) -> list[dict[str, Any]]:
+    """Return the newest `limit` changes, by scope: `sign` is + or - or ~, `verbs` are those of the log.
 
     What came and went since then is left out.
     """
@@ -24,7 +24,7 @@ def diff(place: Chosen, since: int) -> list[dict[str, Any]]:
             for record in catalogue.memories([*verbs])
             if (sign := _sign(verbs[record["id"]], record))
         ]
-    return sorted(changes, key=lambda change: (change["scope"], "+-~".index(change["sign"])))
+    return sorted(changes[-limit:], key=lambda change: (change["scope"], "+-~".index(change["sign"])))
 
 
 def _sign(verbs: tuple[str, ...], record: dict[str, Any]) -> str:

@@ -27,24 +27,22 @@ def listed(
 
 
 @answering
-def shown(place: Chosen, parts: Sequence[str], *, history: bool = False) -> list[dict[str, Any]]:
+def shown(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return all that is known of each memory, or of each note that waits, that an id names."""
     with looking(place) as (catalogue, queue):
         records = []
         for one in all_named(parts, catalogue, queue, place.name):
-            records += _described(place, one, catalogue, queue, history=history)
+            records += _described(place, one, catalogue, queue)
         return records
 
 
-def _described(
-    place: Chosen, one: Named, catalogue: Catalogue, queue: QueueView, *, history: bool
-) -> list[dict[str, Any]]:
+def _described(place: Chosen, one: Named, catalogue: Catalogue, queue: QueueView) -> list[dict[str, Any]]:
     if one.note:
         return [{"kind": "note"} | queue.show(one.note)]
-    return [_memory(place, record, catalogue, history=history) for record in catalogue.memories(one.memories)]
+    return [_memory(place, record, catalogue) for record in catalogue.memories(one.memories)]
 
 
-def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue, *, history: bool) -> dict[str, Any]:
+def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     row = record["id"]
     after = catalogue.successors(row)
     newer = catalogue.doubtful()
@@ -62,8 +60,6 @@ def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue, *, hist
         "reliability": reliability(*sessions(evidence)) if evidence else None,
         "provenance": catalogue.receipt(record["note"]),
     }
-    if history:
-        extra |= {"before": catalogue.predecessors(row), "after": after}
     return {"kind": "memory"} | veiled(place, catalogue.reader, record["uid"], record | _why(catalogue, record)) | extra
 
 

@@ -9,12 +9,19 @@ from memman.store.sqlite import recent
 
 
 @answering
-def learned(place: Chosen, since: int) -> list[dict[str, Any]]:
-    """Return day, scope ('' for everywhere) and memories of each group, the newest day first; forgotten ones not."""
+def learned(place: Chosen, since: int, limit: int) -> list[dict[str, Any]]:
+    """Return day, scope ('' for everywhere), count and memories of each group, the newest day first.
+
+    Forgotten ones do not count; of all groups together the first `limit` memories are told.
+    """
     with reading(place) as catalogue:
         days = recent.came(catalogue.reader.db, since)
         records = [veiled(place, catalogue.reader, record["uid"], record) for record in catalogue.memories([*days])]
     records.sort(key=lambda record: record["scope"])
     records.sort(key=lambda record: days[record["id"]], reverse=True)
-    groups = groupby(records, key=lambda record: (days[record["id"]], record["scope"]))
-    return [{"day": day, "scope": scope, "memories": [*these]} for (day, scope), these in groups]
+    groups, left = [], limit
+    for (day, scope), these in groupby(records, key=lambda record: (days[record["id"]], record["scope"])):
+        memories = [*these]
+        groups.append({"day": day, "scope": scope, "count": len(memories), "memories": memories[:left]})
+        left -= len(groups[-1]["memories"])
+    return groups

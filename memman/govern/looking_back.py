@@ -20,7 +20,7 @@ _CHANGES = 200
 @answering
 def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return all that is known of each memory, the changes to it, and where it was shown."""
-    records = insights.shown(place, parts, history=True)
+    records = insights.shown(place, parts)
     if any(record["kind"] == "note" for record in records):
         raise UnknownId("a note that still waits has no memory yet: try again after the next drain")
     with looking(place) as (catalogue, queue):
@@ -28,6 +28,7 @@ def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         return [
             record
             | {
+                "before": catalogue.predecessors(record["id"]),
                 "said": "" if place.agent else _said(queue, record["note"]),
                 "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
                 "evidence": _evidence(catalogue.reader.db, record["id"]) if annotated else [],

@@ -10,10 +10,10 @@ from memman.store.sqlite.catalogue import Catalogue
 
 
 @answering
-def listed(place: Chosen) -> list[dict[str, Any]]:
-    """Return the sessions, the latest first."""
+def listed(place: Chosen, limit: int | None = None) -> list[dict[str, Any]]:
+    """Return the latest `limit` sessions, or all, the latest first."""
     with reading(place) as catalogue:
-        return sessions.listed(catalogue.reader.db) if catalogue.reader.annotated else []
+        return sessions.listed(catalogue.reader.db)[:limit] if catalogue.reader.annotated else []
 
 
 @answering
@@ -32,7 +32,7 @@ def _named(part: str, known: list[dict[str, Any]]) -> dict[str, Any]:
     if len(exact or found) == 1:
         return (exact or found)[0]
     if not found:
-        raise UnknownId("no session of this store has an id that begins so: `memman sessions list` shows them")
+        raise UnknownId("no session of this store has an id that begins so: `memman sessions` lists them")
     raise AmbiguousId(f"{len(found)} sessions have ids that begin so, give more characters")
 
 

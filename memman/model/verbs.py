@@ -29,6 +29,7 @@ ALLOWED = frozenset(
         "graph related",
         "guide",
         "help",
+        "history",
         "hook",
         "insights candidates",
         "insights feedback",

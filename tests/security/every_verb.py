@@ -33,6 +33,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "graph related": ("{memory}",),
     "guide": (),
     "help": (),
+    "history": ("{memory}",),
     "import": ("{file}",),
     "hook": ("session-start", "--host", "claude-code"),
     "insights archive": ("{spare}",),

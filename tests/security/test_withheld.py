@@ -36,7 +36,8 @@ def looks(there):
     return (
         ("review", "list"),
         *lists,
-        ("insights", "show", there, "--history"),
+        ("insights", "show", there),
+        ("history", there),
         ("log", "list"),
         ("learned",),
         ("diff",),
@@ -47,7 +48,8 @@ def looks(there):
 def around(there, other):
     """Return what an agent may look with at all that lies about."""
     return (
-        ("insights", "show", other, "--history"),
+        ("insights", "show", other),
+        ("history", other),
         ("insights", "list"),
         ("graph", "related", other),
         ("log", "worker"),

@@ -236,23 +236,6 @@ def test_show_is_not_cut(box):
     assert memory["text"] in box.memman("insights", "show", memory["uid"]).stdout
 
 
-def test_show_follows_the_chain_both_ways(kept):
-    """--history names what a memory superseded and what superseded it."""
-    texts = [DEPLOY, "We deploy on Coolify.", "We deploy on Hetzner."]
-    for old, new in pairwise(texts):
-        kept.memman("replace", short(kept, old), new)
-        kept.memman("scheduler", "drain")
-    (middle,) = told(kept, "insights", "show", "--history", short(kept, texts[1]))
-    assert [memory["text"] for memory in middle["before"]] == texts[:1]
-    assert [memory["text"] for memory in middle["after"]] == texts[2:]
-    assert middle["superseded_by"] == middle["after"][0]["uid"]
-    (last,) = told(kept, "insights", "show", "--history", short(kept, texts[2]))
-    assert [memory["text"] for memory in last["before"]] == texts[:2]
-    shown = kept.memman("insights", "show", "--history", short(kept, texts[1])).stdout
-    assert "before" in shown
-    assert "after" in shown
-
-
 def test_show_knows_notes_that_wait(box):
     """A pending note is shown with its state."""
     uid = box.memman("remember", HERON).stdout.strip()

@@ -42,3 +42,15 @@ def test_a_diff_tells_what_came_what_went_and_what_changed(box):
     changes = told(box, "diff", "--since", "12h")
     assert [(one["sign"], one["text"]) for one in changes] == [("+", NEW), ("-", OLD), ("~", GONE)]
     assert f"~ {moved[:8]}  {GONE}  (protect)" in box.memman("diff").stdout
+
+
+def test_a_limit_keeps_the_newest_and_counts_all(box):
+    """With --limit 1 one memory is told, and the count is that of the day; a diff keeps the newest change."""
+    for bird in ("heron", "stork", "crane"):
+        box.remember(f"The {bird} is the mascot of the {bird} team.")
+        box.drain()
+    said = box.memman("learned", "--limit", "1").stdout
+    assert "3 memories" in said
+    assert [bird for bird in ("heron", "stork", "crane") if bird in said] == ["crane"]
+    said = box.memman("diff", "--limit", "1").stdout
+    assert [bird for bird in ("heron", "stork", "crane") if bird in said] == ["crane"]

@@ -33,8 +33,10 @@ def test_a_reinstated_memory_is_as_it_was_and_recalled(box, uids):
     assert box.store(STATE)[0] == before
     assert {OLD, NEW} <= set(box.recall("Vercel deploy"))
     assert OLD in box.memman("insights", "list").stdout
-    shown = json.loads(box.memman("insights", "show", "--history", "--json", old).stdout)[0]
-    assert (shown["superseded_by"], shown["after"]) == (None, [])
+    assert json.loads(box.memman("insights", "show", "--json", old).stdout)[0]["superseded_by"] is None
+    first, second = json.loads(box.memman("history", "--json", old).stdout)
+    assert [line["verb"] for line in first["changes"]] == ["add", "supersede", "reinstate"]
+    assert (first["status"], second["uid"], second["status"]) == ("current", new, "current")
     assert box.memman("doctor", "--check", "integrity").returncode == 0
 
 

@@ -32,3 +32,13 @@ def test_an_id_that_names_no_session_or_several_is_refused(box):
         done = box.memman("sessions", "show", part)
         assert (done.returncode > 0, done.stdout, done.stderr.count("\n")) == (True, "", 1)
         assert "begin" in done.stderr
+
+
+def test_bare_it_lists_and_a_limit_keeps_the_latest(box):
+    """`sessions` alone is `sessions list`; --limit keeps the session that was there last."""
+    for name in ("first", "last"):
+        box.remember(f"The {name} heron is the mascot of team {name}.", agent="codex", session=name)
+        box.drain()
+    assert box.memman("sessions").stdout == box.memman("sessions", "list").stdout
+    (only,) = json.loads(box.memman("sessions", "list", "--limit", "1", "--json").stdout)
+    assert only["session"] == "last"
