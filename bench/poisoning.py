@@ -226,7 +226,7 @@ def _answered(scene: Scene, truths: Iterable[Honest]) -> int:
 def _recalled(scene: Scene, question: str) -> str:
     """Return what `memman recall` would print, without a process of its own."""
     hits = found(str(scene.data), "default", question, Filters(), LIMIT, None)
-    return "\n".join(line for hit in lines(hits, now_ms(), question, None, explain=False) for line in hit)
+    return "\n".join(lines(hits, now_ms(), question, None))
 
 
 def _believed(shown: str) -> list[str]:

@@ -58,7 +58,7 @@ def _printed(shelves: Shelves, queries: Sequence[Query], filters: Filters) -> It
         reader, docs = readers[query.scope], shelves.by_scope[query.scope].docs
         now = day_after(reader)
         hits = search(reader, table, query.text, filters, SHOWN, now=now)
-        cost = sum(tokens(line) for written in lines(hits, now, query.text, None, explain=False) for line in written)
+        cost = sum(map(tokens, lines(hits, now, query.text, None)))
         yield Printed(query, tuple(docs[hit.row.uid].key for hit in hits), cost)
 
 

@@ -19,7 +19,8 @@ Values = dict[str, str | bool]
 _WORDS = {"category": CATEGORIES, "importance": IMPORTANCES, "intent": INTENTS, "source": SOURCES}
 
 
-def _option(flag: str, dest: str, takes: str, text: str) -> click.Option:
+def option(flag: str, dest: str, takes: str, text: str) -> click.Option:
+    """Make click's option from a row of the grammar."""
     flags = [flag, *(short for short, full in SHORT.items() if full == flag), dest]
     if not takes:
         return click.Option(flags, is_flag=True, help=text)
@@ -34,13 +35,17 @@ def _complete(dest: str) -> Any:
 def params(table: Table) -> list[click.Parameter]:
     """Make click's parameters from a table of the grammar."""
     words = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED, metavar="TEXT...")
-    return [*(_option(flag, *row) for flag, row in table.items()), words]
+    return [*(option(flag, *row) for flag, row in table.items()), words]
 
 
 def split(given: Mapping[str, Any]) -> tuple[Values, list[str]]:
     """Take click's values apart: those that were said, and the words."""
-    values = {name: value for name, value in given.items() if name != "words" and value not in {None, False}}
-    return values, list(given["words"])
+    return said({name: value for name, value in given.items() if name != "words"}), list(given["words"])
+
+
+def said(given: Mapping[str, Any]) -> Values:
+    """Return those of click's values that were given."""
+    return {name: value for name, value in given.items() if value not in {None, False}}
 
 
 def click_parse(args: Sequence[str], table: Table) -> tuple[Values, list[str]]:

@@ -6,23 +6,37 @@ import click
 
 from memman.cli.log import change
 from memman.cli.options import json_option, place, store_option
+from memman.cli.ranking import explain, recall_options
 from memman.cli.show import as_data, pairs, short, text, when
 from memman.config.scope import PERSONAL
+from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.text import sourced
 
 
 @click.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--query", metavar="TEXT", help="Show why `recall TEXT` shows what it shows, and not the memories of ID.")
+@recall_options
 @json_option
 @store_option
-def why(ids: tuple[str, ...], as_json: bool) -> None:
+def why(ids: tuple[str, ...], query: str | None, as_json: bool, **given: Any) -> None:
     """Show where a memory comes from, what became of it, and where it was shown.
 
     What its note said is shown to people only, while the queue still has it.
+
+    With --query show what put each hit of that recall where it stands, and of each ID its place, or what kept it out.
+    The other options are those of `recall`.
     """
     from memman.govern import looking_back
 
+    if query is not None:
+        explain(query, ids, given, as_json=as_json)
+        return
+    if options := [name for name, value in given.items() if value not in {None, False}]:
+        raise UsageError(f"--{options[0].replace('_', '-')} goes with --query")
+    if not ids:
+        raise UsageError("give an ID, or a question with --query")
     records = looking_back.why(place(), ids)
     if as_json:
         as_data(records)

@@ -50,7 +50,6 @@ RECALL = {
     "--all": ("all", "", "Also show hits far below the best."),
     "--min-confidence": ("min_confidence", "X", "Minimum confidence, from 0 (show everything) to 1."),
     "--rerank": ("rerank", "", "Rerank the best hits with the configured reranker, if it answers in time."),
-    "--explain": ("explain", "", "Print how each hit was ranked."),
     "--json": ("json", "", "Print JSON."),
     **EVERYWHERE,
 }

@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from memman.hot.recall_session import RecallSession
     from memman.recall.hit import Hit
 
 LIMIT = 10
@@ -40,22 +41,35 @@ def main(args: list[str], store: str | None) -> int | None:
     return recall(words, {"store": store, **values})
 
 
+class Asked:
+    """What a recall is asked, and of which store. `rerank` is whether a model orders the hits."""
+
+    __slots__ = ("data", "filters", "insists", "intent", "limit", "query", "rerank", "store")
+
+    def __init__(self, words: "Sequence[str]", values: "Mapping[str, str | bool | None]") -> None:
+        """Read the command line. Raises UsageError."""
+        self.query = _query(words)
+        self.limit = _whole(values, "limit", LIMIT, MOST) or LIMIT
+        self.intent = choice(values, "intent", INTENTS)
+        self.filters = _filters(values)
+        self.data = data_dir()
+        repository = stores.here()
+        self.store = stores.resolve(self.data, said(values, "store"), repository)
+        self.filters.here = here(self.data, repository, os.getcwd() if repository else "")
+        self.insists = bool(values.get("rerank"))
+        self.rerank = self.insists or _reranks(self.data)
+
+
 def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") -> int:
     """Print the hits for a query. Raises UsageError and UnknownStore."""
     settled(values)
-    query = _query(words)
-    limit, budget = _whole(values, "limit", LIMIT, MOST), _whole(values, "budget", None, 1_000_000)
-    intent = choice(values, "intent", INTENTS)
-    filters = _filters(values)
-    data = data_dir()
-    repository = stores.here()
-    store = stores.resolve(data, said(values, "store"), repository)
-    filters.here = here(data, repository, os.getcwd() if repository else "")
+    asked, budget = Asked(words, values), _whole(values, "budget", None, 1_000_000)
+    data, store, query = asked.data, asked.store, asked.query
     now = time.time_ns() // 1_000_000
     as_json = bool(values.get("json"))
     if as_json and budget is not None:
         _leave_room(store, budget)
-    hits = despite(lambda: _hits(data, store, query, filters, limit or LIMIT, intent, values))
+    hits = despite(lambda: _hits(asked))
     if as_json:
         from memman.hot.answer import answer
 
@@ -63,7 +77,7 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
         sys.stdout.write(text + "\n")
         costs = [tokens(text) // shown] * shown if shown else []
     else:
-        costs = _print_lines(hits, now, query, budget, explain=bool(values.get("explain")))
+        costs = _print_lines(hits, now, query, budget)
         shown = len(costs)
     sys.stdout.flush()
     if shown < len(hits):
@@ -80,16 +94,13 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     return 0
 
 
-def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None, *, explain: bool) -> list[int]:
+def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None) -> list[int]:
     """Print the first hits that `budget` tokens have room for, and return what each costs."""
-    written = lines(hits, now, query, budget, explain=explain)
-    sys.stdout.write("".join(f"{text}\n" for hit in written for text in hit))
+    written = lines(hits, now, query, budget)
+    sys.stdout.write("".join(f"{line}\n" for line in written))
     if not hits and sys.stderr.isatty():
         sys.stderr.write("nothing relevant\n")
-    bare = sum(len(hit) == 1 for hit in written)
-    if explain and bare:
-        sys.stderr.write(f"memman: {bare} of {len(written)} explanations do not fit into --budget {budget}\n")
-    return [sum(map(tokens, hit)) for hit in written]
+    return list(map(tokens, written))
 
 
 def _leave_room(store: str, budget: int) -> None:
@@ -100,25 +111,22 @@ def _leave_room(store: str, budget: int) -> None:
         refuse(f"--budget {budget} has no room for --json: give at least {least(store)}")
 
 
-def _hits(
-    data: str,
-    store: str,
-    query: str,
-    filters: Filters,
-    limit: int,
-    intent: str | None,
-    values: "Mapping[str, str | bool | None]",
-) -> "list[Hit]":
-    """Return the hits to show; where no reranker orders them although `--rerank` is given, say why."""
-    asked = bool(values.get("rerank"))
-    if not asked and not _reranks(data):
-        return found(data, store, query, filters, limit, intent)
-    from memman.hot.rerank import reranked
-
-    recalls = opened(data, store)
-    hits, trouble = reranked(recalls, data, query, filters, limit, intent)
+def _hits(asked: Asked) -> "list[Hit]":
+    """Return the hits to show."""
+    if not asked.rerank:
+        return found(asked.data, asked.store, asked.query, asked.filters, asked.limit, asked.intent)
+    recalls = opened(asked.data, asked.store)
+    hits = reranked(recalls, asked)
     recalls.close()
-    if trouble and (asked or values.get("explain")):
+    return hits
+
+
+def reranked(recalls: "RecallSession", asked: Asked) -> "list[Hit]":
+    """Return the hits in a reranker's order; where none orders them although `--rerank` is given, say why."""
+    from memman.hot.rerank import reranked as ordered
+
+    hits, trouble = ordered(recalls, asked.data, asked.query, asked.filters, asked.limit, asked.intent)
+    if trouble and asked.insists:
         sys.stderr.write(f"memman: not reranked: {trouble}\n")
     return hits
 

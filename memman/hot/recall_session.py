@@ -19,10 +19,9 @@ from memman.store.sqlite.reader import SqliteReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from memman.recall.hit import Hit
-    from memman.recall.pending import WaitingRow
+    from memman.recall.query import Query
+    from memman.recall.trace import Trace
     from memman.store.filters import Filters
 
 # Orders that go by when things were, and what led to what.
@@ -56,21 +55,35 @@ class RecallSession:
         self, query: str, filters: "Filters", limit: int, intent: str | None = None, close: int = CLOSE
     ) -> "list[Hit]":
         """Return the best hits; of what is stored only the best `close` are weighed."""
-        if filters.here is not None and self.reader is not None and not filters.anywhere:
-            filters = filters.scoped(self.reader.scopes(filters.here, inside=filters.inside))
-        gone = awaited(self.notes, filters)
-        notes = [note for note in self.notes if note.uid not in gone]
-        if self.reader is None:
-            asked = understood(query, as_of=filters.as_of).grounded(None, filters, _queued(notes))
-            return pending(notes, asked, filters)[:limit]
         with TranslatedErrors(self.path):
-            asked = understood(query, as_of=filters.as_of).grounded(self.reader, filters, _queued(notes))
+            asked, filters, gone = self._understood(query, filters)
+            notes = [note for note in self.notes if note.uid not in gone]
+            if self.reader is None:
+                return pending(notes, asked, filters)[:limit]
             replaced = self.reader.located(gone)
             stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
             stored = labelled(self.reader, _scoped(self.reader, stored, filters), filters.as_of or _now())
             stored = stored if intent in _IN_TIME else standing_back(stored)
             fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row.note)]
         return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
+
+    def trace(self, query: str, filters: "Filters", limit: int, intent: str | None = None) -> "Trace":
+        """Return how the hits of a recall came about."""
+        from memman.recall.trace import Trace
+
+        hits = self.hits(query, filters, limit, intent)
+        with TranslatedErrors(self.path):
+            asked, filters, gone = self._understood(query, filters)
+            table = None if self.reader is None else self.table
+            return Trace(self.reader, table, asked, filters, limit, hits, self.notes, gone)
+
+    def _understood(self, query: str, filters: "Filters") -> "tuple[Query, Filters, set[str]]":
+        """Return the query, the filters with the scopes that hold here, and the uids of what waiting notes replace."""
+        if filters.here is not None and self.reader is not None and not filters.anywhere:
+            filters = filters.scoped(self.reader.scopes(filters.here, inside=filters.inside))
+        gone = awaited(self.notes, filters)
+        queued = (note.queued_at for note in self.notes if note.uid not in gone)
+        return understood(query, as_of=filters.as_of).grounded(self.reader, filters, queued), filters, gone
 
     def close(self) -> None:
         """Close the store, and say what it could not show."""
@@ -91,10 +104,6 @@ def _refuse_emptied(data: str, store: str, path: str) -> None:
 
 def _now() -> int:
     return time.time_ns() // 1_000_000
-
-
-def _queued(notes: "list[WaitingRow]") -> "Iterable[int]":
-    return (note.queued_at for note in notes)
 
 
 def _scoped(reader: SqliteReader, hits: "list[Hit]", filters: "Filters") -> "list[Hit]":

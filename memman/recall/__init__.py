@@ -20,7 +20,7 @@ from memman.recall.supersede import current, doubted, newer_first, settled
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.embed.static import StaticTable
-    from memman.recall.hit import Hit
+    from memman.recall.hit import Hit, Read
     from memman.recall.query import Query, Signals
     from memman.store.filters import Filters
     from memman.store.sqlite.reader import SqliteReader
@@ -56,14 +56,9 @@ def answered(
 
     Only the best `close` are weighed. Asked why, what led to a hit is among them.
     """
-    anchors = fused(reader, asked, candidates(reader, table, asked, filters, signals), close)
-    anchors = current(reader, anchors, filters)[:CLOSE]
-    reads = settled(reader, rescored(reader, table, asked.text, anchors, signals), filters)
-    least = filters.least if signals.gate and not asked.bare else 0.0
-    hits = gated(reader, table, reads, asked, limit + SPARE, least)
-    hits = collapsed(hits, limit + SPARE) if signals.collapse else hits
-    hits = weighed(reader, hits, filters.as_of)
-    if signals.gate and filters.least is None and not (filters.every or asked.bare):
+    reads = looked_at(reader, table, asked, filters, close, signals)
+    hits = relevant(reader, table, asked, reads, filters, limit, signals)
+    if cut(asked, filters, signals):
         hits = outstanding(hits)
     if intent == "why":
         hits = with_causes(reader, hits[:limit], filters, limit)
@@ -71,3 +66,38 @@ def answered(
     rows = reader.harmless(hit.row for hit in hits)
     hits = [hit if row is hit.row else hit.having(row=row) for hit, row in zip(hits, rows, strict=True)]
     return newer_first(ordered(reader, hits, intent)) if intent else hits
+
+
+def looked_at(
+    reader: "SqliteReader",
+    table: "StaticTable",
+    asked: "Query",
+    filters: "Filters",
+    close: int = CLOSE,
+    signals: "Signals" = ALL,
+) -> "list[Read]":
+    """Return what words and meaning bring up, read and scored, best first."""
+    anchors = fused(reader, asked, candidates(reader, table, asked, filters, signals), close)
+    anchors = current(reader, anchors, filters)[:CLOSE]
+    return settled(reader, rescored(reader, table, asked.text, anchors, signals), filters)
+
+
+def relevant(
+    reader: "SqliteReader",
+    table: "StaticTable",
+    asked: "Query",
+    reads: "list[Read]",
+    filters: "Filters",
+    limit: int,
+    signals: "Signals" = ALL,
+) -> "list[Hit]":
+    """Return those that pass the gate, each thing said once: `limit` of them, and a few to spare."""
+    least = filters.least if signals.gate and not asked.bare else 0.0
+    hits = gated(reader, table, reads, asked, limit + SPARE, least)
+    hits = collapsed(hits, limit + SPARE) if signals.collapse else hits
+    return weighed(reader, hits, filters.as_of)
+
+
+def cut(asked: "Query", filters: "Filters", signals: "Signals" = ALL) -> bool:
+    """Whether hits far below the best are left out."""
+    return signals.gate and filters.least is None and not (filters.every or asked.bare)

@@ -61,18 +61,23 @@ def outstanding(hits: list[Hit]) -> list[Hit]:
 
     What was superseded stays or goes with its successor, which stands as high as the higher of the two.
     """
-    best = max((hit.score for hit in hits), default=0.0) or 1.0
-    surest = max((hit.confidence for hit in hits), default=0.0) or 1.0
-    heights = {hit.id: (hit.score / best + _SURE * hit.confidence / surest) / (1 + _SURE) for hit in hits}
-    heights = raised(hits, heights)
+    standing = heights(hits)
     kept: dict[int, Hit] = {}
     for hit in hits:
-        if hit.behind in heights:
+        if hit.behind in standing:
             worth = not orphaned(hit, kept)
         elif len(kept) < FIRST:
-            worth = heights[hit.id] >= NEAR
+            worth = standing[hit.id] >= NEAR
         else:
-            worth = heights[hit.id] >= NEARER and not hit.doubtful
+            worth = standing[hit.id] >= NEARER and not hit.doubtful
         if worth:
             kept[hit.id] = hit
     return [*kept.values()]
+
+
+def heights(hits: list[Hit]) -> dict[int, float]:
+    """Return how high each hit stands beside the best."""
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    surest = max((hit.confidence for hit in hits), default=0.0) or 1.0
+    each = {hit.id: (hit.score / best + _SURE * hit.confidence / surest) / (1 + _SURE) for hit in hits}
+    return raised(hits, each)

@@ -83,21 +83,31 @@ def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list
     asked, wants = stems(query.about or query.text), wanted(query.text)
     hits = []
     for note in notes:
-        if not filters.admits(
-            category=note.category,
-            source=note.source,
-            recorded_at=note.queued_at,
-            repository=note.repository,
-            scope=note.scope,
-        ):
+        if not admitted(note, filters):
             continue
-        covered = len(asked & stems(query.told(f"{note.text} {note.entities}"))) / len(asked) if asked else 0.0
+        covered = coverage(note, query, asked)
         if not query.span.holds(note.queued_at) if query.bare and query.span else covered < COVERED:
             continue
         sure = 1.0 if query.bare else confidence(covered, None, apposite(wants, note.text, asked))
         if filters.least is None or sure >= filters.least:
             hits.append(Hit(_memory(note), covered * query.weight(note.queued_at), sure, covered))
     return sorted(hits, key=lambda hit: -hit.score)
+
+
+def admitted(note: WaitingRow, filters: "Filters") -> bool:
+    """Whether a note passes the filters."""
+    return filters.admits(
+        category=note.category,
+        source=note.source,
+        recorded_at=note.queued_at,
+        repository=note.repository,
+        scope=note.scope,
+    )
+
+
+def coverage(note: WaitingRow, query: "Query", asked: frozenset[str]) -> float:
+    """Return the share of the stems asked for that a note holds."""
+    return len(asked & stems(query.told(f"{note.text} {note.entities}"))) / len(asked) if asked else 0.0
 
 
 def _memory(note: WaitingRow) -> MemoryRow:

@@ -1,12 +1,11 @@
 """Hits as compact text: one line each with id, age, source and text. Safe on the hot path."""
 
-from memman.model.reliability import factor
 from memman.model.terms import stems
 from memman.model.text import SHORT_ID, age, plain, replaced, sourced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from memman.recall.hit import Hit
 
@@ -59,13 +58,13 @@ def abridged(hit: "Hit", asked: frozenset[str]) -> str:
     return plain(summary).rstrip("…. ") + "…"
 
 
-def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None, *, explain: bool) -> list[list[str]]:
-    """Write each hit on one line, until `budget` tokens are used up; what is left of them explains the first hits.
+def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None) -> list[str]:
+    """Write each hit on one line, until `budget` tokens are used up.
 
     A first hit that is larger than the budget is cut to fit.
     """
     asked = stems(query)
-    written: list[list[str]] = []
+    written: list[str] = []
     left = budget
     for hit in hits:
         start, text = head(hit, now), abridged(hit, asked)
@@ -74,22 +73,8 @@ def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None, *, ex
             if tokens(start + text) > left:
                 break
             left -= tokens(start + text)
-        written.append([start + text])
-    if explain:
-        _explain(hits, written, left)
+        written.append(start + text)
     return written
-
-
-def _explain(hits: "Sequence[Hit]", written: list[list[str]], left: int | None) -> None:
-    """Add to each hit written its explanation, while there are tokens left."""
-    names = {hit.id: short(hit) for hit in hits}
-    for hit, shown in zip(hits, written, strict=False):
-        reasons = explained(hit, names)
-        if left is not None:
-            left -= tokens(reasons)
-            if left < 0:
-                return
-        shown.append(reasons)
 
 
 def fitted(text: str, around: "Callable[[str], str]", room: int) -> str:
@@ -116,27 +101,3 @@ def tokens(text: str) -> int:
 def _parts(kinds: bytes, kind: str, size: int) -> int:
     """Count the parts of `size` in the runs of a kind."""
     return sum(-(-len(run) // size) for run in kinds.translate(_ONLY[ord(kind)]).split())
-
-
-def explained(hit: "Hit", shown: "Mapping[int, str]") -> str:
-    """Write a hit's ranks and factors; `shown` names the hits that an edge may have led from."""
-    parts = [f"score {hit.score:.3f}", f"confidence {hit.confidence:.2f}"]
-    read, anchor = hit.read, hit.read.anchor
-    if anchor.text_rank:
-        parts.append(f"words #{anchor.text_rank} bm25 {anchor.text_score:.2f}")
-    if hit.cosine is not None:
-        parts.append(f"meaning #{anchor.meaning_rank} cosine {hit.cosine:.3f}")
-    parts.append(f"covers {hit.coverage:.0%} of the query")
-    if read.maxsim:
-        parts.append(f"maxsim {read.maxsim:.3f}")
-    if read.session:
-        parts.append(f"session {read.session:+.3f}")
-    if hit.rerank is not None:
-        parts.append(f"rerank {hit.rerank:.3f}")
-    if hit.reliability is not None:
-        parts.append(f"reliability {hit.reliability:.2f} ({factor(hit.reliability) - 1:+.1%})")
-    if anchor.stands_for:
-        parts.append("found by what it superseded")
-    if hit.via:
-        parts.append(f"{hit.via[0]} edge from {shown.get(hit.via[1], 'one not shown')}")
-    return "    " + ", ".join(parts)

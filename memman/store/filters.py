@@ -49,11 +49,11 @@ class Filters:
 
     def within(self, window: tuple[int, int]) -> "Filters":
         """Return the same conditions, for the rows of a window only."""
-        return self._with("window", window)
+        return self.having(window=window)
 
     def scoped(self, scopes: "frozenset[int] | None") -> "Filters":
         """Return the same conditions, for memories of these scopes of a store only."""
-        return self._with("scopes", scopes)
+        return self.having(scopes=scopes)
 
     def mine(self, repository: str, path: str) -> bool:
         """Whether what holds for a repository, or a folder of it, holds where one stands."""
@@ -61,13 +61,13 @@ class Filters:
 
     def uncut(self) -> "Filters":
         """Return the same conditions, for every hit that passes."""
-        return self._with("every", True)
+        return self.having(every=True)
 
-    def _with(self, changed: str, value: "Any") -> "Filters":
+    def having(self, **changes: "Any") -> "Filters":
+        """Return the same conditions but for `changes`."""
         other = Filters()
         for name in Filters.__slots__:
-            setattr(other, name, getattr(self, name))
-        setattr(other, changed, value)
+            setattr(other, name, changes[name] if name in changes else getattr(self, name))
         return other
 
     @property

@@ -39,7 +39,8 @@ def verbs(box):
     held = box.store("SELECT uid FROM memory WHERE status = 'review'")
     plain = (
         ("recall", QUERY),
-        ("recall", QUERY, "--explain", "--history"),
+        ("recall", QUERY, "--history"),
+        ("why", "--query", QUERY, "--history", memory, note, *held),
         ("insights", "list", "--status", "all"),
         ("insights", "show", memory, note, *held),
         ("history", memory),

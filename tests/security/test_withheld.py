@@ -38,6 +38,7 @@ def looks(there):
         *lists,
         ("insights", "show", there),
         ("history", there),
+        ("why", "--query", "tokens of the booking service", there),
         ("log", "list"),
         ("learned",),
         ("diff",),

@@ -26,23 +26,22 @@ def hit(text, uid="deadbeef00", summary=""):
     return memories.hit(memories.row(text, uid=uid, summary=summary, valid_from=NOW, recorded_at=NOW))
 
 
-def written(texts, budget, *, explain=False):
-    """Return the lines for hits with these texts, and how many hits they are."""
-    found = lines([hit(text) for text in texts], NOW, "words", budget, explain=explain)
-    return [line for each in found for line in each], len(found)
+def written(texts, budget):
+    """Return the lines for hits with these texts."""
+    return lines([hit(text) for text in texts], NOW, "words", budget)
 
 
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=300) | st.just(LONG), max_size=6)
 
 
 @settings(max_examples=300, deadline=None)
-@given(TEXTS, st.integers(1, 400), st.booleans())
-def test_a_budget_is_never_exceeded(texts, budget, explain):
-    """All that is printed, explanations included, costs at most the budget; a larger budget shows no fewer hits."""
-    shown, count = written(texts, budget, explain=explain)
+@given(TEXTS, st.integers(1, 400))
+def test_a_budget_is_never_exceeded(texts, budget):
+    """All that is printed costs at most the budget; a larger budget shows no fewer hits."""
+    shown = written(texts, budget)
     assert sum(map(tokens, shown)) <= budget
-    assert count <= written(texts, budget + 50, explain=explain)[1]
-    everything, _ = written(texts, None, explain=explain)
+    assert len(shown) <= len(written(texts, budget + 50))
+    everything = written(texts, None)
     if sum(map(tokens, everything)) <= budget:
         assert shown == everything
 
@@ -50,9 +49,9 @@ def test_a_budget_is_never_exceeded(texts, budget, explain):
 @given(st.integers(1, 120))
 def test_a_first_hit_that_is_too_large_is_cut(budget):
     """The first hit is cut to its beginning rather than left out, and to no less than the budget has room for."""
-    shown, _ = written([LONG, SHORT], budget)
-    whole, _ = written([LONG], None)
-    least, _ = written([LONG[0] + "…"], None)
+    shown = written([LONG, SHORT], budget)
+    whole = written([LONG], None)
+    least = written([LONG[0] + "…"], None)
     if budget < tokens(least[0]):
         assert shown == []
     elif budget < tokens(whole[0]):
@@ -60,16 +59,6 @@ def test_a_first_hit_that_is_too_large_is_cut(budget):
         assert line.endswith("…")
         assert whole[0].startswith(line[:-1])
         assert tokens(whole[0][: len(line) + 10] + "…") > budget
-
-
-@given(TEXTS, st.integers(1, 400))
-def test_an_explanation_displaces_no_hit(texts, budget):
-    """With explanations the hits are those without, each followed by its own while there is room."""
-    hits = [hit(text) for text in texts]
-    bare = lines(hits, NOW, "words", budget, explain=False)
-    told = lines(hits, NOW, "words", budget, explain=True)
-    assert [each[:1] for each in told] == bare
-    assert [len(each) for each in told] == sorted((len(each) for each in told), reverse=True)
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=20)
@@ -148,13 +137,6 @@ def test_a_budget_that_json_alone_exceeds_is_refused(kept, budget):
     assert (taken.returncode, json.loads(taken.stdout)["left_out"]) == (0, 2)
 
 
-def test_an_explanation_is_left_out_before_a_hit(kept):
-    """Where a hit fits and its explanation does not, the hit is printed, and what is missing is counted."""
-    done = kept.memman("recall", QUERY, "--explain", "--budget", "60")
-    assert [line[:1] == " " for line in done.stdout.splitlines()] == [False, False]
-    assert done.stderr == "memman: 2 of 2 explanations do not fit into --budget 60\n"
-
-
 def test_only_what_was_printed_counts_as_shown(kept):
     """A memory that the budget left out is not recorded as shown."""
     kept.memman("recall", QUERY, "--budget", "30")
@@ -182,7 +164,7 @@ WORDS = st.lists(st.sampled_from("heron redis cache disk loki 30".split()), max_
 def test_a_shortened_line_holds_each_word_asked_for(summary, rest, query):
     """Whatever the summary says, no word of the query that the text holds is missing from the line."""
     one = hit(" ".join([*summary, *rest]), summary=" ".join(summary))
-    ((line,),) = lines([one], NOW, " ".join(query), None, explain=False)
+    (line,) = lines([one], NOW, " ".join(query), None)
     assert {*query} & {*summary, *rest} <= {*line.rstrip("…").split()}
 
 

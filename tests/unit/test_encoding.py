@@ -25,7 +25,7 @@ def said(box, encoding, *args):
     return done.stdout.decode(encoding)
 
 
-VERBS = (("recall", "Café"), ("insights", "list"), ("recall", "--explain", "Café"))
+VERBS = (("recall", "Café"), ("insights", "list"), ("why", "--query", "Café"))
 
 
 @pytest.mark.parametrize("args", VERBS, ids=" ".join)

@@ -128,7 +128,7 @@ def test_a_note_that_may_hold_a_secret_alone_loads_the_rules(box):
     assert modules >= REMEMBER | {"memman.secrets.matcher", "re"}
 
 
-OPTIONS = ((), ("--limit", "3"), ("--history", "--explain"), ("--budget=100", "--intent", "why"))
+OPTIONS = ((), ("--limit", "3"), ("--history", "--all"), ("--budget=100", "--intent", "why"))
 
 
 @pytest.mark.parametrize("options", OPTIONS)

@@ -318,9 +318,9 @@ def test_recall_loads_what_it_always_loads(box):
         box.configure(EMBED_PROVIDER=provider)
         box.remember("The nightly backup goes to a bucket in Frankfurt.")
         box.drain()
-        process = box.start(sys.executable, "-c", LISTED, "recall", "--explain", "where are copies of the data kept")
+        process = box.start(sys.executable, "-c", LISTED, "recall", "where are copies of the data kept")
         out, modules = process.communicate(timeout=PATIENCE)
-        assert "meaning #1 cosine" in out
+        assert "Frankfurt" in out
         loaded.append(modules)
         with closing(SqliteStore.open(str(box.data), "default")) as store:
             assert seen(store) == provider

@@ -377,16 +377,19 @@ def test_an_order_that_is_asked_for_is_given_to_the_hits_of_the_reranker(box):
         assert recalled(box, *both, "--intent", "when") == ([FACTS[2], FACTS[0]], "")
 
 
-def test_explain_prints_what_the_reranker_gave(box):
-    """--explain has the reranker's score beside the local one."""
+def test_why_prints_what_the_reranker_gave(box):
+    """`why --query` has the reranker's score beside the local one, and says what it put last."""
     with ScriptedProvider(script=judge(lambda text: 0.125 if "Postgres" in text else -3.5)) as provider:
         filled(box, provider)
-        done = box.memman("recall", "--rerank", "--explain", QUERY)
-    first, factors = done.stdout.splitlines()[:2]
+        last = json.loads(box.memman("why", "--rerank", "--json", "--query", QUERY).stdout)["hits"][-1]["uid"]
+        done = box.memman("why", "--rerank", "--limit", "1", "--query", QUERY, last)
+        whole = box.memman("why", "--rerank", "--query", QUERY).stdout
+    first, score, factors = done.stdout.splitlines()[:3]
     assert "Postgres" in first
-    assert "rerank 0.125" in factors
-    assert "score " in factors
-    assert "rerank -3.500" in done.stdout
+    assert score.startswith("   score ")
+    assert "reranker 0.125" in factors
+    assert "reranker -3.500" in whole
+    assert "the reranker put 1 others before it" in done.stdout
 
 
 def test_a_setting_has_every_recall_reranked(box):
@@ -470,7 +473,7 @@ def test_without_a_sound_answer_in_time_the_local_order_stands(box, act):
         assert said.startswith(f"memman: not reranked: {provider.url}/v1/rerank ")
         assert said.count("\n") == 1
         assert silence == ""
-        assert recalled(box, *how, "--explain")[1].startswith("memman: not reranked: ")
+        assert box.memman("why", *how, "--query", QUERY).stderr.startswith("memman: not reranked: ")
         assert provider.calls.total() == 3
 
 
