@@ -9,7 +9,7 @@ from memman.cli.group import Group
 from memman.cli.keeping import COMMANDS
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import ago, as_data, ended, freshness, pairs, short, table, tallied, text, when
+from memman.cli.show import ago, apart, as_data, ended, freshness, pairs, short, table, tallied, text, when
 from memman.config.scope import PERSONAL
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
@@ -55,11 +55,8 @@ def show(ids: tuple[str, ...], as_json: bool) -> None:
     records = govern.shown(place(), ids)
     if as_json:
         as_data(records)
-        return
-    for number, record in enumerate(records):
-        if number:
-            text("")
-        (_note if record["kind"] == "note" else _memory)(record)
+    else:
+        apart(records, lambda record: (_note if record["kind"] == "note" else _memory)(record))
 
 
 @insights.command()

@@ -8,7 +8,6 @@ import click
 from memman.cli.hot import option, said
 from memman.cli.options import place, said_store
 from memman.cli.show import as_data, short, text, when
-from memman.config.scope import PERSONAL
 from memman.hot.grammar import EVERYWHERE, RECALL
 from memman.model.text import replaced, sourced
 
@@ -41,7 +40,7 @@ _REASONS = {
     "since": ("it was recorded before --since", "no --since"),
     "until": ("it was recorded after --until", "no --until"),
     "as_of": ("it was recorded after --as-of", "no --as-of"),
-    "scope": ("it holds for {scope}", "--all-scopes"),
+    "scope": ("it holds only for {scope}", "--all-scopes"),
     "unsearched": ("no recall looks at it: only the newest 500 notes that ask to be remembered are searched", ""),
     "unfound": ("no search has it among its best {best}: it says {words}{cosine}", ""),
     "unread": ("its place among the {of} that the searches bring up is {place}; {most} are looked at", ""),
@@ -203,8 +202,6 @@ def _why(one: dict[str, Any]) -> str:
             "said": f" ({one['said']})" if one.get("said") else "",
             "verb": one.get("verb", ""),
         }
-    elif one["why"] == "scope":
-        figures["scope"] = one["scope"] or PERSONAL
     elif one["why"] == "gate":
         figures["below"] = one["needed"] - one["confidence"]
     elif one["why"] == "unfound":

@@ -9,7 +9,7 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import as_data, pairs, short, table, text, when
+from memman.cli.show import apart, as_data, pairs, short, table, text, when
 from memman.config.scope import PERSONAL
 from memman.model.plural import counted
 from memman.model.rule import ACTIONS, SHELL
@@ -106,13 +106,8 @@ def show(ids: tuple[str, ...], as_json: bool) -> None:
     records = govern.named(place(), ids)
     if as_json:
         as_data(records)
-        return
-    for number, record in enumerate(records):
-        if number:
-            text("")
-        last = {"last fired": when(record["hit_at"]), "memory": record["memory"], "made": when(record["made_at"])}
-        fired = {"fired": counted(record["hits"], "time") if record["pattern"] else ""}
-        pairs({"rule": record["uid"], "text": record["text"]} | _about(record) | fired | last)
+    else:
+        apart(records, _print)
 
 
 @rule.command()
@@ -188,6 +183,12 @@ def write(ids: tuple[str, ...], file: str | None, applied: bool) -> None:
         confirm(f"Change {change.path}?", listed=change.diff.splitlines())
         written.apply(change)
         text(f"changed {os.path.relpath(change.path)}")
+
+
+def _print(record: dict[str, Any]) -> None:
+    last = {"last fired": when(record["hit_at"]), "memory": record["memory"], "made": when(record["made_at"])}
+    fired = {"fired": counted(record["hits"], "time") if record["pattern"] else ""}
+    pairs({"rule": record["uid"], "text": record["text"]} | _about(record) | fired | last)
 
 
 def _about(record: dict[str, Any]) -> dict[str, str]:

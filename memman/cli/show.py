@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from memman.config.command import runnable
@@ -37,6 +37,14 @@ def pairs(record: Mapping[str, object]) -> None:
     """Print names and values, those that have one."""
     rows = [(name, value) for name, value in record.items() if value not in {None, ""}]
     table(rows, WIDE)
+
+
+def apart(records: Iterable[dict[str, Any]], write: Callable[[dict[str, Any]], None]) -> None:
+    """Print records as `write` does each, with an empty line between them."""
+    for number, record in enumerate(records):
+        if number:
+            text("")
+        write(record)
 
 
 def when(ms: int | None) -> str:

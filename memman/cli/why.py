@@ -7,7 +7,7 @@ import click
 from memman.cli.log import change
 from memman.cli.options import json_option, place, store_option
 from memman.cli.ranking import explain, recall_options
-from memman.cli.show import as_data, pairs, short, text, when
+from memman.cli.show import apart, as_data, pairs, short, text, when
 from memman.config.scope import PERSONAL
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -40,11 +40,8 @@ def why(ids: tuple[str, ...], query: str | None, as_json: bool, **given: Any) ->
     records = looking_back.why(place(), ids)
     if as_json:
         as_data(records)
-        return
-    for number, record in enumerate(records):
-        if number:
-            text("")
-        _print(record)
+    else:
+        apart(records, _print)
 
 
 def _print(record: dict[str, Any]) -> None:

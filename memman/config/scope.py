@@ -94,7 +94,12 @@ def holds(here: Here, repository: str, scope: str, *, inside: bool) -> bool:
     """Whether a note of a repository and a scope that was asked for, '' for none, is for one who is `here`."""
     if scope == PERSONAL or not repository:
         return True
-    return sees(here, repository, scope.removeprefix(PATH) if scope.startswith(PATH) else "", inside=inside)
+    return sees(here, repository, path_of(scope), inside=inside)
+
+
+def path_of(scope: str) -> str:
+    """Return the folder of a scope that was asked for, '' where that is a whole repository."""
+    return scope.removeprefix(PATH) if scope.startswith(PATH) else ""
 
 
 def label(repository: str, path: str) -> str:

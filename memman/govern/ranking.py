@@ -12,6 +12,7 @@ from memman.recall.hit import Hit
 from memman.recall.trace import Reason, Trace
 from memman.store import MemoryRow
 from memman.store.filters import Filters
+from memman.store.sqlite import lineage
 from memman.store.sqlite.catalogue import Catalogue
 
 # Runs the same recall with other filters, and another limit.
@@ -132,9 +133,8 @@ def _more(catalogue: Catalogue, row: MemoryRow, why: str) -> dict[str, Any]:
     if why == "scope":
         scope = catalogue.reader.scope_of([row.id]).get(row.id)
         return {"scope": label(*scope) if scope else ""}
-    lines = catalogue.log(limit=1, memory=row.uid) if why in HIDDEN else ()
-    return {name: said for line in lines for name, said in _last(line).items()}
-
-
-def _last(line: dict[str, Any]) -> dict[str, Any]:
-    return {"verb": line["verb"], "at": line["at"], "said": (line["after"] or {}).get("why", "")}
+    if why not in HIDDEN:
+        return {}
+    lines = [*catalogue.log(limit=1, memory=row.uid), *lineage.undos(catalogue.reader.db, row.id)]
+    last = max(lines, key=lambda line: int(line["at"]), default=None)
+    return {"verb": last["verb"], "at": last["at"], "said": (last["after"] or {}).get("why", "")} if last else {}

@@ -6,6 +6,7 @@ Every figure is one that recall itself works out on the way: its stages are run 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memman.config.scope import label, path_of
 from memman.embed.static import query_planes
 from memman.model.reliability import factor
 from memman.model.terms import stem, stems, terms
@@ -200,6 +201,8 @@ class Trace:
         if note is None:
             return reason("unsearched")
         barred = self._filtered(lambda filters: admitted(note, filters)) or self._replaced(uid)
+        if barred and barred.why == "scope":
+            return reason("scope", scope=label(note.repository, path_of(note.scope)))
         return barred or self._unmatched(note)
 
     def _unmatched(self, note: WaitingRow) -> Reason:

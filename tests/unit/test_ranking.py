@@ -146,6 +146,10 @@ def test_a_filter_a_forgetting_and_a_limit_are_told_apart(kept):
     kept.memman("forget", uid(kept, DEPLOY))
     assert reasons(kept, DEPLOY, "--source", "agent") == (["forgotten"], None)
     assert "hidden: forget " in kept.memman("why", "--query", QUESTION, uid(kept, DEPLOY)).stdout
+    assert kept.memman("undo", "--session", "s1").returncode == 0
+    said = kept.memman("why", "--query", QUESTION, uid(kept, NOISE[0])).stdout
+    assert "hidden: undo " in said
+    assert "session s1" in said
 
 
 def test_another_repository_s_memory_is_named_by_its_scope(box, tmp_path):
@@ -162,13 +166,14 @@ def test_another_repository_s_memory_is_named_by_its_scope(box, tmp_path):
     waiting = box.queue("SELECT uid FROM note")[0]
     (asked,) = why(box, waiting, cwd=folders[1])["asked"]
     assert [one["why"] for one in asked["kept_out"]] == ["scope"]
+    assert "only for shop" in box.memman("why", "--query", QUESTION, waiting, cwd=folders[1]).stdout
     box.drain()
     here = why(box, uid(box, DEPLOY), cwd=folders[0])["asked"][0]
     assert (here["place"], here["kept_out"]) == (1, [])
     assert reasons(box, DEPLOY, cwd=folders[1]) == (["scope"], 1)
     assert recalled(box, "--all-scopes", cwd=folders[1]) == [uid(box, DEPLOY)]
     said = box.memman("why", "--query", QUESTION, uid(box, DEPLOY), cwd=folders[1]).stdout
-    assert "it holds for shop" in said
+    assert "it holds only for shop" in said
 
 
 def test_what_says_the_same_stands_for_it(kept):
