@@ -31,6 +31,7 @@ from memman.recovery.tombstones import Tombstones
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore
+from memman.upkeep.rules import publish
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ def restore(
             finish(data)
         if store is None:
             _choices(data, manifest)
+        publish(data)
     ring(data)
     return done
 

@@ -126,6 +126,18 @@ def test_a_memory_becomes_a_rule_and_is_purged_with_it(box):
     assert not (box.data / "rules").exists()
 
 
+def test_what_a_store_s_rules_are_is_known_as_soon_as_it_is_restored_or_removed(box):
+    """A restored store's rules hold at once, and those of one that is removed no longer; no drain is needed."""
+    box.remember("Deploys go through fly deploy.")
+    box.drain()
+    add(box, "No mirror.", "--match", "git push github", "--do", "deny")
+    assert box.memman("backup", "create").returncode == 0
+    assert box.memman("store", "remove", "default").returncode == 0
+    assert asked(box, "codex", "git push github") == {}
+    assert box.memman("backup", "restore", "latest").returncode == 0
+    assert asked(box, "codex", "git push github") != {}
+
+
 def test_a_rule_is_written_down_as_a_diff(box, tmp_path):
     """The diff is printed, applied after a question, and then there is nothing left to say."""
     uid = add(box, "No releases on Fridays.")
