@@ -10,7 +10,7 @@ from memman.embed.static import StaticTable
 from memman.recall import answered
 from memman.recall.confidence import confidence
 from memman.recall.gate import CLOSE
-from memman.recall.labels import labelled, standing_back
+from memman.recall.labels import IN_TIME, labelled, standing_back
 from memman.recall.pending import pending, waiting
 from memman.recall.query import understood
 from memman.recall.supersede import awaited
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from memman.recall.query import Query
     from memman.recall.trace import Trace
     from memman.store.filters import Filters
-
-# Orders that go by when things were, and what led to what.
-_IN_TIME = ("when", "why")
 
 
 class RecallSession:
@@ -63,7 +60,7 @@ class RecallSession:
             replaced = self.reader.located(gone)
             stored = answered(self.reader, self.table, asked, filters, limit, intent, close)
             stored = labelled(self.reader, _scoped(self.reader, stored, filters), filters.as_of or _now())
-            stored = stored if intent in _IN_TIME else standing_back(stored)
+            stored = stored if intent in IN_TIME else standing_back(stored)
             fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row.note)]
         return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
 
@@ -75,7 +72,7 @@ class RecallSession:
         with TranslatedErrors(self.path):
             asked, filters, gone = self._understood(query, filters)
             table = None if self.reader is None else self.table
-            return Trace(self.reader, table, asked, filters, limit, hits, self.notes, gone)
+            return Trace(self.reader, table, asked, filters, limit, intent, hits, self.notes, gone)
 
     def _understood(self, query: str, filters: "Filters") -> "tuple[Query, Filters, set[str]]":
         """Return the query, the filters with the scopes that hold here, and the uids of what waiting notes replace."""

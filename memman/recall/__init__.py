@@ -1,6 +1,6 @@
 """Finding what matters to a query: the whole of recall on one screen. Safe on the hot path.
 
-candidates (words, meaning) → fuse → supersede → rescore → gate → collapse → evidence → supersede → order;
+candidates (words, meaning) → fuse → supersede → rescore → stand back → gate → collapse → evidence → supersede → order;
 `render` writes it.
 Each stage returns new values, and changes none that it is given.
 Everything is decided by the store and the query alone, so the same question gets
@@ -12,6 +12,7 @@ from memman.recall.collapse import SPARE, collapsed
 from memman.recall.evidence import weighed
 from memman.recall.fuse import fused
 from memman.recall.gate import CLOSE, gated, outstanding
+from memman.recall.labels import IN_TIME, stood_back
 from memman.recall.order import ordered, with_causes
 from memman.recall.query import ALL, understood
 from memman.recall.rescore import rescored
@@ -56,7 +57,7 @@ def answered(
 
     Only the best `close` are weighed. Asked why, what led to a hit is among them.
     """
-    reads = looked_at(reader, table, asked, filters, close, signals)
+    reads = looked_at(reader, table, asked, filters, intent, close, signals)
     hits = relevant(reader, table, asked, reads, filters, limit, signals)
     if cut(asked, filters, signals):
         hits = outstanding(hits)
@@ -73,13 +74,15 @@ def looked_at(
     table: "StaticTable",
     asked: "Query",
     filters: "Filters",
+    intent: str | None = None,
     close: int = CLOSE,
     signals: "Signals" = ALL,
 ) -> "list[Read]":
-    """Return what words and meaning bring up, read and scored, best first."""
+    """Return what words and meaning bring up, read and scored, best first, what is past its end below the rest."""
     anchors = fused(reader, asked, candidates(reader, table, asked, filters, signals), close)
     anchors = current(reader, anchors, filters)[:CLOSE]
-    return settled(reader, rescored(reader, table, asked.text, anchors, signals), filters)
+    reads = settled(reader, rescored(reader, table, asked.text, anchors, signals), filters)
+    return reads if intent in IN_TIME else stood_back(reader, reads, filters.as_of)
 
 
 def relevant(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def weighed(reader: "SqliteReader", hits: "list[Hit]", as_of: int | None = None) -> "list[Hit]":
     """Return the hits, best first, with the scores of those that have evidence moved by it.
 
-    What was superseded moves with what took its place.
+    What was superseded moves with what took its place; what is past its end stays below the rest.
     """
     evidence = reader.evidence(hit.id for hit in hits) if hits else {}
     reliable = {
@@ -27,4 +27,4 @@ def weighed(reader: "SqliteReader", hits: "list[Hit]", as_of: int | None = None)
         )
         for hit in hits
     ]
-    return sorted(moved, key=lambda hit: -hit.score)
+    return sorted(moved, key=lambda hit: (hit.read.ended, -hit.score))

@@ -46,10 +46,11 @@ class Read(Stage):
     """An anchor whose memory was read, and scored by what it says.
 
     `former` is the memory that it stands for, `session` what the best of its session adds to its score, `maxsim` that
-    of its words to the query's, and `behind` the memory among those read that took its place.
+    of its words to the query's, `behind` the memory among those read that took its place, and `ended` whether it, or that
+    one, is past its end and stands back.
     """
 
-    __slots__ = ("anchor", "behind", "former", "maxsim", "row", "score", "session")
+    __slots__ = ("anchor", "behind", "ended", "former", "maxsim", "row", "score", "session")
 
     def __init__(
         self,
@@ -60,9 +61,10 @@ class Read(Stage):
         session: float = 0.0,
         maxsim: float = 0.0,
         behind: int | None = None,
+        ended: bool = False,
     ) -> None:
         self.anchor, self.row, self.score, self.former = anchor, row, score, former
-        self.session, self.maxsim, self.behind = session, maxsim, behind
+        self.session, self.maxsim, self.behind, self.ended = session, maxsim, behind, ended
 
     @property
     def id(self) -> int:

@@ -7,10 +7,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from memman.recall.hit import Hit
+    from memman.recall.hit import Hit, Read
     from memman.store.sqlite.reader import SqliteReader
 
 
+# Orders that go by when things were, and what led to what: nothing stands back there.
+IN_TIME = ("when", "why")
 # What is said of what only an agent has said.
 UNCONFIRMED = "unconfirmed"
 
@@ -48,8 +50,17 @@ def labels(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, 
     return found
 
 
+def stood_back(reader: "SqliteReader", reads: "list[Read]", as_of: int | None) -> "list[Read]":
+    """Put what is past its end below the rest before any is cut off, and what it superseded with it."""
+    ended = reader.ended((read.id for read in reads), as_of) if reads else set()
+    if not ended:
+        return reads
+    marked = [read.having(ended=True) if read.id in ended or read.behind in ended else read for read in reads]
+    return sorted(marked, key=lambda read: read.ended)
+
+
 def standing_back(hits: "list[Hit]") -> "list[Hit]":
-    """Put what is past its end below the rest, and what it superseded with it."""
+    """Do the same with hits that have their labels."""
     ended = {hit.id for hit in hits if hit.ended}
     return sorted(hits, key=lambda hit: hit.id in ended or hit.behind in ended) if ended else hits
 

@@ -54,11 +54,13 @@ class Trace:
         asked: "Query",
         filters: Filters,
         limit: int,
+        intent: str | None,
         hits: Sequence[Hit],
         notes: Sequence[WaitingRow],
         gone: set[str],
     ) -> None:
         self.reader, self.asked, self.filters, self.limit, self.hits = reader, asked, filters, limit, list(hits)
+        self.intent = intent
         self.notes = {note.uid: note for note in notes}
         self.needed = (0.0 if asked.bare else FLOOR) if filters.least is None else filters.least
         self.cut = cut(asked, filters)
@@ -77,7 +79,7 @@ class Trace:
         brought = candidates(reader, table, asked, filters)
         self.brought = brought.found
         self.shares = shares(reader, asked, brought)
-        self.reads = looked_at(reader, table, asked, filters)
+        self.reads = looked_at(reader, table, asked, filters, self.intent)
         self.weighed = gated(reader, table, self.reads, asked, len(self.reads), 0.0)
         self.relevant = relevant(reader, table, asked, self.reads, filters, self.limit)
         self._number = reader.embedder(BUILTIN, f"{table.model}-v{table.version}", table.dimension)

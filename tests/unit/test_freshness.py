@@ -105,6 +105,22 @@ def test_what_is_past_its_end_is_labelled_and_stands_back(frozen):
     assert FREEZE in frozen.memman(*hook, input=payload.replace('"s"', '"t"')).stdout
 
 
+def test_what_is_past_its_end_takes_no_line_of_what_holds(box):
+    """However few hits are asked for, and whatever sessions reported of it, what holds is among them."""
+    closed = [f"Deploys to production are frozen until Friday, says {name}." for name in ("Ana", "Bo", "Cem", "Dee")]
+    for text in (*closed, HOST):
+        box.remember(text, category="fact")
+    box.drain()
+    for text in closed:
+        ended(box, text)
+    query = ("recall", "are deploys to production frozen", "--limit")
+    told(box, "insights", "feedback", uids(box)[closed[0]], "helpful")
+    assert HOST in told(box, *query, "1")
+    first, second = told(box, *query, "2").splitlines()
+    assert HOST in first
+    assert "past its end" in second
+
+
 def test_a_recall_as_of_a_time_before_the_end_is_as_it_was(frozen):
     """Then it held, and is neither labelled nor put below others."""
     frozen.alter("UPDATE memory SET recorded_at = recorded_at - ?, valid_from = valid_from - ?", 9 * DAY, 9 * DAY)

@@ -93,11 +93,9 @@ def load_vectors(db: apsw.Connection) -> bool:
 MARKED_SINCE = 3
 # The first schema that keeps what a person wants to know of a memory beside what it says.
 ANNOTATED_SINCE = 5
+_NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
 # What holds no longer begins no session.
-_HOLDS_STILL = (
-    " AND NOT EXISTS (SELECT 1 FROM freshness WHERE memory = m.id"
-    " AND ends_at <= CAST(unixepoch('subsec') * 1000 AS INTEGER))"
-)
+_HOLDS_STILL = f" AND NOT EXISTS (SELECT 1 FROM freshness WHERE memory = m.id AND ends_at <= {_NOW})"
 _MOST_COUNTS = 50_000
 # Rows that may mention a name, of which so many are read: more often a name tells little.
 _MENTIONS = 64
@@ -354,6 +352,11 @@ class SqliteReader:
         """Return until when those of `ids` hold that do not hold for ever, in Unix milliseconds."""
         sql = f"SELECT memory, ends_at FROM freshness WHERE memory {LISTED} AND ends_at IS NOT NULL"
         return dict(self.db.execute(sql, (id_list(ids),))) if self.annotated else {}
+
+    def ended(self, ids: "Iterable[int]", as_of: int | None = None) -> set[int]:
+        """Return those of `ids` that are past their end, now or at a time."""
+        sql = f"SELECT memory FROM freshness WHERE memory {LISTED} AND ends_at <= coalesce(?, {_NOW})"
+        return {row for (row,) in self.db.execute(sql, (id_list(ids), as_of))} if self.annotated else set()
 
     def changed_files(self, ids: "Iterable[int]", by: int) -> dict[int, int]:
         """Return, of those of `ids` that name a file changed since, up to `by`, when that was first seen."""
