@@ -46,8 +46,8 @@ class Read(Stage):
     """An anchor whose memory was read, and scored by what it says.
 
     `former` is the memory that it stands for, `session` what the best of its session adds to its score, `maxsim` that
-    of its words to the query's, `behind` the memory among those read that took its place, and `ended` whether it, or that
-    one, is past its end and stands back.
+    of its words to the query's, `behind` the memory among those read that took its place, and `ended` whether it, or
+    that one, is past its end and stands back.
     """
 
     __slots__ = ("anchor", "behind", "ended", "former", "maxsim", "row", "score", "session")
