@@ -80,6 +80,10 @@ _ONLY = frozenset(
     "only just nur lediglich seulement uniquement juste solo sólo solamente únicamente só somente apenas".split()
 )
 _FOR = frozenset("for für pour por para".split())
+_SUBJECTS = frozenset("i you he she it we they who which that".split())
+_WAS = frozenset(("was", "were"))
+# Words before an until that its verb is looked for in.
+_NEAR = 4
 # What may stand between an until and its time, and inside of it.
 _FILLING = frozenset(
     """the of on at in to up and including incl inclusive einschließlich zum zur zu dem den der des das am im le la les
@@ -152,13 +156,24 @@ class _Statement:
     def end(self) -> int | None:
         """Return the first end that is told."""
         for at, word in enumerate(self.words):
-            # From Monday until Friday is so every week, and from 5 to 2000 a range.
-            ranging = self[at - 1] in _DAYS or self[at - 1][:1].isdigit()
-            found = self.when(at + 1) if word in _UNTIL and not ranging else None
+            found = self.when(at + 1) if word in _UNTIL and not (self._ranging(at) or self._over(at)) else None
             found = found or self._only(at) or self._ahead(at)
             if found:
                 return found[0]
         return None
+
+    def _ranging(self, at: int) -> bool:
+        """Whether what stands before the until begins a range: from Monday (noon) until Friday, from 5 to 2000."""
+        return not _DAYS.keys().isdisjoint((self[at - 1], self[at - 2])) or self[at - 1][:1].isdigit()
+
+    def _over(self, at: int) -> bool:
+        """Whether English tells of what is over by then: we waited until, it was down until.
+
+        What was moved, or is frozen, until a day is so until that day.
+        """
+        if self[at - 1].endswith("ed"):
+            return self[at - 2] in _SUBJECTS
+        return not _WAS.isdisjoint(self.words[max(0, at - _NEAR) : at])
 
     def when(self, at: int) -> Found | None:
         """Read a time from word `at` on."""
