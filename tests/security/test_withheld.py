@@ -17,7 +17,8 @@ def held(box):
     """Give a box whose log tells all, and whose store holds one memory of the user, and one of the web back."""
     box.configure(LOG_LEVEL="debug")
     box.remember("The booking service is deployed to Nomad.")
-    box.remember(SAID, source="web")
+    box.remember(SAID, source="web", session="s-held")
+    (box.data.parent / "AGENTS.md").write_text(f"- {SAID.replace('relay.example', 'other.example')}\n")
     done = box.memman("scheduler", "drain", "--trace")
     assert done.returncode == 0
     assert not any(part in done.stdout + done.stderr for part in PARTS)
@@ -43,6 +44,7 @@ def looks(there):
         ("learned",),
         ("diff",),
         ("graph", "related", there),
+        ("sessions", "show", "s-held"),
     )
 
 
@@ -59,6 +61,8 @@ def around(there, other):
         ("recall", "tokens of the booking service", "--history"),
         ("status",),
         ("doctor", "--check", "review"),
+        ("audit",),
+        ("audit", "--files", "AGENTS.md"),
         ("scheduler", "queue", "list"),
     )
 
