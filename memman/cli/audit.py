@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from memman.cli.options import json_option, place, store_option
+from memman.cli.progress import bar
 from memman.cli.show import as_data, short, text
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -30,7 +31,8 @@ def audit(paths: tuple[str, ...], files: bool, as_json: bool) -> None:
         return
     from memman.govern import audit as govern
 
-    found = govern.audit(place())
+    with bar("auditing", "nothing was changed") as progress:
+        found = govern.audit(place(), progress)
     if as_json:
         as_data(found)
         return

@@ -26,6 +26,8 @@ EXAMPLES = 3
 # Texts that the judge reads at once.
 _BATCH = 64
 
+# Told how many of the texts and pairs are read.
+Progress = Callable[[int, int], None]
 # A memory, the other one or 0, and why.
 Found = tuple[int, int, str]
 
@@ -38,6 +40,7 @@ class _Look:
     judge: Judge | None
     ages: Mapping[str, str]
     now: int
+    progress: Progress
 
     @cached_property
     def sample(self) -> list[int]:
@@ -45,13 +48,25 @@ class _Look:
         return quality.sample(self.catalogue.reader, SAMPLE)
 
     @cached_property
+    def alike(self) -> list[tuple[int, int]]:
+        """The pairs that are compared, (older, newer)."""
+        return quality.neighbours(self.catalogue.reader, self.sample, NEIGHBOURS)
+
+    @cached_property
     def pairs(self) -> dict[tuple[int, int], likeness.Finding]:
         """What each pair of alike memories is, (older, newer)."""
-        reader = self.catalogue.reader
-        pairs = quality.neighbours(reader, self.sample, NEIGHBOURS)
-        texts = reader.texts({memory for pair in pairs for memory in pair})
-        found = likeness.compared(self.judge, [(texts[old], texts[new]) for old, new in pairs])
-        return dict(zip(pairs, found, strict=True))
+        texts = self.catalogue.reader.texts({memory for pair in self.alike for memory in pair})
+        found: dict[tuple[int, int], likeness.Finding] = {}
+        for at in range(0, len(self.alike), likeness.BATCH):
+            some = self.alike[at : at + likeness.BATCH]
+            said = likeness.compared(self.judge, [(texts[old], texts[new]) for old, new in some])
+            found |= zip(some, said, strict=True)
+            self.done(len(self.sample) + len(found))
+        return found
+
+    def done(self, count: int) -> None:
+        """Tell how many of the texts and pairs are read that take all the time."""
+        self.progress(count, len(self.sample) + len(self.alike))
 
 
 def _junk(look: _Look) -> Iterator[Found]:
@@ -60,6 +75,7 @@ def _junk(look: _Look) -> Iterator[Found]:
     assert judge is not None  # noqa: S101 - what the judge finds is not looked for without it
     for at in range(0, len(rows), _BATCH):
         batch = rows[at : at + _BATCH]
+        look.done(at)
         judge.read([texts[row] for row in batch])  # remembered, and cheaper together
         for row in batch:
             ((worth, _),) = judge.lines([texts[row]])
@@ -133,15 +149,16 @@ FINDINGS = (
 
 
 @answering
-def audit(place: Chosen) -> dict[str, Any]:
+def audit(place: Chosen, progress: Progress) -> dict[str, Any]:
     """Return how many memories there are, how many were read, and each finding with its count, share and examples.
 
-    The share is of the memories that were looked at; without a judge some findings have neither.
+    The share is of the memories that were looked at; without a judge some findings have neither. `progress` is told
+    (texts and pairs read, of how many).
     """
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
     with reading(place) as catalogue:
         catalogue.reader.hold()
-        look = _Look(catalogue, judge, ages_of(place), now_ms())
+        look = _Look(catalogue, judge, ages_of(place), now_ms(), progress)
         total = quality.current(catalogue.reader)
         findings = [_reported(place, look, one, total) for one in FINDINGS]
         return {

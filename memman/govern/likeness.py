@@ -14,7 +14,7 @@ Finding = Literal["same", "against", ""]
 # Two contradict each other where either would end the other, said later, with this probability.
 AGAINST = 0.8
 # Pairs that the judge reads at once.
-_BATCH = 128
+BATCH = 128
 
 
 def compared(judge: Judge | None, pairs: Sequence[tuple[str, str]]) -> list[Finding]:
@@ -32,9 +32,9 @@ def compared(judge: Judge | None, pairs: Sequence[tuple[str, str]]) -> list[Find
 
 def _relations(judge: Judge | None, asked: Sequence[int], pairs: Sequence[tuple[str, str]]) -> dict[int, Relation]:
     found: dict[int, Relation] = {}
-    for at in range(0, len(asked) if judge else 0, _BATCH):
+    for at in range(0, len(asked) if judge else 0, BATCH):
         assert judge is not None  # noqa: S101 - without one nothing is asked
-        batch = asked[at : at + _BATCH]
+        batch = asked[at : at + BATCH]
         found |= dict(zip(batch, judge.relations([pairs[n] for n in batch]), strict=True))
     return found
 

@@ -18,6 +18,7 @@ VERBS = {
     "relinking": ("graph", "rebuild"),
     "embedding": ("embed", "reembed"),
     "comparing": ("providers", "compare", "--only", "builtin"),
+    "auditing": ("audit",),
     "backing up": ("backup", "create"),
     "verifying": ("backup", "verify", "latest"),
 }
