@@ -57,7 +57,7 @@ def _print(record: dict[str, Any]) -> None:
             "said": record["said"],
             **{name: came.get(name) for name in ("agent", "session", "repository", "revision", "drain")},
             "recorded": when(record["recorded_at"]),
-            "made by": ", ".join(f"{stage}: {model}" for stage, model in record["models"].items()),
+            "made by": _makers(record["models"]) or ("the built-in models" if came.get("models") else ""),
             "replaced": ", ".join(short(other["uid"]) for other in record["before"]),
             "replaced by": short(record["superseded_by"] or ""),
             "evidence": ", ".join(f"{one['kind']} {when(one['at'])}" for one in record["evidence"]),
@@ -68,3 +68,7 @@ def _print(record: dict[str, Any]) -> None:
     for one in record["shown"]:
         where = " ".join(filter(None, (one["way"], one["agent"], one["session"])))
         text(f"{when(one['at'])}  shown      {where}, {counted(one['times'], 'time')}, {one['tokens']} tokens")
+
+
+def _makers(models: dict[str, str]) -> str:
+    return ", ".join(f"{stage}: {model}" for stage, model in models.items())

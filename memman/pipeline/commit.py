@@ -8,7 +8,7 @@ from dataclasses import astuple, replace
 from memman.embed.codes import planes
 from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Note, Scope, Verdict, memory_uid
 from memman.model.trust import unverified
-from memman.model.vocabulary import PROTECTED, REPLACED
+from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
@@ -101,9 +101,14 @@ def _date(unit: Unit, plan: Plan, n: int, memory: int, now: int) -> None:
 
 
 def _models(tools: Tools, plan: Plan) -> dict[str, str]:
-    """Return by stage the models that answered, and what embedded the facts."""
+    """Return by stage the models that answered, and what embedded the facts.
+
+    The built-in ones are named only where they stood in for another: in every receipt they would say nothing new.
+    """
     embedder = tools.embedder.fingerprint
-    return dict(plan.models) | ({"embed": f"{embedder.provider}/{embedder.model}"} if plan.facts else {})
+    answered = {} if tools.llm.provider == BUILTIN else dict(plan.models)
+    embedded = plan.facts and embedder.provider != BUILTIN
+    return answered | ({"embed": f"{embedder.provider}/{embedder.model}"} if embedded else {})
 
 
 def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:

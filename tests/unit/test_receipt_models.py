@@ -19,13 +19,15 @@ def models(box):
     return json.loads(box.store("SELECT models FROM receipt ORDER BY at DESC, note DESC")[0])
 
 
-def test_without_a_key_the_judge_is_named(box):
-    """The built-in model and its embedder are named; a note that is near to nothing was compared by nobody."""
+def test_without_a_key_no_receipt_repeats_the_built_in_models(box):
+    """They are left out of it, and `why` says that it was them; of a store that kept no models it says nothing."""
     box.remember(TEXT)
     box.drain()
-    said = models(box)
-    assert said.keys() == {"extract", "embed"}
-    assert all(name.startswith("builtin/") for name in said.values())
+    assert models(box) == {}
+    (uid,) = box.store("SELECT uid FROM memory")
+    assert "the built-in models" in box.memman("why", uid).stdout
+    box.alter("UPDATE receipt SET models = ''")
+    assert "made by" not in box.memman("why", uid).stdout
 
 
 def test_the_model_that_answered_is_named(box):
