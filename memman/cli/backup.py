@@ -178,6 +178,6 @@ def _told(one: "Restored") -> Iterable[str]:
     if one.forgotten:
         yield f"still forgotten: {counted(one.forgotten, 'memory')}; `memman forget --undo ID` brings one back"
     if one.purged:
-        yield f"still purged: {counted(one.purged, 'memory')}"
+        yield f"still purged: {counted(one.purged, 'memory')}; what you remember again is stored again"
     if one.aside:
         yield f"the previous store was moved to {one.aside}"

@@ -27,9 +27,25 @@ class Buried:
         key = _key(data)
         return cls(key, frozenset(read_file(_texts(data)).split())) if key else cls()
 
+    def since(self, earlier: str) -> "Buried":
+        """Return what was purged later than `earlier` says, the text of another such file of digests."""
+        return Buried(self._key, self._digests.difference(earlier.split()))
+
     def says(self, text: str) -> bool:
         """Whether a text was purged."""
         return bool(self._digests) and _digest(self._key, text) in self._digests
+
+
+def kept(data: str) -> tuple[str, str]:
+    """Return what the files of key and digests say, for another data folder."""
+    return read_file(_path(data)), read_file(_texts(data))
+
+
+def keep(data: str, key: str, texts: str) -> None:
+    """Take over what another data folder kept, where nothing was purged in this one."""
+    if key and not read_file(_path(data)):
+        write_file(_texts(data), texts)
+        write_file(_path(data), key)
 
 
 def bury_texts(data: str, texts: Iterable[str]) -> None:

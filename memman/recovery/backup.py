@@ -21,6 +21,7 @@ import apsw
 from memman import __version__
 from memman.clock import now_ms
 from memman.config import stores
+from memman.config.buried import kept
 from memman.config.env import Settings
 from memman.config.keys import BACKUP_WORDS
 from memman.config.places import fsync_folder, make_folder, open_file, queue_path, read_file, store_path, write_file
@@ -38,6 +39,7 @@ from memman.recovery.manifest import (
     new_id,
     part_file,
 )
+from memman.recovery.tombstones import tombstones_path
 from memman.sqlite import TranslatedErrors, open_reader, open_writer, transcribe
 
 Progress = Callable[[int, int], None]
@@ -127,7 +129,7 @@ def _written(data: str, draft: str, label: str, store: str | None, progress: Pro
         raise DamagedFile(
             f"no backup was created: {fault}; see `memman doctor`, or back up a single store with --store"
         )
-    before = listed(data)
+    before, (key, texts) = listed(data), kept(data)
     manifest = Manifest(
         id=_free(new_id(at, label), before),
         number=1 + max((one.number for one in before.values() if one), default=0),
@@ -139,6 +141,9 @@ def _written(data: str, draft: str, label: str, store: str | None, progress: Pro
         keys=tuple(sorted(Settings.read(data).said)),
         active=read_file(data + "/active"),
         bindings=read_file(data + "/bindings"),
+        purged=read_file(tombstones_path(data)),
+        purged_key=key,
+        purged_texts=texts,
         parts=parts,
     )
     write_file(manifest_path(draft), manifest.text())

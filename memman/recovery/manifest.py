@@ -15,6 +15,8 @@ from memman.model.objects import parsed, typed
 NEWEST = "latest"
 # Beside the tables' rows: the memories that hold, as everywhere where memories are counted.
 CURRENT = "current"
+# What manifests did not say at first.
+_BEFORE = {"purged": "", "purged_key": "", "purged_texts": ""}
 _STAMP = "%Y%m%dT%H%M%SZ"
 _STAMP_LENGTH = 16
 
@@ -35,7 +37,8 @@ class Part:
 class Manifest:
     """What a backup holds. `number` tells the order they were taken in, which a clock that jumps does not.
 
-    `keys` names the settings that were made, without what they say; `active` and `bindings` are those files' text.
+    `keys` names the settings that were made, without what they say; `active` and `bindings` are those files' text, and
+    so are `purged`, `purged_key` and `purged_texts`, by which what was purged is known again.
     """
 
     id: str
@@ -48,6 +51,9 @@ class Manifest:
     keys: tuple[str, ...]
     active: str
     bindings: str
+    purged: str
+    purged_key: str
+    purged_texts: str
     parts: tuple[Part, ...]
 
     @classmethod
@@ -58,7 +64,7 @@ class Manifest:
         """
         path = manifest_path(folder)
         try:
-            sound = typed(cls, _intact(parsed(read_file(path)) or {}))
+            sound = typed(cls, _BEFORE | _intact(parsed(read_file(path)) or {}))
             parts = tuple(Part(**typed(Part, part)) for part in sound["parts"])
             found = cls(**sound | {"keys": tuple(sound["keys"]), "parts": parts})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

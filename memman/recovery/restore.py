@@ -14,6 +14,7 @@ from itertools import count
 
 from memman.clock import now_ms
 from memman.config import stores
+from memman.config.buried import Buried, keep
 from memman.config.places import make_folder, store_path, write_file
 from memman.config.schedule import refuse_stopped, ring
 from memman.locks import exchanging, quiet
@@ -27,7 +28,7 @@ from memman.recovery.manifest import Manifest, Part, backups_path, found
 from memman.recovery.present import Present, carry
 from memman.recovery.purge import erase
 from memman.recovery.swap import aside_path, drafted, finish, put
-from memman.recovery.tombstones import Tombstones
+from memman.recovery.tombstones import Tombstones, tombstones_path
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore
@@ -84,12 +85,18 @@ def restore(
         steps, total = count(1), len(parts) + 2 * len(wanted)
         check(folder, told(parts, steps, total, progress))
         _one_disk(data)
+        # What says the same as something that was purged before the backup was taken was left there by a person.
+        texts = Buried.load(data).since(manifest.purged_texts)
         try:
-            drafts = [_made(data, folder, part, name) for name, part in told(wanted.items(), steps, total, progress)]
-            again = waiting.again(data, folder, manifest.queue, {draft.part.store: draft for draft in drafts}, store)
+            drafts = [
+                _made(data, folder, part, name, texts) for name, part in told(wanted.items(), steps, total, progress)
+            ]
+            held = {draft.part.store: draft for draft in drafts}
+            again = waiting.again(data, folder, manifest.queue, held, store, texts)
             done = [_placed(data, draft, again) for draft in told(drafts, steps, total, progress)]
         finally:
             finish(data)
+        _buried(data, manifest)
         if store is None:
             _choices(data, manifest)
         publish(data)
@@ -129,7 +136,7 @@ def _one_disk(data: str) -> None:
         )
 
 
-def _made(data: str, folder: str, part: Part, name: str) -> Prepared:
+def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepared:
     """Make a store ready; what was purged or forgotten since the backup goes before anybody can find it.
 
     Notes of which something was forgotten come along as they are now: they may have waited then, and no backup that is
@@ -148,7 +155,7 @@ def _made(data: str, folder: str, part: Part, name: str) -> Prepared:
             if name == part.store:
                 carry(store, unit, local, present)
             # What was purged may have come along: another copy of the store holds it still.
-            purged = _purged(store, Tombstones.load(data))
+            purged = _purged(store, Tombstones.load(data), texts, present)
             erase(store, unit, local, purged)
             gone = store.reader.located(present.forgotten) - set(purged)
             forgotten = context.forget(unit, local, store.cell, sorted(gone), now_ms())
@@ -162,10 +169,14 @@ def _made(data: str, folder: str, part: Part, name: str) -> Prepared:
     return Prepared(part, name, receipts, present, memories, sum(forgotten.values()), len(purged))
 
 
-def _purged(store: SqliteStore, buried: Tombstones) -> list[int]:
-    """Return the memories of a store that have a tombstone."""
-    rows = store.db.execute("SELECT id, uid, note FROM memory ORDER BY id")
-    return [memory for memory, uid, note in rows if uid in buried.memories or note in buried.notes]
+def _purged(store: SqliteStore, buried: Tombstones, texts: Buried, present: Present) -> list[int]:
+    """Return the memories of a store that have a tombstone, or say what was purged, unless that is stored now."""
+    rows = store.db.execute("SELECT id, uid, note, text FROM memory ORDER BY id")
+    return [
+        memory
+        for memory, uid, note, text in rows
+        if buried.hold(note, uid) or (texts.says(text) and note not in present.stored)
+    ]
 
 
 def _placed(data: str, draft: Prepared, again: Mapping[str, frozenset[str]]) -> Restored:
@@ -177,6 +188,13 @@ def _placed(data: str, draft: Prepared, again: Mapping[str, frozenset[str]]) -> 
     return Restored(
         draft.name, aside if there else "", draft.memories, len(notes), missing, draft.forgotten, draft.purged
     )
+
+
+def _buried(data: str, manifest: Manifest) -> None:
+    """Bring along what keeps away what was purged, where nothing was purged yet: in another data folder."""
+    if manifest.purged and not os.path.exists(tombstones_path(data)):
+        write_file(tombstones_path(data), manifest.purged)
+    keep(data, manifest.purged_key, manifest.purged_texts)
 
 
 def _choices(data: str, manifest: Manifest) -> None:

@@ -39,8 +39,8 @@ class Tombstones:
     @staticmethod
     def rows(data: str) -> list[tuple[str, str]]:
         """Return (note, memory or WHOLE) of every line, oldest first. Raises DamagedFile."""
-        lines = enumerate(read_file(_path(data)).split("\n"), 1)
-        return [_read(_path(data), number, line) for number, line in lines if line]
+        lines = enumerate(read_file(tombstones_path(data)).split("\n"), 1)
+        return [_read(tombstones_path(data), number, line) for number, line in lines if line]
 
     def hold(self, note: str, memory: str) -> bool:
         """Whether a memory of a note was purged."""
@@ -50,18 +50,19 @@ class Tombstones:
 def bury(data: str, rows: Iterable[tuple[str, str]], at: int) -> None:
     """Keep (note, memory or WHOLE) for ever; on disk when this returns."""
     lines = [_line(f"{at} {note} {memory}") + "\n" for note, memory in rows]
-    before = read_file(_path(data))
+    before = read_file(tombstones_path(data))
     if before and not before.endswith("\n"):  # the disk has changed it: that line is lost, no other must be
         before += "\n"
-    write_file(_path(data), before + "".join(lines))
+    write_file(tombstones_path(data), before + "".join(lines))
 
 
 def dig_up(data: str, memories: Collection[str], notes: Collection[str]) -> None:
     """Let go of memories, and of notes of which all was purged, that a person has brought back."""
-    text = read_file(_path(data))
-    kept = [line for line in text.split("\n") if not line or not _names(_read(_path(data), 0, line), memories, notes)]
+    path = tombstones_path(data)
+    text = read_file(path)
+    kept = [line for line in text.split("\n") if not line or not _names(_read(path, 0, line), memories, notes)]
     if "\n".join(kept) != text:
-        write_file(_path(data), "\n".join(kept))
+        write_file(path, "\n".join(kept))
 
 
 def _names(row: tuple[str, str], memories: Collection[str], notes: Collection[str]) -> bool:
@@ -85,5 +86,6 @@ def _read(path: str, number: int, line: str) -> tuple[str, str]:
     return note, memory
 
 
-def _path(data: str) -> str:
+def tombstones_path(data: str) -> str:
+    """Return the path of the file."""
     return data + "/purged"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from memman.config.buried import Buried
 from memman.config.places import queue_path
 from memman.model.errors import DamagedFile
 from memman.queue.damage import resealed
@@ -22,12 +23,12 @@ Row = dict[str, Any]
 
 
 def again(
-    data: str, folder: str, part: Part | None, drafts: Mapping[str, "Prepared"], only: str | None
+    data: str, folder: str, part: Part | None, drafts: Mapping[str, "Prepared"], only: str | None, purged: Buried
 ) -> dict[str, frozenset[str]]:
     """Have the backup's notes wait again, or those of one store; return their uids by the store of the backup.
 
     `drafts` are the stores that come into force, by the name the backup has for them. What waits now stays; what was
-    purged stays away.
+    purged stays away, by its id and by its words.
     """
     if part is None:
         return {}
@@ -37,7 +38,13 @@ def again(
         journal = _rows(db, "SELECT * FROM journal")
         ledger = _rows(db, "SELECT * FROM ledger")
     buried, known = Tombstones.load(data).touched, _Known(data, drafts)
-    wanted = [note for note in notes if only in {None, note["store"]} and note["uid"] not in buried | known.of(note)]
+    wanted = [
+        note
+        for note in notes
+        if only in {None, note["store"]}
+        and note["uid"] not in buried | known.of(note)
+        and not purged.says(note["text"])
+    ]
     with closing(_queue(data)) as queue, TranslatedErrors(queue.path), Transaction(queue.db):
         put = [note for note in wanted if _put(queue.db, note, known.name(note))]
         uids = {note["uid"] for note in put}

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from conftest import Box
 from memman.govern import stores
 from memman.govern.forget import forget
 from memman.govern.stores import Chosen
@@ -50,6 +51,59 @@ def test_a_store_that_was_moved_aside_brings_nothing_back_that_was_purged(box, p
     assert (told.forgotten, told.memories, told.purged) == (0, 1, 1)
     assert box.store("SELECT text FROM memory") == ["Vite builds the frontend."]
     assert b"bdfgkmnprtvz" not in b"".join(path.read_bytes() for path in box.store_path().parent.iterdir())
+
+
+def test_what_was_purged_stays_away_by_its_words(box, place):
+    """An older backup brings it back neither from another note that said so nor from one that waited."""
+    first, twin = box.remember(TEXT), box.remember(TEXT.replace(".", "!"))
+    box.remember("Redis caches the sessions.", store="other")
+    box.remember(TEXT, store="other")
+    box.drain()
+    waited = box.remember(TEXT.upper())
+    made = take(place.data)
+    box.drain()
+    both = [first, twin, waited]
+    (memory,) = box.store("SELECT uid FROM memory WHERE note = ?", first)
+    purge(place.data, "default", [memory])
+    shutil.rmtree(box.store_path("other").parent)
+    told = {one.store: one for one in restore(place.data, made.id)}
+    box.drain()
+    assert box.store("SELECT text FROM memory") == ["Vite builds the frontend."]
+    assert box.store("SELECT text FROM memory", name="other") == ["Redis caches the sessions."]
+    assert (told["default"].purged, told["other"].purged, told["default"].waiting) == (1, 1, 0)
+    assert not [note for note in both if note in box.store("SELECT note FROM memory")]
+
+
+def test_what_a_person_kept_or_said_again_is_restored(box, place):
+    """Another memory of the same words that outlived the purge comes back, and so does what was said again since."""
+    uid = forgotten(box, place)
+    purge(place.data, "default", [uid])
+    made = take(place.data)
+    box.memman("remember", TEXT)
+    box.drain()
+    again = take(place.data)
+    (other,) = box.store("SELECT uid FROM memory WHERE status = 'current' AND text = ?", TEXT)
+    restore(place.data, made.id)
+    (told,) = restore(place.data, again.id)
+    assert told.purged == 0
+    assert box.store("SELECT uid FROM memory WHERE text = ?", TEXT) == [other]
+
+
+def test_a_backup_keeps_purged_texts_away_from_another_data_folder(box, place, tmp_path):
+    """There what was purged before it was taken comes back by no note of an agent, and the list of ids is there."""
+    uid = forgotten(box, place)
+    purge(place.data, "default", [uid])
+    made = take(place.data)
+    fresh = Box(tmp_path / "fresh", box.environ | {"MEMMAN_DATA_DIR": str(tmp_path / "fresh")})
+    shutil.copytree(box.data / "backups" / made.id, fresh.data / "backups" / made.id)
+    restore(str(fresh.data), made.id)
+    for name in ("purged", "purged.key", "purged.texts"):
+        assert (fresh.data / name).read_text() == (box.data / name).read_text()
+        assert (fresh.data / name).stat().st_mode & 0o777 == 0o600
+    fresh.memman("remember", "--source", "file", TEXT)
+    fresh.memman("remember", "Rollbacks are done by hand.")
+    assert fresh.memman("scheduler", "drain").returncode == 0
+    assert fresh.store("SELECT text FROM memory") == ["Vite builds the frontend.", "Rollbacks are done by hand."]
 
 
 @pytest.mark.parametrize("whole", [True, False])
