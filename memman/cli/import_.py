@@ -51,6 +51,8 @@ def import_(
         text(line)
     if not dry_run:
         text(f"imported {counted(count, 'memory' if was.found.export else 'note')}")
+    for line in _missing(was.preview) if count else ():
+        text(line)
 
 
 # No function of Python's can have the verb's name.
@@ -63,6 +65,11 @@ def _told(preview: "Preview") -> Iterator[str]:
     yield from (f"  {count} {name}" for name, count in preview.new.items())
     if preview.held:
         yield f"  {preview.held} of these read as orders, and will be held back for review"
+    yield from _missing(preview)
+    yield from (f"for example: {said}" for said in preview.samples)
+
+
+def _missing(preview: "Preview") -> Iterator[str]:
+    """Say what does not come in, and why."""
     yield from (f"left out, {name}: {count}" for name, count in preview.left.items() if count)
     yield from (f"not carried: {said}" for said in preview.lacks)
-    yield from (f"for example: {said}" for said in preview.samples)

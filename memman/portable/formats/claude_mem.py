@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import apsw
@@ -15,7 +15,27 @@ _NEEDED = {"observations": {"title", "narrative", "project"}, "session_summaries
 # What of a summary tells something that lasts.
 _SUMMED = ("learned", "completed", "notes")
 _CATEGORIES = {"decision": "decision", "discovery": "insight"}
-_LACKS = "prompts ({prompts}), tokens, files that were read, and what a summary says was asked and comes next"
+_LACKS = (
+    "subtitles, concepts, names of files and counts of tokens, and titles of what says more",
+    "repositories: a project is known by its name alone",
+)
+# Rows of which something does not come in: their table, which they are, and what is said of them.
+_LEFT = (
+    ("user_prompts", "true", "prompts ({}): they are no memories"),
+    (
+        "observations",
+        "facts LIKE '[%\"%]' AND coalesce(narrative, text, '') <> ''",
+        "narratives ({}): the facts of the same observations come in",
+    ),
+    (
+        "session_summaries",
+        "coalesce(nullif(request, ''), nullif(investigated, ''), nullif(next_steps, '')) IS NOT NULL",
+        "of summaries ({}) what was asked, was looked at and comes next",
+    ),
+    ("directives", "status <> 'active'", "directives that are not in force ({})"),
+    ("pending_messages", "true", "messages that claude-mem has not worked through ({})"),
+    ("observation_feedback", "true", "signals of use ({})"),
+)
 
 
 def _path(path: str) -> str:
@@ -31,13 +51,24 @@ def _read(path: str) -> Found:
     path, there = _path(path), files.tables(_path(path))
     with files.database(path) as db:
         items = [*_observations(db), *_summaries(db), *(_directives(db) if "directives" in there else ())]
-        prompts = db.execute("SELECT count(*) FROM user_prompts").get if "user_prompts" in there else 0
-    return Found(tuple(items), (_LACKS.format(prompts=prompts), "repositories: a project is known by its name alone"))
+        return Found(tuple(items), (*_left(db, there), *_LACKS))
+
+
+def _left(db: apsw.Connection, there: Container[str]) -> Iterator[str]:
+    for table, which, said in _LEFT:
+        count = db.execute(f"SELECT count(*) FROM {table} WHERE {which}").get if table in there else 0
+        if count:
+            yield said.format(count)
+
+
+def _project(db: apsw.Connection, table: str) -> str:
+    """Return what names the project of a row: it may have been merged into another."""
+    return "coalesce(merged_into_project, project)" if "merged_into_project" in _columns(db, table) else "project"
 
 
 def _observations(db: apsw.Connection) -> Iterator[Item]:
-    session = _named_session(db, "observations")
-    sql = f"SELECT id, {session}, project, type, title, narrative, facts, text, created_at_epoch FROM observations"
+    session, project = _named_session(db, "observations"), _project(db, "observations")
+    sql = f"SELECT id, {session}, {project}, type, title, narrative, facts, text, created_at_epoch FROM observations"
     for number, thread, project, kind, title, narrative, facts, text, at in db.execute(f"{sql} ORDER BY 9, 1"):
         said = _listed(facts) or [part for part in (narrative or text,) if part] or [title or ""]
         for n, one in enumerate(said):
@@ -46,8 +77,8 @@ def _observations(db: apsw.Connection) -> Iterator[Item]:
 
 
 def _summaries(db: apsw.Connection) -> Iterator[Item]:
-    session = _named_session(db, "session_summaries")
-    sql = f"SELECT id, {session}, project, created_at_epoch, {', '.join(_SUMMED)} FROM session_summaries"
+    session, project = _named_session(db, "session_summaries"), _project(db, "session_summaries")
+    sql = f"SELECT id, {session}, {project}, created_at_epoch, {', '.join(_SUMMED)} FROM session_summaries"
     for number, thread, project, at, *said in db.execute(f"{sql} ORDER BY 4, 1"):
         for name, text in zip(_SUMMED, said, strict=True):
             yield _item(text or "", f"summary {number}/{name}", at, project, thread)
@@ -70,8 +101,12 @@ def _item(text: str, key: str, at: Any, project: str, session: str, category: st
 
 def _named_session(db: apsw.Connection, table: str) -> str:
     """Return the column that names the session: it was renamed once."""
-    names = {name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+    names = _columns(db, table)
     return next((name for name in ("memory_session_id", "sdk_session_id") if name in names), "''")
+
+
+def _columns(db: apsw.Connection, table: str) -> set[str]:
+    return {name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
 
 
 def _listed(facts: str | None) -> list[str]:

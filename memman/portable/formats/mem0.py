@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from memman.model.errors import UsageError
@@ -9,7 +10,13 @@ from memman.model.moments import ms
 from memman.portable import files
 from memman.portable.incoming import Format, Found, Item
 
-_LACKS = ("ids of users, agents and runs; metadata but for a category; hashes, scores and graph relations",)
+# What memories may have beside their text: the fields, and what they are.
+_LEFT = (
+    (("user_id", "agent_id", "run_id", "app_id", "actor_id", "role"), "who they are about or came from ({})"),
+    (("categories", "metadata"), "categories and metadata ({})"),
+    (("expiration_date", "immutable"), "expiration dates and locks ({})"),
+)
+_LACKS = ("ids but to know a memory again, hashes and scores",)
 
 
 def _fits(path: str) -> bool:
@@ -43,7 +50,17 @@ def _read(path: str) -> Found:
     for row in _memories(path):
         moments = (str(row.get(name) or "") for name in ("updated_at", "created_at"))
         items.append(Item(_text(row), key=str(row.get("id") or ""), at=next(filter(None, map(ms, moments)), 0)))
-    return Found(tuple(items), _LACKS)
+    return Found(tuple(items), (*_left(path), *_LACKS))
+
+
+def _left(path: str) -> Iterator[str]:
+    rows, said = _memories(path), json.loads(files.text(path))
+    relations = said.get("relations") if isinstance(said, dict) else None
+    for names, what in _LEFT:
+        if count := sum(any(row.get(name) for name in names) for row in rows):
+            yield what.format(count)
+    if isinstance(relations, list) and relations:
+        yield f"relations of its graph ({len(relations)})"
 
 
 FORMAT = Format("mem0", "memories of mem0 (JSON)", _fits, _read)
