@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from conftest import Box
 from memman.config.repository import repository
 from memman.config.scope import Here, identity, same
 from tests.support.older_store import take_back
@@ -108,6 +109,51 @@ def test_a_clone_elsewhere_is_known_by_its_address(box, repos):
     said(box, one, "remember", NPM)
     box.drain()
     assert found(box, other, "is npm used") == [NPM]
+
+
+def by_export(box, other):
+    """Take a store to another data folder by an export."""
+    said(box, box.data, "export", str(box.data / "out.jsonl"))
+    said(other, box.data, "import", str(box.data / "out.jsonl"))
+
+
+def by_backup(box, other):
+    """Take it there by a backup."""
+    said(box, box.data, "backup", "create")
+    shutil.copytree(box.data / "backups", other.data / "backups")
+    said(other, box.data, "backup", "restore", "latest")
+
+
+def by_copy(box, other):
+    """Copy the store's folder."""
+    shutil.copytree(box.data / "data", other.data / "data")
+
+
+@pytest.mark.parametrize("carry", [by_export, by_backup, by_copy])
+def test_a_clone_on_a_second_data_folder_is_the_same_repository(two, repos, tmp_path, carry):
+    """By the first commit, though the folder it was said in is gone, or by the address, of a shallow clone too."""
+    box, one, other = two
+    there = repos("till", "git@github.com:acme/till.git")
+    rule = "Receipts are printed in Latin-9."
+    said(box, there, "remember", rule)
+    box.drain()
+    second = Box(tmp_path / "second", box.environ | {"MEMMAN_DATA_DIR": str(tmp_path / "second")})
+    second.data.mkdir(mode=0o700)
+    carry(box, second)
+    git(one, "bundle", "create", "--quiet", str(tmp_path / "shop.bundle"), "HEAD")
+    git(tmp_path, "clone", "--quiet", str(tmp_path / "shop.bundle"), "clone")
+    git(there, "commit", "--quiet", "--allow-empty", "--message", "More")
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{there}", "shallow")
+    git(tmp_path / "shallow", "remote", "set-url", "origin", "https://github.com/acme/till")
+    for folder in (one, other, there):
+        shutil.rmtree(folder)
+    questions = {"is npm used": NPM, "what are receipts printed in": rule, "what builds it": MAKE}
+    for folder, holds in ((tmp_path / "clone", NPM), (tmp_path / "shallow", rule)):
+        for question, text in questions.items():
+            assert found(second, folder, question) == ([text] if text == holds else []), question
+        assert found(second, folder, "in which language are answers") == [GERMAN]
+        begun = said(second, folder, "prime")
+        assert not [text for text in questions.values() if text in begun and text != holds]
 
 
 def test_what_holds_for_a_folder_is_labelled_and_begins_no_session_elsewhere(box, repos):
