@@ -7,7 +7,7 @@ FILE holds JSON lines, one a question (`bench/data/edges/questions.jsonl` is the
     {"kind": "temporal|entity|causal|semantic",
      "notes": [{"text": "…", "at": "2026-03-02T09:00:00", "session": "s1"}, …],
      "ask": {"of": 3} or {"name": "Kestrel-7"},
-     "expect": [1, 4]}
+     "expect": [1, 4], "causes": [1]}
 
 `at` is ISO 8601 (UTC where it has no zone) and notes come in the order of their times; `of` and `expect` are places in
 `notes`, counted from 0. Each list of notes is drained, without a model's key, into a store of its own.
@@ -16,7 +16,12 @@ Asked are `graph related NOTE --edge KIND`, or for a name `graph about NAME`. A 
 expected is among the first five lines, or two more than are expected. Beside it, in as many lines: a step along all
 other kinds of edges, what `recall --all` finds for the note's text or the name, and what `timeline --around` shows.
 For each way the figures are the share of questions that it answers, and the share of its lines that were expected, in
-percent. With `--together` all notes are in one store, each list's sessions apart, so that there is much to confuse.
+percent.
+
+Causal edges take a model or a person. `why` tells what recall makes of them: of the questions with `causes`, how many
+find these among the first five lines of `recall --intent why` for the note's text, before they are linked and after.
+
+With `--together` all notes are in one store, each list's sessions apart, so that there is much to confuse.
 """
 
 import argparse
@@ -111,6 +116,13 @@ def recalled(shelf: Shelf, case: Case) -> Answer:
     return shelf.notes([hit.row.uid for hit in hits], of)
 
 
+def why(shelf: Shelf, case: Case) -> Answer:
+    """Ask recall why, as an agent does."""
+    of = case["ask"]["of"]
+    hits = found(shelf.place.data, shelf.place.name, case["notes"][of]["text"], Filters(anywhere=True), 10, "why")
+    return shelf.notes([hit.row.uid for hit in hits], of)
+
+
 def by_time(shelf: Shelf, case: Case) -> Answer:
     """Look at the time line around a note, the nearest first."""
     of = case["ask"].get("of")
@@ -174,7 +186,23 @@ def measured(cases: Sequence[Case], *, together: bool = False, wrong: bool = Fal
                 figures.setdefault(kind, {"questions": len(mine)})[way] = _share(shown)
                 for case, lines in shown if wrong and way == "with" else ():
                     _tell(case, lines)
+        if explained := [case | {"expect": case["causes"]} for case in cases if case.get("causes")]:
+            figures["why"] = {"questions": len(explained), "unlinked": _asked_why(by_notes, explained)}
+            for case in explained:
+                _link(by_notes[_key(case)], case)
+            figures["why"]["linked"] = _asked_why(by_notes, explained)
     return figures
+
+
+def _asked_why(by_notes: dict[str, Shelf], cases: Sequence[Case]) -> dict[str, float]:
+    return _share([(case, _cut(case, why(by_notes[_key(case)], case))) for case in cases])
+
+
+def _link(shelf: Shelf, case: Case) -> None:
+    """Link causes to what they led to, as a person does."""
+    of = case["ask"]["of"]
+    for ends in ((cause, effect) for n in case["causes"] for cause in shelf.of(n) for effect in shelf.of(of)):
+        graph.link(shelf.place, ends, "causal", 1.0, "")
 
 
 def _share(shown: Sequence[tuple[Case, Answer]]) -> dict[str, float]:

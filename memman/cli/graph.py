@@ -47,7 +47,11 @@ _all_scopes = click.option(
 @json_option
 @store_option
 def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, limit: int, as_json: bool) -> None:
-    """Show related memories: nearest and strongest first, those related only in time last."""
+    """Show related memories: nearest and strongest first, those related only in time last.
+
+    A cause is marked "because", an effect "led to", and what is alike "says the same" or "says otherwise" where the
+    judge is sure.
+    """
     from memman.govern import graph as govern
 
     found = govern.related(place(), id_, kind=edge, depth=depth, limit=limit, everywhere=everywhere)
@@ -62,6 +66,7 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
                 one["depth"],
                 one["direction"],
                 one["kind"],
+                one["says"],
                 f"{one['weight']:.2f}",
                 short(one["uid"]),
                 sourced(one["source"], unconfirmed=one["unconfirmed"]),

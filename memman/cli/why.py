@@ -21,7 +21,7 @@ from memman.model.text import sourced
 @json_option
 @store_option
 def why(ids: tuple[str, ...], query: str | None, as_json: bool, **given: Any) -> None:
-    """Show where a memory comes from, what became of it, and where it was shown.
+    """Show where a memory comes from, what it came of and led to, what became of it, and where it was shown.
 
     What its note said is shown to people only, while the queue still has it.
 
@@ -63,6 +63,8 @@ def _print(record: dict[str, Any]) -> None:
             "evidence": ", ".join(f"{one['kind']} {when(one['at'])}" for one in record["evidence"]),
         }
     )
+    for one in record["causes"]:
+        text(f"{one['says']:<7}  {short(one['uid'])}  {one['text']}")
     for one in record["changes"]:
         text(f"{when(one['at'])}  {one['verb']:<9}  {change(one)}".rstrip())
     for one in record["shown"]:

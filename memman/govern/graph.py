@@ -1,9 +1,12 @@
 """Walking from memory to memory along edges, and edges that a person makes."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from memman.clock import now_ms
+from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
+from memman.govern import likeness
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, reading, standing, steadily, writing
@@ -11,6 +14,7 @@ from memman.model.errors import UsageError
 from memman.model.records import Edge
 from memman.model.terms import name as compared
 from memman.model.text import SHORT_ID, clean
+from memman.providers.build import builtin_llm
 from memman.secrets.matcher import redact
 from memman.store import EdgeRow
 from memman.store.filters import Filters
@@ -24,6 +28,9 @@ _FIELDS = ("uid", "text", "category", "source", "unconfirmed", "scope", "status"
 # What an edge of each kind answers is a chain of them, or one step: what happened around a memory, all that names the
 # same things, why it is so, and what is alike.
 DEPTHS = {"temporal": 2, "entity": 2, "causal": 5, "semantic": 1, None: 1}
+# What a memory is to the one that an edge leads to it from.
+_CAUSAL: dict[Direction, str] = {"from": "because", "to": "led to"}
+_LIKENESS: dict[likeness.Finding, str] = {"same": "says the same", "against": "says otherwise", "": ""}
 
 
 @answering
@@ -38,12 +45,14 @@ def related(
 ) -> dict[str, Any]:
     """Return a memory and those around it, nearest first, as `_steps` sorts them; hidden ones are left out.
 
+    Of each, `says` what it is to the memory before it on the way, where an edge or the judge tells.
     Only what holds here is among them, or with `everywhere` all; `elsewhere` counts what was left out at first hand.
     """
     with looking(place) as (catalogue, queue):
         start = one_memory(part, catalogue, queue, place.name)
         walk = _Walk(catalogue, kind, Filters(history=True), None if everywhere else _here(catalogue))
         reached = walk.reached(start, DEPTHS[kind] if depth is None else depth, limit)
+        _compare(place, catalogue, walk.alike)
         asked = catalogue.memories([start])[0]
         return {
             "memory": veiled(place, catalogue.reader, asked["uid"], asked),
@@ -88,6 +97,15 @@ def link(place: Chosen, ends: tuple[str, str], kind: str, weight: float, note: s
     return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}
 
 
+def _compare(place: Chosen, catalogue: Catalogue, alike: Sequence[tuple[dict[str, Any], EdgeRow]]) -> None:
+    """Say of each record whether it says the same as what it is alike to, or otherwise."""
+    texts = catalogue.reader.texts(row for _, edge in alike for row in (edge.near, edge.far))
+    pairs = [(texts[min(edge.near, edge.far)], texts[max(edge.near, edge.far)]) for _, edge in alike]
+    judge = builtin_llm(Settings.load(place.data, place.name)).judge if pairs else None
+    for (record, _), found in zip(alike, likeness.compared(judge, pairs), strict=True):
+        record["says"] = _LIKENESS[found]
+
+
 def _here(catalogue: Catalogue) -> frozenset[int] | None:
     return catalogue.reader.scopes(standing())
 
@@ -101,6 +119,7 @@ class _Walk:
         self.names: set[str] = set()
         self.led: dict[int, bool] = {}
         self.elsewhere = 0
+        self.alike: list[tuple[dict[str, Any], EdgeRow]] = []
 
     def reached(self, start: int, depth: int, limit: int) -> list[dict[str, Any]]:
         """Walk breadth first; each memory is named once, by the most telling edge of the round that found it."""
@@ -111,7 +130,9 @@ class _Walk:
             memories = {memory["id"]: memory for memory in self.catalogue.memories(self._admitted(list(steps)))}
             rim = list(memories)[: limit - len(found)]
             seen.update(steps)
-            found += [_found(memories[row], steps[row], distance) for row in rim]
+            reached = [(_found(memories[row], steps[row], distance), steps[row]) for row in rim]
+            self.alike += [one for one in reached if one[1].kind == "semantic"]
+            found += [record for record, _ in reached]
             if not rim:
                 break
             # Further on, names lead only to what names the same as the memory that was asked about; and of a cause
@@ -152,5 +173,6 @@ def _found(memory: dict[str, Any], step: EdgeRow, distance: int) -> dict[str, An
     direction: Direction = "to" if step.src == step.near else "from"
     edge = {
         "depth": distance, "kind": step.kind, "direction": direction, "weight": step.weight, "detail": step.detail,
+        "says": _CAUSAL[direction] if step.kind == "causal" else "",
     }  # fmt: skip
     return edge | {name: memory[name] for name in _FIELDS}

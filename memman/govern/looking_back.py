@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any
 
 from memman.config.scope import label
-from memman.govern import insights, log
+from memman.govern import graph, insights, log
 from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.errors import UnknownId
 from memman.queue.ledger import Ledger
@@ -19,7 +19,7 @@ _CHANGES = 200
 
 @answering
 def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
-    """Return all that is known of each memory, the changes to it, and where it was shown."""
+    """Return all that is known of each memory, its causes and effects, the changes to it, and where it was shown."""
     records = insights.shown(place, parts)
     if any(record["kind"] == "note" for record in records):
         raise UnknownId("a note that still waits has no memory yet: try again after the next drain")
@@ -29,6 +29,7 @@ def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
             record
             | {
                 "before": catalogue.predecessors(record["id"]),
+                "causes": graph.related(place, record["uid"], kind="causal", depth=1)["related"],
                 "said": "" if place.agent else _said(queue, record["note"]),
                 "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
                 "evidence": _evidence(catalogue.reader.db, record["id"]) if annotated else [],

@@ -99,11 +99,10 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
 async def _judged(tools: Tools, plan: Plan) -> Plan:
     """Ask the model, or the judge, what the facts do to the memories that are near enough to any."""
     offered = _offered(plan.facts, plan.candidates)
-    if not offered and len(_open(plan.facts)) < 2:  # noqa: PLR2004 - a fact alone causes nothing
+    if not offered:
         return plan
     request = _request(plan, offered)
-    # Without memories there is only the question what caused what, which patterns answer.
-    asked = offered and (not tools.sparing or await _bearing(tools, request))
+    asked = not tools.sparing or await _bearing(tools, request)
     try:
         reply = await (tools.llm if asked else tools.builtin).complete(request)
     except Refused:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memman.judge.judge import Judge, Relation
-from memman.llm.builtin.causes import causes
 from memman.llm.builtin.split import extent, sentences
 
 # From these probabilities on a memory is retired, or marked as maybe replaced.
@@ -26,12 +25,12 @@ Judged = tuple[float, dict[str, Any]]
 
 
 def reconcile(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
-    """Answer {"verdicts": [...], "causes": [...]}."""
+    """Answer {"verdicts": [...], "causes": []}: what caused what takes a model."""
     facts, memories = payload["facts"], payload["memories"]
     found = [one for fact in facts for one in _verdicts(fact, memories, judge)] if judge else []
     # The surest first: a note may do only so much.
     verdicts = [verdict for _, verdict in sorted(found, key=lambda one: -one[0])]
-    return {"verdicts": verdicts, "causes": causes(facts, memories, judge)}
+    return {"verdicts": verdicts, "causes": []}
 
 
 def groups(payload: Mapping[str, Any]) -> list[Group]:

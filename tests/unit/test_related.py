@@ -1,0 +1,56 @@
+"""`graph related` and `why` say what a memory is to the one that was asked about."""
+
+import json
+
+import pytest
+
+CAUSE = "Git LFS quota was used up in the second week of each month."
+EFFECT = "Assets moved to Perforce."
+LIMIT = "Customer data may not leave the EU."
+AGAIN = "All data of customers has to stay inside the European Union."
+TABS = "We agreed on tabs for indentation."
+SPACES = "Code is indented with four spaces, no tabs."
+
+
+@pytest.fixture
+def told(box):
+    """Store pairs of memories; return what names each."""
+    uids = {text: box.remember(text, session=str(n)) for n, text in enumerate((CAUSE, EFFECT, LIMIT, AGAIN, TABS))}
+    box.drain()
+    return uids
+
+
+def related(box, uid, kind):
+    """Return what each related memory says, by its text."""
+    ended = box.memman("graph", "related", uid, "--edge", kind, "--json")
+    assert ended.returncode == 0, ended.stderr
+    return {one["text"]: one["says"] for one in json.loads(ended.stdout)["related"]}
+
+
+def test_no_cause_is_linked_without_a_model(box):
+    """A word such as "because" makes no edge: what caused what, a model or a person says."""
+    box.remember("Sessions in Postgres were too slow.", session="a")
+    box.remember("Sessions moved to Redis because sessions in Postgres were too slow.", session="a")
+    box.drain()
+    assert box.store("SELECT * FROM edge WHERE kind = 'causal'") == []
+
+
+def test_causes_and_effects_are_called_so(box, told):
+    """Seen from the effect the cause says "because", and from the cause the effect "led to"."""
+    assert box.memman("graph", "link", told[CAUSE], told[EFFECT], "--type", "causal").returncode == 0
+    assert related(box, told[EFFECT], "causal") == {CAUSE: "because"}
+    assert related(box, told[CAUSE], "causal") == {EFFECT: "led to"}
+    assert f"because  {box.store('SELECT substr(uid, 1, 8) FROM memory WHERE text = ?', CAUSE)[0]}  {CAUSE}" in (
+        box.memman("why", told[EFFECT]).stdout
+    )
+
+
+def test_what_says_the_same_or_otherwise_is_called_so(box, told):
+    """The judge is asked about what semantic edges lead to, and says nothing where it is not sure."""
+    assert related(box, told[LIMIT], "semantic")[AGAIN] == "says the same"
+    assert box.memman("graph", "link", told[LIMIT], told[EFFECT], "--type", "semantic").returncode == 0
+    assert related(box, told[LIMIT], "semantic")[EFFECT] == ""
+    said = box.remember(SPACES, session="later")
+    box.drain()
+    box.memman("graph", "link", said, told[TABS], "--type", "semantic")
+    assert related(box, told[TABS], "semantic")[SPACES] == "says otherwise"
