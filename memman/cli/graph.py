@@ -136,7 +136,7 @@ def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> 
 
 @graph.command()
 @click.option("--dry-run", is_flag=True, help="Say how many edges would be added and dropped; change nothing.")
-@click.option("--stale-only", is_flag=True, help="Link only notes again that would get other edges today.")
+@click.option("--stale-only", is_flag=True, help="Look only at what an older version, or other vectors, have linked.")
 @json_option
 @store_option
 def rebuild(dry_run: bool, stale_only: bool, as_json: bool) -> None:
@@ -146,7 +146,7 @@ def rebuild(dry_run: bool, stale_only: bool, as_json: bool) -> None:
     where = place()
     if dry_run:
         with bar("comparing", "nothing was changed") as progress:
-            found = govern.foreseen(where.data, where.name, progress)
+            found = govern.foreseen(where.data, where.name, progress, stale_only=stale_only)
         _print_foreseen(found, where.name, as_json=as_json)
         return
     with bar("relinking", "what is done stays; `memman graph rebuild` goes on with the rest") as progress:

@@ -86,7 +86,8 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
     fact = Fact(note.text, row["category"] or "fact", row["importance"] or DEFAULT_IMPORTANCE, names)
     origin = note.provenance.origin
     uid, holds = memory_uid(note.uid, 0), scope(note, replace(fact, scope=row["scope"]))
-    unit.add(Draft(uid, note.uid, fact, note.provenance.source, origin, note.queued_at, scope=holds), now)
+    memory = unit.add(Draft(uid, note.uid, fact, note.provenance.source, origin, note.queued_at, scope=holds), now)
+    unit.linked("", memory, memory)
 
 
 def _records(place: Chosen, store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from memman.model.records import Fingerprint
 from memman.pipeline.link import LINKERS
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import learn, resolved
-from memman.upkeep.relink import difference, relink, relink_some
+from memman.upkeep.relink import difference, relink, relink_stale
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -34,24 +34,20 @@ def rebuild(
 
     Causal edges and edges a person made stay. Each batch is one transaction;
     one that was interrupted goes on where it stopped. `progress` is told
-    (memories done, memories in all). With `stale_only` only notes are linked
-    again that would get other edges today. Raises Busy while a drain is at
-    work, and UnknownStore.
+    (memories done, memories in all). With `stale_only` only what other rules
+    or other vectors than today's have linked is linked again, and the text
+    index stays. Raises Busy while a drain is at work, and UnknownStore.
     """
-
-    def all_of(opened: SqliteStore, made: Fingerprint, local: LocalEmbedder) -> int:
-        return relink(opened, made, local, progress)
-
-    def stale(opened: SqliteStore, made: Fingerprint, local: LocalEmbedder) -> int:
-        return relink_some(opened, made, local, difference(opened, made, local, progress).memories)
-
-    return _alone(data, store, stale if stale_only else all_of, learns=True)
+    work = relink_stale if stale_only else relink
+    return _alone(data, store, lambda opened, made, local: work(opened, made, local, progress), learns=True)
 
 
 def foreseen(
     data: str,
     store: str,
     progress: Progress = lambda done, total: None,  # noqa: ARG005
+    *,
+    stale_only: bool = False,
 ) -> dict[str, Any]:
     """Return how many edges of each kind a rebuild would add and drop, and of how many memories; write nothing.
 
@@ -59,7 +55,7 @@ def foreseen(
     """
 
     def work(opened: SqliteStore, made: Fingerprint, local: LocalEmbedder) -> dict[str, Any]:
-        found = difference(opened, made, local, progress)
+        found = difference(opened, made, local, progress, stale_only=stale_only)
         kinds = {kind: {"added": found.added[kind], "dropped": found.dropped[kind]} for kind in LINKERS}
         return {"memories": opened.reader.last(), "stale": len(found.memories), "edges": kinds}
 

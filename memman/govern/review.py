@@ -19,6 +19,7 @@ from memman.providers import builtin_embedder
 from memman.secrets import screened
 from memman.store.sqlite.past import PastReader
 from memman.store.sqlite.unconfirmed import APPROVED
+from memman.upkeep.relink import judged
 
 if TYPE_CHECKING:
     from memman.embed import LocalEmbedder
@@ -177,6 +178,7 @@ def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memo
         fingerprint=local.fingerprint,
         vectors=local.vectors([row.text]),
         local=local,
+        judged=judged(store, [memory]),
     )
     unit.link(connected(PastReader(store.reader, memory, row.recorded_at), subject))
     unit.put_aliases(memory, aliases(row.text))

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
@@ -85,7 +85,7 @@ def _stored(
     judged = list(_judged(admitted, rows))
     retired = _retire(unit, plan, judged, now) + _replace_late(tools, unit, plan, rows, at, now)
     _doubt(unit, judged, now)
-    unit.link(_edges(plan, rows, set(known)))
+    _link(unit, plan, rows, known)
     if plan.samples and plan.vectors is not None:
         fingerprint = made_by(tools.embedder, plan.vectors)
         stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
@@ -267,13 +267,20 @@ def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tu
     return [((number, store.cell(number, vector), *planes(vector)),) for vector in plan.vectors]
 
 
-def _edges(plan: Plan, rows: dict[int, int], known: set[int]) -> list[Edge]:
+def _link(unit: Unit, plan: Plan, rows: dict[int, int], known: Container[int]) -> None:
+    """Store the note's edges, and what made them."""
+    unit.link(_edges(plan, rows, known))
+    if fresh := [row for n, row in rows.items() if n not in known]:
+        unit.linked(plan.linker, min(fresh))
+
+
+def _edges(plan: Plan, rows: dict[int, int], known: Container[int]) -> list[Edge]:
     """Put row ids in place of fact numbers; a fact that was known already brings only causal news."""
     kept = []
     for edge in plan.edges:
         facts = {-1 - place for place in (edge.src, edge.dst) if place < 0}
         held = any(plan.facts[n].held for n in facts)
-        if held or not facts <= rows.keys() or (edge.kind != "causal" and facts & known):
+        if held or not facts <= rows.keys() or (edge.kind != "causal" and any(n in known for n in facts)):
             continue
         src, dst = (rows[-1 - place] if place < 0 else place for place in (edge.src, edge.dst))
         if src != dst:

@@ -28,7 +28,7 @@ class Plan:
     `earlier` holds what is in flight before it in the same store. `local` and
     `vectors` are float32 of shape (facts, dimension): the first from the
     built-in embedder, the second from the configured one. `models` names for
-    each stage that asked any the models that answered.
+    each stage that asked any the models that answered; `linker` is what made the edges.
     """
 
     note: Note
@@ -40,6 +40,7 @@ class Plan:
     causes: tuple[Cause, ...] = ()
     vectors: Vectors | None = None
     edges: tuple[Edge, ...] = ()
+    linker: str = ""
     samples: tuple[float, ...] = ()
     models: tuple[tuple[str, str], ...] = ()
     outcome: Outcome | None = None

@@ -128,6 +128,7 @@ def _add(unit: SqliteUnit, row: Row, present: Present) -> int:
     scope = present.scopes.get(row["uid"]) or Scope(present.closed[row["note"]]["repository"])
     draft = Draft(row["uid"], row["note"], fact, row["source"], row["origin"], row["valid_from"], scope=scope)
     memory = unit.add(draft, row["recorded_at"], held=HELD + draft.uid in present.marks)
+    unit.linked("", memory, memory)
     if PROTECTED + draft.uid in present.marks:
         unit.protect(memory, row["recorded_at"], wanted=True)
     return memory

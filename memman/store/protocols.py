@@ -134,6 +134,9 @@ class Unit(Protocol):
     def link(self, edges: Iterable[Edge]) -> None:
         """Store edges between stored memories."""
 
+    def linked(self, linker: str, first: int, last: int | None = None) -> None:
+        """Note what made the edges of memories from row `first` on, to `last` or the newest."""
+
     def touched(self, memories: Sequence[int]) -> list[int]:
         """Return `memories` and those whose context they are."""
 

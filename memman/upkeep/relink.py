@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,10 +13,10 @@ from memman import __version__
 from memman.embed import LocalEmbedder, Vectors
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import EDGE_KINDS, HIDDEN, JUDGE
-from memman.pipeline.link import LINKERS, Judged, Subject, connected
+from memman.pipeline.link import LINKERS, Judged, Subject, connected, linker
 from memman.pipeline.link.alias import aliases
 from memman.sqlite import LISTED, id_list
-from memman.store.sqlite import vectors
+from memman.store.sqlite import linkers, vectors
 from memman.store.sqlite.past import PastReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
@@ -62,11 +62,13 @@ def difference(
     fingerprint: Fingerprint,
     local: LocalEmbedder,
     progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
+    *,
+    stale_only: bool = False,
 ) -> Difference:
-    """Work out what `relink` would change; each batch is done and rolled back, so that nothing is written."""
-    found, last, total = Difference(Counter(), Counter(), set()), 0, store.reader.last()
-    while batch := _batch(store, last):
-        last = batch[-1].id
+    """Work out what `relink`, or `relink_stale`, would change; each batch is rolled back: nothing is written."""
+    found, total = Difference(Counter(), Counter(), set()), store.reader.last()
+    runs = stale(store, fingerprint) if stale_only else [(1, total)]
+    for batch in _batches(store, runs):
         before = after = set[tuple[int, int, int]]()
         with suppress(_LeftAloneError), store.unit() as unit:
             before = _touching(store, batch)
@@ -78,7 +80,7 @@ def difference(
             counts.update(EDGE_KINDS[kind] for _, kind, _ in edges)
             # An edge is made with the later of its memories.
             found.memories.update(max(src, dst) for src, _, dst in edges)
-        progress(last, total)
+        progress(batch[-1].id, total)
     return found
 
 
@@ -87,17 +89,24 @@ def _touching(store: SqliteStore, batch: Sequence[_Memory]) -> set[tuple[int, in
     return set(store.db.execute(_EDGES, (ids, ids)))
 
 
-def relink_some(store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, memories: set[int]) -> int:
-    """Link the notes of some memories again, batch by batch; return how many memories were done."""
-    last = done = 0
-    while batch := _batch(store, last):
-        last = batch[-1].id
-        notes = [note for note in _notes(batch) if any(memory.id in memories for memory in note)]
-        if notes:
-            with store.unit() as unit:
-                for note in notes:
-                    _relink_note(store, unit, note, fingerprint, local)
-        done += sum(map(len, notes))
+def stale(store: SqliteStore, fingerprint: Fingerprint) -> list[tuple[int, int]]:
+    """Return the runs of rows, as (first, last), that were linked by other rules or other vectors than today's."""
+    return linkers.others(store.db, linker(_judge(store) or fingerprint), store.reader.last())
+
+
+def relink_stale(
+    store: SqliteStore,
+    fingerprint: Fingerprint,
+    local: LocalEmbedder,
+    progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
+) -> int:
+    """Link those memories again that are `stale`, batch by batch; return how many."""
+    done, total = 0, store.reader.last()
+    for batch in _batches(store, stale(store, fingerprint)):
+        with store.unit() as unit:
+            _relink(store, unit, batch, fingerprint, local)
+        done += len(batch)
+        progress(batch[-1].id, total)
     return done
 
 
@@ -108,21 +117,30 @@ def relink(
     progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
 ) -> int:
     """Go over the memories of an open store, batch by batch; return how many were done."""
-    last, done, total = _begun(store, fingerprint), 0, store.reader.last()
-    while batch := _batch(store, last):
-        last = batch[-1].id
+    done, total = 0, store.reader.last()
+    for batch in _batches(store, [(_begun(store, fingerprint) + 1, total)]):
         with store.unit() as unit:
-            for note in _notes(batch):
-                _relink_note(store, unit, note, fingerprint, local)
+            _relink(store, unit, batch, fingerprint, local)
             unit.index([memory.id for memory in batch])
             for memory, text in store.reader.texts(one.id for one in batch).items():
                 unit.put_aliases(memory, aliases(text))
-            unit.set_meta(_KEY, json.dumps([last, __version__, str(fingerprint)]))
+            unit.set_meta(_KEY, json.dumps([batch[-1].id, __version__, str(fingerprint)]))
         done += len(batch)
-        progress(last, total)
+        progress(batch[-1].id, total)
     with store.unit() as unit:
         unit.set_meta(_KEY, None)
     return done
+
+
+def _relink(
+    store: SqliteStore, unit: SqliteUnit, batch: Sequence[_Memory], fingerprint: Fingerprint, local: LocalEmbedder
+) -> None:
+    """Link a batch again, and note by what, unless the judge has yet to read some of it."""
+    for note in _notes(batch):
+        _relink_note(store, unit, note, fingerprint, local)
+    judge, ids = _judge(store), [memory.id for memory in batch]
+    read = judge is None or len(_found(store, ids, judge)) == len(ids)
+    unit.linked(linker(judge or fingerprint) if read else "", ids[0], ids[-1])
 
 
 def _begun(store: SqliteStore, fingerprint: Fingerprint) -> int:
@@ -131,11 +149,19 @@ def _begun(store: SqliteStore, fingerprint: Fingerprint) -> int:
     return int(last) if rules == [__version__, str(fingerprint)] else 0
 
 
-def _batch(store: SqliteStore, after: int) -> list[_Memory]:
-    """Return the next memories, cut between two notes."""
+def _batches(store: SqliteStore, runs: Iterable[tuple[int, int]]) -> Iterator[list[_Memory]]:
+    """Yield the memories of some runs of rows, each of which begins with a note, cut between two notes."""
+    for first, last in runs:
+        done = first - 1
+        while batch := _batch(store, done, last):
+            yield batch
+            done = batch[-1].id
+
+
+def _batch(store: SqliteStore, after: int, last: int) -> list[_Memory]:
     columns = "id, text, note, origin, valid_from, recorded_at, status, entities"
-    sql = f"SELECT {columns} FROM memory WHERE id > ? ORDER BY id LIMIT ?"
-    batch = [_Memory(*row) for row in store.db.execute(sql, (after, BATCH))]
+    sql = f"SELECT {columns} FROM memory WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
+    batch = [_Memory(*row) for row in store.db.execute(sql, (after, last, BATCH))]
     whole = [memory for memory in batch if memory.note != batch[-1].note]
     return whole if len(batch) == BATCH and whole else batch
 
@@ -161,7 +187,7 @@ def _relink_note(
         fingerprint=fingerprint,
         vectors=_vectors(store, note, fingerprint, local),
         local=local if fingerprint == local.fingerprint else None,
-        judged=_judged(store, ids),
+        judged=judged(store, ids),
     )
     for memory in ids:
         unit.unlink(tuple(LINKERS), memory)
@@ -175,14 +201,24 @@ def _vectors(store: SqliteStore, note: Sequence[_Memory], fingerprint: Fingerpri
     return _stored(store, [memory.id for memory in note], fingerprint)
 
 
-def _judged(store: SqliteStore, ids: Sequence[int]) -> Judged | None:
+def judged(store: SqliteStore, ids: Sequence[int]) -> Judged | None:
     """Return what the judge has made of memories, None in a store that it has not read."""
+    made = _judge(store)
+    return Judged(made, _stored(store, ids, made)) if made else None
+
+
+def _judge(store: SqliteStore) -> Fingerprint | None:
+    """Return the newest judge of whom there are vectors."""
     made = [fingerprint for fingerprint in vectors.embedders(store.db) if fingerprint.provider == JUDGE]
-    return Judged(made[-1], _stored(store, ids, made[-1])) if made else None
+    return made[-1] if made else None
 
 
 def _stored(store: SqliteStore, ids: Sequence[int], fingerprint: Fingerprint) -> Vectors:
-    number = store.reader.embedder_id(fingerprint)
-    stored = vectors.unpacked(store.db, number, ids) if number is not None else {}
+    stored = _found(store, ids, fingerprint)
     nothing = np.zeros(fingerprint.dimension, np.float32)
     return np.stack([stored.get(memory, nothing) for memory in ids])
+
+
+def _found(store: SqliteStore, ids: Sequence[int], fingerprint: Fingerprint) -> dict[int, Vectors]:
+    number = store.reader.embedder_id(fingerprint)
+    return vectors.unpacked(store.db, number, ids) if number is not None else {}

@@ -2,6 +2,7 @@ import asyncio
 import json
 from dataclasses import replace
 
+import apsw
 import pytest
 
 from memman.config.env import Settings
@@ -11,15 +12,18 @@ from memman.hot.recall import found
 from memman.locks import drain_lock
 from memman.model.errors import Busy, UnknownStore
 from memman.model.records import Cause, Edge, Fact, Note, Provenance, Verdict, memory_uid
-from memman.model.vocabulary import EDGE_KINDS
+from memman.model.vocabulary import EDGE_KINDS, JUDGE
 from memman.pipeline.commit import commit
 from memman.pipeline.link import link
 from memman.pipeline.plan import Plan
 from memman.store.filters import Filters
+from memman.store.sqlite.linkers import mark, others, runs
+from memman.store.sqlite.load import link as link_imported
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep import relink
 
 MINUTE = 60_000
+JUDGES = f"SELECT id FROM embedder WHERE provider = '{JUDGE}'"
 NOTES = 40
 TOPICS = (
     "The nightly backup of host{n} writes to the S3 bucket.",
@@ -192,17 +196,81 @@ def test_a_dry_run_says_what_a_rebuild_does_and_writes_nothing(data):
     assert (again["stale"], again["memories"]) == (0, 2 * NOTES)
 
 
-def test_only_what_is_stale_is_linked_again(data):
-    """Notes whose edges would be others today get these, and no other note is touched."""
+def linkers(data):
+    """Return which linker made the edges from which row on."""
+    store = SqliteStore.open(data, "default")
+    try:
+        return runs(store.db)
+    finally:
+        store.close()
+
+
+def test_only_what_is_stale_is_looked_at(data):
+    """What other rules have linked is linked again, and no other memory is touched."""
     rebuild(data, "default")
-    whole = edges(data)
+    whole, (today,) = edges(data), linkers(data)
     altered(data, f"DELETE FROM link WHERE max(src, dst) IN (30, 50) AND kind <> {EDGE_KINDS.index('causal')}")
+    without = edges(data)
+    assert rebuild(data, "default", stale_only=True) == foreseen(data, "default", stale_only=True)["stale"] == 0
+    marked = json.dumps([today, (29, "0 earlier"), (33, today[1])])
+    altered(data, f"UPDATE meta SET value = '{marked}' WHERE key = 'linkers'")
+    assert foreseen(data, "default", stale_only=True)["stale"] == 1
+    assert edges(data) == without
     assert rebuild(data, "default", stale_only=True) == 4
-    assert edges(data) == whole
+    assert linkers(data) == [today]
+    assert edges(data) == without | {edge: said for edge, said in whole.items() if 30 in edge[1:]}
+
+
+def test_what_drains_link_is_not_stale(data):
+    """A drain notes by what it links; in a store of before nobody knows."""
     assert rebuild(data, "default", stale_only=True) == 0
+    altered(data, "DELETE FROM meta WHERE key = 'linkers'")
+    assert rebuild(data, "default", stale_only=True) == 2 * NOTES
+    assert rebuild(data, "default", stale_only=True) == 0
+
+
+def test_what_the_judge_has_not_read_stays_stale(data):
+    """Linked before the judge has read all of it, a batch is linked again afterwards."""
+    altered(data, "DELETE FROM meta WHERE key = 'linkers'")
+    altered(data, f"DELETE FROM vector WHERE memory = 9 AND embedder = ({JUDGES})")
+    assert rebuild(data, "default", stale_only=True) == 2 * NOTES
+    assert rebuild(data, "default", stale_only=True) == 2 * NOTES
+
+
+@pytest.mark.parametrize(
+    ("linker", "first", "last", "after"),
+    [
+        ("a", 9, None, [(1, "a"), (5, "b"), (9, "a")]),
+        ("b", 9, None, [(1, "a"), (5, "b")]),
+        ("a", 5, 9, [(1, "a"), (10, "b")]),
+        ("c", 2, 2, [(1, "a"), (2, "c"), (3, "a"), (5, "b")]),
+        ("c", 1, None, [(1, "c")]),
+        ("b", 1, 4, [(1, "b")]),
+    ],
+)
+def test_neighbours_linked_alike_are_one_run(linker, first, last, after, tmp_path):
+    """However runs are cut, each row keeps what linked it, and neighbours of one kind are joined."""
+    db = apsw.Connection(str(tmp_path / "runs.db"))
+    db.execute("CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT)")
+    mark(db, "a", 1)
+    mark(db, "b", 5)
+    mark(db, linker, first, last)
+    assert runs(db) == after
+    assert sum(end - start + 1 for start, end in others(db, "", 20)) == 20
+    db.close()
 
 
 def test_an_unknown_store_is_not_made(data):
     """A store that is not there is an error."""
     with pytest.raises(UnknownStore):
         rebuild(data, "nowhere")
+
+
+def test_what_came_in_by_an_import_is_stale(data):
+    """What made the edges of an export nobody knows."""
+    (before,) = linkers(data)
+    store = SqliteStore.open(data, "default")
+    with store.unit() as unit:
+        link_imported(unit, [], {}, frozenset({30, 32}))
+    store.close()
+    assert linkers(data) == [before, (30, ""), (33, before[1])]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from memman.model.records import Edge
+from memman.model.records import Edge, Fingerprint
 from memman.pipeline.embed import made_by
 from memman.pipeline.judged import fingerprint as judged_by
 from memman.pipeline.link.causal import causal
@@ -15,7 +15,10 @@ from memman.pipeline.link.temporal import temporal
 from memman.pipeline.plan import Plan, Tools
 from memman.store.protocols import Reader
 
-__all__ = ["LINKERS", "Judged", "Subject", "connected", "link"]
+__all__ = ["LINKERS", "Judged", "Subject", "connected", "link", "linker"]
+
+# Counted up with every change to what is linked, so that `graph rebuild --stale-only` finds what was linked before it.
+_RULES = 1
 
 # The kinds that follow from what is stored, so that they can be worked out again at any time.
 LINKERS: dict[str, Callable[[Reader, Subject], list[Edge]]] = {
@@ -41,8 +44,14 @@ async def link(tools: Tools, plan: Plan) -> Plan:
         local=tools.local if tools.embedder is tools.local else None,
         judged=Judged(judged_by(tools.judge), tools.judge.about(texts)) if tools.judge else None,
     )
+    made = subject.judged.fingerprint if subject.judged else subject.fingerprint
     edges = (*connected(tools.reader, subject), *causal(tools.reader, plan))
-    return replace(plan, edges=edges, samples=tuple(sampled(tools.reader, subject)))
+    return replace(plan, edges=edges, linker=linker(made), samples=tuple(sampled(tools.reader, subject)))
+
+
+def linker(fingerprint: Fingerprint) -> str:
+    """Name what makes edges by today's rules, and the vectors that it finds what is alike by."""
+    return f"{_RULES} {fingerprint}"
 
 
 def connected(reader: Reader, subject: Subject) -> list[Edge]:

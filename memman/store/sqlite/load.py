@@ -10,6 +10,7 @@ import apsw
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import EDGE_KINDS, HELD
 from memman.secrets import SCREEN
+from memman.store.sqlite import linkers
 from memman.store.sqlite.dump import LISTS, SIDES, Record, columns
 from memman.store.sqlite.schema import UNIT_WEIGHT
 from memman.store.sqlite.seal import SEALED
@@ -60,7 +61,7 @@ def add(unit: SqliteUnit, records: Sequence[Record], rows: dict[str, int], *, in
 
 
 def link(unit: SqliteUnit, records: Iterable[Record], rows: Mapping[str, int], new: frozenset[int]) -> None:
-    """Store the edges of which an end is new, once all memories are there."""
+    """Store the edges of which an end is new, once all memories are there; what made them is not known."""
     edges = (
         (rows[record["uid"]], edge, rows[edge["to"]])
         for record in records
@@ -75,6 +76,8 @@ def link(unit: SqliteUnit, records: Iterable[Record], rows: Mapping[str, int], n
             if not new.isdisjoint((src, dst))
         ],
     )
+    if new:
+        linkers.mark(unit.db, "", min(new), max(new))
 
 
 def put_vectors(unit: SqliteUnit, records: Iterable[Mapping[str, Any]], rows: Mapping[str, int]) -> set[int]:

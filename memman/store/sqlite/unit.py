@@ -13,7 +13,7 @@ from memman.model.terms import index_terms
 from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
 from memman.store import MemoryRow
-from memman.store.sqlite import rejected, seal, vectors
+from memman.store.sqlite import linkers, rejected, seal, vectors
 from memman.store.sqlite.images import Record
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
@@ -365,6 +365,10 @@ class SqliteUnit:
             f" detail = excluded.detail WHERE excluded.weight > weight AND {_MADE_BY_RULE}",
             rows,
         )
+
+    def linked(self, linker: str, first: int, last: int | None = None) -> None:
+        """Note what made the edges of memories from row `first` on, to `last` or the newest; no undo takes it back."""
+        linkers.mark(self.db, linker, first, last)
 
     def link_by_hand(self, edge: Edge, at: int) -> None:
         """Store a person's edge over whatever edge of its kind there is; its detail must begin with MANUAL."""
