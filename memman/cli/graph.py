@@ -6,6 +6,7 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.person import confirm
 from memman.cli.progress import bar
 from memman.cli.show import ago, as_data, freshness, short, table, text
 from memman.model.plural import counted
@@ -137,24 +138,42 @@ def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> 
 @graph.command()
 @click.option("--dry-run", is_flag=True, help="Say how many edges would be added and dropped; change nothing.")
 @click.option("--stale-only", is_flag=True, help="Look only at what an older version, or other vectors, have linked.")
+@click.option("--with-model", is_flag=True, help="Then ask the configured model what caused what.")
 @json_option
 @store_option
-def rebuild(dry_run: bool, stale_only: bool, as_json: bool) -> None:
-    """Recompute all edges; those added by hand are kept."""
+def rebuild(dry_run: bool, stale_only: bool, with_model: bool, as_json: bool) -> None:
+    """Recompute all edges but causal ones; those added by hand are kept.
+
+    With a model, causal edges are added where it names a cause among memories that no model has compared yet. It is
+    billed for that; the calls count in the ledger and within the daily budget, and the next run goes on from there.
+    """
+    from memman.govern import causes
     from memman.govern import rebuild as govern
 
     where = place()
+    cost = causes.estimate(where.data, where.name) if with_model else None
     if dry_run:
         with bar("comparing", "nothing was changed") as progress:
             found = govern.foreseen(where.data, where.name, progress, stale_only=stale_only)
-        _print_foreseen(found, where.name, as_json=as_json)
+        _print_foreseen(found | ({"model": cost._asdict()} if cost else {}), where.name, as_json=as_json)
         return
+    if cost and cost.questions:
+        confirm(f"Ask {_taken(cost._asdict())}?")
     with bar("relinking", "what is done stays; `memman graph rebuild` goes on with the rest") as progress:
-        count = govern.rebuild(where.data, where.name, progress, stale_only=stale_only)
+        done = {"relinked": govern.rebuild(where.data, where.name, progress, stale_only=stale_only)}
+    if cost:
+        with bar("asking", "the answers are kept; the same command goes on with the rest") as progress:
+            done |= causes.ask(where.data, where.name, progress)
     if as_json:
-        as_data({"store": where.name, "relinked": count})
-    else:
-        text(f"rebuilt the edges of {counted(count, 'memory')} in store {where.name!r}")
+        as_data({"store": where.name} | done)
+        return
+    text(f"rebuilt the edges of {counted(done['relinked'], 'memory')} in store {where.name!r}")
+    if cost:
+        text(f"{counted(done['asked'], 'answer')} of {cost.provider}, {counted(done['causes'], 'causal edge')}")
+
+
+def _taken(cost: dict[str, Any]) -> str:
+    return f"{cost['provider']} {counted(cost['questions'], 'question')}, about {cost['tokens']:,} tokens at most"
 
 
 def _print_foreseen(found: dict[str, Any], store: str, *, as_json: bool) -> None:
@@ -163,6 +182,8 @@ def _print_foreseen(found: dict[str, Any], store: str, *, as_json: bool) -> None
         return
     table([(kind, f"{one['added']} to add", f"{one['dropped']} to drop") for kind, one in found["edges"].items()])
     text(f"{counted(found['stale'], 'memory')} in store {store!r} would get other edges; nothing was changed")
+    if "model" in found:
+        text(f"to be asked: {_taken(found['model'])}")
 
 
 def _said(one: dict[str, Any]) -> str:

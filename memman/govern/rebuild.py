@@ -62,10 +62,15 @@ def foreseen(
     return _alone(data, store, work)
 
 
-def _alone(data: str, store: str, work: Work[T], *, learns: bool = False) -> T:
+def check(data: str, store: str) -> None:
+    """Raise where nothing may be rebuilt now, or the store is not there."""
     refuse_stopped(data, "graph rebuild")
     if not stores.exists(data, stores.checked(store)):
         raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
+
+
+def _alone(data: str, store: str, work: Work[T], *, learns: bool = False) -> T:
+    check(data, store)
     with drain_lock(data):
         return asyncio.run(_done(data, store, work, learns=learns))
 

@@ -75,6 +75,7 @@ ASKED = {
     "config set": "for a provider, an endpoint and a key",
     "embed swap": "for a provider elsewhere",
     "gc": "except with --dry-run",
+    "graph rebuild": "with --with-model, where there is something to ask",
     "import": "except with --dry-run",
     "insights protect": "",
     "insights verify": "",

@@ -96,12 +96,23 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     return await _with_rests(tools, _asked_again(tools, plan))
 
 
+def compared(plan: Plan) -> tuple[Request, list[Candidate]] | None:
+    """Return the question what the facts do to the candidates near enough to any, and these; None without any."""
+    offered = _offered(plan.facts, plan.candidates)
+    return (_request(plan, offered), offered) if offered else None
+
+
+def causes(plan: Plan, offered: Sequence[Candidate], data: Mapping[str, Any]) -> tuple[Cause, ...]:
+    """Return what of an answer tells what caused what."""
+    return tuple(_causes(_open(plan.facts), offered, data))
+
+
 async def _judged(tools: Tools, plan: Plan) -> Plan:
     """Ask the model, or the judge, what the facts do to the memories that are near enough to any."""
-    offered = _offered(plan.facts, plan.candidates)
-    if not offered:
+    question = compared(plan)
+    if question is None:
         return plan
-    request = _request(plan, offered)
+    request, offered = question
     asked = not tools.sparing or await _bearing(tools, request)
     try:
         reply = await (tools.llm if asked else tools.builtin).complete(request)
@@ -214,7 +225,7 @@ def _day(moment: int) -> str:
 def _settled(plan: Plan, offered: Sequence[Candidate], reply: Reply) -> Plan:
     facts = _open(plan.facts)
     verdicts = tuple(_verdicts(facts, offered, reply.data))
-    return replace(plan, verdicts=verdicts, causes=tuple(_causes(facts, offered, reply.data)))
+    return replace(plan, verdicts=verdicts, causes=causes(plan, offered, reply.data))
 
 
 def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Verdict]:

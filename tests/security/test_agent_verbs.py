@@ -1,6 +1,7 @@
 """What an agent may run, what it is refused, and what only a person's answer at their terminal does."""
 
 import os
+import shutil
 
 import pytest
 from every_verb import CALLS, LEAVES, calls, made, variants
@@ -129,6 +130,11 @@ def _asking(box):
     (other / "env").touch(mode=0o600)
     (other / "env").write_text("MEMMAN_LLM_ENDPOINT=http://localhost:1\n")
     lines["providers compare"] = ["providers", "compare", "--data-dir", str(other)]
+    both = box.data.parent / "both"
+    shutil.copytree(box.data, both)
+    (both / "env").touch(mode=0o600)
+    (both / "env").write_text("MEMMAN_LLM_ENDPOINT=http://localhost:1\n")
+    lines["graph rebuild"] = ["graph", "rebuild", "--with-model", "--data-dir", str(both)]
     lines["rule write"] += ["--apply"]
     lines["scan"] = ["scan", "--fix"]
     lines["scheduler queue purge"] = ["scheduler", "queue", "purge", "--parked"]
@@ -149,7 +155,7 @@ def test_what_asks_does_nothing_without_a_yes(box, asking):
 
 def test_what_asks_is_done_once_a_person_agrees(box, asking):
     """At a terminal each verb of the table does its work after the answer it asks for, whatever the streams are."""
-    for verb in sorted(asking.keys() - {"embed swap", "providers compare"}, key=LATER.__contains__):
+    for verb in sorted(asking.keys() - {"embed swap", "graph rebuild", "providers compare"}, key=LATER.__contains__):
         done = box.person(*asking[verb])
         assert (done.returncode, done.asked.count(" to go on: ")) == (0, 1), (verb, done)
         assert done.stdout
