@@ -1,6 +1,7 @@
 """What is worth keeping, what goes out of recall and comes back, and what sessions' reports do to the order."""
 
 import json
+from pathlib import Path
 
 from memman.model.reliability import CLAMP, factor, reliability, sessions
 from memman.model.worth import BOUND, Kept, worth
@@ -107,22 +108,38 @@ def test_reports_move_a_score_within_the_clamp_and_are_shown(box):
     assert [hit["uid"] for hit in json.loads(told(box, *query, "--as-of", "1h"))["hits"]] == []
 
 
+SCOPES = Path(__file__).parents[2] / "bench/data/scopes"
+
+
+def read(name):
+    """Read a file of the benchmark's two repositories."""
+    return [json.loads(line) for line in (SCOPES / f"{name}.jsonl").read_text().splitlines()]
+
+
 def test_prompts_and_recalls_change_no_reliability_and_no_order(box, rounds):
-    """Being shown, or passed over, again and again is no evidence."""
-    for text in (*PAIR, HERON, MOSS, TEA):
-        box.remember(text, category="fact")
+    """Being shown, or passed over, again and again is no evidence: every score and confidence stays as it was."""
+    for one in read("harbor")[: rounds(20, 200)]:
+        box.remember(one["text"])
     box.drain()
-    query = ("recall", "what does the billing service do", "--all")
-    before = told(box, *query, "--json")
+    questions = [one["question"] for one in read("harbor-questions")[: rounds(5, 50)]]
+    elsewhere = [one["question"] for one in read("quill-questions")]
+
+    def answers():
+        hits = [json.loads(told(box, "recall", one, "--json"))["hits"] for one in questions]
+        return [[(hit["uid"], hit["score"], hit["confidence"], hit["reliability"]) for hit in some] for some in hits]
+
+    before = answers()
+    box.drain()
+    began = [line[:8] for line in told(box, "prime").splitlines()]
     for n in range(rounds(20, 1_000)):
-        payload = json.dumps({"session_id": f"s{n % 7}", "prompt": f"Where does heron number {n} nest, by the canal?"})
-        box.memman("hook", "user-prompt", "--host", "codex", input=payload)
-    for _ in range(rounds(5, 50)):
-        told(box, *query)
+        asked = {"session_id": f"s{n % 40}", "prompt": f"{elsewhere[n % len(elsewhere)]} (ticket {n})"}
+        box.memman("hook", "user-prompt", "--host", "codex", input=json.dumps(asked))
     box.drain()
+    assert [line[:8] for line in told(box, "prime").splitlines()] == began
+    for question in questions:
+        told(box, "recall", question)
+    box.drain()
+    assert box.store("SELECT count(*) FROM shown") > [0]
     assert box.store("SELECT count(*) FROM evidence") == [0]
-    scores = [
-        [(hit["uid"], hit["score"]) for hit in json.loads(said)["hits"]]
-        for said in (before, told(box, *query, "--json"))
-    ]
-    assert scores[0] == scores[1]
+    assert answers() == before
+    assert sum(map(len, before)) > len(questions)
