@@ -1,13 +1,14 @@
 """Two repositories in one store: what is recalled in each, and what a session begins with, by real processes.
 
-Usage: python -m bench.scope [--json FILE]. Facts, questions and personal wishes are in `bench/data/scopes`, written by
-somebody who had seen nothing of memman. The first repository is moved, and has a work tree and a clone, before it is
-asked again.
+Usage: python -m bench.scope [--told] [--json FILE]. Facts, questions and personal wishes are in `bench/data/scopes`,
+written by somebody who had seen nothing of memman. The first repository is moved, and has a work tree and a clone,
+before it is asked again; then the store is taken to a second home by a backup, where there is but a clone of each.
 """
 
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,11 +29,15 @@ def lines(name: str) -> list[dict[str, Any]]:
 class Home:
     """A home of its own, with two repositories below it."""
 
-    def __init__(self, folder: str) -> None:
-        self.root = Path(folder)
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir()
         kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
-        self.environ = kept | {"HOME": folder, "GIT_CONFIG_GLOBAL": os.devnull}
+        self.environ = kept | {"HOME": str(root), "GIT_CONFIG_GLOBAL": os.devnull}
         self.folders = {name: self.root / name for name in REPOSITORIES}
+
+    def begin(self) -> None:
+        """Make the repositories, each with its own first commit."""
         for name, place in self.folders.items():
             place.mkdir()
             self.git(place, "init", "--quiet")
@@ -57,14 +62,19 @@ class Home:
         return [hit["text"] for hit in json.loads(self.run(folder, "recall", "--json", question))["hits"]]
 
 
-def learned(home: Home) -> dict[str, set[str]]:
-    """Have the facts of each repository, and half of the wishes in each, remembered; return the facts."""
+def learned(home: Home, *, told: bool) -> dict[str, set[str]]:
+    """Have the facts of each repository, and half of the wishes in each, remembered; return the facts.
+
+    With `told` the wishes are said to be personal.
+    """
     wishes = [one["text"] for one in lines("personal")]
     facts = {}
     for n, name in enumerate(REPOSITORIES):
         mine = [one["text"] for one in lines(name)]
         facts[name] = set(mine)
-        home.run(home.folders[name], "remember", "--lines", "-", said="\n".join([*mine, *wishes[n::2]]))
+        personal = ("--scope", "personal") if told else ()
+        for options, texts in (((), mine), (personal, wishes[n::2])):
+            home.run(home.folders[name], "remember", "--lines", *options, "-", said="\n".join(texts))
     home.run(home.root, "scheduler", "drain", "--wait")
     return facts
 
@@ -85,10 +95,22 @@ def asked(home: Home, folder: Path, name: str, other: set[str]) -> dict[str, int
     }
 
 
-def measured(folder: str) -> dict[str, Any]:
-    """Measure all of it in a home of its own."""
-    home = Home(folder)
-    facts = learned(home)
+def carried(home: Home, places: dict[str, Path]) -> Home:
+    """Take the store to a second home by a backup, and clone the repositories there."""
+    second = Home(home.root.with_name("second"))
+    home.run(home.root, "backup", "create")
+    shutil.copytree(home.root / ".memman/backups", second.root / ".memman/backups")
+    second.run(second.root, "backup", "restore", "latest", "--to", "default")
+    for name, place in places.items():
+        second.git(second.root, "clone", "--quiet", str(place), name)
+    return second
+
+
+def measured(folder: str, *, told: bool = False) -> dict[str, Any]:
+    """Measure all of it in homes of their own."""
+    home = Home(Path(folder) / "first")
+    home.begin()
+    facts = learned(home, told=told)
     first, second = REPOSITORIES
     moved = home.folders[first].rename(home.root / "renamed")
     home.git(moved, "worktree", "add", "--quiet", str(home.root / "tree"))
@@ -97,9 +119,18 @@ def measured(folder: str) -> dict[str, Any]:
     places[second] = (home.folders[second], second)
     others = {first: facts[second], second: facts[first]}
     figures = {what: asked(home, place, name, others[name]) for what, (place, name) in places.items()}
+    elsewhere = carried(home, {first: moved, second: home.folders[second]})
+    for name in REPOSITORIES:
+        figures[f"{name}, cloned in a second home"] = asked(elsewhere, elsewhere.folders[name], name, others[name])
     wishes = lines("personal")
-    for what, place in {"moved": moved, second: home.folders[second], "no repository": home.root}.items():
-        found = sum(one["text"] in home.hits(place, one["question"]) for one in wishes)
+    for what, (where, place) in {
+        "moved": (home, moved),
+        second: (home, home.folders[second]),
+        "no repository": (home, home.root),
+        f"{first}, cloned in a second home": (elsewhere, elsewhere.folders[first]),
+        f"{second}, cloned in a second home": (elsewhere, elsewhere.folders[second]),
+    }.items():
+        found = sum(one["text"] in where.hits(place, one["question"]) for one in wishes)
         figures.setdefault(what, {})["personal wishes found"] = found
     return figures | {"wishes": len(wishes)}
 
@@ -108,12 +139,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print the figures, and write them if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
-    out = parser.parse_args(argv).json
+    parser.add_argument("--told", action="store_true", help="say of the wishes that they are personal")
+    options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
-        figures = json.dumps(measured(folder), indent=1)
+        figures = json.dumps(measured(folder, told=options.told), indent=1)
     print(figures)
-    if out:
-        out.write_text(figures + "\n")
+    if options.json:
+        options.json.write_text(figures + "\n")
 
 
 if __name__ == "__main__":
