@@ -55,6 +55,7 @@ class Container:
     def done(self) -> int:
         """Count the notes that were drained; quicker than asking memman."""
         db = apsw.Connection(f"{self.user['HOME']}/.memman/queue.db", apsw.SQLITE_OPEN_READONLY)
+        db.set_busy_timeout(10_000)
         try:
             return next(db.execute("SELECT count(*) FROM note WHERE state = 'done'"))[0]
         finally:
