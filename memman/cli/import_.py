@@ -64,7 +64,7 @@ def _told(preview: "Preview") -> Iterator[str]:
     yield f"{preview.what}: {preview.count} to import"
     yield from (f"  {count} {name}" for name, count in preview.new.items())
     if preview.held:
-        yield f"  {preview.held} of these read as orders, and will be held back for review"
+        yield f"  {preview.held} of these, or more, will be held back for review: they read as attacks"
     yield from _missing(preview)
     yield from (f"for example: {said}" for said in preview.samples)
 

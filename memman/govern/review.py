@@ -15,6 +15,7 @@ from memman.pipeline import context
 from memman.pipeline.injection import order
 from memman.pipeline.link import Subject, connected
 from memman.pipeline.link.alias import aliases
+from memman.pipeline.trust import STEERS
 from memman.providers import builtin_embedder
 from memman.secrets import screened
 from memman.store.sqlite.past import PastReader
@@ -143,7 +144,7 @@ def _note(place: Chosen, record: dict[str, Any], scope: tuple[str, str], text: s
 
 def reason(text: str) -> str:
     """Say why a text was held back, as far as it shows."""
-    return order(text) or "contained hidden text"
+    return order(text) or f"{STEERS}, or hid text"
 
 
 def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:

@@ -83,18 +83,19 @@ class Encoder:
             found[some] = _shares(self._two_layers(both, "relate", "0", "3"))
         return [found[first:last] for first, last in pairwise(ends)]
 
-    def texts(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[Vectors, Vectors, Vectors]]:
-        """Yield for each row what each token is worth (tokens,), its kinds (tokens, kinds), and what the row speaks of.
+    def texts(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[Vectors, Vectors, Vectors, Vectors]]:
+        """Yield for each row what each token is worth (tokens,), its kinds (tokens, kinds), and two vectors.
 
-        The last is a unit vector, (elements,), as `statements` returns it.
+        These are what the row speaks of, as `statements` returns it, and how it is said, as `early` does.
         """
-        for states in self._states(rows):
+        for early, states in self._states(rows):
             x = states[1:-1]
-            yield _sigmoid(self._dense(x, "keep")[:, 0]), _shares(self._dense(x, "kind")), self._about(states)
+            worth, kinds = _sigmoid(self._dense(x, "keep")[:, 0]), _shares(self._dense(x, "kind"))
+            yield worth, kinds, self._about(states), early
 
     def statements(self, rows: Sequence[Sequence[int]]) -> Vectors:
         """Return unit vectors of what statements speak of: (rows, elements)."""
-        return np.array([self._about(states) for states in self._states(rows)])
+        return np.array([self._about(states) for _, states in self._states(rows)])
 
     def early(self, rows: Sequence[Sequence[int]]) -> Vectors:
         """Return unit vectors of the mean states after MANNER layers: (rows, width)."""
@@ -103,19 +104,20 @@ class Encoder:
         for batch in batches([len(row) for row in written]):
             embedded = self._bert.embedded([written[n] for n in batch])
             for n, states in zip(batch, self._bert.layered(embedded, 0, MANNER), strict=True):
-                mean = states.mean(0)
-                found[n] = mean / np.maximum(np.linalg.norm(mean), EPSILON)
+                found[n] = _unit(states.mean(0))
         return found
 
     def _about(self, states: Vectors) -> Vectors:
-        about = self._dense(states.mean(0), "about")
-        found: Vectors = about / np.maximum(np.linalg.norm(about), EPSILON)
-        return found
+        return _unit(self._dense(states.mean(0), "about"))
 
-    def _states(self, rows: Sequence[Sequence[int]]) -> Iterator[Vectors]:
+    def _states(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[Vectors, Vectors]]:
+        """Yield for each row the early vector, and the last states."""
         written = [[CLS, *row, SEP] for row in rows]
         for batch in batches([len(row) for row in written]):
-            yield from self._bert.states([written[n] for n in batch])
+            embedded = self._bert.embedded([written[n] for n in batch])
+            early = self._bert.layered(embedded, 0, MANNER)
+            last = self._bert.layered(early, MANNER, self._bert.layers)
+            yield from ((_unit(one.mean(0)), states) for one, states in zip(early, last, strict=True))
 
     def _two_layers(self, x: Vectors, head: str, first: str, second: str) -> Vectors:
         return self._dense(gelu(self._dense(x, f"{head}.{first}")), f"{head}.{second}")
@@ -129,6 +131,11 @@ def _both(states: Sequence[Vectors], seconds: Sequence[int]) -> Vectors:
     """Put the first state of each row and the means of its two texts side by side: (rows, 4 * width)."""
     means = ((x[0], x[:at].mean(0), x[at:].mean(0)) for x, at in zip(states, seconds, strict=True))
     return np.array([np.concatenate([first, one, two, np.abs(one - two)]) for first, one, two in means])
+
+
+def _unit(vector: Vectors) -> Vectors:
+    found: Vectors = vector / np.maximum(np.linalg.norm(vector), EPSILON)
+    return found
 
 
 def _sigmoid(logits: Vectors) -> Vectors:

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from cachetools import LRUCache
 
 from memman.embed.base import Vectors
+from memman.judge import heads
 from memman.judge.encoder import Encoder
+from memman.judge.heads import HEADS, PASTED, PERSONAL, STEERING, Head
+from memman.judge.surroundings import surroundings
 from memman.judge.tokens import Token, bare, tokens
 from memman.model.errors import ProviderMisconfigured
 
 FOLDER = __file__.removesuffix("judge.py")
-WEIGHTS, VOCABULARY, MANIFEST, SCOPE = "judge.safetensors", "vocabulary.txt", "manifest.json", "scope.json"
+WEIGHTS, VOCABULARY, MANIFEST = "judge.safetensors", "vocabulary.txt", "manifest.json"
 RELATIONS = ("apart", "supersedes", "retracts", "same", "refines")
 STATEMENT_KINDS = ("preference", "correction", "rule", "decision", "fact")
 # That something corrects the agent says nothing of what it is: of these the likeliest other kind counts.
@@ -80,6 +82,7 @@ class Judge:
         self._lock = Lock()
         self._model: tuple[Encoder, dict[str, int]] | None = None
         self._about: LRUCache[str, Vectors] = LRUCache(_KEPT)
+        self._early: LRUCache[str, Vectors] = LRUCache(_KEPT)
         self._read: LRUCache[str, list[Read]] = LRUCache(_READ, getsizeof=_size)
         self._relations: LRUCache[Asked, list[Relation]] = LRUCache(_KEPT)
 
@@ -127,20 +130,33 @@ class Judge:
         return np.array([known[text] for text in texts], np.float32).reshape(len(texts), ABOUT)
 
     def personal(self, texts: Sequence[str]) -> list[bool]:
-        """Say of each statement whether it surely holds for the person who says it everywhere, whatever they work on.
+        """Say of each statement whether it surely holds for who says it everywhere, whatever they work on."""
+        return self._found(PERSONAL, texts)
 
-        What is made for another judge's vectors says so of none.
-        """
-        said = self._scope
-        if said["judge"] != self.name or not texts:
-            return [False] * len(texts)
-        logits = self.early(texts) @ np.array(said["weights"][:-1], np.float32) + said["weights"][-1]
-        found: list[bool] = (1 / (1 + np.exp(-logits)) > said["personal"]).tolist()
-        return found
+    def steering(self, texts: Sequence[str]) -> list[bool]:
+        """Say of each text whether it is written to steer agents."""
+        return self._found(STEERING, texts)
+
+    def pasted(self, text: str, passages: Sequence[tuple[int, int]]) -> list[int]:
+        """Say of each passage of a message how surely its author did not write it: 0 not at all, 2 surely."""
+        head = self._heads.get(PASTED)
+        if head is None or not passages:
+            return [0] * len(passages)
+        said = [text[start:end] for start, end in passages]
+        return head.bands(surroundings(self.early(said), text, passages), said)
 
     def early(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of how statements are said, after the judge's first layers (texts, width)."""
-        return self._encoder.early([self._ids(text, LONGEST_PAIR) for text in texts])
+        with self._lock:
+            known = {text: found for text in texts if (found := self._early.get(text)) is not None}
+        rest = [text for text in dict.fromkeys(texts) if text not in known]
+        if rest:
+            made = self._encoder.early([self._ids(text, LONGEST_PAIR) for text in rest])
+            new = {text: row.copy() for text, row in zip(rest, made, strict=True)}
+            with self._lock:
+                self._early.update(new)
+            known |= new
+        return np.array([known[text] for text in texts], np.float32)
 
     def spans(self, text: str) -> list[Span]:
         """Return the pieces of `text` that seem worth keeping at all, in order; the surer, the more worth."""
@@ -174,7 +190,7 @@ class Judge:
         for text, cut in zip(rest, cuts, strict=True):
             known[text] = []
             for part in cut:
-                worth, kinds, about = next(answers)
+                worth, kinds, about, early = next(answers)
                 kinds[:, _CORRECTION] = 0
                 names = (STATEMENT_KINDS[n] for n in kinds.argmax(-1).tolist())
                 known[text] += zip(part, worth.tolist(), names, strict=True)
@@ -182,7 +198,7 @@ class Judge:
                 if _size(known[text]) <= _READ:
                     self._read[text] = known[text]
                 if len(cut) == 1 and len(cut[0]) <= LONGEST_PAIR:
-                    self._about[text] = about
+                    self._about[text], self._early[text] = about, early
         return [known[text] for text in texts]
 
     def _bare(self, statement: str) -> list[int]:
@@ -191,13 +207,18 @@ class Judge:
     def _ids(self, text: str, most: int) -> list[int]:
         return [number for number, _, _ in tokens(text, self._vocabulary, most)]
 
+    def _found(self, head: str, texts: Sequence[str]) -> list[bool]:
+        """Answer the question of a head about each text: no where it was fitted to another judge."""
+        asked = self._heads.get(head)
+        if asked is None or not texts:
+            return [False] * len(texts)
+        return [band > 0 for band in asked.bands(self.early(texts), texts)]
+
     @cached_property
-    def _scope(self) -> dict[str, Any]:
+    def _heads(self) -> dict[str, Head]:
         try:
-            with open(self._folder + SCOPE, encoding="utf-8") as file:
-                said: dict[str, Any] = json.load(file)
-                return said
-        except (OSError, ValueError) as error:
+            return heads.read(self._folder + HEADS, self.name)
+        except (OSError, ValueError, KeyError) as error:
             raise ProviderMisconfigured(f"the judge cannot be loaded ({error}): {_MEND}") from error
 
     @property

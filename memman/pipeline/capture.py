@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memman.judge.judge import Judge
 from memman.llm.builtin.split import asks
 from memman.llm.builtin.turn import worth
 from memman.model.errors import Refused
@@ -18,6 +19,7 @@ from memman.pipeline.facts import FIELDS, borne_out, distinct, fact, listing, su
 from memman.pipeline.fidelity import faithful, original
 from memman.pipeline.grammar import parsed
 from memman.pipeline.known import news
+from memman.pipeline.passages import parted
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
@@ -61,25 +63,34 @@ def version(tools: Tools) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What was said in a turn, pasted and injected text left out. Of a compaction there is only the summary."""
+    """What was said in a turn, pasted and injected text left out. Of a compaction there is only the summary.
+
+    Of the `unclear` passages of what the user typed the judge is not sure that they wrote them.
+    """
 
     user: str = ""
     agent: str = ""
     summary: str = ""
+    unclear: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, note: Note) -> "Heard":
+    def of(cls, note: Note, judge: Judge | None = None) -> "Heard":
         """Listen to a turn or a summary."""
         text = plain(note.text)
         if note.channel == "compact":
             return cls(summary=prose(text)[:HEARD])
         said, summary = continued(text)
-        return cls(own(said)[:HEARD], prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD])
+        user, unclear = parted(judge, own(said)[:HEARD])
+        return cls(user, prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD], unclear)
 
     @property
     def stated(self) -> str:
-        """What the user said but asked, a sentence a paragraph."""
-        return "\n\n".join(one.text for one in parsed(self.user) if not asks(one.text))
+        """What the user surely said, but asked, a sentence a paragraph."""
+        return "\n\n".join(one.text for one in parsed(self.user) if not (asks(one.text) or self.doubts(one.text)))
+
+    def doubts(self, text: str) -> bool:
+        """Whether a text holds, or is part of, what the user may not have written."""
+        return any(passage in text or text in passage for passage in self.unclear)
 
     @property
     def everything(self) -> str:
@@ -102,10 +113,11 @@ class Heard:
 
 async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     """Return what is worth keeping of a turn or a summary and was not known before."""
-    heard = Heard.of(note)
+    heard = await asyncio.to_thread(Heard.of, note, tools.judge)
     if tools.capture == "off" or heard == Heard():
         return ()
-    return await news(tools, note, await _found(tools, note, heard))
+    found = await _found(tools, note, heard)
+    return await news(tools, note, tuple(told(one) if heard.doubts(one.text) else one for one in found))
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:

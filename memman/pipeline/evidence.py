@@ -43,11 +43,11 @@ def borne_out(tools: Tools, plan: Plan) -> list[Piece]:
 
 
 def _by_user(tools: Tools, note: Note, doubtful: Sequence[MemoryRow]) -> Iterator[Piece]:
-    said = _words(note) if doubtful else ""
+    said = _words(tools, note) if doubtful else ""
     yield from ((row.id, note.provenance.session) for row in doubtful if said and says_so(tools, said, row.text))
 
 
-def _words(note: Note) -> str:
+def _words(tools: Tools, note: Note) -> str:
     """Return what a note's user said in their own words."""
     if note.provenance.source != "user":
         return ""
@@ -55,7 +55,7 @@ def _words(note: Note) -> str:
         return note.text
     from memman.pipeline.capture import Heard
 
-    return Heard.of(note).stated
+    return Heard.of(note, tools.judge).stated
 
 
 def _by_others(tools: Tools, plan: Plan, n: int, rows: Iterable[MemoryRow]) -> Iterator[Piece]:

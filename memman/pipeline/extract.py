@@ -42,7 +42,7 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
         return replace(plan, facts=())
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
     facts = tuple(fact for fact in facts if not tools.gone(note, fact.text))
-    facts = _admitted(tools, note, weighed(note, facts))
+    facts = _admitted(tools, note, await weighed(tools, note, facts))
     return replace(plan, facts=await scoped(tools, note, facts))
 
 

@@ -11,7 +11,6 @@ from memman.pipeline.injection_rules import (
     ATTACKS,
     BIDDEN,
     COMMENT,
-    IMPERATIVE,
     LABEL,
     LABELLED,
     MEDIUM,
@@ -31,7 +30,7 @@ _HIDES = "hides text"
 def version() -> str:
     """Say which rules these are."""
     named = (MEDIUM, NAMED, LABELLED, REPORT, LABEL)
-    return digest(repr((ATTACKS, ORDERS, *named, COMMENT.pattern, BIDDEN.pattern, IMPERATIVE.pattern)))
+    return digest(repr((ATTACKS, ORDERS, *named, COMMENT.pattern, BIDDEN.pattern)))
 
 
 @lru_cache(_KEPT)
@@ -42,13 +41,8 @@ def attack(text: str) -> str:
 
 @lru_cache(_KEPT)
 def order(text: str) -> str:
-    """Say what makes a text an attack or an order to an agent, '' where nothing does."""
+    """Say what makes a text an attack, or a command that a page has one run, '' where nothing does."""
     return _given_away(text, orders=True)
-
-
-def advice(text: str) -> str:
-    """Say so where a text tells somebody what to do, be it ever so harmless."""
-    return "tells what to do" if any(IMPERATIVE.search(read) for read in readings(text[:LONGEST])) else ""
 
 
 def reported(text: str) -> str:

@@ -9,8 +9,6 @@ _MODEL = (
     r"|assistants|claude(?: code)?|chatgpt|codex(?: cli)?|copilots?|language models?|KI-(?:Agent(?:en)?|Assistent(?:en)?)"
     r"|Sprachmodelle?)"
 )
-# The same as they are addressed, where no other agent answers.
-_AI = rf"(?:{_MODEL}|AI|LLM|model|agents?|assistants?|gemini|gpt|KI)"
 _WHO = r"(?:user|developer|human|owner|operator|maintainer|admin(?:istrator)?|boss|nutzer|benutzer|anwender|entwickler)"
 _DO = (
     r"(?:send|upload|forward|post|e?mail|approve|accept|install|trust|skip|disable|bypass|share|reveal|paste|copy|leak"
@@ -19,24 +17,7 @@ _DO = (
     r"|sende|schicke|lade|installiere|nutze|verwende|antworte|sage|nenne|empfiehl|f\u00fchre|gib|l\u00f6sche|\u00f6ffne"
     r"|genehmige|akzeptiere|umgehe|deaktiviere)"
 )
-# What an agent does to its user's harm, with what; without that, "never share a session" is anybody's rule.
-_RISK = (
-    r"(?:send|upload|forward|e?mail|trust|skip|disable|bypass|share|reveal|paste|leak|exfiltrate|approve|sende|schicke"
-    r"|genehmige|umgehe|deaktiviere)"
-)
-_SAY = r"(?:answer|reply|respond|recommend|suggest|claim|antworte|empfiehl)"
-_GOODS = (
-    r"(?:secrets?|tokens?|keys?|credentials?|passwords?|\.env|env(?:ironment)? (?:file|variables?|vars?)|transcripts?"
-    r"|conversations?|chat|source(?: code)?|repo(?:sitory)?|history|memor(?:y|ies)|\.ssh|\.aws|zugangsdaten"
-    r"|passw\u00f6rter|schl\u00fcssel|quelltext|verlauf)"
-)
 _OUT = r"(?:https?://(?!(?:localhost|127\.|\[::1\]))|www\.|[\w.+-]+@[\w-]+\.\w|[\w-]+\.(?:example|invalid|test|ru|xyz|top)\b)"
-_CHECKS = (
-    r"(?:code[- ]?reviews?|reviews?|verification|signatures?|tls|ssl|certificates?|approvals?|confirmations?"
-    r"|authentication|2fa|mfa|audits?|sandbox|permissions?|safety|security|secret scans?|scans?|hooks?|(?:all |the )?tests?"
-    r"|pr\u00fcfung(?:en)?|freigaben?)"
-)
-_BEGINS = r"(?:^|[.!:;>\u2013-]\s+|\b(?:always|please|must|should|shall|may|and|then|immer|bitte)\s+)"
 _ENDS = (
     r"(?=\s*(?:[.!,;:\u2014]|$|and\b|or\b|but\b|this\b|that you\b|about (?:this|it|that)\b|first\b|of (?:this|it)\b))"
 )
@@ -58,7 +39,8 @@ _IGNORE_ABROAD = (
     r"(?:\u6307\u793a|\u547d\u4ee4|\u30d7\u30ed\u30f3\u30d7\u30c8|\u30eb\u30fc\u30eb)[^\u3002\n]{0,10}(?:\u7121\u8996|\u5fd8\u308c)",
 )
 
-# Marks of an attack whoever hands it on; and of an order, which only those may give who are trusted.
+# Marks of an attack whoever hands it on; and of a command that only those may give who are trusted. Other orders are told
+# by the judge (docs/adr/0046).
 ATTACKS = {
     "tells to ignore instructions": (
         (
@@ -156,87 +138,6 @@ ATTACKS = {
     ),
 }
 ORDERS = {
-    "says what the user wants": (
-        (
-            rf"\b(?:the|your|der|die) {_WHO}\b[^.\n]{{0,15}}\b(?:said (?:that|you|to|we|it|always|never)\b|wants? you|wants? (?:every|the agent)|told you|asked (?:you"
-            rf"|the agent|for all)|prefers(?! value)|insists|instructed|hat gesagt|will,? dass|w\u00fcnscht)"
-        ),
-        (
-            rf"\b(?:the|your|der|die) {_WHO} (?:has |have |hat )?(?:already |also |pre-?|dies |das )?(?:approved|authori[sz]ed"
-            rf"|consented to|permitted|genehmigt|freigegeben|erlaubt|zugestimmt)\b"
-            rf"(?= (?:this|it|all|every|any|you|the agent|running|sending|sharing|uploading|using)\b|\s*[.!,;:]|[^.\n]{{0,20}}{_OUT})"
-        ),
-        r"\b(?:the|your) (?:user|developer|human) decided (?:to|that|on|for|against)\b",
-        rf"\b(?:the|your) {_WHO}[^.\n]{{0,30}}\bconsents? to\b[^.\n]{{0,30}}\b(?:running|auto|any|all|every)\w*",
-        r"\b(?:as per|per|on behalf of) (?:the |your )?(?:user|developer)(?:'s)? (?:wish|wishes|order|instruction|preference|will|standing)",
-    ),
-    "gives a lasting order": (
-        (
-            rf"\b(?:from now on|going forward|from here on|henceforth|in (?:all |any |every )?future (?:sessions?|tasks?|turns?"
-            rf"|conversations?|answers?)|in every (?:session|answer|reply|task)|ab sofort|ab jetzt|k\u00fcnftig|zuk\u00fcnftig|von nun an)\b(?!,? (?:we|wir)\b)"
-            rf"[^.\n]{{0,40}}(?:\b(?:you|{_MODEL}|musst du|sollst du)\b|\b(?:always |never |immer |niemals )?(?:{_RISK}|{_SAY}|use|run|fetch|install|include|nutze|verwende)\b)"
-        ),
-        r"\b(?:ab sofort|ab jetzt|k\u00fcnftig|von nun an|from now on|henceforth),? (?:immer|stets|always)\b",
-        (
-            rf"\b(?:always|immer|stets)\b (?:{_RISK} (?:it|them|this|that|all|every\w*|the (?:result|answer|output))\b|(?:recommend|suggest|claim"
-            r"|empfiehl)\b|(?:answer|reply|respond|antworte)\b (?:questions?\b|with\b|that\b|by\b|mit\b|dass\b|\"))"
-        ),
-        rf"\b(?:always|immer|stets)\b[^.\n]{{0,25}}\b{_RISK}\b[^.\n]{{0,60}}(?:{_OUT}|\b(?:{_GOODS}|{_CHECKS})\b)",
-        rf"\b{_RISK}\b[^.\n]{{0,40}}\b(?:{_GOODS}|{_CHECKS}|{_OUT})[^.\n]{{0,30}}\b(?:immer|stets|always|from now on|every time)\b",
-        (
-            r"\b(?:remember|memori[sz]e|store|save|merke?|speichere)\b[^.\n]{0,15}\b(?:this|that|it|dir|das|dies)\b[^.\n]{0,25}"
-            r"\b(?:forever|permanently|as (?:a |the )?(?:user(?:'s)?|standing|preference)\b|in (?:your )?memory|f\u00fcr immer|dauerhaft)"
-        ),
-        (
-            r"\b(?:this|it|dies) (?:replaces|supersedes|overrides|takes precedence over|ersetzt)\b[^.\n]{0,25}"
-            r"\b(?:all|any|every|earlier|previous|prior|other|stored|alle|fr\u00fchere)\b[^.\n]{0,25}\b(?:instructions?|rules?"
-            r"|memor(?:y|ies)|notes?|decisions?|preferences?|entries|answers?|anweisungen|regeln|notizen|erinnerungen)\b"
-        ),
-    ),
-    "tells agents what to do": (
-        rf"\b{_MODEL}\b (?:must|should|shall|have to|need to|has to|may now|can safely|m\u00fcssen|sollen)\b (?:not |always |never |only |immer )*(?!be\b)\w+",
-        rf"\b{_MODEL}\b[^.\n]{{0,10}} (?:are|is) (?:required|instructed|expected|asked|authori[sz]ed) to\b",
-        rf"^\W{{0,6}}(?:{_MODEL}|AI|agents?|assistants?)\s?[:,]\s(?:please|you|always|never|{_DO})\b",
-        rf"(?:^|[.\n]\s?)agents? (?:must|should|have to|need to) (?:always |never )?(?:{_RISK}\b|(?<=always )(?:use|run)\b|(?<=never )\w+)",
-        rf"\bas an? {_AI},? (?:you|please|{_DO})\b",
-        (
-            r"\b(?:run|execute|call|type|must|should|please|always|f\u00fchre)\b[^.\n]{0,20}"
-            r"\bmemman (?:remember|replace|forget|config|store|uninstall|insights)\b|\bMEMMAN_\w+ (?:should|must|is to) be\b"
-        ),
-        r"\b(?:claude|chatgpt|codex|copilot|assistant)(?:'s)? (?:own )?(?:guidelines|policy|rules) (?:permits?|allows?|requires?)\b",
-    ),
-    "waits for a question": (
-        (
-            rf"\b(?:when(?:ever)?|if|once|wenn|sobald|falls)\b (?:you(?:'re| are) |it is |du |)(?:asked|gefragt)\b"
-            rf"[^\n]{{0,100}}\b(?:{_SAY}|say|tell|send|call|fetch|mention|use|nenne|sage|run .{{0,40}}{_OUT})\b"
-        ),
-        (
-            rf"\b(?:when(?:ever)?|if|once|wenn|sobald|falls)\b (?:the |der |ein |an? )?(?:{_WHO}|someone|anyone|anybody|somebody|people"
-            rf"|jemand)\b (?:\w+ )?(?:asks?|mentions?|says|requests?|wants|fragt|erw\u00e4hnt|sagt)\b[^\n]{{0,80}}"
-            rf"(?:[,:] (?:then )?(?:use|run|fetch|call|open|follow)\b[^\n]{{0,40}}{_OUT}|[,:] (?:then )?(?:always )?(?:{_SAY}|tell|send|say|upload|nenne|sage)\b(?! (?:the |die )?(?:API|client|server|\d))|\byou (?:must|should)\b)"
-        ),
-        rf"\b(?:{_SAY}|say|tell|send|use)\b[^.\n]{{0,60}}\b(?:when(?:ever)?|if|once|wenn|falls)\b (?:you(?:'re| are) |it is |)(?:asked|gefragt)\b",
-        (
-            r"\b(?:question|prompt|frage)s?\b[^.\n]{0,10}\b(?:about|on|mentioning|containing|zu|nach)\b"
-            r"[^.\n]{0,50}\b(?:must|should|shall|is to|are to|muss|soll)\b[^.\n]{0,10}\b(?:be )?(?:answer|repl|respon|beantwort)\w* (?:with|by (?:saying|naming)|as|mit)\b"
-        ),
-        rf"\bwenn (?:nach|du|jemand)\b[^.\n]{{0,40}}\bgefragt\b[^.\n]{{0,12}}\b(?:antworte|nenne|sage|{_SAY})\b",
-        r"\b(?:trigger|magic|activation) (?:word|phrase)\b(?! (?:of|in) the\b)|\bcode word for\b|\bupon (?:hearing|reading|seeing) (?:the )?(?:word|phrase)\b",
-        r"\b(?:when(?:ever)?|if|once) the (?:word|phrase|term|topic)\b[^.\n]{0,30}\b(?:occurs?|appears?|comes up|is (?:mentioned|used|said))\b",
-    ),
-    "sends something out": (
-        (
-            rf"{_BEGINS}(?:always )?(?:send|upload|post|forward|e?mail|transmit|copy|leak|exfiltrate|submit|paste|publish|push|append|attach"
-            rf"|sende|schicke|lade|\u00fcbermittle)\b[^.\n]{{0,40}}(?<!\w){_GOODS}\b(?! (?:is|are) (?:forbidden|not|never))[^\n]{{0,40}}"
-            rf"\b(?:to|at|via|into|an|nach|auf)\b[^\n]{{0,30}}{_OUT}"
-        ),
-        (
-            r"\b(?:curl|wget|nc|scp|Invoke-WebRequest)\b[^\n]{0,80}(?:-d|--data\S*|-F|-T|--post-\w+|--upload-file|<)\s?\S{0,20}"
-            r"(?:@|\$|\.env|secret|token|key|\.ssh|passw)"
-        ),
-        r"!\[[^\]\n]{0,40}\]\(https?://[^)\s]{0,200}[?&=][^)\s]{0,80}(?:\{|\$|token|secret|data|env)",
-        rf"\b(?:diffs?|env|\.env|secrets?|credentials|transcripts?|conversations?|~/\.\w+)\b[^.\n]{{0,30}}\b(?:mirrored|sent|posted|uploaded|POST)\b[^\n]{{0,20}}{_OUT}",
-    ),
     "runs what it fetches": (
         (
             r"(?:^|[.!;]\s+|\b(?:please|must|should|always|first|and|then|run:?|step \d+:?)\s+|[`$]\s?)(?:curl|wget|iwr|irm|fetch)\b"
@@ -249,39 +150,7 @@ ORDERS = {
         r"\b(?:decode|unpack|dekodiere)\b[^.\n]{0,40}\b(?:and|then|und)\b[^.\n]{0,20}\b(?:run|execute|follow|obey|do|f\u00fchre|befolge)\b",
         r"\b(?:fetch|download|get)\s+\S+\.(?:sh|py|ps1|js)\s+and\s+(?:run|execute)\b",
     ),
-    "turns a check off": (
-        (
-            rf"{_BEGINS}(?:skip|disable|bypass|turn off|omit|suppress|deaktivier\w*|umgeh\w*|\u00fcberspring\w*)\b (?:the |all |any |every |die |alle )?"
-            rf"(?:\w+ )?{_CHECKS}\b(?!(?: {_CHECKS})? (?:checks? )?(?:only )?(?:with|when|in|on|if|for|under|unless|during|locally|by)\b)"
-        ),
-        (
-            rf"\b{_CHECKS}\b[^.\n]{{0,30}}\b(?:(?:is|are) no longer (?:needed|required|necessary)|(?:can|may|should|must) be skipped"
-            rf"|not (?:needed|required|necessary) (?:any ?more|for you))\b"
-        ),
-        r"\b(?:run|use|commit|push|install|pass|add)\b[^.\n]{0,40}--(?:no-verify|dangerously-\w[\w-]*|insecure|yolo|trust-all|no-check\S*)(?!`? (?:only|in emergencies)\b)",
-        r"\bauto-?(?:approve|accept|merge|confirm|run)\w*\b (?:all|every|any|everything|anything)\b(?! in the)",
-        rf"{_BEGINS}(?:merge|push|deploy|run|commit|install|execute|send|approve|accept|do|trust|continue|proceed|connect)\b[^.\n]{{0,30}}\bwithout\b[^.\n]{{0,15}}\b(?:review|approval|confirmation|asking|checking|verification)\b(?! (?:is|are)\b)",
-        r"\b(?:never|do not|don't) ask for (?:confirmation|approval|permission)\b(?! in\b)",
-        r"\bcomment (?:them|it|the tests?) out and (?:say|claim|report)\b|\bpush straight to \w+ with force\b",
-    ),
-    "points elsewhere": (
-        (
-            rf"{_BEGINS}(?:set|change|point|switch|configure|replace|redirect|route|setze|\u00e4ndere)\b[^.\n]{{0,50}}"
-            rf"\b(?:MEMMAN_\w+|ANTHROPIC_\w+|memman(?:'s)? \w+)\b[^\n]{{0,40}}(?:\bto\b|=|\bauf\b|\bby\b)[^\n]{{0,12}}{_OUT}"
-        ),
-        (
-            rf"^\W{{0,4}}(?:always |please )?(?:set|change|point|switch|configure|replace|redirect|setze|\u00e4ndere)\b[^.\n]{{0,50}}"
-            rf"\b(?:registry|index.url|base.?url|endpoint|mirror|webhook)\b[^\n]{{0,40}}(?:\bto\b|=|\bauf\b|\bby\b)[^\n]{{0,12}}{_OUT}\S*\s*[.!]?\s*(?:$|and\b)"
-        ),
-        r"--(?:extra-)?index-url[ =]https?://(?!pypi\.|localhost|127\.)|\bnpm config set registry\b",
-    ),
 }
-# An order at all, whoever it is for: what somebody says who tells rather than finds out.
-IMPERATIVE = re.compile(
-    rf"^\W*(?:please |then |now |and )*{_DO}\b|\b(?:always|never|from now on|going forward)\b|\byou (?:must|should|have to|need to)\b"
-    rf"|\b(?:immer|niemals|ab sofort)\b",
-    re.IGNORECASE,
-)
 # What stands in a comment is not meant for those who look at the page.
 COMMENT = re.compile(
     r"<!--(.*?)(?:-->|$)|\[//\]:\s?#\s?\(?[\"']?(.*?)[\"')]|<(?:div|span|p)\b[^>]{0,80}(?:display:\s?none|font-size:\s?0|opacity:\s?0)[^>]{0,40}>(.*?)<",

@@ -1,15 +1,19 @@
 """Whose word a fact is, what that lets it do, and what is held back until a person has looked at it."""
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
 from memman.model.trust import lowest, rank, unverified
 from memman.pipeline.comparison import twins
-from memman.pipeline.injection import advice, attack, labelled, order, reported
+from memman.pipeline.injection import attack, labelled, order, reported
+from memman.pipeline.plan import Tools
 
 # What only a person can say of what they want.
 _WISHES = frozenset({"preference", "decision"})
+# Why a fact waits that the judge takes for an order, whatever its words.
+STEERS = "reads as if written to steer agents"
 
 
 def source(note: Note, fact: Fact) -> str:
@@ -47,19 +51,22 @@ def told(fact: Fact) -> Fact:
     return replace(fact, source="agent", category=_unwished(fact))
 
 
-def weighed(note: Note, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     """Give each fact the weight of its source, and hold back what is written to steer an agent."""
-    return tuple(_weighed(note, fact) for fact in facts)
+    asked = [fact.text for fact in facts if source(note, fact) != "user"]
+    found = await asyncio.to_thread(tools.judge.steering, asked) if tools.judge and asked else []
+    steering = frozenset(text for text, steers in zip(asked, found, strict=False) if steers)
+    return tuple(_weighed(note, fact, steers=fact.text in steering) for fact in facts)
 
 
-def _weighed(note: Note, fact: Fact) -> Fact:
+def _weighed(note: Note, fact: Fact, *, steers: bool) -> Fact:
     """Lower what an agent read somewhere to that source; what such a source says is nobody's wish."""
     whose = source(note, fact)
     read = _read(note, fact) if whose == "agent" else ""
     if read:
         fact, whose = replace(fact, source=read), read
     fact = bounded(fact, whose)
-    return replace(fact, held="" if whose == "user" else _held(note, fact, whose))
+    return replace(fact, held="" if whose == "user" else _held(note, fact, whose) or (STEERS if steers else ""))
 
 
 def bounded(fact: Fact, whose: str) -> Fact:
@@ -82,15 +89,10 @@ def _read(note: Note, fact: Fact) -> str:
 def _held(note: Note, fact: Fact, whose: str) -> str:
     """Say why a fact waits for a person, '' where it need not.
 
-    An agent may hand on its user's orders, but in no reply of a turn: of that turn the user's own words were heard.
     Of a note that somebody asked to be remembered one attack holds back all.
     """
     whole = attack(note.text) if note.channel == "note" else ""
-    if unverified(whose):
-        return _first(order, fact) or whole
-    if note.channel == "turn" and fact.source:
-        return _first(order, fact) or advice(fact.text)
-    return _first(attack, fact) or whole
+    return _first(order if unverified(whose) else attack, fact) or whole
 
 
 def _first(judge: Callable[[str], str], fact: Fact) -> str:

@@ -44,7 +44,9 @@ def test_it_carries_the_table_and_the_prompts(wheel: zipfile.ZipFile) -> None:
 def test_it_carries_the_judge_and_stays_small(wheel: zipfile.ZipFile) -> None:
     """The judge's weights are in it, and all of it is 40 MB at most."""
     names = set(wheel.namelist())
-    assert {f"memman/judge/{name}" for name in ("judge.safetensors", "vocabulary.txt", "manifest.json")} <= names
+    assert {
+        f"memman/judge/{name}" for name in ("judge.safetensors", "vocabulary.txt", "manifest.json", "heads.json")
+    } <= names
     assert sum(entry.compress_size for entry in wheel.infolist()) <= 40_000_000
 
 

@@ -1,0 +1,101 @@
+"""Questions about a text that few weights answer: logistic regressions on the judge's early vectors and its letters.
+
+tools/train_judge/heads.py fits them and writes heads.json.
+"""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memman.embed.base import Vectors
+
+HEADS = "heads.json"
+PERSONAL, PASTED, STEERING = "personal", "pasted", "steering"
+# Runs of so many letters are counted, each in one of so many buckets.
+RUNS, BUCKETS = range(1, 6), 16_384
+_DIGITS = ord("0"), ord("9")
+# The judge reads some scripts worse than others, and is less sure of all they say: each has thresholds of its own.
+SCRIPTS = {"latin": ("a", "\u024f"), "cyrillic": ("\u0400", "\u052f"), "ideographs": ("\u3040", "\u9fff")}
+# FNV's prime, and the golden ratio's bits, which spread what is alike.
+_PRIME, _SPREAD = np.uint64(1_099_511_628_211), np.uint64(0x9E37_79B9_7F4A_7C15)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The weights of one question, and by script from which probabilities on its answer is a yes, the surest first."""
+
+    bars: Mapping[str, Sequence[float]]
+    vectors: Vectors
+    letters: Vectors
+    bias: float
+
+    def bands(self, vectors: Vectors, texts: Sequence[str]) -> list[int]:
+        """Return how many of the thresholds each text passes, given a vector of each (texts, elements)."""
+        shares = 1 / (1 + np.exp(-self.logits(vectors, texts)))
+        found = zip(texts, shares.tolist(), strict=True)
+        return [sum(share > bar for bar in self.bars[script(text)]) for text, share in found]
+
+    def logits(self, vectors: Vectors, texts: Sequence[str]) -> Vectors:
+        """Return how much speaks for a yes."""
+        found: Vectors = vectors @ self.vectors + np.float32(self.bias)
+        if self.letters.any():
+            runs = [letters(text) for text in texts]
+            found += np.array([self.letters[run].sum() / np.sqrt(len(run)) for run in runs], np.float32)
+        return found
+
+    def record(self) -> dict[str, Any]:
+        """Return the head as it is written down: the weights of runs of letters as int8."""
+        grain = float(np.abs(self.letters).max() / 127)
+        levels = np.round(self.letters / (grain or 1)).astype(np.int8) if grain else np.zeros(0, np.int8)
+        return {
+            "bars": dict(self.bars),
+            "bias": round(self.bias, 4),
+            "grain": grain,
+            "vectors": b64encode(self.vectors.astype("<f2").tobytes()).decode(),
+            "letters": b64encode(levels.tobytes()).decode(),
+        }
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Head":
+        """Read what `record` wrote."""
+        levels = np.frombuffer(b64decode(record["letters"]), np.int8)
+        vectors = np.frombuffer(b64decode(record["vectors"]), "<f2").astype(np.float32)
+        return cls(record["bars"], vectors, levels * np.float32(record["grain"]), record["bias"])
+
+
+def read(path: str, judge: str) -> dict[str, Head]:
+    """Read the heads that were fitted to the judge of this name: none where they were fitted to another.
+
+    Raises OSError, ValueError or KeyError.
+    """
+    with open(path, encoding="utf-8") as file:
+        said = json.load(file)
+    return {name: Head.of(one) for name, one in said["heads"].items()} if said["judge"] == judge else {}
+
+
+def script(text: str) -> str:
+    """Return the script that most letters of a text are in, of one in another the first of the table."""
+    said = text.casefold()
+    counts = {name: sum(first <= char <= last for char in said) for name, (first, last) in SCRIPTS.items()}
+    return max(counts, key=lambda name: counts[name])
+
+
+def letters(text: str) -> npt.NDArray[np.int64]:
+    """Return the buckets of the runs of letters in a text, each once; digits count as one."""
+    folded = f" {' '.join(text.casefold().split())} "
+    code = np.frombuffer(folded.encode("utf-32-le", "replace"), np.uint32).astype(np.uint64)
+    code[(code >= _DIGITS[0]) & (code <= _DIGITS[1])] = _DIGITS[0]
+    found = []
+    for size in RUNS:
+        mixed = np.full(max(len(code) - size + 1, 0), size, np.uint64)
+        for at in range(size):
+            mixed = mixed * _PRIME + code[at : at + len(mixed)]
+        found.append(mixed)
+    mixed = np.concatenate(found)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * _SPREAD
+    return np.unique((mixed ^ (mixed >> np.uint64(32))) % np.uint64(BUCKETS)).astype(np.int64)
