@@ -7,6 +7,8 @@ from memman.llm.builtin.split import extents
 
 # How many thresholds a passage passes that is surely pasted, and one of which it is unclear.
 PASTED, UNCLEAR = 2, 1
+# Of a single passage there is nothing to tell whose it is by.
+FEWEST = 2
 
 
 def passages(text: str) -> list[tuple[int, int]]:
@@ -25,7 +27,7 @@ def passages(text: str) -> list[tuple[int, int]]:
 def parted(judge: Judge | None, text: str) -> tuple[str, tuple[str, ...]]:
     """Return a text without what is surely pasted, and those passages of the rest that may be."""
     found = passages(text) if judge else []
-    if judge is None or not found:
+    if judge is None or len(found) < FEWEST:
         return text, ()
     bands = judge.pasted(text, found)
     unclear = tuple(text[start:end] for (start, end), band in zip(found, bands, strict=True) if band == UNCLEAR)
