@@ -92,7 +92,11 @@ def test_no_verb_shows_an_agent_what_is_held_back(held, form):
 def test_an_agent_learns_how_many_wait_and_why(held):
     """The list has a row for each, with its id, source and reason."""
     (one,) = json.loads(told(held, "review", "list", "--json"))
-    assert (one["text"], one["why"], one["source"]) == (WITHHELD, "gives a lasting order", "web")
+    assert (one["text"], one["why"], one["source"]) == (
+        WITHHELD,
+        "reads as if written to steer agents, or hid text",
+        "web",
+    )
     assert (one["entities"], one["keywords"], one["summary"]) == ([], [], "")
 
 
