@@ -119,7 +119,9 @@ def _newest(reader: SqliteReader, kinds: "list[list[MemoryRow]]", filters: Filte
         ids -= reader.unconfirmed(ids)
         return [row for row in reader.shown_rows(sorted(ids)) if row.source in VERIFIED]
 
-    known = marked(reader, (Hit(row, score=0.0, confidence=1.0) for rows in kinds for row in rows), trusted)
+    known = marked(
+        reader, (Hit(row, score=0.0, confidence=1.0) for rows in kinds for row in rows), trusted, None, filters.scopes
+    )
     told = labelled(reader, [*known.values()], time.time_ns() // 1_000_000)
     known = {hit.row.uid: hit for hit in told}
     kept = ((one for row in rows for one in reversed(chain(known[row.uid], known))) for rows in kinds)

@@ -129,13 +129,16 @@ class Judge:
             known |= new
         return np.array([known[text] for text in texts], np.float32).reshape(len(texts), ABOUT)
 
-    def personal(self, texts: Sequence[str]) -> list[bool]:
-        """Say of each statement whether it surely holds for who says it everywhere, whatever they work on."""
-        return self._found(PERSONAL, texts)
+    def personal(self, texts: Sequence[str]) -> list[int]:
+        """Say of each statement how surely it holds for who says it everywhere, whatever they work on.
+
+        2 surely, 1 maybe, 0 is about what they work on.
+        """
+        return self._bands(PERSONAL, texts)
 
     def steering(self, texts: Sequence[str]) -> list[bool]:
         """Say of each text whether it is written to steer agents."""
-        return self._found(STEERING, texts)
+        return [band > 0 for band in self._bands(STEERING, texts)]
 
     def pasted(self, text: str, passages: Sequence[tuple[int, int]]) -> list[int]:
         """Say of each passage of a message how surely its author did not write it: 0 not at all, 2 surely."""
@@ -207,12 +210,10 @@ class Judge:
     def _ids(self, text: str, most: int) -> list[int]:
         return [number for number, _, _ in tokens(text, self._vocabulary, most)]
 
-    def _found(self, head: str, texts: Sequence[str]) -> list[bool]:
-        """Answer the question of a head about each text: no where it was fitted to another judge."""
+    def _bands(self, head: str, texts: Sequence[str]) -> list[int]:
+        """Return how many thresholds of a head each text passes: none where it was fitted to another judge."""
         asked = self._heads.get(head)
-        if asked is None or not texts:
-            return [False] * len(texts)
-        return [band > 0 for band in asked.bands(self.early(texts), texts)]
+        return asked.bands(self.early(texts), texts) if asked is not None and texts else [0] * len(texts)
 
     @cached_property
     def _heads(self) -> dict[str, Head]:

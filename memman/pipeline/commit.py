@@ -17,10 +17,13 @@ from memman.pipeline.freshness import files
 from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
-from memman.pipeline.scope import scope
+from memman.pipeline.scope import ends, scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, vouches, whose
 from memman.store.protocols import Reader, Store, Unit
 from memman.store.sqlite.unconfirmed import SAID
+
+# Verdicts that close a memory.
+_ENDING = ("UPDATE", "DELETE")
 
 
 async def commit(tools: Tools, plan: Plan) -> Plan:
@@ -142,11 +145,14 @@ def _source(reader: Reader, memory: int) -> str:
 def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[tuple[Verdict, int, bool]]:
     """Yield (verdict, memory, whether the fact gives way to it, being the older) of what may be done.
 
+    What is surely about one repository does not end what holds everywhere, but may be an exception to it.
+
     Nothing touches what a more trusted source said but an agent that was asked to remember; and nothing but a
     replacement that somebody asked for touches what is protected.
     """
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     newer = newer if plan.note.overtaken else set()  # in order, a later time only says that the clock was turned back
+    held = reader.scope_of(at.values())
     for verdict in plan.verdicts:
         n, memory = verdict.fact, at.get(verdict.memory)
         if memory is None or (verdict.action == "NONE" and not _vouched(reader, plan, n, memory)):
@@ -158,7 +164,9 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[tuple[
         elif reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces:
             continue
         if may_touch(fact, mine, other):
-            yield verdict, memory, gives_way
+            asked = gives_way or plan.note.hints.replaces or verdict.action not in _ENDING
+            ending = asked or ends(plan.note, plan.facts[n], memory not in held)
+            yield verdict if ending else replace(verdict, action="MAYBE"), memory, gives_way
 
 
 def _judged(admitted: Iterable[tuple[Verdict, int, bool]], rows: dict[int, int]) -> Iterator[tuple[Verdict, int, int]]:

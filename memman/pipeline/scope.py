@@ -13,10 +13,12 @@ from memman.store.filters import Filters
 from memman.store.protocols import Reader
 
 _EVERYTHING = Filters()
+# What the judge finds -> scope.
+_BANDS = {0: REPOSITORY, 1: "", 2: PERSONAL}
 
 
 async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Give each fact its scope: what the caller says, or else what the judge finds; unsure means the repository.
+    """Give each fact its scope: what the caller says, or else what the judge finds, '' where it is unsure.
 
     What a page, a file or a tool says is nobody's wish.
     """
@@ -24,8 +26,8 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
         return tuple(replace(fact, scope=note.hints.scope) for fact in facts)
     personal = await asyncio.to_thread(tools.judge.personal, [fact.text for fact in facts])
     return tuple(
-        replace(fact, scope=PERSONAL if own and not unverified(source(note, fact)) else REPOSITORY)
-        for fact, own in zip(facts, personal, strict=True)
+        replace(fact, scope=REPOSITORY if unverified(source(note, fact)) else _BANDS[band])
+        for fact, band in zip(facts, personal, strict=True)
     )
 
 
@@ -35,6 +37,11 @@ def scope(note: Note, fact: Fact) -> Scope:
     if fact.scope == PERSONAL or not repository:
         return Scope()
     return Scope(repository, fact.scope.removeprefix(PATH) if fact.scope.startswith(PATH) else "")
+
+
+def ends(note: Note, fact: Fact, personal: bool) -> bool:
+    """Whether a fact may end a memory, `personal` where that holds everywhere: an exception in one place does not."""
+    return not personal or not scope(note, fact).repository or not fact.scope
 
 
 def around(reader: Reader, note: Note) -> Filters:

@@ -95,7 +95,11 @@ def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: 
     A newer one that nothing has found is brought in if `filters` admit it. Of all these the first `limit` are returned,
     but for those that make room for surer ones.
     """
-    known = marked(reader, hits, lambda ids: reader.sound_rows(reader.filtered(ids, filters)).values(), filters.as_of)
+
+    def bring(ids: "Iterable[int]") -> "Iterable[MemoryRow]":
+        return reader.sound_rows(reader.filtered(ids, filters)).values()
+
+    known = marked(reader, hits, bring, filters.as_of, filters.scopes)
     if not any(hit.maybe_replaced_by for hit in known.values()):
         return hits[:limit]
     found = {uid: hit.confidence for uid, hit in known.items()}
@@ -130,11 +134,15 @@ def marked(
     hits: "Iterable[Hit]",
     bring: "Callable[[Iterable[int]], Iterable[MemoryRow]]",
     as_of: int | None = None,
+    scopes: "frozenset[int] | None" = None,
 ) -> dict[str, Hit]:
-    """Return hits by uid, marked where they are maybe replaced, and after them those newer ones that `bring` reads."""
+    """Return hits by uid, marked where they are maybe replaced, and after them those newer ones that `bring` reads.
+
+    With `scopes` only what has one of them replaces anything.
+    """
     known = {hit.row.uid: hit for hit in hits}
     found: Mapping[str, Hit] = known
-    while newer := reader.newer(found, as_of) if found else {}:
+    while newer := reader.newer(found, as_of, scopes) if found else {}:
         known |= {uid: known[uid].having(maybe_replaced_by=its) for uid, (_, its) in newer.items()}
         rows = bring(memory for memory, its in newer.values() if its not in known)
         found = {row.uid: Hit(row, score=0.0, confidence=0.0) for row in rows}

@@ -236,6 +236,25 @@ def test_a_correction_has_the_scope_of_what_it_corrects(box, repos, tmp_path):
     assert box.store("SELECT count(*) FROM memory WHERE status = 'superseded'") == [1]
 
 
+@pytest.mark.parametrize("flag", [(), ("--scope", "repository")])
+def test_an_exception_in_a_repository_does_not_end_a_personal_wish(box, repos, tmp_path, flag):
+    """What is about one repository stands there before the personal wish, which holds unmarked everywhere else."""
+    shop, blog = repos("shop"), repos("blog")
+    wish, rule = (
+        "Measurements are in metric units.",
+        "Measurements in shop/units.py are in imperial units, not metric units.",
+    )
+    said(box, tmp_path, "remember", wish, "--category", "preference")
+    said(box, shop, "remember", rule, *flag)
+    box.drain()
+    assert box.store("SELECT count(*) FROM memory WHERE status = 'superseded'") == [0]
+    assert found(box, shop, "in which units are measurements")[0] == rule
+    assert found(box, blog, "in which units are measurements") == [wish]
+    assert "maybe" not in said(box, blog, "recall", "in which units are measurements")
+    assert wish in said(box, blog, "prime")
+    assert "maybe" not in said(box, blog, "prime")
+
+
 def test_a_replacement_keeps_the_scope_of_what_it_replaces(two):
     """A personal wish that is replaced from within a repository stays personal."""
     box, one, other = two

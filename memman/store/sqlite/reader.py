@@ -335,10 +335,19 @@ class SqliteReader:
         """Return, for those of `ids` that are superseded, or were `as_of` a moment, what is in force in their place."""
         return dict(self.db.execute(_HEIRS, (id_list(ids), as_of)))
 
-    def newer(self, uids: "Iterable[str]", as_of: int | None = None) -> dict[str, tuple[int, str]]:
-        """Return (id, uid), for those of `uids` that are maybe replaced, of what is, or was, in force on that side."""
+    def newer(
+        self, uids: "Iterable[str]", as_of: int | None = None, held: "frozenset[int] | None" = None
+    ) -> dict[str, tuple[int, str]]:
+        """Return (id, uid), for those of `uids` that are maybe replaced, of what is, or was, in force on that side.
+
+        What has none of the scopes `held` replaces nothing here.
+        """
         listed = ",".join(f'"{uid}"' for uid in uids)
-        return {old: (memory, uid) for old, memory, uid in self.db.execute(_NEWER, (f"[{listed}]", as_of))}
+        found = {old: (memory, uid) for old, memory, uid in self.db.execute(_NEWER, (f"[{listed}]", as_of))}
+        if held is None or not found:
+            return found
+        there = scopes.kept(self.db, [memory for memory, _ in found.values()], held)
+        return {old: new for old, new in found.items() if new[0] in there}
 
     def evidence(self, ids: "Iterable[int]") -> dict[int, list[tuple[str, str, int]]]:
         """Return (kind, session, when) of what bears out each of `ids`, or speaks against it, oldest first."""
