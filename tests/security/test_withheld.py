@@ -94,7 +94,7 @@ def test_an_agent_learns_how_many_wait_and_why(held):
     (one,) = json.loads(told(held, "review", "list", "--json"))
     assert (one["text"], one["why"], one["source"]) == (
         WITHHELD,
-        "reads as if written to steer agents, or hid text",
+        "gives credentials away",
         "web",
     )
     assert (one["entities"], one["keywords"], one["summary"]) == ([], [], "")

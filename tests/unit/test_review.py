@@ -25,9 +25,9 @@ def waiting(box):
 def test_what_waits_is_listed_with_its_reason(held):
     """The list names source and reason, `show` too, and the ordinary list does not have it."""
     (one,) = waiting(held)
-    assert (one["text"], one["source"], one["why"]) == (SAID, "web", "reads as if written to steer agents, or hid text")
+    assert (one["text"], one["source"], one["why"]) == (SAID, "web", "gives credentials away")
     assert "web (unverified)" in held.memman("review", "list").stdout
-    assert "written to steer agents" in held.memman("insights", "show", one["uid"][:8]).stdout
+    assert "gives credentials away" in held.memman("insights", "show", one["uid"][:8]).stdout
     assert SAID not in held.memman("insights", "list").stdout
 
 
