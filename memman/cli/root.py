@@ -35,7 +35,10 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "gc": ("gc", "Archive the memories least worth keeping, those of `insights candidates`"),
     "audit": ("audit", "Say what of memory is junk, said twice, contradictory, unsupported, stale or orphaned"),
-    "why": ("why", "Show where a memory comes from, what became of it, and where it was shown"),
+    "why": (
+        "why",
+        "Show where a memory comes from, its causes and effects, what became of it, and where it was shown",
+    ),
     "history": (
         "history",
         "Show what a memory was before and became afterwards, with when, by whom and why it changed",

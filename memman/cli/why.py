@@ -21,7 +21,7 @@ from memman.model.text import sourced
 @json_option
 @store_option
 def why(ids: tuple[str, ...], query: str | None, as_json: bool, **given: Any) -> None:
-    """Show where a memory comes from, what it came of and led to, what became of it, and where it was shown.
+    """Show where a memory comes from, its causes and effects, what became of it, and where it was shown.
 
     What its note said is shown to people only, while the queue still has it.
 

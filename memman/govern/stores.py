@@ -18,7 +18,6 @@ from memman.queue.view import WAITING, QueueView
 from memman.recovery.swap import aside_path
 from memman.sqlite import despite
 from memman.store.sqlite.catalogue import Catalogue
-from memman.upkeep.rules import publish
 
 if TYPE_CHECKING:
     from memman.config.scope import Here
@@ -211,6 +210,8 @@ def remove(data: str, at_stake: Stakes) -> str:
         stores.bind(data, place, None)
     if _active(data) == at_stake.name:
         write_file(data + "/active", "")
+    from memman.upkeep.rules import publish
+
     publish(data)
     return target
 

@@ -39,8 +39,8 @@ _IGNORE_ABROAD = (
     r"(?:\u6307\u793a|\u547d\u4ee4|\u30d7\u30ed\u30f3\u30d7\u30c8|\u30eb\u30fc\u30eb)[^\u3002\n]{0,10}(?:\u7121\u8996|\u5fd8\u308c)",
 )
 
-# Marks of an attack whoever hands it on; and of a command that only those may give who are trusted. Other orders are told
-# by the judge (docs/adr/0046).
+# Marks of an attack whoever hands it on; and of what only those may say who are trusted: what the user wants, and a
+# command. Other orders are told by the judge (docs/adr/0046).
 ATTACKS = {
     "tells to ignore instructions": (
         (
@@ -138,6 +138,20 @@ ATTACKS = {
     ),
 }
 ORDERS = {
+    "says what the user wants": (
+        (
+            rf"\b(?:the|your|der|die) {_WHO}\b[^.\n]{{0,15}}\b(?:said (?:that|you|to|we|it|always|never)\b|wants? you|wants? (?:every|the agent)|told you|asked (?:you"
+            rf"|the agent|for all)|prefers(?! value)|insists|instructed|hat gesagt|will,? dass|w\u00fcnscht)"
+        ),
+        (
+            rf"\b(?:the|your|der|die) {_WHO} (?:has |have |hat )?(?:already |also |pre-?|dies |das )?(?:approved|authori[sz]ed"
+            rf"|consented to|permitted|genehmigt|freigegeben|erlaubt|zugestimmt)\b"
+            rf"(?= (?:this|it|all|every|any|you|the agent|running|sending|sharing|uploading|using)\b|\s*[.!,;:]|[^.\n]{{0,20}}{_OUT})"
+        ),
+        r"\b(?:the|your) (?:user|developer|human) decided (?:to|that|on|for|against)\b",
+        rf"\b(?:the|your) {_WHO}[^.\n]{{0,30}}\bconsents? to\b[^.\n]{{0,30}}\b(?:running|auto|any|all|every)\w*",
+        r"\b(?:as per|per|on behalf of) (?:the |your )?(?:user|developer)(?:'s)? (?:wish|wishes|order|instruction|preference|will|standing)",
+    ),
     "runs what it fetches": (
         (
             r"(?:^|[.!;]\s+|\b(?:please|must|should|always|first|and|then|run:?|step \d+:?)\s+|[`$]\s?)(?:curl|wget|iwr|irm|fetch)\b"
