@@ -140,13 +140,13 @@ class Judge:
         """Say of each text whether it is written to steer agents."""
         return [band > 0 for band in self._bands(STEERING, texts)]
 
-    def pasted(self, text: str, passages: Sequence[tuple[int, int]]) -> list[int]:
-        """Say of each passage of a message how surely its author did not write it: 0 not at all, 2 surely."""
+    def pasted(self, text: str, passages: Sequence[tuple[int, int]]) -> list[bool]:
+        """Say of each passage of a message whether its author may not have written it."""
         head = self._heads.get(PASTED)
         if head is None or not passages:
-            return [0] * len(passages)
+            return [False] * len(passages)
         said = [text[start:end] for start, end in passages]
-        return head.bands(surroundings(self.early(said), text, passages), said)
+        return [band > 0 for band in head.bands(surroundings(self.early(said), text, passages), said)]
 
     def early(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of how statements are said, after the judge's first layers (texts, width)."""

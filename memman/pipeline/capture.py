@@ -19,7 +19,7 @@ from memman.pipeline.facts import FIELDS, borne_out, distinct, fact, listing, su
 from memman.pipeline.fidelity import faithful, original
 from memman.pipeline.grammar import parsed
 from memman.pipeline.known import news
-from memman.pipeline.passages import parted
+from memman.pipeline.passages import unclear
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
@@ -80,12 +80,17 @@ class Heard:
         if note.channel == "compact":
             return cls(summary=prose(text)[:HEARD])
         said, summary = continued(text)
-        user, unclear = parted(judge, own(said)[:HEARD])
-        return cls(user, prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD], unclear)
+        user = own(said)[:HEARD]
+        return cls(user, prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD], unclear(judge, user))
+
+    @property
+    def typed(self) -> str:
+        """What the user typed, but asked, a sentence a paragraph."""
+        return "\n\n".join(one.text for one in parsed(self.user) if not asks(one.text))
 
     @property
     def stated(self) -> str:
-        """What the user surely said, but asked, a sentence a paragraph."""
+        """What of it they surely said themselves."""
         return "\n\n".join(one.text for one in parsed(self.user) if not (asks(one.text) or self.doubts(one.text)))
 
     def doubts(self, text: str) -> bool:
@@ -116,8 +121,8 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     heard = await asyncio.to_thread(Heard.of, note, tools.judge)
     if tools.capture == "off" or heard == Heard():
         return ()
-    found = await _found(tools, note, heard)
-    return await news(tools, note, tuple(told(one) if heard.doubts(one.text) else one for one in found))
+    found = await news(tools, note, await _found(tools, note, heard))
+    return tuple(told(one) if heard.doubts(one.text) else one for one in found)
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
@@ -204,7 +209,7 @@ def _attributed(one: Fact, speaker: object, heard: Heard) -> Fact | None:
     kept = borne_out(one, heard.stated) if quoted or faithful(one.text, heard.stated) else None
     kept = kept or borne_out(one, heard.everything)
     kept = kept and summed_up(kept, heard.everything)
-    return kept if kept is None or faithful(kept.text, heard.stated) else told(kept)
+    return kept if kept is None or faithful(kept.text, heard.typed) else told(kept)
 
 
 def _lent(text: str, heard: Heard) -> bool:

@@ -279,7 +279,7 @@ def _own_turns() -> Iterator[tuple[str, str]]:
 
 RECIPES = {
     PERSONAL: Recipe(personal, (0.002, 0.2), 0.05, 1.0, by_script=False),
-    PASTED: Recipe(pasted, (0.01, 0.05), 0.3, 2.0, 4.0),
+    PASTED: Recipe(pasted, (0.05,), 0.3, 2.0, 4.0),
     STEERING: Recipe(steering, (0.02,), 1.0, 6.0, 6.0),
 }
 
