@@ -37,8 +37,8 @@ def purge(
     from memman.recovery import purge as recovery
 
     where = place()
-    if not (ids or session or repository or source or query):
-        raise UsageError("give an ID, or one of --session, --repository, --source and --query")
+    if sum(map(bool, (ids, session, repository, source, query))) != 1:
+        raise UsageError("give IDs, or just one of --session, --repository, --source and --query")
     found = [*ids, *(_found(where, query) if query else ())]
     meant = uids(where, Meant(found, session, repository, source or ""))
     target = recovery.targeted(where.data, where.name, meant)

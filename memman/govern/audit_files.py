@@ -12,6 +12,7 @@ from memman.govern.stores import Chosen, answering, reading, standing
 from memman.judge.judge import Judge
 from memman.model.errors import UsageError
 from memman.pipeline.candidates import lexical
+from memman.pipeline.comparison import same
 from memman.pipeline.judged import nearest
 from memman.portable.files import text
 from memman.portable.formats.rules import numbered
@@ -78,8 +79,8 @@ def _found(place: Chosen, catalogue: Catalogue, judge: Judge | None, lines: Sequ
     texts = reader.texts({memory for some in near for memory in some})
     pairs = [(n, memory) for n, some in enumerate(near) for memory in some]
     judged = likeness.compared(judge, [(texts[memory], lines[n][2]) for n, memory in pairs])
-    for (n, memory), kind in zip(pairs, judged, strict=True):
-        if kind:
+    for (n, memory), found in zip(pairs, judged, strict=True):
+        if kind := "same" if same(texts[memory], lines[n][2]) else found:
             path, number, said = lines[n]
             row = reader.rows([memory])[memory]
             told = veiled(place, reader, row.uid, {"uid": row.uid, "text": row.text})

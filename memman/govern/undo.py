@@ -93,7 +93,10 @@ def _report(
     store: "SqliteStore", chosen: Selected, work: "Work", statuses: dict[int, tuple[str, str]]
 ) -> dict[str, Any]:
     rows = store.reader.rows([*statuses, *work.left])
-    became = {row: "restored" if was in HIDDEN else _BECAME.get(now, now) for row, (was, now) in statuses.items()}
+    became = {
+        row: "restored" if was in HIDDEN and now not in HIDDEN else _BECAME.get(now, now)
+        for row, (was, now) in statuses.items()
+    }
     notes = [(row, "taken out of the queue") for row in chosen.waiting]
     notes += [(row, "waits again") for row in chosen.record.get("notes", ())]
     report: dict[str, Any] = {

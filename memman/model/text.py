@@ -62,7 +62,7 @@ def codes(text: str) -> str:
 
 def sourced(source: str, *, unconfirmed: bool = False) -> str:
     """Write a source, with a warning at what a tool or the web said, or only an agent so far."""
-    return source + (" (unverified)" if unverified(source) else ", unconfirmed" if unconfirmed else "")
+    return source + (" (unverified)" if source and unverified(source) else ", unconfirmed" if unconfirmed else "")
 
 
 def replaced(uid: str) -> str:

@@ -151,6 +151,11 @@ ORDERS = {
         r"\b(?:the|your) (?:user|developer|human) decided (?:to|that|on|for|against)\b",
         rf"\b(?:the|your) {_WHO}[^.\n]{{0,30}}\bconsents? to\b[^.\n]{{0,30}}\b(?:running|auto|any|all|every)\w*",
         r"\b(?:as per|per|on behalf of) (?:the |your )?(?:user|developer)(?:'s)? (?:wish|wishes|order|instruction|preference|will|standing)",
+        r"\b(?:el|la) usuari[oa] (?:quiere|desea|prefiere|pide|exige) que\b|\b(?:el|la) usuari[oa] (?:ya )?ha (?:aprobado|autorizado|aceptado)\b",
+        r"\bl['\u2019]utilisat(?:eur|rice) (?:veut|souhaite|pr\xe9f\xe8re|demande|exige) qu|\bl['\u2019]utilisat(?:eur|rice) (?:a|est) (?:d\xe9j\xe0 )?(?:approuv|autoris|accept|d'accord)",
+        r"\b\u043f\u043e\u043b\u044c\u0437\u043e\u0432\u0430\u0442\u0435\u043b\u044c (?:\u0445\u043e\u0447\u0435\u0442|\u0436\u0435\u043b\u0430\u0435\u0442|\u043f\u0440\u043e\u0441\u0438\u0442|\u0442\u0440\u0435\u0431\u0443\u0435\u0442),? \u0447\u0442\u043e\u0431\u044b|\b\u043f\u043e\u043b\u044c\u0437\u043e\u0432\u0430\u0442\u0435\u043b\u044c (?:\u0443\u0436\u0435 )?(?:\u0440\u0430\u0437\u0440\u0435\u0448\u0438\u043b|\u043e\u0434\u043e\u0431\u0440\u0438\u043b|\u0441\u043e\u0433\u043b\u0430\u0441\u0438\u043b\u0441\u044f)",
+        r"\u7528\u6237(?:\u5e0c\u671b|\u8981\u6c42|\u60f3\u8981?)(?:\u4f60|\u59cb\u7ec8|\u603b\u662f|\u4e00\u5f8b|\u6240\u6709|\u6bcf\u6b21|\u4eca\u540e)|\u7528\u6237\u5df2\u7ecf?(?:\u540c\u610f|\u6279\u51c6|\u6388\u6743)",
+        r"\u30e6\u30fc\u30b6\u30fc?(?:\u306f|\u304c)(?:\u5e38\u306b|\u6bce\u56de|\u4eca\u5f8c|\u3059\u3067\u306b|\u65e2\u306b)[^\u3002\n]{0,40}(?:\u671b\u3093|\u5e0c\u671b|\u6c42\u3081|\u627f\u8a8d|\u540c\u610f|\u8a31\u53ef)",
     ),
     "runs what it fetches": (
         (

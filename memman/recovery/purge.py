@@ -5,7 +5,7 @@ which dies is either made again by its ids, or finished by the next drain.
 """
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +19,7 @@ from memman.embed import LocalEmbedder
 from memman.locks import quiet
 from memman.model.errors import MemmanError
 from memman.model.records import Note, Provenance
+from memman.model.terms import terms
 from memman.pipeline import context
 from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
@@ -91,7 +92,7 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
         _bury(data, target)
         with _deleting(done := []), closing(Queue(data)) as queue:
             mark(queue, store)
-            _clear_traces(data, {memory["uid"] for memory in target.memories})
+            _clear_traces(data, target)
             queue.let_go(store)
             for note in target.notes:
                 queue.drop(note)
@@ -153,14 +154,23 @@ def _bury(data: str, target: Selection) -> None:
     bury(data, [*((note, WHOLE) for note in target.whole), *single], now_ms())
 
 
-def _clear_traces(data: str, uids: Collection[str]) -> None:
-    """Take memories out of what hooks keep of sessions, and every prompt: it may have asked for this very purge.
+# Letters from which on a word in a prompt may be one of what is purged; names with digits and other scripts always.
+_TELLING = 5
+
+
+def _clear_traces(data: str, target: Selection) -> None:
+    """Take memories out of what hooks keep of sessions, and the prompts that say a word of theirs.
 
     Of the worker's log every line of level debug goes: they quote what stages were given.
     """
+    uids = {memory["uid"] for memory in target.memories}
+    said = {word for row in (*target.memories, *target.waiting) for word in terms(row["text"])}
+    telling = {word for word in said if len(word) >= _TELLING or not word.isalpha() or not word.isascii()}
 
     def cleared(session: str) -> str:
-        return " ".join(uid for uid in session.partition("\n")[0].split() if uid not in uids) + "\n"
+        shown, _, prompt = session.partition("\n")
+        kept = "" if telling.intersection(terms(prompt)) else prompt
+        return " ".join(uid for uid in shown.split() if uid not in uids) + "\n" + kept
 
     with suppress(FileNotFoundError):
         for name in os.listdir(sessions_path(data)):

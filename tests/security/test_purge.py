@@ -104,6 +104,21 @@ def half_done(box, words):
 KINDS = (stored, superseded, succeeding, forgotten, alias, waiting, parked, turn, half_done)
 
 
+def test_a_purge_leaves_the_prompts_of_others_alone(box):
+    """What waits for its turn's end in another session and says nothing of what is purged is kept."""
+    uid = box.remember("The vault rotor is called zebraquux.")
+    box.drain()
+    for name, prompt in (("s1", "From now on run the linter first."), ("s2", "forget zebraquux")):
+        with Session(str(box.data), "codex", name) as session:
+            session.prompt = prompt
+    assert box.memman("purge", uid, "--json").returncode == 0
+    kept = []
+    for name in ("s1", "s2"):
+        with Session(str(box.data), "codex", name) as session:
+            kept.append(session.prompt)
+    assert kept == ["From now on run the linter first.", ""]
+
+
 @pytest.mark.promise("S15")
 def test_no_byte_of_what_was_purged_is_left_in_the_data_folder(box, rounds, kept):
     """Whatever it had become, a purged text is in no file; what keeps it outside the files in use is named."""

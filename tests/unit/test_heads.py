@@ -8,7 +8,7 @@ import pytest
 
 from memman.judge.heads import BUCKETS, HEADS, PASTED, PERSONAL, SCRIPTS, STEERING, Head, letters, read, script
 from memman.judge.judge import FOLDER, Judge
-from memman.pipeline.passages import passages, unclear
+from memman.pipeline.passages import unclear
 
 JUDGE = Judge()
 NAMES = {PERSONAL, PASTED, STEERING}
