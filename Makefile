@@ -16,7 +16,7 @@ CORE := tests/security tests/packaging $(wildcard tests/unit/test_secret*.py tes
 VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises judge mutations docs terminal clean
+.PHONY: help dev demo demo-team test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises judge mutations docs terminal clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +32,9 @@ dev: $(BIN)/memman ## Make .venv with memman and its development tools
 
 demo: ## Install into a fresh environment, remember, drain, recall; show every step
 	@PYTHON=$(PYTHON) e2e/demo.sh
+
+demo-team: ## Two machines, one Postgres: a fact told on one is recalled on the other
+	@PYTHON=$(PYTHON) e2e/demo_team.sh
 
 test: lint types imports unit ## Lint, type-check, check imports, run the tests
 

@@ -267,3 +267,39 @@ def standin(tmp_path, monkeypatch, box):
     monkeypatch.setenv("PATH", f"{tmp_path}/standins:{os.environ['PATH']}")
     box.environ["PATH"] = os.environ["PATH"]
     return lambda name, script="": Standin(tmp_path / "standins", name, script)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Give a Postgres server."""
+    from tests.support.postgres import running
+
+    with running() as made:
+        yield made
+
+
+@pytest.fixture
+def database(cluster):
+    """Give a database with memman's tables."""
+    with cluster.database() as made:
+        made.upgrade()
+        yield made
+
+
+@pytest.fixture
+def dsn(database):
+    """Give the address of a database with memman's tables, for a person who may write."""
+    return database.role("alice", "memman_writer")
+
+
+@pytest.fixture
+def home(box, tmp_path):
+    """Give a data folder of its own to each person or machine: `home(name)`."""
+
+    def made(name):
+        data = tmp_path / name / "memman"
+        (tmp_path / name).mkdir(exist_ok=True)
+        environ = box.environ | {"HOME": str(tmp_path / name), "MEMMAN_DATA_DIR": str(data)}
+        return Box(data, environ)
+
+    return made

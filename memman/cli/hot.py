@@ -10,13 +10,19 @@ from memman.hot.grammar import RECALL, REMEMBER, SHORT
 from memman.hot.recall import recall as run_recall
 from memman.hot.remember import remember as run_remember
 from memman.model.trust import SOURCES
-from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS
+from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS, VISIBILITIES
 
 Table = Mapping[str, tuple[str, str, str]]
 Values = dict[str, str | bool]
 
 # What a shell may complete the value of an option with.
-_WORDS = {"category": CATEGORIES, "importance": IMPORTANCES, "intent": INTENTS, "source": SOURCES}
+_WORDS = {
+    "category": CATEGORIES,
+    "importance": IMPORTANCES,
+    "intent": INTENTS,
+    "source": SOURCES,
+    "visibility": VISIBILITIES,
+}
 
 
 def option(flag: str, dest: str, takes: str, text: str) -> click.Option:

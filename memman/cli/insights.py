@@ -135,6 +135,7 @@ def _memory(record: dict[str, Any]) -> None:
             "entities": ", ".join(record["entities"]),
             "keywords": ", ".join(record["keywords"]),
             "scope": record["scope"] or PERSONAL,
+            **{name.replace("_", " "): record[name] for name in ("author", "visibility", "retired_by")},
             "valid": f"from {when(record['valid_from'])}" + (f" to {until}" if until else ""),
             "recorded": when(record["recorded_at"]),
             "retired": when(record["retired_at"]),

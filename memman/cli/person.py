@@ -44,6 +44,16 @@ def choose(question: str, answers: Mapping[str, str] | None, listed: Iterable[st
         listed = ()
 
 
+def tell(line: str) -> None:
+    """Show a person a line at their terminal, whatever standard output is. Raises ForPeople as `confirm` does."""
+    who = agent() or agent_above()
+    if who:
+        raise refusal(who)
+    sys.stdout.flush()
+    with _terminal("Show a secret?") as terminal:
+        _write(terminal, line + "\n")
+
+
 def _answer(question: str, prompt: str, listed: Iterable[str]) -> str:
     question = clean(question, WIDE)
     who = agent() or agent_above()

@@ -55,11 +55,25 @@ VERBS: dict[str, tuple[str, str]] = {
     "rule": ("rule", "Make and change rules: standing ones, and those that fire before a command"),
     "scope": ("scope", "Show and change what memories hold for: everywhere, a repository, or a folder of it"),
     "store": ("store", "List, create, select, bind and remove stores"),
+    "share": ("share", "Show memories of yours to all who share the store"),
+    "unshare": (
+        "share",
+        "Take memories of yours back from those who share the store: from their machines at the next pull",
+    ),
+    "server": ("server", "Set up a Postgres server for stores that several machines or people share"),
+    "migrate": (
+        "migrate",
+        "Take a store to a Postgres server, for other machines and people, or make it this machine's own again",
+    ),
     "backup": ("backup", "Create, list, verify and restore backups"),
     "export": ("export", "Write a store's memories to a file, or to standard output: a JSON object a line"),
     "import": (
         "import_",
         "Bring in memories from an export, another tool or a text file, after a look at what would come in",
+    ),
+    "sync": (
+        "sync",
+        "Keep one memory on several machines by a folder that they share, encrypted and without a server",
     ),
     "config": ("config", "Read and change the configuration"),
     "scheduler": ("scheduler", "Run and schedule drains (the background worker), and inspect the queue"),
@@ -83,7 +97,8 @@ SECTIONS = {
     "Remember and recall": "remember recall replace timeline status",
     "See and decide": "insights why history learned diff sessions review rule scope graph log audit cost",
     "Take back": "forget undo purge gc",
-    "Keep and move": "store backup export import",
+    "Keep and move": "store migrate sync backup export import",
+    "Share": "share unshare server",
     "Set up and run": "install uninstall scheduler doctor repair scan config embed providers pipeline",
     "For agents and shells": "hook prime guide version completion help",
 }

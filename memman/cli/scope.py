@@ -64,4 +64,4 @@ def name(called: str | None, unset: bool) -> None:
     folder, said = govern.name(called)
     shared = "what is remembered from now on is shared with all of that name"
     text(f"{folder} is named {said!r}: {shared}" if said else f"{folder} has no name")
-    text("what was remembered here before stays where it was: `memman scope list` shows it, `memman scope move` moves it")
+    text("what was remembered here before stays where it was: `memman scope move` moves it")

@@ -68,6 +68,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
     return {
         "store": f"{store['name']} ({store['why']})" + ("" if store["exists"] else ", empty"),
         "file": f"{store['path']}, {size(store['bytes'])}",
+        "servers": "; ".join(_server(name, **one) for name, one in record["servers"].items()),
         "memories": tallied(record["memories"]["by_status"]),
         **{kind: _review(count) for kind, count in record["memories"]["waiting"].items()},
         "by category": tallied(record["memories"]["by_category"]),
@@ -83,6 +84,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "decided by the judge": _instead(record["reconsiderable"]),
         "breaker": f"open: {record['breaker']}" if record["breaker"] else "closed",
         **scheduled(record["scheduler"]),
+        "sync": _sync(record["sync"]),
         "last drain": _drain(record["last_drain"]),
         "spent today": _spend(record["spend"]),
         "daily budget": ", ".join(f"{limit:g} {name}" for name, limit in budget.items()) or "none",
@@ -90,6 +92,12 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "schema": ", ".join(f"{name} {number}" for name, number in record["schema"].items()),
         "version": record["version"],
     }
+
+
+def _server(name: str, at: int, state: str) -> str:
+    since = f" since {when(at)}" if at else ""
+    said = {"ok": f"up to date {when(at)}", "away": f"out of reach{since}"}.get(state, "being filled")
+    return f"store {name}: {said}"
 
 
 def misfits(unfit: list[dict[str, str]]) -> str:
@@ -126,11 +134,22 @@ def _instead(count: int) -> str:
     return f"{counted(count, 'note')}; to ask the model: `memman scheduler queue reconsider`" if count else ""
 
 
+def _sync(sync: dict[str, Any] | None) -> str:
+    if sync is None:
+        return ""
+    troubles = "".join(f"; {trouble}" for trouble in sync.get("troubles", ()))
+    return f"{sync['folder']}, {_passed(sync['at']) if 'at' in sync else 'no round yet'}{troubles}"
+
+
+def _passed(at: int) -> str:
+    passed = ago(at)
+    return "just now" if passed == "now" else f"{passed} ago"
+
+
 def _drain(last: dict[str, Any] | None) -> str:
     if last is None:
         return "never"
-    passed = ago(last["at"])
-    line = "just now" if passed == "now" else f"{passed} ago"
+    line = _passed(last["at"])
     line += f", {last['seconds']:.1f} s: {counted(last['done'], 'note')}, {last['added']} added"
     line += f", {last['superseded']} superseded, {last['deferred']} deferred, {last['parked']} parked"
     return line + (f"; stopped: {last['stopped']}" if last["stopped"] else "")

@@ -1,9 +1,11 @@
 """`memman store`: list, create, use, bind, remove."""
 
+from shutil import rmtree
 from typing import Any
 
 import click
 
+from memman.cli.address import address, dsn_option
 from memman.cli.group import Group
 from memman.cli.options import complete_store, json_option, place, store_option
 from memman.cli.person import confirm
@@ -105,3 +107,90 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
 
 def _was(before: str) -> str:
     return f" now; it was bound to {before!r}" if before else ""
+
+
+@store.command()
+@click.argument("name")
+@dsn_option
+@click.option("--create", "make", is_flag=True, help="Create the store on the server.")
+def connect(name: str, dsn: str | None, make: bool) -> None:
+    """Connect to a store on a Postgres server: other machines and people can share it.
+
+    The address is asked for at the terminal unless given. One with a password is not taken from the command line,
+    where others can see it.
+    """
+    from memman.cli.progress import bar
+    from memman.govern import sharing
+    from memman.locks import drain_lock
+
+    data = place().data
+    where = address(dsn)
+    refuse_stopped(data, "store connect")
+    with drain_lock(data), bar("connecting", "the same command goes on") as progress:
+        count = sharing.connect(data, name, where, make=make, progress=progress)
+    text(f"store {name!r} is connected: {counted(count, 'change')} came from the server")
+    if role := sharing.unbound(data, name):
+        text(
+            f"but no policy binds the role {role}: this replica holds what others keep to themselves; use another role"
+        )
+
+
+@store.command()
+@named
+@json_option
+def members(name: str, as_json: bool) -> None:
+    """List the members of a shared store, and what each may do."""
+    from memman.govern import sharing
+
+    rows = sharing.members(place().data, name)
+    if as_json:
+        as_data(rows)
+        return
+    table([(row["role"], row["may"], "you" if row["you"] else "") for row in rows])
+
+
+@store.command("add-member")
+@named
+@click.argument("role")
+@click.option("--may", type=click.Choice(("read", "write", "own")), default="write", show_default=True, help="Do what.")
+def add_member(name: str, role: str, may: str) -> None:
+    """Make a role of the server a member of a shared store, or change what it may do there."""
+    from memman.govern import sharing
+
+    lacking = sharing.add_member(place().data, name, role, may)
+    text(f"{role} may {may} in store {name!r}")
+    if lacking:
+        text(f"but an administrator of the server has to open the tables to that role: {lacking};")
+
+
+@store.command("remove-member")
+@named
+@click.argument("role")
+def remove_member(name: str, role: str) -> None:
+    """End a membership: what was shared stays, and what was not nobody sees."""
+    from memman.govern import sharing
+
+    done = sharing.remove_member(place().data, name, role)
+    text(f"{role} is no longer a member of store {name!r}" if done else f"{role} is no member of store {name!r}")
+
+
+@store.command()
+@named
+@click.option("--delete", is_flag=True, help="Delete what you did not share here too.")
+def leave(name: str, delete: bool) -> None:
+    """Leave a shared store: what you shared stays there, the rest goes from there and becomes a store of your own.
+
+    `memman migrate --to sqlite` makes all of it a store of your own, and leaves the server as it is.
+    """
+    from memman.govern import sharing
+    from memman.govern import stores as govern
+    from memman.locks import drain_lock
+
+    data = place().data
+    refuse_stopped(data, "store leave")
+    with drain_lock(data):
+        confirm(f"Leave store {name!r}?", name)
+        kept = sharing.leave(data, name)
+        if delete:
+            rmtree(govern.remove(data, govern.stakes(data, name)))
+    text(f"left store {name!r}" + ("" if delete else f"; {counted(kept, 'memory')} of yours stayed here"))

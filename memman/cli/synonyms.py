@@ -26,7 +26,7 @@ _MEANT = {
     "store use NAME": "use switch",
     "backup create": "dump snapshot",
     "backup restore ID": "restore",
-    "scheduler drain": "drain run sync process flush",
+    "scheduler drain": "drain run process flush",
     "scheduler start": "start resume",
     "scheduler stop": "stop pause",
     "scheduler serve": "serve daemon worker",

@@ -53,6 +53,7 @@ def _print(record: dict[str, Any]) -> None:
             "status": record["status"],
             "scope": record["scope"] or PERSONAL,
             "source": sourced(record["source"]),
+            **{name.replace("_", " "): record[name] for name in ("author", "visibility", "retired_by")},
             "note": record["note"],
             "said": record["said"],
             **{name: came.get(name) for name in ("agent", "session", "repository", "revision", "drain")},

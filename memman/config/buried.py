@@ -1,11 +1,11 @@
 """What was purged, by a keyed digest of each text: it is known again when it comes back, and nobody can guess at it.
 
-`<data>/purged.key` is a random key, `<data>/purged.texts` has a digest a line. Case, spaces and punctuation count for
-nothing.
+`<data>/purged.key` has a random key, below it those of hosts whose purges came by sync, and `<data>/purged.texts` a
+digest a line. Case, spaces and punctuation count for nothing.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 from os import urandom
 
@@ -13,58 +13,64 @@ from memman.config.places import read_file, write_file
 
 _BYTES = 16
 _WORD = re.compile(r"\w+")
+_KEY = re.compile(r"([0-9a-f]{2}){16,64}")
 
 
 class Buried:
     """The purged texts of a data folder."""
 
-    def __init__(self, key: bytes = b"", digests: frozenset[str] = frozenset()) -> None:
-        self._key, self._digests = key, digests
+    def __init__(self, keys: Sequence[bytes] = (), digests: frozenset[str] = frozenset()) -> None:
+        self._keys, self._digests = keys, digests
 
     @classmethod
     def load(cls, data: str) -> "Buried":
         """Read the digests; without a key nothing was purged yet."""
-        key = _key(data)
-        return cls(key, frozenset(read_file(_texts(data)).split())) if key else cls()
+        keys = _keys(data)
+        return cls(keys, frozenset(read_file(_texts(data)).split())) if keys else cls()
 
     def since(self, earlier: str) -> "Buried":
         """Return what was purged later than `earlier` says, the text of another such file of digests."""
-        return Buried(self._key, self._digests.difference(earlier.split()))
+        return Buried(self._keys, self._digests.difference(earlier.split()))
 
     def says(self, text: str) -> bool:
         """Whether a text was purged."""
-        return bool(self._digests) and _digest(self._key, text) in self._digests
-
-
-def kept(data: str) -> tuple[str, str]:
-    """Return what the files of key and digests say, for another data folder."""
-    return read_file(_path(data)), read_file(_texts(data))
-
-
-def keep(data: str, key: str, texts: str) -> None:
-    """Take over what another data folder kept, where nothing was purged in this one."""
-    if key and not read_file(_path(data)):
-        write_file(_texts(data), texts)
-        write_file(_path(data), key)
+        return bool(self._digests) and not self._digests.isdisjoint(_digest(key, text) for key in self._keys)
 
 
 def bury_texts(data: str, texts: Iterable[str]) -> None:
     """Keep the digests of texts for ever; on disk when this returns."""
-    key = _key(data)
-    if not key:
-        key = urandom(32)
-        write_file(_path(data), key.hex() + "\n")
-    known = read_file(_texts(data)).split()
-    new = [_digest(key, text) for text in texts if _WORD.search(text)]
-    write_file(_texts(data), "".join(f"{one}\n" for one in dict.fromkeys([*known, *new])))
+    keys = _keys(data)
+    if not keys:
+        keys = [urandom(32)]
+        write_file(_path(data), keys[0].hex() + "\n")
+    keep(data, [], [_digest(keys[0], text) for text in texts if _WORD.search(text)])
 
 
 def dig_up_texts(data: str, texts: Iterable[str]) -> None:
     """Let go of texts that a person has brought back."""
-    buried = Buried.load(data)
-    back = {_digest(_key(data), text) for text in texts if buried.says(text)}
+    buried, keys = Buried.load(data), _keys(data)
+    back = {_digest(key, text) for text in texts if buried.says(text) for key in keys}
     if back:
-        write_file(_texts(data), "".join(f"{one}\n" for one in read_file(_texts(data)).split() if one not in back))
+        let_go(data, back)
+
+
+def kept(data: str) -> tuple[list[str], list[str]]:
+    """Return the keys, and the digests."""
+    return [key.hex() for key in _keys(data)], read_file(_texts(data)).split()
+
+
+def keep(data: str, keys: Iterable[str], digests: Iterable[str]) -> None:
+    """Add keys and digests to those that are kept; on disk when this returns."""
+    for path, more in ((_path(data), keys), (_texts(data), digests)):
+        known = read_file(path).split()
+        new = [one for one in dict.fromkeys(more) if one not in known]
+        if new:
+            write_file(path, "".join(f"{one}\n" for one in (*known, *new)))
+
+
+def let_go(data: str, digests: Collection[str]) -> None:
+    """Keep some digests no more."""
+    write_file(_texts(data), "".join(f"{one}\n" for one in read_file(_texts(data)).split() if one not in digests))
 
 
 def _digest(key: bytes, text: str) -> str:
@@ -72,11 +78,9 @@ def _digest(key: bytes, text: str) -> str:
     return blake2b(said.encode(), key=key, digest_size=_BYTES).hexdigest()
 
 
-def _key(data: str) -> bytes:
-    try:
-        return bytes.fromhex(read_file(_path(data)).strip())
-    except ValueError:  # the disk has changed it: what it made is known no more
-        return b""
+def _keys(data: str) -> list[bytes]:
+    """Return the keys; what the disk has made of one is none, and what it made is known no more."""
+    return [bytes.fromhex(one) for one in read_file(_path(data)).split() if _KEY.fullmatch(one)]
 
 
 def _path(data: str) -> str:

@@ -43,12 +43,17 @@ class Key:
     @property
     def directs(self) -> bool:
         """Whether it says where text is sent, or with whose key: then nothing can stand in for a wrong value."""
-        return self.name.endswith(("_PROVIDER", "_FALLBACK", "_ENDPOINT", "_API_KEY", "_COMMAND"))
+        return self.name.endswith(("_PROVIDER", "_FALLBACK", "_ENDPOINT", "_API_KEY", "_COMMAND", "_DSN"))
 
     @property
     def own(self) -> bool:
-        """Whether a store may have it for itself: what makes vectors of its texts."""
-        return self.name.startswith("MEMMAN_EMBED_")
+        """Whether a store may have it for itself: what makes vectors of its texts, and its server."""
+        return self.name.startswith("MEMMAN_EMBED_") or self.shared
+
+    @property
+    def shared(self) -> bool:
+        """Whether it says where a store is shared, and so is each store's own."""
+        return self.name == "MEMMAN_STORE_DSN"
 
     def outward(self, value: str) -> bool:
         """Whether setting it to `value` says where text is sent, or with whose key."""
@@ -219,6 +224,13 @@ KEYS: dict[str, Key] = {
             _whole(8, 16384),
         ),
         Key("MEMMAN_EMBED_PRICE", "", "US dollars per million tokens.", _amount),
+        Key(
+            "MEMMAN_STORE_DSN",
+            "",
+            "Postgres server of a shared store, as `postgresql://…`; each store's own: `memman store connect` sets it.",
+            _anything,
+            secret=True,
+        ),
         Key(
             "MEMMAN_RERANK",
             "off",

@@ -12,6 +12,8 @@ FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 # Files of the worker's log, the newest first.
 LOG_FILES = 3
+# The most that the record of which rules fired may hold.
+HITS_BYTES = 65_536
 _still = ""
 
 
@@ -89,6 +91,11 @@ def queue_path(data: str) -> str:
 def store_path(data: str, store: str) -> str:
     """Return the path of a store's database. `store` must be a checked name."""
     return f"{data}/data/{store}/memman.db"
+
+
+def reach_path(store: str) -> str:
+    """Return the path of the file that a replica has beside its database, the path of which is `store`."""
+    return store.rpartition("/")[0] + "/reach"
 
 
 def shown_path(data: str) -> str:

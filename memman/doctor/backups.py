@@ -11,6 +11,7 @@ from contextlib import closing
 from itertools import chain
 
 from memman.config.lockfile import held
+from memman.config.tombstones import Tombstones
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, warn
 from memman.locks import BACKUP_LOCK
 from memman.model.errors import DamagedFile
@@ -20,7 +21,6 @@ from memman.queue.view import QueueView
 from memman.recovery.backup import Attempt, faults, interval
 from memman.recovery.manifest import Manifest, backups_path, listed
 from memman.recovery.swap import unsettled
-from memman.recovery.tombstones import Tombstones
 
 # Intervals without a backup that are worth a word.
 _LATE = 2

@@ -8,12 +8,12 @@ from memman.config import stores
 from memman.config.places import store_path
 from memman.sqlite import COMPANIONS
 
-_FOLDERS = "data bin logs sessions arrivals removed backups".split()
+_FOLDERS = "data bin logs sessions arrivals removed backups sync".split()
 _FILES = """
 env command schedule doorbell heartbeat owner active bindings shown.log shown.log.taken late hung
 drain.lock serve.lock
 backup.lock exchange.lock purged purged.key purged.texts
-bin/memman logs/worker.jsonl logs/worker.jsonl.1 logs/worker.jsonl.2
+bin/memman sync/key logs/worker.jsonl logs/worker.jsonl.1 logs/worker.jsonl.2
 """.split()
 _FILE_KINDS = (
     (stat.S_ISREG, "a file"),

@@ -22,12 +22,14 @@ from memman.drain.loop import Drain, Limits
 from memman.drain.report import Report
 from memman.drain.runner import Watch
 from memman.drain.stores import Stores
-from memman.drain.worklog import Worklog, spent
+from memman.drain.worklog import Worklog, failure, spent
 from memman.locks import drain_lock
+from memman.model.errors import StoreError
 from memman.providers import by_agent
 from memman.providers.pool import Providers
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
+from memman.store.opening import connected
 
 if TYPE_CHECKING:
     from memman.pipeline.plan import Plan
@@ -117,6 +119,8 @@ async def _round(
     began, before = now_ms(), ledger.totals()
     try:
         log.started(waiting := queue.waiting(limits.store))
+        _pull(data, stores, log)
+        _shut(work, stores, queue)
         if waiting:
             # Loaded before the first note is claimed: a drain that dies over its imports has tried no note.
             stores.providers.load()
@@ -136,6 +140,27 @@ async def _round(
             loop.remove_signal_handler(number)
     log.ended(report, (now_ms() - began) / 1000)
     return report
+
+
+def _pull(data: str, stores: Stores, log: Worklog) -> None:
+    """Bring in what other machines have stored; shut what cannot be reached, or only be read."""
+    for name in connected(data):
+        try:
+            store = stores.here(name)
+            if brought := store.pull():
+                log.write("pulled", store=name, changes=brought)
+            store.check_writing()
+        except StoreError as error:
+            stores.shut[name] = error
+            log.write("pull failed", store=name, **failure(error))
+
+
+def _shut(work: Drain, stores: Stores, queue: Queue) -> None:
+    """Leave the notes of stores that cannot be written to where they are, and say so where there are some."""
+    for name, error in stores.shut.items():
+        work.shut.add(name)
+        if queue.waiting(name):
+            work.report.trouble(error)
 
 
 async def _beat(data: str, work: Drain) -> None:

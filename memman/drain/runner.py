@@ -9,11 +9,14 @@ from memman.model.records import Note
 from memman.pipeline import PIPELINE
 from memman.pipeline.answering import heard
 from memman.pipeline.codec import decode, encode
+from memman.pipeline.commit import Overtaken
 from memman.pipeline.plan import Plan, Stage, Tools
 from memman.queue.journal import Journal
 from memman.store.protocols import Store
 
 _WRITER = "commit"
+# What is done again with facts that another machine's must be compared with first.
+_AGAIN = PIPELINE[[stage.name for stage in PIPELINE].index("reconcile") :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +46,9 @@ async def run_note(
     watch: Watch,
 ) -> Plan:
     """Take one note through the pipeline. Raises Stopped, or what a stage raised."""
-    plan = Plan(flight.note)
-    for stage in PIPELINE:
+    plan, left = Plan(flight.note), list(PIPELINE)
+    while left:
+        stage = left.pop(0)
         await store_queue.wait(flight, stage.after)
         if stopping():
             raise Stopped("the drain is stopping")
@@ -52,7 +56,13 @@ async def run_note(
         if stage.after == "known":
             plan = replace(plan, earlier=tuple((before.note, before.facts) for before in store_queue.earlier(flight)))
         given = replace(tools, store=store) if stage.name == _WRITER else tools
-        plan = await _stage(stage, given, plan, journal, watch)
+        try:
+            plan = await _stage(stage, given, plan, journal, watch)
+        except Overtaken:
+            plan = Plan(plan.note, tuple(fact for fact in plan.facts if not fact.left_of), models=plan.models)
+            left = list(_AGAIN)
+            journal.drop(plan.note.uid, [one.name for one in left])
+            continue
         watch.reach(f"after:{stage.name}", flight.note)
         watch.trace(stage.name, plan)
         if "facts" in stage.journaled:

@@ -12,6 +12,7 @@ from memman.providers.pool import Providers
 
 if TYPE_CHECKING:
     from memman.config.env import Settings
+    from memman.model.errors import StoreError
     from memman.pipeline.plan import Tools
     from memman.store.protocols import Reader
     from memman.store.sqlite.store import SqliteStore
@@ -24,6 +25,8 @@ class Stores:
         self.providers = providers
         self.drain = drain
         self.opened: dict[str, SqliteStore] = {}
+        # Stores that nothing can be written to now, and why.
+        self.shut: dict[str, StoreError] = {}
 
     @classmethod
     def of(cls, data: str, settings: "Settings") -> Self:
@@ -31,13 +34,23 @@ class Stores:
         return cls(Providers(data, settings))
 
     def store(self, name: str) -> "SqliteStore":
-        """Open a store for writing, made on first use."""
+        """Open a store for writing, made on first use. Raises why it is shut."""
+        if name in self.shut:
+            raise self.shut[name]
+        return self.here(name)
+
+    def writable(self) -> "dict[str, SqliteStore]":
+        """Return the stores that were opened and are not shut."""
+        return {name: store for name, store in self.opened.items() if name not in self.shut}
+
+    def here(self, name: str) -> "SqliteStore":
+        """Open a store for what concerns this machine's files alone, made on first use."""
         if name not in self.opened:
             from memman.queue.emptied_store import refuse_emptied
-            from memman.store.sqlite.store import SqliteStore
+            from memman.store.opening import open_store
 
             refuse_emptied(self.providers.data, checked(name))
-            self.opened[name] = SqliteStore.open(self.providers.data, checked(name))
+            self.opened[name] = open_store(self.providers.data, checked(name))
         return self.opened[name]
 
     def equipped(self, name: str) -> "tuple[SqliteStore, Tools]":

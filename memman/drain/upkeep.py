@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from memman.clock import now_ms
 from memman.config import stores as folder
+from memman.config import synced
 from memman.config.schedule import beat
 from memman.drain.failpoint import Reach
 from memman.drain.stores import Stores
@@ -12,6 +13,7 @@ from memman.model.errors import BadConfig, MemmanError, ProviderError, ProviderM
 from memman.model.vocabulary import JUDGED
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
+from memman.store.replica import position
 from memman.upkeep.idle import PASSED_OVER, UPGRADING, unscreened
 
 # Queue setting, by store: the last change that the folder of Markdown has.
@@ -35,16 +37,24 @@ class Upkeep:
         unjudged = not self.stopping() and await self._judged(everywhere=everywhere)
         self.queue.set_meta(UPGRADING, "1" if left or unseen or unjudged else "")
         if not self.stopping():
+            await self._synced(reach)
+        if not self.stopping():
             self._backed_up()
             self._exported()
 
     async def _tidied(self) -> None:
         from memman.upkeep.maintenance import maintain
+        from memman.upkeep.scrub import mark, scrub
 
         began, stores = now_ms(), self.stores
         await maintain(
-            self.data, self.queue, Ledger(self.queue.db), stores.opened, stores.store, stores.providers.local
+            self.data, self.queue, Ledger(self.queue.db), stores.writable(), stores.store, stores.providers.local
         )
+        for name, store in stores.opened.items():
+            if position.dropped(store.db):
+                mark(self.queue, name)
+                position.wiped(store.db)
+        scrub(self.data, self.queue, stores.here)
         self.log.write("maintenance", "debug", ms=now_ms() - began, stores=sorted(stores.opened))
 
     def _files_looked_at(self, *, everywhere: bool) -> None:
@@ -56,7 +66,9 @@ class Upkeep:
         """Look for secrets in what was not screened by today's rules; return whether some of it is left."""
         from memman.upkeep.screen import screen
 
-        left, passed_over = await screen(unscreened(self.data), self.stores.store, self.stopping, self._tick)
+        left, passed_over = await screen(
+            unscreened(self.data, self.stores.shut), self.stores.store, self.stopping, self._tick
+        )
         self.queue.set_meta(PASSED_OVER, " ".join(passed_over))
         return left
 
@@ -69,7 +81,7 @@ class Upkeep:
 
         upgraded = self.stores.providers.upgrade
         try:
-            sources = {name: source for name in folder.names(self.data) if (source := upgraded(name))}
+            sources = {name: source for name in self._names(all_stores=True) if (source := upgraded(name))}
             if not sources:
                 return False
             return await upgrade(sources, self.stores.store, next(iter(sources.values())), self._tick)
@@ -99,6 +111,23 @@ class Upkeep:
             self.queue.set_meta(JUDGED, judge.name)
         return left
 
+    async def _synced(self, reach: Reach) -> None:
+        """Make a round with each store that is synced by a folder; what is in the way of one is told, and no more."""
+        for name in synced.names(self.data):
+            from memman.sync.turn import failed, turn
+
+            try:
+                store, tools = self.stores.equipped(name)
+                done = await turn(store, self.data, name, tools, reach, self.stopping, patient=True)
+            except (MemmanError, OSError) as error:
+                failed(self.data, name, str(error))
+                self.log.write("sync failed", **failure(error))
+            else:
+                if done.changed or done.troubles:
+                    counts = f"{done.said} said, {done.taken} taken in, {done.retired} retired"
+                    self.log.write("synced", store=name, values=counts, troubles=done.troubles)
+            self._tick()
+
     def _backed_up(self) -> None:
         """Take a backup where one is due; one that fails is logged, and doctor sees it."""
         from memman.recovery.backup import attempt
@@ -122,7 +151,7 @@ class Upkeep:
 
         for name in self._names(all_stores=True):
             try:
-                state = f"{last_change(self.stores.store(name).db)} {folder}"
+                state = f"{last_change(self.stores.here(name).db)} {folder}"
                 if self.queue.meta(EXPORTED + name) != state:
                     done = kept(self.data, name, folder)
                     self.queue.set_meta(EXPORTED + name, state)
@@ -132,7 +161,8 @@ class Upkeep:
                 self.log.write("export failed", **failure(error))
 
     def _names(self, *, all_stores: bool) -> list[str]:
-        return folder.names(self.data) if all_stores else sorted(self.stores.opened)
+        names = folder.names(self.data) if all_stores else sorted(self.stores.opened)
+        return [name for name in names if name not in self.stores.shut]
 
     def _tick(self) -> None:
         beat(self.data)

@@ -59,8 +59,16 @@ def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict
         "evidence": (evidence := catalogue.reader.evidence([row]).get(row, [])),
         "reliability": reliability(*sessions(evidence)) if evidence else None,
         "provenance": catalogue.receipt(record["note"]),
+        **_authorship(catalogue, row),
     }
     return {"kind": "memory"} | veiled(place, catalogue.reader, record["uid"], record | _why(catalogue, record)) | extra
+
+
+def _authorship(catalogue: Catalogue, row: int) -> dict[str, str]:
+    """Say who wrote a memory, for whom, and who retired it, '' where the store is shared with nobody."""
+    known = catalogue.reader.authorship([row]).get(row)
+    names = ("author", "visibility", "retired_by")
+    return dict(zip(names, known[1:], strict=True)) if known else dict.fromkeys(names, "")
 
 
 def _why(catalogue: Catalogue, record: dict[str, Any]) -> dict[str, str]:

@@ -164,6 +164,6 @@ def _stamp() -> dict[str, str]:
 
 @steadily
 def _upgrade(place: Chosen) -> None:
-    from memman.store.sqlite.store import SqliteStore
+    from memman.store.opening import open_store
 
-    SqliteStore.open(place.data, place.name).close()
+    open_store(place.data, place.name).close()

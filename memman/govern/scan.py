@@ -111,10 +111,10 @@ def _find_anew(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder",
 
 def _wipe(data: str, queue: Queue) -> None:
     """Write the files anew without what was taken out; what a reader keeps from it is left to the next drain."""
-    from memman.store.sqlite.store import SqliteStore
+    from memman.store.opening import open_store
 
     with ExitStack() as open_stores:
-        scrub(data, queue, lambda name: open_stores.enter_context(closing(SqliteStore.open(data, name))))
+        scrub(data, queue, lambda name: open_stores.enter_context(closing(open_store(data, name))))
 
 
 def _findings(where: str, path: str, places: tuple[leaks.Place, ...]) -> Iterator[Leak]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
+from memman.config import stores, synced
+from memman.config.places import store_path
 from memman.config.providers import AGENTS, AUTO
 from memman.govern import inbox
 from memman.govern.stores import Chosen, answering, looking
@@ -16,6 +18,7 @@ from memman.queue.ledger import Ledger, today
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
+from memman.store.replica import reach
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 
@@ -31,6 +34,7 @@ def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, flo
             "version": __version__,
             "data": place.data,
             "store": _store(place, catalogue),
+            "servers": _servers(place.data),
             "memories": {
                 "by_category": catalogue.tally("category"),
                 "by_status": catalogue.tally("status"),
@@ -44,6 +48,7 @@ def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, flo
             "troubles": _troubles(queue, [*filter(None, (providers["llm"], providers["fallback"]))]),
             "reconsiderable": queue.reconsiderable(),
             "unfit": unfit(queue.meta(UNFIT), [*filter(None, (providers["llm"], providers["fallback"]))]),
+            "sync": _sync(place),
             "last_drain": parsed(queue.meta("last_drain")),
             "spend": _spend(queue),
             "budget": dict(budget),
@@ -62,11 +67,23 @@ def _store(place: Chosen, catalogue: Catalogue) -> dict[str, Any]:
     }
 
 
+def _servers(data: str) -> dict[str, dict[str, Any]]:
+    """Return of each store on a server when it last was what that had, and how it is with it now."""
+    found = {name: reach.state(store_path(data, name)) for name in stores.names(data)}
+    return {name: {"at": at, "state": how} for name, (at, how) in found.items() if how}
+
+
 def _queue(queue: QueueView, store: str) -> dict[str, Any]:
     counts = dict.fromkeys(("pending", "running", "done", "parked"), 0) | queue.counts()
     oldest = queue.oldest()
     age = None if oldest is None else max(0, now_ms() - oldest) // 1000
     return {"states": counts, "waiting_here": len(queue.of(store)), "oldest_seconds": age}
+
+
+def _sync(place: Chosen) -> dict[str, Any] | None:
+    """Return how the store's sync is doing, None where it has none."""
+    folder = synced.folder(place.data, place.name)
+    return {"folder": folder, **synced.last_round(place.data, place.name)} if folder else None
 
 
 def _troubles(queue: QueueView, models: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:

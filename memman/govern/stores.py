@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from memman.config import scope, stores
+from memman.config import scope, stores, synced
 from memman.config.env import env_path
 from memman.config.places import check_folder, data_dir, fsync_folder, make_folder, store_path, write_file
 from memman.locks import steady
@@ -122,9 +122,10 @@ def steadily(work: Callable[Concatenate[Chosen, P], T]) -> Callable[Concatenate[
 @contextmanager
 def writing(place: Chosen) -> Iterator["SqliteStore"]:
     """Open the store to write, made on first use. Only here and in `create`: it loads numpy."""
-    from memman.store.sqlite.store import SqliteStore
+    from memman.store.opening import open_store
 
-    with closing(SqliteStore.open(place.data, place.name)) as store:
+    with closing(open_store(place.data, place.name)) as store:
+        store.check_writing()
         yield store
 
 
@@ -140,9 +141,9 @@ def create(data: str, name: str) -> bool:
     """Make a store; False when it is there already."""
     if stores.exists(data, stores.harmless(name)):
         return False
-    from memman.store.sqlite.store import SqliteStore
+    from memman.store.opening import open_store
 
-    SqliteStore.open(data, name).close()
+    open_store(data, name).close()
     return True
 
 
@@ -196,6 +197,8 @@ def described(at_stake: Stakes) -> list[str]:
 
 def remove(data: str, at_stake: Stakes) -> str:
     """Move a store's folder aside, its waiting notes beside it; return where to. The caller holds the drain lock."""
+    from memman.upkeep.rules import publish
+
     target = aside_path(data, at_stake.name)
     try:
         make_folder(f"{data}/removed")
@@ -206,12 +209,11 @@ def remove(data: str, at_stake: Stakes) -> str:
     with suppress(FileNotFoundError):
         os.rename(env_path(data, at_stake.name), f"{target}/env")
     _drop_waiting(data, at_stake, target)
+    synced.choose(data, at_stake.name, "")
     for place in at_stake.bound:
         stores.bind(data, place, None)
     if _active(data) == at_stake.name:
         write_file(data + "/active", "")
-    from memman.upkeep.rules import publish
-
     publish(data)
     return target
 

@@ -35,6 +35,8 @@ _FACTORS = {
     "scope": "scope",
     "labels": "labels",
     "reliability": "reliability",
+    "author": "author",
+    "visibility": "visibility",
 }
 
 

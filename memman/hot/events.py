@@ -1,5 +1,6 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
+from memman.config.places import reach_path, store_path
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT
 from memman.hot.call import Call
 from memman.hot.late import Progress
@@ -48,7 +49,22 @@ def _session_start(call: Call) -> str:
         session.show(lines)
         session.begun = True
     call.note_shown(SESSION_START, lines)
+    _follow(call)
     return text
+
+
+def _follow(call: Call) -> None:
+    """Ask for a drain, which brings in what other machines stored, where none has for some time."""
+    from memman.sqlite import there
+
+    path = store_path(call.data, call.store)
+    if not there(reach_path(path)):
+        return
+    from memman.config.drain_by_write import ask
+    from memman.store.replica.reach import stale
+
+    if stale(path):
+        ask(call.data)
 
 
 def _subagent_start(call: Call) -> str:

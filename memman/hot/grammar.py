@@ -22,6 +22,11 @@ REMEMBER = {
         "Where it comes from: user, agent, file, import, tool or web. Can only lower trust.",
     ),
     "--scope": ("scope", "WORD", "What it holds for: personal, repository, or path:FOLDER (default: what it says)."),
+    "--visibility": (
+        "visibility",
+        "WORD",
+        "For whom, in a store that several share: private or shared (default: by its scope).",
+    ),
     "--until": ("until", "TIME", "Until when it holds: 2026-12-01, 14d, Friday, end of March (default: what it says)."),
     "--lines": ("lines", "", "Make each line of the text a note of its own."),
     "--json": ("json", "", "Print JSON."),

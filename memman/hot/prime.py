@@ -3,7 +3,7 @@
 import time
 
 from memman.config.command import command
-from memman.config.places import rules_path, store_path
+from memman.config.places import reach_path, rules_path, store_path
 from memman.hot.frame import RULES_TAG, framed, harmless
 from memman.hot.guide import guide
 from memman.model.text import SHORT_ID, plain, replaced
@@ -45,6 +45,10 @@ _PARTS = (
 def block(data: str, store: str, here: "Here") -> tuple[str, dict[str, str]]:
     """Return the block and the lines of the memories in it, by uid. The same store gives the same bytes."""
     text = guide(command(data))
+    if there(reach_path(path := store_path(data, store))):
+        from memman.store.replica.reach import told
+
+        text += f"\n{said}\n" if (said := told(path)) else ""
     room = BUDGET - tokens(text)
     ruled = _ruled(data, store, here, room * RULES // 100)
     if ruled:

@@ -5,7 +5,7 @@ import sys
 import time
 
 from memman.config import stores
-from memman.config.places import data_dir, setting
+from memman.config.places import data_dir, reach_path, setting, store_path
 from memman.config.schedule import overdue
 from memman.config.scope import here
 from memman.config.shown import RECALL as ASKED
@@ -17,7 +17,7 @@ from memman.model.text import age
 from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES, INTENTS
 from memman.recall.render import lines, tokens
-from memman.sqlite import despite
+from memman.sqlite import despite, there
 from memman.store.filters import Filters
 
 TYPE_CHECKING = False
@@ -82,6 +82,8 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     sys.stdout.flush()
     if shown < len(hits):
         sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
+    if there(reach_path(path := store_path(data, store))):
+        _tell_reach(path, now)
     late = overdue(data)
     if late is not None:
         from memman.config.command import runnable
@@ -92,6 +94,14 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     told = {hit.row.uid: cost for hit, cost in zip(hits, costs, strict=False) if not hit.pending}
     note_shown(data, store, now, ASKED, agent(), session(), told)
     return 0
+
+
+def _tell_reach(path: str, now: int) -> None:
+    """Say how old a replica is, where its server is out of reach."""
+    from memman.store.replica.reach import told
+
+    if said := told(path, now):
+        sys.stderr.write(f"memman: {said}\n")
 
 
 def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None) -> list[int]:

@@ -5,14 +5,14 @@ import sys
 
 from memman.config import stores
 from memman.config.ignore import ignored
-from memman.config.places import data_dir, kept_still
+from memman.config.places import data_dir, kept_still, reach_path, store_path
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import asked
 from memman.hot.dangling import dangling
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
 from memman.hot.provenance import stamp
 from memman.model.trust import SOURCES
-from memman.model.vocabulary import CATEGORIES, IMPORTANCES
+from memman.model.vocabulary import CATEGORIES, IMPORTANCES, VISIBILITIES
 from memman.queue.append import MAX_BYTES, append_all
 from memman.secrets import screened
 
@@ -60,6 +60,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     here = stores.here()
     _check_place(data, here)
     store = _existing(data, stores.resolve(data, said(values, "store"), here))
+    _check_rights(data, store)
     origin = {name: screened(text) for name, text in stamp(data, choice(values, "source", SOURCES) or "", here).items()}
     notes = [{**_note(part, values, replaces), **origin, "store": store} for part in parts]
     told = append_all(data, notes)
@@ -91,6 +92,18 @@ def _existing(data: str, store: str) -> str:
     return store
 
 
+def _check_rights(data: str, store: str) -> None:
+    """Raise ServerRefused for a store of a server that is known to be for reading only."""
+    path = store_path(data, store)
+    if os.path.exists(reach_path(path)):
+        from memman.store.replica.reach import only_read
+
+        if only_read(path):
+            from memman.model.errors import ServerRefused
+
+            raise ServerRefused(f"not saved: store {store!r} is one that you may only read; its owner can change that")
+
+
 def _check_place(data: str, here: "Repository | None") -> None:
     """Raise UsageError where nothing is to be remembered."""
     try:
@@ -111,6 +124,7 @@ def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -
         "entities": screened("\n".join(filter(None, names))),
         "replaces": replaces,
         "scope": asked(said(values, "scope")),
+        "visibility": choice(values, "visibility", VISIBILITIES) or "",
         **_end(values),
     }
 

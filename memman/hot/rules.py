@@ -6,7 +6,7 @@ cannot be read denies nothing.
 
 import time
 
-from memman.config.places import append_line, hits_path, rules_path, text_at
+from memman.config.places import HITS_BYTES, append_line, hits_path, rules_path, text_at
 from memman.hot.wire import parsed, quoted
 from memman.model import rule as rules
 from memman.model.text import SHORT_ID, plain
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 # for ever where nobody is there.
 _ASKING = ("claude-code", "nanoclaw")
 # Bytes of hits that wait to be counted.
-_HITS_BYTES = 65_536
 _SAYS = {
     rules.DENY: "The user's rule {} forbids this command: {}",
     rules.ASK: "The user's rule {} asks before this command: {}",
@@ -103,7 +102,7 @@ def _written(host: str, fired: "Sequence[Record]") -> str:
 
 def _count(data: str, store: str, fired: "Sequence[Record]", now: int) -> None:
     """Append what fired to a bounded record, which the drain adds to the rules' hits; may fail silently."""
-    append_line(hits_path(data), f"{now} {store} {' '.join(one['uid'] for one in fired)}\n", _HITS_BYTES)
+    append_line(hits_path(data), f"{now} {store} {' '.join(one['uid'] for one in fired)}\n", HITS_BYTES)
 
 
 def _now() -> int:

@@ -13,7 +13,9 @@ docstring) the sentence the documentation prints for it.
     │   ├── UnsafePlace             13
     │   ├── NewerSchema             14
     │   ├── OldLibrary              15
-    │   └── OlderProgram            16
+    │   ├── OlderProgram            16
+    │   ├── NoServer                17   again
+    │   └── ServerRefused           18
     ├── ProviderError               20
     │   ├── ProviderUnavailable     21   again
     │   ├── BadReply                22   again
@@ -95,6 +97,19 @@ class OlderProgram(StoreError):
     """The data folder belongs to memman 0.15, another program of this name. Nothing was changed."""
 
     exit_code = 16
+
+
+class NoServer(StoreError):
+    """The server of a shared store is out of reach. Nothing was changed; notes stay in the queue."""
+
+    exit_code = 17
+    again = True
+
+
+class ServerRefused(StoreError):
+    """The server of a shared store does not let us in, or not do this: password, rights, TLS, or its schema."""
+
+    exit_code = 18
 
 
 class ProviderError(MemmanError):

@@ -35,7 +35,7 @@ class Provenance:
 class Hints:
     """What the caller said about a note; None or empty means unsaid. `scope` is as `memman.config.scope` has it.
 
-    `ends_at` is until when it holds.
+    `ends_at` is until when it holds, `visibility` for whom it is of those who share the store.
     """
 
     category: str | None = None
@@ -44,6 +44,7 @@ class Hints:
     replaces: str = ""
     scope: str = ""
     ends_at: int | None = None
+    visibility: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory about to be stored. `vectors` holds (embedder number, cell, planes, squared length)."""
+    """A memory about to be stored. `vectors` holds (embedder number, cell, planes, squared length).
+
+    `visibility` is for whom it is of those who share the store, '' where nobody says.
+    """
 
     uid: str
     note: str
@@ -233,3 +237,4 @@ class Draft:
     valid_from: int
     vectors: tuple[tuple[int, int, bytes, int], ...] = ()
     scope: Scope = EVERYWHERE
+    visibility: str = ""

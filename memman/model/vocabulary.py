@@ -21,6 +21,8 @@ CATEGORIES = ("preference", "decision", "fact", "insight", "context")
 INTENTS = ("why", "when", "entity", "general")
 # In a store by number, in this order: a new one comes last.
 EDGE_KINDS = ("temporal", "entity", "causal", "semantic")
+# For whom a memory is, of those who share its store: its author, or all.
+VISIBILITIES = ("private", "shared")
 IMPORTANCES = ("1", "2", "3", "4", "5")
 
 STATUSES = ("current", "superseded", "forgotten", "review")
@@ -36,6 +38,11 @@ MAYBE = "maybe:"
 
 # Store setting, by memory: since when it is held back for review; a person's approval removes it.
 HELD = "held:"
+# How settings of a replica begin that no other machine sees, and the one that tells when others changed memories.
+OWN = "replica:"
+OTHERS = OWN + "others"
+# And the one that tells which store this is a replica of: the server, the number there, and our role.
+CONNECTED = OWN + "store"
 # What an agent, and a log, is told in place of what is held back.
 WITHHELD = "[held back for review]"
 

@@ -1,7 +1,7 @@
 """The memories that a fact may bear on, best first, at a cost that does not grow with the store."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -45,10 +45,10 @@ def find(tools: Tools, note: Note, fact: Fact, vector: Vectors) -> tuple[Candida
     number = reader.embedder_id(tools.local.fingerprint)
     filters = around(reader, note)
     worded = dict(lexical(reader, fact.text, filters))
-    near = nearest(reader, tools.local.fingerprint, vector, filters=filters)
+    like = nearest(reader, tools.local.fingerprint, vector, filters=filters)
     judged = judged_near(reader, judge, fact.text, _POOL, filters) if judge else []
-    current = reader.filtered({*worded, *near, *judged}, filters)
-    ids = [memory for memory in dict.fromkeys((*worded, *near, *judged)) if memory in current]
+    current = reader.filtered({*worded, *like, *judged}, filters)
+    ids = [memory for memory in dict.fromkeys((*worded, *like, *judged)) if memory in current]
     if not ids:
         return ()
     cosines = whole(vector, reader.planes(number, ids)) if number is not None else {}
@@ -58,6 +58,31 @@ def find(tools: Tools, note: Note, fact: Fact, vector: Vectors) -> tuple[Candida
     score = {m: _score(*one) for m, one in said.items()}
     best = sorted(ids, key=lambda m: (-score[m], m))[:OFFERED]
     return tuple(_candidates(reader, best, own(reader, tools.local, vector, best), about, score))
+
+
+def near(fact: Fact, found: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates that are near enough to a fact to ask about."""
+    words = stems(fact.text)
+    names = {name.casefold() for name in fact.entities}
+    for candidate in found:
+        if (
+            candidate.similarity >= NEAR
+            or candidate.about >= ABOUT
+            or not names.isdisjoint(name.casefold() for name in candidate.entities)
+            or len(words & stems(candidate.text)) >= SHARED
+        ):
+            yield candidate
+
+
+def missed(tools: Tools, plan: Plan) -> bool:
+    """Whether another machine has stored what a fact may bear on, and nobody has compared it with."""
+    if plan.local is None or tools.reader.others() == plan.others:
+        return False
+    return any(
+        {one.uid for one in near(fact, find(tools, plan.note, fact, vector))} - {one.uid for one in known}
+        for fact, vector, known in zip(plan.facts, plan.local, plan.candidates, strict=True)
+        if not (fact.held or fact.left_of)
+    )
 
 
 def _score(words: float, cosine: float, about: float | None) -> float:
@@ -124,8 +149,8 @@ async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Cand
 
 def closest(candidates: Sequence[Candidate], numbers: Mapping[str, int]) -> list[int]:
     """Return the numbers of the candidates, by uid, that a fact most probably bears on, the best first."""
-    near = sorted((one for one in candidates if one.uid in numbers), key=lambda one: -one.score)[:COMPARED]
-    return [numbers[one.uid] for one in near if one.score >= near[0].score - SPREAD]
+    likely = sorted((one for one in candidates if one.uid in numbers), key=lambda one: -one.score)[:COMPARED]
+    return [numbers[one.uid] for one in likely if one.score >= likely[0].score - SPREAD]
 
 
 def _about(judge: Judge | None, texts: Sequence[str], others: Sequence[str]) -> list[list[float]]:

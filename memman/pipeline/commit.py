@@ -6,9 +6,11 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
+from memman.model.errors import MemmanError
 from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Note, Scope, Verdict, memory_uid
 from memman.model.trust import unverified
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
+from memman.pipeline.candidates import missed
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
@@ -26,6 +28,10 @@ from memman.store.sqlite.unconfirmed import SAID
 _ENDING = ("UPDATE", "DELETE")
 
 
+class Overtaken(MemmanError):
+    """Another machine stored what the note must be compared with first."""
+
+
 async def commit(tools: Tools, plan: Plan) -> Plan:
     """Store the note's facts; a note whose receipt is there already changes nothing."""
     assert tools.store is not None, "only commit is given a store"  # noqa: S101 - the runner's own contract
@@ -35,6 +41,8 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     named = await asyncio.to_thread(files, plan.note, plan.facts)
     pieces = borne_out(tools, plan)
     with tools.store.unit() as unit:
+        if missed(tools, plan):
+            raise Overtaken
         outcome = _stored(tools, tools.store, unit, plan, named, pieces, now)
     return replace(plan, outcome=outcome)
 
@@ -68,6 +76,7 @@ def _stored(
     everywhere = set(_ending_personal(tools.reader, plan, admitted))
     for n in fresh:
         draft = _draft(tools.reader, plan, n, packed[n], everywhere=n in everywhere)
+        draft = replace(draft, visibility=_visibility(tools.reader, plan, n, admitted))
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         _date(unit, plan, n, rows[n], now)
         unit.tie(rows[n], named[n])
@@ -151,7 +160,8 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[tuple[
     replacement that somebody asked for touches what is protected.
     """
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
-    newer = newer if plan.note.overtaken else set()  # in order, a later time only says that the clock was turned back
+    if not (plan.note.overtaken or plan.others):
+        newer = set()  # in order, a later time only says that the clock was turned back
     held = reader.scope_of(at.values())
     for verdict in plan.verdicts:
         n, memory = verdict.fact, at.get(verdict.memory)
@@ -218,6 +228,18 @@ def _ending_personal(reader: Reader, plan: Plan, admitted: Iterable[tuple[Verdic
     for verdict, memory, gives_way in admitted:
         if verdict.action != "MAYBE" and not (gives_way or plan.note.hints.scope or reader.scope_of([memory])):
             yield verdict.fact
+
+
+def _visibility(reader: Reader, plan: Plan, n: int, admitted: Iterable[tuple[Verdict, int, bool]]) -> str:
+    """Return for whom a fact is: as the caller says, or as what it ends, where that is shared and ours or asked for."""
+    if plan.note.hints.visibility:
+        return plan.note.hints.visibility
+    ended = [memory for verdict, memory, gives_way in admitted
+             if verdict.fact == n and verdict.action in {"UPDATE", "DELETE"} and not gives_way]  # fmt: skip
+    ours = reader.role()
+    before = reader.authorship(ended).values() if ours and ended else ()
+    asked = bool(plan.note.hints.replaces)
+    return "shared" if any(one.visibility == "shared" and (asked or one.author == ours) for one in before) else ""
 
 
 def _draft(

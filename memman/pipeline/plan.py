@@ -28,7 +28,9 @@ class Plan:
     `earlier` holds what is in flight before it in the same store. `local` and
     `vectors` are float32 of shape (facts, dimension): the first from the
     built-in embedder, the second from the configured one. `models` names for
-    each stage that asked any the models that answered; `linker` is what made the edges.
+    each stage that asked any the models that answered; `linker` is what made the
+    edges. `others` says what other machines had changed of a shared store when
+    candidates were looked for.
     """
 
     note: Note
@@ -43,6 +45,7 @@ class Plan:
     linker: str = ""
     samples: tuple[float, ...] = ()
     models: tuple[tuple[str, str], ...] = ()
+    others: str = ""
     outcome: Outcome | None = None
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from memman.llm.builtin.reconcile import BEARS, groups
 from memman.model.errors import Refused
 from memman.model.records import Action, Candidate, Cause, Fact, Reply, Request, Verdict, memory_uid
-from memman.pipeline.candidates import ABOUT, NEAR, SHARED, closest, find, in_flight
-from memman.pipeline.comparison import same, stems
+from memman.pipeline.candidates import closest, find, in_flight, near
+from memman.pipeline.comparison import same
 from memman.pipeline.facts import ASKED_TEXT, MAX_TEXT
 from memman.pipeline.fidelity import faithful
 from memman.pipeline.known import known
@@ -79,6 +79,7 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     if not plan.facts:
         return plan
     local = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
+    plan = replace(plan, others=tools.reader.others())
     if tools.judge:
         # Remembered, and cheaper together.
         await asyncio.to_thread(tools.judge.about, [fact.text for fact in plan.facts])
@@ -119,6 +120,15 @@ async def _judged(tools: Tools, plan: Plan) -> Plan:
     except Refused:
         reply = await tools.builtin.complete(request)
     return _settled(plan, offered, reply)
+
+
+async def by_builtin(tools: Tools, plan: Plan) -> tuple[Verdict, ...]:
+    """Return what the built-in model finds that the facts of a plan do to their candidates; costs nothing."""
+    question = compared(plan)
+    if question is None:
+        return ()
+    request, offered = question
+    return _settled(plan, offered, await tools.builtin.complete(request)).verdicts
 
 
 async def _bearing(tools: Tools, request: Request) -> bool:
@@ -174,16 +184,8 @@ def _offered(facts: Sequence[Fact], candidates: Sequence[Sequence[Candidate]]) -
     """Return the candidates near enough to any fact, each once."""
     kept: dict[str, Candidate] = {}
     for fact, found in zip(facts, candidates, strict=True):
-        words = stems(fact.text)
-        names = {name.casefold() for name in fact.entities}
-        for candidate in found:
-            if (
-                candidate.similarity >= NEAR
-                or candidate.about >= ABOUT
-                or not names.isdisjoint(name.casefold() for name in candidate.entities)
-                or len(words & stems(candidate.text)) >= SHARED
-            ):
-                kept[candidate.uid] = max(kept.get(candidate.uid, candidate), candidate, key=lambda one: one.score)
+        for candidate in near(fact, found):
+            kept[candidate.uid] = max(kept.get(candidate.uid, candidate), candidate, key=lambda one: one.score)
     return sorted(kept.values(), key=lambda candidate: -candidate.score)[:MAX_OFFERED]
 
 

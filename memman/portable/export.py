@@ -5,8 +5,8 @@ from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
+from memman.config.tombstones import Tombstones
 from memman.portable import lines
-from memman.recovery.tombstones import Tombstones
 from memman.secrets.leaks import cleaned
 from memman.store.sqlite import dump
 from memman.store.sqlite.catalogue import Catalogue
@@ -33,5 +33,5 @@ def records(data: str, store: str, catalogue: Catalogue, *, vectors: bool = Fals
 
 
 def _purged(data: str) -> Iterator[dict[str, Any]]:
-    for note, memory in Tombstones.rows(data):
+    for note, memory in sorted(set(Tombstones.rows(data))):
         yield {"note": note, "memory": memory}

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from memman.clock import now_ms
 from memman.config.buried import Buried, dig_up_texts
+from memman.config.tombstones import Tombstones
 from memman.portable.incoming import IMPORT, Item
 from memman.queue.append import MAX_BYTES, insert_all
 from memman.queue.entry import entry, kept_uid
 from memman.queue.view import QueueView
-from memman.recovery.tombstones import Tombstones
 from memman.secrets import screened
 from memman.store.sqlite import load
 from memman.store.sqlite.catalogue import Catalogue

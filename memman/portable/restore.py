@@ -9,6 +9,7 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config.buried import Buried, dig_up_texts
+from memman.config.tombstones import WHOLE, Tombstones, bury, dig_up
 from memman.locks import quiet
 from memman.model.errors import UsageError
 from memman.pipeline import context
@@ -16,8 +17,8 @@ from memman.portable.lines import MEMORY, NOTE, PURGED, REJECTED, RULE, SETTING,
 from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 from memman.recovery.swap import finish
-from memman.recovery.tombstones import WHOLE, Tombstones, bury, dig_up
 from memman.secrets.leaks import cleaned
+from memman.store.opening import open_store
 from memman.store.sqlite import load
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
@@ -72,7 +73,7 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> tuple[Pl
     """
     with quiet(data):
         finish(data)
-        with closing(SqliteStore.open(data, store)) as opened:
+        with closing(open_store(data, store)) as opened:
             plan = planned(data, opened.path, export, purged=purged)
             try:
                 added = _added(opened, export, plan)

@@ -21,10 +21,10 @@ _NEWEST = "FROM note WHERE store = :store AND state IN ('pending', 'running') OR
 _INSERT = f"""
 INSERT INTO note(uid, store, text, category, importance, entities, replaces, source, agent, session, cwd,
                  repository, revision, host, user, queued_at, changed_at, channel, reply, shown, scope, ends_at,
-                 digest)
+                 visibility, digest)
 SELECT :uid, :store, :text, :category, :importance, :entities, :replaces, :source, :agent, :session, :cwd,
        :repository, :revision, :host, :user, :queued_at, :queued_at, :channel, :reply, :shown, :scope, :ends_at,
-       {digest(":" + name for name in SEALED)}
+       :visibility, {digest(":" + name for name in SEALED)}
 WHERE (:text, :reply, :replaces) IS NOT (SELECT text, reply, replaces {_NEWEST})
   AND NOT EXISTS (SELECT 1 FROM note WHERE uid = :uid)
 """

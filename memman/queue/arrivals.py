@@ -20,6 +20,7 @@ from memman.queue.late import record
 _TEXTS = frozenset(
     """
     uid store text entities replaces source agent session cwd repository revision host user channel reply shown scope
+    visibility
     """.split()
 )
 _NUMBERS = frozenset({"category", "importance", "queued_at"})
@@ -62,6 +63,7 @@ def _read(path: str) -> dict[str, Any] | None:
             note = parsed(source.read())
     except OSError:
         return None
+    note = note and {"visibility": "", **note}  # a hook of an older memman names none
     return note if note and _sound(note) else None
 
 

@@ -3,8 +3,8 @@
 import os
 import time
 
-# What only some notes have: a turn, and one whose scope somebody says.
-_OF_SOME = {"channel": "note", "reply": "", "shown": "", "scope": ""}
+# What only some notes have: a turn, and one of which somebody says whose it is.
+_OF_SOME = {"channel": "note", "reply": "", "shown": "", "scope": "", "visibility": ""}
 
 
 def new_uid(now_ms: int) -> str:

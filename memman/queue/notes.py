@@ -47,6 +47,7 @@ class _ClaimedRow(Row):
     shown: str
     scope: str
     ends_at: int | None
+    visibility: str
     again: str
     overtaken: int
 
@@ -76,7 +77,7 @@ _TWIN = """state = 'parked' AND EXISTS (SELECT 1 FROM note AS other WHERE other.
 (other.store, other.text, other.reply, other.replaces) = (note.store, note.text, note.reply, note.replaces))"""
 _INSTEAD = "state = 'done' AND instead = 1"
 _COPIED = """store, text, category, importance, entities, replaces, source, agent, session, cwd, repository, revision,
-host, user, queued_at, channel, reply, shown, scope, ends_at"""
+host, user, queued_at, channel, reply, shown, scope, ends_at, visibility"""
 _RESEALED = digest(":new" if name == "uid" else name for name in SEALED)
 _AGAIN = f"""
 INSERT INTO note(uid, again, changed_at, digest, {_COPIED})
@@ -95,7 +96,7 @@ def _note(row: _ClaimedRow) -> Note:
         row.store,
         row.text,
         row.queued_at,
-        Hints(row.category, row.importance, names, row.replaces, row.scope, row.ends_at),
+        Hints(row.category, row.importance, names, row.replaces, row.scope, row.ends_at, row.visibility),
         Provenance(row.source, row.agent, row.session, row.cwd, row.repository, row.revision, row.host, row.user),
         row.deferrals,
         row.channel,

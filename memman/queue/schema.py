@@ -112,8 +112,13 @@ DROP TABLE ledger;
 ALTER TABLE account RENAME TO ledger;
 """
 
+# Who may see what the note makes, of those who share its store, where somebody says it.
+_V8 = """
+ALTER TABLE note ADD COLUMN visibility TEXT NOT NULL DEFAULT '';
+"""
+
 # Released steps are never edited; each changes a table.
-STEPS = (_V1, _V2, _V3, _V4, _V5, _V6, _V7)
+STEPS = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8)
 VERSION = len(STEPS)
 
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from memman.recall.hit import Hit, Read
     from memman.recall.query import Query, Signals
     from memman.store.filters import Filters
-    from memman.store.sqlite.reader import SqliteReader
+    from memman.store.protocols import Searched
 
 
 def search(
-    reader: "SqliteReader",
+    reader: "Searched",
     table: "StaticTable",
     query: str,
     filters: "Filters",
@@ -44,7 +44,7 @@ def search(
 
 
 def answered(
-    reader: "SqliteReader",
+    reader: "Searched",
     table: "StaticTable",
     asked: "Query",
     filters: "Filters",
@@ -70,7 +70,7 @@ def answered(
 
 
 def looked_at(
-    reader: "SqliteReader",
+    reader: "Searched",
     table: "StaticTable",
     asked: "Query",
     filters: "Filters",
@@ -86,7 +86,7 @@ def looked_at(
 
 
 def relevant(
-    reader: "SqliteReader",
+    reader: "Searched",
     table: "StaticTable",
     asked: "Query",
     reads: "list[Read]",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memman.embed.static import StaticTable
     from memman.recall.query import Query, Signals
     from memman.store.filters import Filters
-    from memman.store.sqlite.reader import SqliteReader
+    from memman.store.protocols import Searched
 
 # Rows each search contributes. Of the exact top 10 by cosine 97 % are among the nearest 100 sign codes; 80, 120 and
 # 200 rank alike to a tenth of a point.
@@ -44,7 +44,7 @@ class Candidates:
 
 
 def candidates(
-    reader: "SqliteReader", table: "StaticTable", query: "Query", filters: "Filters", signals: "Signals" = ALL
+    reader: "Searched", table: "StaticTable", query: "Query", filters: "Filters", signals: "Signals" = ALL
 ) -> Candidates:
     """Return every row that words or meaning bring up."""
     span = query.span
@@ -68,7 +68,7 @@ def candidates(
 
 
 def worded(
-    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, *, context: bool = True, large: int = LARGE
+    reader: "Searched", query: "Query", filters: "Filters", limit: int, *, context: bool = True, large: int = LARGE
 ) -> list[tuple[int, float]]:
     """Return (id, BM25) of the best rows for a query, highest first; without `context`, by their own words alone."""
     terms = query.terms()
@@ -81,7 +81,7 @@ def worded(
 
 
 def sparing(
-    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, rows: int = ROWS
+    reader: "Searched", query: "Query", filters: "Filters", limit: int, rows: int = ROWS
 ) -> list[tuple[int, float]]:
     """Return the best rows that rare words bring up; where they are few, beside the best of the newest others."""
     terms, left = query.terms(), rows
@@ -99,9 +99,7 @@ def sparing(
     return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
-def _every(
-    reader: "SqliteReader", counted: "list[tuple[int, str]]", filters: "Filters", limit: int
-) -> dict[int, float]:
+def _every(reader: "Searched", counted: "list[tuple[int, str]]", filters: "Filters", limit: int) -> dict[int, float]:
     """Return the newest rows that hold every word, those that say all of them themselves before the others."""
     from math import log
 

@@ -5,10 +5,10 @@ from memman.model.reliability import factor, reliability, sessions
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.recall.hit import Hit
-    from memman.store.sqlite.reader import SqliteReader
+    from memman.store.protocols import Searched
 
 
-def weighed(reader: "SqliteReader", hits: "list[Hit]", as_of: int | None = None) -> "list[Hit]":
+def weighed(reader: "Searched", hits: "list[Hit]", as_of: int | None = None) -> "list[Hit]":
     """Return the hits, best first, with the scores of those that have evidence moved by it.
 
     What was superseded moves with what took its place; what is past its end stays below the rest.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memman.embed.static import StaticTable
     from memman.recall.hit import Read
     from memman.recall.query import Query
-    from memman.store.sqlite.reader import SqliteReader
+    from memman.store.protocols import Searched
 
 # Hits looked at closely; no recall shows more.
 CLOSE = 80
@@ -24,7 +24,7 @@ NEAR, FIRST, NEARER = 0.5, 5, 0.7
 
 
 def gated(
-    reader: "SqliteReader",
+    reader: "Searched",
     table: "StaticTable",
     reads: "list[Read]",
     query: "Query",

@@ -91,12 +91,13 @@ class Hit(Stage):
     that of the built-in table. `read` is how it was found, `via` the edge that led to it, `alike` the uids of hits that
     say the same, `maybe_replaced_by` the uid of the memory that may have replaced it, `rerank` what a reranker gave it,
     `scope` what it holds for where that is not all of the repository one is in, nor everywhere, `labels` what else
-    is to be said of it, and `reliability` what sessions reported, None where none did.
+    is to be said of it, and `reliability` what sessions reported, None where none did. `author` and `visibility` are of
+    a store that several share.
     """
 
     __slots__ = (
-        "alike", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by", "read", "reliability", "rerank",
-        "row", "scope", "score", "via",
+        "alike", "author", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by", "read", "reliability",
+        "rerank", "row", "scope", "score", "via", "visibility",
     )  # fmt: skip
 
     def __init__(
@@ -114,11 +115,14 @@ class Hit(Stage):
         scope: str = "",
         labels: tuple[str, ...] = (),
         reliability: float | None = None,
+        author: str | None = None,
+        visibility: str | None = None,
     ) -> None:
         self.row, self.score, self.confidence = row, score, confidence
         self.coverage, self.cosine, self.read, self.via = coverage, cosine, read, via
         self.alike, self.maybe_replaced_by, self.rerank = alike, maybe_replaced_by, rerank
         self.scope, self.labels, self.reliability = scope, labels, reliability
+        self.author, self.visibility = author, visibility
 
     @property
     def id(self) -> int:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from memman.recall.hit import Hit, Read
-    from memman.store.sqlite.reader import SqliteReader
+    from memman.store.protocols import Searched
 
 
 # Orders that go by when things were, and what led to what: nothing stands back there.
@@ -17,30 +17,30 @@ IN_TIME = ("when", "why")
 UNCONFIRMED = "unconfirmed"
 
 
-def unconfirmed(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, str]:  # noqa: ARG001 - the table's shape
+def unconfirmed(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, str]:  # noqa: ARG001 - the table's shape
     """Label what only an agent has said."""
     return dict.fromkeys(reader.unconfirmed(ids), UNCONFIRMED)
 
 
-def past_end(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, str]:
+def past_end(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, str]:
     """Label what holds no longer."""
     return {memory: f"{ENDED} {age(at, now)} ago" for memory, at in reader.ends(ids).items() if at <= now}
 
 
-def file_changed(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, str]:
+def file_changed(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, str]:
     """Label what names a file that has changed since it was said."""
     return dict.fromkeys(reader.changed_files(ids, now), "file changed since")
 
 
 # What makes labels, in the order in which they are shown.
-LABELS: "tuple[Callable[[SqliteReader, Iterable[int], int], dict[int, str]], ...]" = (
+LABELS: "tuple[Callable[[Searched, Iterable[int], int], dict[int, str]], ...]" = (
     unconfirmed,
     past_end,
     file_changed,
 )
 
 
-def labels(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
+def labels(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
     """Return the labels of those of `ids` that have any, as of `now`."""
     ids = list(ids)
     found: dict[int, tuple[str, ...]] = {}
@@ -50,7 +50,7 @@ def labels(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, 
     return found
 
 
-def stood_back(reader: "SqliteReader", reads: "list[Read]", as_of: int | None) -> "list[Read]":
+def stood_back(reader: "Searched", reads: "list[Read]", as_of: int | None) -> "list[Read]":
     """Put what is past its end below the rest before any is cut off, and what it superseded with it."""
     ended = reader.ended((read.id for read in reads), as_of) if reads else set()
     if not ended:
@@ -65,7 +65,23 @@ def standing_back(hits: "list[Hit]") -> "list[Hit]":
     return sorted(hits, key=lambda hit: hit.id in ended or hit.behind in ended) if ended else hits
 
 
-def labelled(reader: "SqliteReader", hits: "list[Hit]", now: int) -> "list[Hit]":
-    """Return the hits with their labels."""
+def labelled(reader: "Searched", hits: "list[Hit]", now: int) -> "list[Hit]":
+    """Return the hits with their labels, and in a store that is shared with their authors."""
     told = labels(reader, (hit.id for hit in hits), now)
-    return [hit.having(labels=told[hit.id]) if hit.id in told else hit for hit in hits] if told else hits
+    if told:
+        hits = [hit.having(labels=told[hit.id]) if hit.id in told else hit for hit in hits]
+    return _signed(reader, hits)
+
+
+def _signed(reader: "Searched", hits: "list[Hit]") -> "list[Hit]":
+    by = reader.authorship(hit.id for hit in hits)
+    if not by:
+        return hits
+    ours = reader.role()
+    return [_by(hit, by[hit.id].author, by[hit.id].visibility, ours) if hit.id in by else hit for hit in hits]
+
+
+def _by(hit: "Hit", author: str, visibility: str, ours: str) -> "Hit":
+    """Name the author of a hit, and label it where that is somebody else."""
+    mark = () if author in ("", ours) else (f"by {author}",)
+    return hit.having(author=author, visibility=visibility, labels=(*mark, *hit.labels))

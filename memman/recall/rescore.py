@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memman.recall.hit import Anchor
     from memman.recall.query import Signals
     from memman.store import MemoryRow
-    from memman.store.sqlite.reader import SqliteReader
+    from memman.store.protocols import Searched
 
 # What an anchor gains by the best of its session, and by maxsim, beside a first score of 1 at most.
 SESSION = 0.25
@@ -34,7 +34,7 @@ _COSINES = [((-1) ** (n / 384)).real for n in range(193)]
 
 
 def rescored(
-    reader: "SqliteReader", table: "StaticTable", query: str, anchors: "list[Anchor]", signals: "Signals"
+    reader: "Searched", table: "StaticTable", query: str, anchors: "list[Anchor]", signals: "Signals"
 ) -> list[Read]:
     """Read the anchors, damaged ones left out, and sort them by what they say; scores stay about as high as they were.
 

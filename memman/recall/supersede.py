@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from memman.recall.pending import WaitingRow
     from memman.store import MemoryRow
     from memman.store.filters import Filters
-    from memman.store.sqlite.reader import SqliteReader
+    from memman.store.protocols import Searched
 
 # Puts the memory in force before the one it superseded.
 _AHEAD = 1e-6
 
 
-def current(reader: "SqliteReader", anchors: list[Anchor], filters: "Filters") -> list[Anchor]:
+def current(reader: "Searched", anchors: list[Anchor], filters: "Filters") -> list[Anchor]:
     """Replace every superseded anchor by the memory now in force, which takes over its score.
 
     Whoever asks in the words of the old fact is told the new one. With
@@ -39,7 +39,7 @@ def current(reader: "SqliteReader", anchors: list[Anchor], filters: "Filters") -
     return sorted(kept.values(), key=lambda anchor: (-anchor.score, anchor.id))
 
 
-def settled(reader: "SqliteReader", reads: list[Read], filters: "Filters") -> list[Read]:
+def settled(reader: "Searched", reads: list[Read], filters: "Filters") -> list[Read]:
     """Keep what was superseded below what took its place, whatever was added to their scores."""
     heirs = reader.heirs((read.id for read in reads), filters.as_of) if filters.history else {}
     if not heirs:
@@ -89,7 +89,7 @@ def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
     return {note.replaces for note in trusted if note.replaces}
 
 
-def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
+def doubted(reader: "Searched", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
     """Mark the hits that are maybe replaced, and put the newer memory before each, as high and as sure.
 
     A newer one that nothing has found is brought in if `filters` admit it. Of all these the first `limit` are returned,
@@ -130,7 +130,7 @@ def _surest(placed: list[Hit], found: "Mapping[str, float]", limit: int) -> list
 
 
 def marked(
-    reader: "SqliteReader",
+    reader: "Searched",
     hits: "Iterable[Hit]",
     bring: "Callable[[Iterable[int]], Iterable[MemoryRow]]",
     as_of: int | None = None,

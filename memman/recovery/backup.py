@@ -25,6 +25,7 @@ from memman.config.buried import kept
 from memman.config.env import Settings
 from memman.config.keys import BACKUP_WORDS
 from memman.config.places import fsync_folder, make_folder, open_file, queue_path, read_file, store_path, write_file
+from memman.config.tombstones import tombstones_path
 from memman.locks import backup_lock
 from memman.model.errors import Busy, DamagedFile, MemmanError, UnknownStore, UsageError
 from memman.model.objects import record
@@ -39,7 +40,6 @@ from memman.recovery.manifest import (
     new_id,
     part_file,
 )
-from memman.recovery.tombstones import tombstones_path
 from memman.sqlite import TranslatedErrors, open_reader, open_writer, transcribe
 
 Progress = Callable[[int, int], None]
@@ -129,7 +129,7 @@ def _written(data: str, draft: str, label: str, store: str | None, progress: Pro
         raise DamagedFile(
             f"no backup was created: {fault}; see `memman doctor`, or back up a single store with --store"
         )
-    before, (key, texts) = listed(data), kept(data)
+    before, (purged_keys, purged_texts) = listed(data), kept(data)
     manifest = Manifest(
         id=_free(new_id(at, label), before),
         number=1 + max((one.number for one in before.values() if one), default=0),
@@ -142,8 +142,8 @@ def _written(data: str, draft: str, label: str, store: str | None, progress: Pro
         active=read_file(data + "/active"),
         bindings=read_file(data + "/bindings"),
         purged=read_file(tombstones_path(data)),
-        purged_key=key,
-        purged_texts=texts,
+        purged_key="\n".join(purged_keys),
+        purged_texts="\n".join(purged_texts),
         parts=parts,
     )
     write_file(manifest_path(draft), manifest.text())

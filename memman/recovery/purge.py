@@ -15,6 +15,7 @@ from memman.config import lockfile
 from memman.config.buried import bury_texts
 from memman.config.places import LOG_FILES, log_path, sessions_path, store_path, text_at, write_file
 from memman.config.schedule import refuse_stopped
+from memman.config.tombstones import WHOLE, bury
 from memman.embed import LocalEmbedder
 from memman.locks import quiet
 from memman.model.errors import MemmanError
@@ -27,7 +28,7 @@ from memman.queue.view import QueueView
 from memman.recovery import copies
 from memman.recovery.backup import sweep
 from memman.recovery.swap import finish
-from memman.recovery.tombstones import WHOLE, bury
+from memman.store.opening import open_store
 from memman.store.sqlite import purge as sql
 from memman.store.sqlite import undone
 from memman.store.sqlite.catalogue import Catalogue
@@ -89,23 +90,39 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
         finish(data)
         sweep(data)
         target = targeted(data, store, uids)  # what waited may have been stored since it was asked about
+        with closing(open_store(data, store)) as opened:
+            opened.check_writing()  # where a server is out of reach nothing is begun
         _bury(data, target)
-        with _deleting(done := []), closing(Queue(data)) as queue:
-            mark(queue, store)
-            _clear_traces(data, target)
-            queue.let_go(store)
-            for note in target.notes:
-                queue.drop(note)
-            with closing(SqliteStore.open(data, store)) as opened:
-                with builtin_embedder() as local, opened.unit() as unit:
-                    erase(opened, unit, local, target.rows, waiting=target.waiting)
-                done.append("deleted")
-                if store not in _scrubbed(data, queue, {store: opened}):
-                    done.append("scrubbed")
+        with builtin_embedder() as local:
+            scrubbed = _deleted(data, store, target, local)
     publish(data)
     gone = [memory["uid"] for memory in target.memories]
     backups, files = copies.holding(data, [*gone, *target.notes])
-    return Receipt(gone, [row["uid"] for row in target.waiting], "scrubbed" in done, backups, files)
+    return Receipt(gone, [row["uid"] for row in target.waiting], scrubbed, backups, files)
+
+
+def follow(data: str, store: str, uids: Sequence[str], local: LocalEmbedder) -> None:
+    """Delete memories that were purged on another machine, which says so itself. The caller keeps everything quiet."""
+    target = targeted(data, store, uids)
+    bury_texts(data, _texts(target))
+    _deleted(data, store, target, local)
+
+
+def _deleted(data: str, store: str, target: Selection, local: LocalEmbedder) -> bool:
+    """Delete a selection from wherever it is kept; whether its bytes are gone too."""
+    with _deleting(done := []), closing(Queue(data)) as queue:
+        mark(queue, store)
+        _clear_traces(data, target)
+        queue.let_go(store)
+        for note in target.notes:
+            queue.drop(note)
+        with closing(open_store(data, store)) as opened:
+            with opened.unit() as unit:
+                erase(opened, unit, local, target.rows, waiting=target.waiting)
+            done.append("deleted")
+            if store not in _scrubbed(data, queue, {store: opened}):
+                done.append("scrubbed")
+    return "scrubbed" in done
 
 
 @contextmanager
@@ -142,16 +159,20 @@ def _scrubbed(data: str, queue: Queue, stores: dict[str, SqliteStore]) -> list[s
     with ExitStack() as others:
 
         def opened(name: str) -> SqliteStore:
-            return stores.get(name) or others.enter_context(closing(SqliteStore.open(data, name)))
+            return stores.get(name) or others.enter_context(closing(open_store(data, name)))
 
         return scrub(data, queue, opened)
 
 
 def _bury(data: str, target: Selection) -> None:
     single = ((memory["note"], memory["uid"]) for memory in target.memories if memory["note"] not in target.whole)
-    texts = [one["text"] for one in (*target.memories, *target.waiting)]
-    bury_texts(data, [*texts, *(one["summary"] for one in target.memories)])
+    bury_texts(data, _texts(target))
     bury(data, [*((note, WHOLE) for note in target.whole), *single], now_ms())
+
+
+def _texts(target: Selection) -> list[str]:
+    texts = [one["text"] for one in (*target.memories, *target.waiting)]
+    return [*texts, *(one["summary"] for one in target.memories)]
 
 
 # Letters from which on a word in a prompt may be one of what is purged; names with digits and other scripts always.

@@ -8,9 +8,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from tempfile import mkdtemp
 
+from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import make_file, queue_path, store_path
 from memman.config.schedule import refuse_stopped
+from memman.config.tombstones import Tombstones
 from memman.locks import drain_lock
 from memman.model.errors import CannotWrite, UnknownStore
 from memman.providers import builtin_embedder
@@ -20,8 +22,9 @@ from memman.recovery.check import troubles
 from memman.recovery.copies import REPAIRING, leftovers
 from memman.recovery.exchange import exchange, rolled_back
 from memman.recovery.salvage import PAGE, opened, refill_queue, refill_store
-from memman.recovery.tombstones import Tombstones
 from memman.sqlite import checkpoint
+from memman.store.opening import connected
+from memman.store.replica import reach
 from memman.store.sqlite.schema import STEPS as STORE
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import fill
@@ -55,6 +58,8 @@ def recover(data: str, store: str) -> Recovered:
         wrong = _troubles(path, STORE)
         if not wrong:
             return Recovered(what, "")
+        if store in connected(data):
+            return _fetched(data, store, path, wrong)
         with (
             _workplace(path) as place,
             closing(SqliteStore(f"{place}/new.db")) as new,
@@ -66,6 +71,22 @@ def recover(data: str, store: str) -> Recovered:
                 kept, receipts, lost = refill_store(new, read, Tombstones.load(data))
             _derive(new)
             return Recovered(what, wrong, old.commit(f"{place}/damaged.db"), kept, receipts, lost)
+
+
+def _fetched(data: str, store: str, path: str, wrong: str) -> Recovered:
+    """Bring a replica anew from its server. Raises NoServer and ServerRefused, after which nothing is changed."""
+    from memman.store.replica.store import ReplicaStore
+
+    with _workplace(path) as place, closing(ReplicaStore.at(data, f"{place}/new.db", store)) as new:
+        new.connect(store, make=False)
+        new.pull()
+        kept, receipts = (int(new.db.execute(f"SELECT count(*) FROM {name}").get) for name in ("memory", "receipt"))
+        with exchange(path, new.path) as old:
+            old.copy(f"{place}/damaged.db")
+            aside = old.commit(f"{place}/damaged.db")
+        may = reach.may(new.path)
+    reach.reached(path, now_ms(), may)
+    return Recovered(f"store {store!r}", wrong, aside, kept, receipts)
 
 
 def recover_queue(data: str) -> Recovered:

@@ -14,9 +14,10 @@ from itertools import count
 
 from memman.clock import now_ms
 from memman.config import stores
-from memman.config.buried import Buried, keep
+from memman.config.buried import Buried, keep, kept
 from memman.config.places import make_folder, store_path, write_file
 from memman.config.schedule import refuse_stopped, ring
+from memman.config.tombstones import Tombstones, tombstones_path
 from memman.locks import exchanging, quiet
 from memman.model.errors import CannotWrite, NewerSchema, UsageError
 from memman.pipeline import context
@@ -28,8 +29,9 @@ from memman.recovery.manifest import Manifest, Part, backups_path, found
 from memman.recovery.present import Present, carry
 from memman.recovery.purge import erase
 from memman.recovery.swap import aside_path, drafted, finish, put
-from memman.recovery.tombstones import Tombstones, tombstones_path
 from memman.sqlite import TranslatedErrors, open_reader
+from memman.store.opening import connected
+from memman.store.replica import position
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.rules import publish
@@ -116,7 +118,13 @@ def _wanted(data: str, manifest: Manifest, store: str | None, to: str | None) ->
         raise UsageError(f"backup {manifest.id} has no store {store!r}: it holds {', '.join(held) or 'none'}")
     chosen = {name: part for name, part in held.items() if store in {None, name}}
     if to is None:
-        return chosen
+        own = {name: part for name, part in chosen.items() if name not in connected(data)}
+        if chosen and not own:
+            raise UsageError(
+                f"store {', '.join(chosen)} is on a server, which has it: `memman migrate --to sqlite` makes it this"
+                " machine's own first, or --to restores it under another name"
+            )
+        return own
     if len(chosen) != 1:
         raise UsageError(f"--to restores one store: select it with --store ({', '.join(held)})")
     if stores.exists(data, stores.harmless(to)):
@@ -151,6 +159,7 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
         fill(path, db, "WAL")
     with TranslatedErrors(path), closing(SqliteStore(path)) as store, builtin_embedder() as local:
         with store.unit() as unit:
+            position.forget(unit.db)  # a copy of a replica is none
             # Beside a store that goes by another name, its own keeps what it knows.
             if name == part.store:
                 carry(store, unit, local, present)
@@ -194,7 +203,8 @@ def _buried(data: str, manifest: Manifest) -> None:
     """Bring along what keeps away what was purged, where nothing was purged yet: in another data folder."""
     if manifest.purged and not os.path.exists(tombstones_path(data)):
         write_file(tombstones_path(data), manifest.purged)
-    keep(data, manifest.purged_key, manifest.purged_texts)
+    if not any(kept(data)):
+        keep(data, manifest.purged_key.split(), manifest.purged_texts.split())
 
 
 def _choices(data: str, manifest: Manifest) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 import apsw
 
 from memman.config.places import open_file
+from memman.config.tombstones import Tombstones
 from memman.model.vocabulary import EDGE_KINDS, HELD, MAYBE, PROTECTED, REPLACED, UNDONE
 from memman.queue.damage import DAMAGED, STATES, readable, register_reading_functions
 from memman.queue.seal import DIGEST
-from memman.recovery.tombstones import Tombstones
 from memman.sqlite import Transaction, TranslatedErrors, checkpoint, trust_pages
 from memman.store import MemoryRow
+from memman.store.sqlite.dump import SIDES
 from memman.store.sqlite.schema import BY_RECEIPT
 from memman.store.sqlite.seal import SEALED, sound
 from memman.store.sqlite.store import SqliteStore
@@ -116,7 +117,7 @@ def refill_store(new: SqliteStore, read: apsw.Connection, buried: Tombstones) ->
         db.execute(f"DELETE FROM scoped WHERE memory NOT IN (SELECT id FROM memory); {BY_RECEIPT}")
         for table in ("rule", "rejected"):
             _copy(read, db, table)
-        for table in ("freshness", "file", "evidence", "shown"):
+        for table in SIDES:
             _copy(read, db, table)
             db.execute(f"DELETE FROM {table} WHERE memory NOT IN (SELECT id FROM memory)")
         _copy(read, db, "link", _KEPT_LINKS)

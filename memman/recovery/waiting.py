@@ -8,12 +8,12 @@ import apsw
 
 from memman.config.buried import Buried
 from memman.config.places import queue_path
+from memman.config.tombstones import Tombstones
 from memman.model.errors import DamagedFile
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.recovery.manifest import Part
 from memman.recovery.present import Present
-from memman.recovery.tombstones import Tombstones
 from memman.sqlite import Transaction, TranslatedErrors, open_reader
 
 if TYPE_CHECKING:

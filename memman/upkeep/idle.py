@@ -1,16 +1,17 @@
 """Whether a drain would find nothing to do, told without loading what drains."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection
 from contextlib import closing
 
 from memman.clock import now_ms
-from memman.config import stores
+from memman.config import stores, synced
 from memman.config.places import shown_path, store_path
 from memman.config.schedule import silence
 from memman.model.objects import parsed
 from memman.queue import arrivals
 from memman.queue.view import QueueView
+from memman.store.replica.reach import stale
 from memman.store.sqlite import screened
 
 # Seconds that may pass without a drain that tidies up, and bytes recall may leave to be counted meanwhile.
@@ -33,13 +34,15 @@ def idle(data: str) -> bool:
             or arrivals.waiting(data)
             or queue.meta(UPGRADING)
             or queue.meta(SCRUBBING)
+            or any(stale(store_path(data, name)) for name in stores.names(data))
+            or synced.came(data)
             or unscreened(data, queue.meta(PASSED_OVER).split())
         ):
             return False
         return _tidy(queue.meta("last_drain")) and _size(shown_path(data)) < SHOWN
 
 
-def unscreened(data: str, but: Sequence[str] = ()) -> list[str]:
+def unscreened(data: str, but: Collection[str] = ()) -> list[str]:
     """Return the stores with a memory that was not screened by today's rules for secrets."""
     return [name for name in stores.names(data) if name not in but and screened.due(store_path(data, name))]
 

@@ -3,23 +3,26 @@
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
 
 from memman.config.places import sessions_path
-from memman.config.shown import Showing, taken
+from memman.config.shown import Showing, put_back, taken
 from memman.config.stores import exists
 from memman.embed import LocalEmbedder
+from memman.model.errors import NoServer, ServerRefused
 from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.sqlite import TranslatedErrors
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import renew
-from memman.upkeep.rules import publish, taken_hits
-from memman.upkeep.scrub import scrub
+from memman.upkeep.rules import publish, put_back_hits, taken_hits
 
 SESSION_DAYS = 7
+# What keeps a store from being written to that no repair here mends.
+_ELSEWHERE = (NoServer, ServerRefused)
 
 
 async def maintain(
@@ -41,15 +44,26 @@ async def maintain(
         shown[showing.store].append(showing)
     for name, showings in shown.items():
         if exists(data, name):
-            opened(name).count_shown(showings)
+            with _kept(partial(put_back, data, showings)):
+                opened(name).count_shown(showings)
     for name, hits in taken_hits(data).items():
         if exists(data, name):
-            opened(name).count_hits(hits)
+            with _kept(partial(put_back_hits, data, name, hits)):
+                opened(name).count_hits(hits)
     publish(data)
     for store in stores.values():
-        await renew(store, local())
-        store.maintain()
-    scrub(data, queue, opened)
+        with suppress(*_ELSEWHERE):
+            await renew(store, local())
+            store.maintain()
+
+
+@contextmanager
+def _kept(put_back: Callable[[], None]) -> Iterator[None]:
+    """Put back what cannot be counted as long as a store's server is out of reach, or lets us only read."""
+    try:
+        yield
+    except _ELSEWHERE:
+        put_back()
 
 
 def drop_sessions(data: str) -> None:

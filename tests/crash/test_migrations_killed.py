@@ -92,7 +92,7 @@ def make(kind, version, path):
 
 # What later schemas brought, or have more columns of; of these the columns that were there from the first.
 NEWER = """
-edge_kind evidence file freshness rejected rule scope scoped shown sqlite_stat1 sqlite_stat4
+authorship edge_kind evidence file freshness rejected rule scope scoped shown sqlite_stat1 sqlite_stat4
 """.split()
 FIRST = {
     "receipt": "note, at, outcome, facts",

@@ -4,6 +4,8 @@ import click
 
 from memman.cli.root import root
 
+# A server that nobody runs: tests/unit/test_sharing.py has the verbs that need one.
+NOWHERE = "postgresql://localhost:1/memman"
 # Verb -> what follows it. Words in braces stand for what `made` gives: ids of memories, of a parked note.
 CALLS: dict[str, tuple[str, ...]] = {
     "audit": (),
@@ -51,6 +53,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "learned": (),
     "log list": (),
     "log worker": (),
+    "migrate": ("--to", "sqlite", "--remove-from-server"),
     "pipeline": (),
     "prime": (),
     "providers compare": ("--only", "builtin"),
@@ -95,17 +98,27 @@ CALLS: dict[str, tuple[str, ...]] = {
     "scheduler stop": (),
     "scheduler trigger": (),
     "scheduler uninstall": (),
+    "server roles": (),
+    "server upgrade": ("--dsn", NOWHERE),
     "sessions list": (),
     "sessions show": ("{session}",),
+    "share": ("{memory}",),
     "status": (),
+    "store add-member": ("second", "somebody"),
     "store bind": ("second",),
+    "store connect": ("third", "--dsn", NOWHERE),
     "store create": ("second",),
+    "store leave": ("second",),
     "store list": (),
+    "store members": ("second",),
     "store remove": ("second",),
+    "store remove-member": ("second", "somebody"),
     "store use": ("second",),
+    "sync": ("--folder", "{folder}"),
     "timeline": ("--around", "{memory}"),
     "undo": ("{spare}",),
     "uninstall": (),
+    "unshare": ("{memory}",),
     "version": (),
     "why": ("{memory}",),
 }
@@ -142,8 +155,10 @@ def made(box) -> dict[str, str]:
     note = box.remember("The kitchen is painted green.")
     file = box.data.parent / "notes.txt"
     file.write_text("The lift is inspected in May.\n")
+    folder = box.data.parent / "shared"
+    folder.mkdir()
     names = {"memory": memory, "other": other, "spare": spare, "note": note, "review": spare, "waiting": spare}
-    return names | {"backup": "none", "file": str(file), "rule": rule, "session": "a-session"}
+    return names | {"backup": "none", "file": str(file), "rule": rule, "session": "a-session", "folder": str(folder)}
 
 
 def calls(names: dict[str, str]) -> dict[str, list[str]]:

@@ -84,7 +84,7 @@ def test_an_agent_runs_what_is_allowed_and_nothing_else(box, kept):
     passed = [(verb, run(box, args, **AGENT)) for verb, args in lines if verb in allowed]
     assert [verb for verb, done in passed if done.returncode == FOR_PEOPLE] == []
     # The drain that `trigger` has started may be at work.
-    assert {verb for verb, done in passed if done.returncode} <= {"backup verify", "scheduler drain"}
+    assert {verb for verb, done in passed if done.returncode} <= {"backup verify", "scheduler drain", "store members"}
     kept(f"{len(lines)} command lines as an agent: {len(passed)} on the list run, {len(denied) - len(wrong)} refused")
 
 
@@ -155,7 +155,8 @@ def test_what_asks_does_nothing_without_a_yes(box, asking):
 
 def test_what_asks_is_done_once_a_person_agrees(box, asking):
     """At a terminal each verb of the table does its work after the answer it asks for, whatever the streams are."""
-    for verb in sorted(asking.keys() - {"embed swap", "graph rebuild", "providers compare"}, key=LATER.__contains__):
+    elsewhere = {"embed swap", "graph rebuild", "providers compare", "share", "store leave"}
+    for verb in sorted(asking.keys() - elsewhere, key=LATER.__contains__):
         done = box.person(*asking[verb])
         assert (done.returncode, done.asked.count(" to go on: ")) == (0, 1), (verb, done)
         assert done.stdout
@@ -232,6 +233,7 @@ def test_every_key_of_a_provider_says_where_text_goes():
         "MEMMAN_LLM_FALLBACK_ENDPOINT",
         "MEMMAN_LLM_FALLBACK_API_KEY",
     ]
+    wanted.insert(wanted.index("MEMMAN_RERANK_PROVIDER"), "MEMMAN_STORE_DSN")
     assert [key.name for key in KEYS.values() if key.outward("x")] == wanted
 
 

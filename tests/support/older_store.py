@@ -4,6 +4,7 @@ import apsw
 
 # Schema -> what takes a store of it to the one before. Version 2's digests stay: nobody minds a column.
 _BACK = {
+    6: "DROP TABLE authorship; DROP INDEX mention_memory; DROP INDEX alias_memory;",
     5: """
         DROP VIEW edge;
         ALTER TABLE receipt DROP COLUMN drain;

@@ -37,6 +37,7 @@ def filled(box, facts: int) -> None:
         unit.bear_out(rows[13], "approved", "s1", 10**13)
         unit.db.execute("INSERT INTO freshness VALUES (?, ?, ?)", (rows[14], 2 * 10**13, None))
         unit.db.execute("INSERT INTO file VALUES (?, 'src/a.py', 'abc', NULL)", (rows[14],))
+        unit.db.execute("INSERT INTO authorship VALUES (?, 'alice', 'shared', 'bob')", (rows[17],))
         unit.db.execute("UPDATE memory SET uses = 4 WHERE id = ?", (rows[15],))
         unit.put_aliases(rows[16], [("kestrel", "payments")])
     uids = dict(store.db.execute("SELECT id, uid FROM memory"))

@@ -5,13 +5,13 @@ import shutil
 import pytest
 
 from conftest import Box
+from memman.config.tombstones import WHOLE, bury
 from memman.govern import stores
 from memman.govern.forget import forget
 from memman.govern.stores import Chosen
 from memman.recovery.backup import take
 from memman.recovery.purge import purge
 from memman.recovery.restore import restore
-from memman.recovery.tombstones import WHOLE, bury
 
 TEXT = "The bdfgkmnprtvz service caches invoices."
 

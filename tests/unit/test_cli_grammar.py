@@ -138,7 +138,7 @@ def test_completion_prints_a_script_for_the_shell(box, shell):
     ("typed", "expected"),
     [
         ("memman insi", {"insights"}),
-        ("memman store re", {"remove"}),
+        ("memman store rem", {"remove", "remove-member"}),
         ("memman recall --category d", {"decision"}),
         ("memman recall --store be", {"beta"}),
         ("memman store use ", {"alpha", "beta"}),

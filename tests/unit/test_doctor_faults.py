@@ -21,6 +21,7 @@ import apsw
 import pytest
 
 from conftest import SCRUBBED, Box, rows
+from memman.config import synced
 from memman.doctor import CHECKS
 from memman.doctor.trust import fingerprint
 from memman.model.plural import counted
@@ -250,6 +251,31 @@ def late(m: Machine) -> None:
     """Let the last drain be a day ago."""
     for name in ("heartbeat", "schedule"):
         os.utime(m.box.data / name, (time.time() - 86_400,) * 2)
+
+
+def unreachable(m: Machine) -> None:
+    """Name a server that nobody runs as that of the store."""
+    path = m.box.data / "env.default"
+    path.touch(mode=0o600)
+    path.write_text("MEMMAN_STORE_DSN=postgresql://localhost:1/memman\n")
+    database(m.box.store_path(), """INSERT INTO meta VALUES ('replica:store', '["an id", 1, "alice"]')""")
+
+
+def disconnected(m: Machine) -> None:
+    """Have the store be nobody's but ours again."""
+    (m.box.data / "env.default").unlink()
+    database(m.box.store_path(), "DELETE FROM meta WHERE key = 'replica:store'")
+    m.run("memman scheduler drain")
+
+
+def synced_by_nothing(m: Machine) -> None:
+    """Name a folder that is not there as the one that a store is synced by."""
+    synced.choose(str(m.box.data), "default", "/nowhere/at/all")
+
+
+def synced_no_more(m: Machine) -> None:
+    """End the sync of the store."""
+    synced.choose(str(m.box.data), "default", "")
 
 
 def idle_timer(m: Machine) -> None:
@@ -582,6 +608,8 @@ FAULTS = {
     "schedule of tomorrow": Fault("drains", early("schedule"), "in the future"),
     "drain broken off": Fault("drains", failing, "BadConfig"),
     "drain ended with an error": Fault("drains", ill, "exit code 74"),
+    "server of a store out of reach": Fault("sharing", unreachable, "out of reach", mended=disconnected),
+    "folder of a sync not there": Fault("sync", synced_by_nothing, "is not there", mended=synced_no_more),
     "backup cut short": Fault("backups", backed_up("queue.db", b"x"), "is damaged", after=no_backups),
     "backup without a word": Fault(
         "backups", backed_up("manifest.json", b"{"), "no readable manifest", after=no_backups
@@ -684,6 +712,8 @@ FAULTS = {
 # Fault -> why no command mends it.
 BY_HAND = {
     "newer schema": "a newer memman has to be installed, by whatever installed this one",
+    "folder of a sync not there": "the disk is plugged in, or the folder mounted, or the sync ended",
+    "server of a store out of reach": "whoever runs the server starts it, or the network comes back",
     "order of a page": "a person reads each memory and decides",
     "codex untrusted": "Codex asks its user in a dialog of its own",
     "gemini settings broken": "nobody can tell what the broken text was meant to say",

@@ -206,6 +206,7 @@ def test_a_note_from_before_there_were_digests_is_taken_at_its_word(box):
         "note DROP COLUMN again",
         "note DROP COLUMN scope",
         "note DROP COLUMN ends_at",
+        "note DROP COLUMN visibility",
         "journal DROP COLUMN digest",
     )
     db.execute(

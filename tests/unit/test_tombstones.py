@@ -2,10 +2,10 @@
 
 import pytest
 
+from memman.config.tombstones import WHOLE, Tombstones, bury
 from memman.model.errors import DamagedFile
 from memman.recovery.backup import take
 from memman.recovery.restore import restore
-from memman.recovery.tombstones import WHOLE, Tombstones, bury
 
 
 def test_every_flipped_bit_is_noticed(tmp_path):

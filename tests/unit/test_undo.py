@@ -7,8 +7,8 @@ from contextlib import closing
 import apsw
 import pytest
 
+from memman.config.tombstones import Tombstones
 from memman.recovery.salvage import refill_store
-from memman.recovery.tombstones import Tombstones
 from memman.store.sqlite.store import SqliteStore
 from tests.security.test_purge import holds
 

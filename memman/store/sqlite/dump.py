@@ -8,24 +8,38 @@ from typing import Any
 import apsw
 
 from memman.model.vocabulary import BUILTIN, JUDGE, REPLACED
+from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
 Record = dict[str, Any]
 # Tables with rows of a memory that go with it as they are.
-SIDES = ("freshness", "file", "evidence", "shown")
+SIDES = ("freshness", "file", "evidence", "shown", "authorship")
 # How the settings begin that are the store's own and no memory's.
 SPREAD = "spread:"
 LISTS = ("entities", "keywords")
 # What is kept of an edge and of a vector, beside whose it is.
 _EDGES = (
     'SELECT e.src, m.uid AS "to", k.name AS kind, e.weight, e.detail FROM link e JOIN memory m ON m.id = e.dst'
-    " JOIN edge_kind k ON k.id = e.kind ORDER BY e.src, e.kind, e.dst"
+    " JOIN edge_kind k ON k.id = e.kind{} ORDER BY e.src, e.kind, e.dst"
 )
 _VECTORS = (
-    "SELECT v.memory, e.provider, e.model, e.dimension, v.planes, v.squares FROM vector v"
-    f" JOIN embedder e ON e.id = v.embedder WHERE e.provider NOT IN ('{BUILTIN}', '{JUDGE}') ORDER BY v.memory, e.id"
+    "SELECT v.memory, e.provider, e.model, e.dimension, v.planes, v.squares FROM vector v JOIN embedder e"
+    f" ON e.id = v.embedder AND e.provider NOT IN ('{BUILTIN}', '{JUDGE}'){{}} ORDER BY v.memory, e.id"
 )
+
+
+class Some:
+    """All memories, or those of some rows."""
+
+    def __init__(self, rows: Iterable[int] | None) -> None:
+        self._rows = None if rows is None else id_list(rows)
+
+    def of(self, db: apsw.Connection, sql: str, column: str) -> Iterator[Any]:
+        """Yield the rows of a query that has `{}` where its condition is to stand."""
+        if self._rows is None:
+            return db.execute(sql.format(""))
+        return db.execute(sql.format(f" WHERE {column} {LISTED}"), (self._rows,))
 
 
 def columns(db: apsw.Connection, table: str) -> list[str]:
@@ -33,21 +47,27 @@ def columns(db: apsw.Connection, table: str) -> list[str]:
     return [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?) ORDER BY cid", (table,))]
 
 
-def receipts(db: apsw.Connection) -> Iterator[Record]:
-    """Yield what the store recorded of each note, oldest first."""
-    yield from _rows(db, "receipt", columns(db, "receipt"), "at, note")
+def receipts(db: apsw.Connection, since: int = 0) -> Iterator[Record]:
+    """Yield what the store recorded of each note, or of those since a moment, oldest first."""
+    yield from _rows(db, "receipt", columns(db, "receipt"), "at, note", f"at >= {int(since)}" if since else "1")
 
 
-def memories(db: apsw.Connection, *, vectors: bool = False) -> Iterator[Record]:
-    """Yield every memory with all that is kept of it, by row; `vectors` are those that others than memman made."""
+def memories(db: apsw.Connection, *, vectors: bool = False, among: Iterable[int] | None = None) -> Iterator[Record]:
+    """Yield every memory, or those of some rows, with all that is kept of it, by row.
+
+    `vectors` are those that others than memman made.
+    """
+    some = Some(among)
     uids = dict(db.execute("SELECT id, uid FROM memory"))
-    marks, scopes = _marks(db, set(uids.values())), _scopes(db)
-    beside = {table: _grouped(_side(db, table)) for table in SIDES}
-    beside["links"] = _grouped((src, _edge(edge)) for src, *edge in db.execute(_EDGES))
-    beside["aliases"] = _grouped((n, pair) for n, *pair in db.execute("SELECT memory, name, means FROM alias"))
+    marks, scopes = _marks(db, set(uids.values())), _scopes(db, some)
+    beside = {table: _grouped(_side(db, table, some)) for table in SIDES}
+    beside["links"] = _grouped((src, _edge(edge)) for src, *edge in some.of(db, _EDGES, "e.src"))
+    aliases = some.of(db, "SELECT memory, name, means FROM alias{}", "memory")
+    beside["aliases"] = _grouped((n, pair) for n, *pair in aliases)
     if vectors:
-        beside["vectors"] = _grouped((memory, _vector(*made)) for memory, *made in db.execute(_VECTORS))
-    for values in db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id"):
+        made_elsewhere = some.of(db, _VECTORS, "v.memory")
+        beside["vectors"] = _grouped((memory, _vector(*made)) for memory, *made in made_elsewhere)
+    for values in some.of(db, f"SELECT {MemoryRow.listed()} FROM memory{{}} ORDER BY id", "id"):
         record = MemoryRow(values).record()
         row = record.pop("id")
         record |= {name: json.loads(record[name]) for name in LISTS}
@@ -91,14 +111,15 @@ def last_change(db: apsw.Connection) -> int:
     return int(db.execute("SELECT max(id) FROM log").get or 0)
 
 
-def _rows(db: apsw.Connection, table: str, names: list[str], order: str) -> Iterator[Record]:
-    for values in db.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):
+def _rows(db: apsw.Connection, table: str, names: list[str], order: str, where: str = "1") -> Iterator[Record]:
+    for values in db.execute(f"SELECT {', '.join(names)} FROM {table} WHERE {where} ORDER BY {order}"):
         yield dict(zip(names, values, strict=True))
 
 
-def _side(db: apsw.Connection, table: str) -> Iterator[tuple[int, Record]]:
+def _side(db: apsw.Connection, table: str, some: "Some") -> Iterator[tuple[int, Record]]:
     names = [name for name in columns(db, table) if name != "memory"]
-    for memory, *values in db.execute(f"SELECT memory, {', '.join(names)} FROM {table} ORDER BY memory, 2"):
+    sql = f"SELECT memory, {', '.join(names)} FROM {table}{{}} ORDER BY memory, 2"
+    for memory, *values in some.of(db, sql, "memory"):
         yield memory, dict(zip(names, values, strict=True))
 
 
@@ -129,9 +150,9 @@ def _marks(db: apsw.Connection, uids: set[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _scopes(db: apsw.Connection) -> dict[int, Record]:
-    sql = "SELECT memory, repository, path FROM scoped JOIN scope ON scope.id = scope WHERE repository <> ''"
-    return {memory: _scope(*named) for memory, *named in db.execute(sql)}
+def _scopes(db: apsw.Connection, some: "Some") -> dict[int, Record]:
+    sql = "SELECT memory, repository, path FROM scoped JOIN scope ON scope.id = scope AND repository <> ''{}"
+    return {memory: _scope(*named) for memory, *named in some.of(db, sql, "memory")}
 
 
 def _scope(repository: str, path: str) -> Record:

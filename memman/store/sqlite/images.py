@@ -4,11 +4,12 @@ An image is [table, key, before, after]; key and values are lists of columns, No
 It holds no text that anybody said but the paths of files; a purge drops what names its memories.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import apsw
 
+from memman.model.vocabulary import REPLACED
 from memman.store.sqlite import seal
 
 Values = list[Any] | None
@@ -23,6 +24,8 @@ TABLES = {
     "freshness": (("memory",), ("ends_at", "verified_at")),
     "file": (("memory", "path"), ("blob", "changed_at")),
 }
+# In the place of the row of a memory that was purged: no row has it.
+GONE = -1
 # Of these only so many of the columns tell whether somebody has changed a row since: the others a drain works out.
 _TELLING = {"file": 1}
 
@@ -58,6 +61,26 @@ def alike(table: str, one: Values, other: Values) -> bool:
 def named(table: str, key: Sequence[Any]) -> Sequence[Any]:
     """Return the rows of the memories that a key names, none of a setting's."""
     return () if table == "meta" else key[::2] if table == "link" else key[:1]
+
+
+def moved(image: Sequence[Any], place: Callable[[Any], Any]) -> Image:
+    """Return an image that names each memory by what `place` makes of its row or uid, or of that as a word."""
+    table, key, before, after = image
+    if table == "meta":
+        waits = str(key[0]).startswith(REPLACED)
+        return [table, key, *((one and [_word(one[0], place)] if waits else one) for one in (before, after))]
+    if table == "link":
+        return [table, [place(key[0]), key[1], place(key[2])], before, after]
+    key = [place(key[0]), *key[1:]]
+    if table == "memory":
+        return [table, key, *(one and [*one[:3], one[3] and place(one[3])] for one in (before, after))]
+    return [table, key, before, after]
+
+
+def _word(said: str, place: Callable[[Any], Any]) -> str:
+    """Return word that a memory left for the note it replaces (see REPLACED), the memory named anew."""
+    memory, _, since = said.partition(" ")
+    return f"{place(memory)} {since}"
 
 
 class Record:

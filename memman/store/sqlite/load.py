@@ -101,7 +101,7 @@ def put(db: apsw.Connection, table: str, records: Iterable[Record]) -> int:
 
 def put_rules(unit: SqliteUnit, records: Iterable[Record]) -> int:
     """Store rules; return how many are new."""
-    return put(unit.db, "rule", (record | {"scope": _scope(unit.db, record["scope"])} for record in records))
+    return put(unit.db, "rule", (record | {"scope": scope(unit.db, record["scope"])} for record in records))
 
 
 def put_setting(unit: SqliteUnit, record: Record, rows: Mapping[str, int]) -> None:
@@ -135,7 +135,7 @@ def _heir(uid: str | None, heirs: Mapping[str, str | None], rows: Mapping[str, i
 
 
 def _beside(db: apsw.Connection, record: Record, row: int) -> None:
-    db.execute("INSERT OR REPLACE INTO scoped VALUES (?, ?)", (row, _scope(db, record["scope"])))
+    db.execute("INSERT OR REPLACE INTO scoped VALUES (?, ?)", (row, scope(db, record["scope"])))
     pairs = [(name, means, row) for name, means in record.get("aliases", ())]
     db.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?, ?)", pairs)
     for table in SIDES:
@@ -148,8 +148,9 @@ def _mark(unit: SqliteUnit, record: Record, rows: Mapping[str, int]) -> None:
             unit.set_meta(f"{mark}:{record['uid']}", value)
 
 
-def _scope(db: apsw.Connection, scope: Mapping[str, Any]) -> int:
-    named = (scope.get("repository", ""), scope.get("path", ""))
+def scope(db: apsw.Connection, holds: Mapping[str, Any]) -> int:
+    """Return the number of what a memory holds for, given where it is new."""
+    named = (holds.get("repository", ""), holds.get("path", ""))
     db.execute("INSERT INTO scope(repository, path) VALUES (?, ?) ON CONFLICT DO NOTHING", named)
     number: int = db.execute("SELECT id FROM scope WHERE repository = ? AND path = ?", named).get
     return number

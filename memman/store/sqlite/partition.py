@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from memman.embed.codes import planes, sign_code, unpacked
-from memman.sqlite import Transaction
 from memman.store.sqlite.schema import HIDDEN_CELL
 
 # So many of the cells around a vector are searched.
@@ -72,23 +71,29 @@ def due(db: apsw.Connection, embedder: int, grain: Grain) -> bool:
     return newest >= limit and _rows(db, embedder) >= limit
 
 
-def divide(db: apsw.Connection, embedder: int, grain: Grain) -> None:
-    """Partition all vectors of `embedder` afresh, in one transaction. Only for the holder of the drain lock."""
-    centroids = _centroids(_sample(db, embedder), math.ceil(_rows(db, embedder) / grain.rows))
-    with Transaction(db):
-        for ids, vectors in _batches(db, embedder):
-            cells = np.argmax(vectors @ centroids.T, axis=1).tolist()
-            db.executemany(
-                "UPDATE vector SET cell = ? WHERE embedder = ? AND memory = ?",
-                [(cell, embedder, memory) for cell, memory in zip(cells, ids, strict=True)],
-            )
-        _move_codes(db, embedder)
-        db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
-        db.execute("DELETE FROM beacon WHERE embedder = ?", (embedder,))
-        rows = [(embedder, n, centroid.astype(_STORED).tobytes()) for n, centroid in enumerate(centroids)]
-        db.executemany("INSERT INTO cell VALUES (?, ?, ?)", rows)
-        codes = [(embedder, n, sign_code(planes(centroid)[0])) for n, centroid in enumerate(centroids)]
-        db.executemany("INSERT INTO beacon VALUES (?, ?, ?)", codes)
+def centres(db: apsw.Connection, embedder: int, grain: Grain) -> Matrix:
+    """Work out the centroids of as many cells as the vectors of `embedder` fill."""
+    return _centroids(_sample(db, embedder), math.ceil(_rows(db, embedder) / grain.rows))
+
+
+def divide(db: apsw.Connection, embedder: int, centroids: Matrix) -> None:
+    """Put all vectors of `embedder` into the cells of `centroids`, in the transaction that the caller holds.
+
+    Only for the holder of the drain lock.
+    """
+    for ids, vectors in _batches(db, embedder):
+        cells = np.argmax(vectors @ centroids.T, axis=1).tolist()
+        db.executemany(
+            "UPDATE vector SET cell = ? WHERE embedder = ? AND memory = ?",
+            [(cell, embedder, memory) for cell, memory in zip(cells, ids, strict=True)],
+        )
+    _move_codes(db, embedder)
+    db.execute("DELETE FROM cell WHERE embedder = ?", (embedder,))
+    db.execute("DELETE FROM beacon WHERE embedder = ?", (embedder,))
+    rows = [(embedder, n, centroid.astype(_STORED).tobytes()) for n, centroid in enumerate(centroids)]
+    db.executemany("INSERT INTO cell VALUES (?, ?, ?)", rows)
+    codes = [(embedder, n, sign_code(planes(centroid)[0])) for n, centroid in enumerate(centroids)]
+    db.executemany("INSERT INTO beacon VALUES (?, ?, ?)", codes)
 
 
 def _move_codes(db: apsw.Connection, embedder: int) -> None:

@@ -21,7 +21,7 @@ OUTCOME = "purged"
 _NAMED = (
     *(("link", "src"), ("link", "dst"), ("alias", "memory"), ("mention", "memory"), ("code", "memory")),
     *(("freshness", "memory"), ("file", "memory"), ("evidence", "memory"), ("shown", "memory")),
-    *(("vector", "memory"), ("scoped", "memory"), ("fts", "rowid"), ("memory", "id")),
+    *(("vector", "memory"), ("scoped", "memory"), ("authorship", "memory"), ("fts", "rowid"), ("memory", "id")),
 )
 
 
@@ -53,7 +53,7 @@ def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
         db.execute("INSERT INTO log(at, verb, memory, note) VALUES (?, 'purge', ?, ?)", (at, uid, note))
         if not db.execute("SELECT 1 FROM memory WHERE substr(note, -8) = substr(?1, -8) AND note = ?1", (note,)).get:
             _mark(db, note)
-    _forget_samples(db)
+    forget_samples(db)
 
 
 def close(unit: SqliteUnit, note: Note, at: int) -> None:
@@ -96,7 +96,7 @@ def _mark(db: apsw.Connection, note: str) -> None:
     db.execute("UPDATE receipt SET outcome = ?, facts = 0 WHERE note = ?", (OUTCOME, note))
 
 
-def _forget_samples(db: apsw.Connection) -> None:
+def forget_samples(db: apsw.Connection) -> None:
     """Drop what deleted words left in the text index until its parts are merged, and in samples of other indexes."""
     db.execute("INSERT INTO fts(fts) VALUES ('optimize')")
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat4'").get:

@@ -9,11 +9,11 @@ import os
 import apsw
 
 from memman.model.trust import VERIFIED
-from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, MAYBE, PROTECTED, REPLACED
+from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, MAYBE, OTHERS, PROTECTED, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
-from memman.store.sqlite import nearness, scopes, seal, unconfirmed
+from memman.store.sqlite import authorship, nearness, scopes, seal, unconfirmed
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
 from memman.store.sqlite.scopes import PERSONAL
 
@@ -146,6 +146,7 @@ class SqliteReader:
         self.marked = version >= MARKED_SINCE
         self.scoped = version >= scopes.SINCE
         self.annotated = version >= ANNOTATED_SINCE
+        self.signed = version >= authorship.SINCE
         self.damaged: set[str] = set()
 
     @classmethod
@@ -169,6 +170,10 @@ class SqliteReader:
         """Return a setting of the store, '' when unset."""
         return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
 
+    def others(self) -> str:
+        """Return what changes whenever another machine has changed memories, '' where none ever did."""
+        return self.meta(OTHERS)
+
     def scopes(self, here: "Here", *, inside: bool = False) -> "frozenset[int] | None":
         """Return the scopes that hold `here`, None where every memory's does, or none has one yet."""
         return scopes.visible(self.db, here, inside=inside) if self.scoped else None
@@ -180,6 +185,22 @@ class SqliteReader:
     def scope_of(self, ids: "Iterable[int]") -> "dict[int, tuple[str, str]]":
         """Return the scope of each of `ids` that does not hold everywhere."""
         return scopes.named(self.db, ids) if self.scoped else {}
+
+    def authorship(self, ids: "Iterable[int]") -> "dict[int, authorship.AuthorRow]":
+        """Return who wrote each of `ids`, for whom it is and who retired it, where the store is shared."""
+        return authorship.of(self.db, ids) if self.signed else {}
+
+    def replaced_for_all(self, memory: int) -> int | None:
+        """Return a memory that all see and that `memory` has replaced, if there is any."""
+        found: int | None = self.db.execute(
+            "SELECT id FROM memory JOIN authorship ON memory = id WHERE superseded_by = ? AND visibility = 'shared'",
+            (memory,),
+        ).get
+        return found
+
+    def role(self) -> str:
+        """Return who we are on the server of the store, '' where it has none."""
+        return authorship.role(self.db)
 
     def searched(self, model: str, dimension: int) -> tuple[int, str] | None:
         """Return number and provider of the vectors that recall searches: MiniLM's where every memory has one.

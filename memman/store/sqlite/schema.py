@@ -271,8 +271,21 @@ CREATE VIEW edge AS SELECT
 FROM link JOIN edge_kind ON edge_kind.id = link.kind;
 """
 
+# Of a store that several people share: who wrote each memory, who may see it, and who retired it. And what is said of a
+# memory is found by it, for it is sent with it.
+V6 = """
+CREATE INDEX mention_memory ON mention(memory);
+CREATE INDEX alias_memory ON alias(memory);
+CREATE TABLE authorship(
+    memory INTEGER PRIMARY KEY REFERENCES memory(id),
+    author TEXT NOT NULL DEFAULT '',
+    visibility TEXT NOT NULL CHECK (visibility IN ('private', 'shared')),
+    retired_by TEXT NOT NULL DEFAULT ''
+);
+"""
+
 # Step n takes a file from schema n to schema n + 1, and changes a table. Released steps are never edited.
-STEPS = (V1, V2, V3, V4 + BY_RECEIPT, V5)
+STEPS = (V1, V2, V3, V4 + BY_RECEIPT, V5, V6)
 VERSION = len(STEPS)
 
 

@@ -33,9 +33,14 @@ def count(db: apsw.Connection, showings: Iterable[Showing]) -> None:
     db.executemany("UPDATE memory SET uses = uses + 1 WHERE id = ?", used)
 
 
+def beyond(db: apsw.Connection, most: int = MOST_ROWS) -> bool:
+    """Whether there are more rows than are kept."""
+    return bool(db.execute("SELECT count(*) FROM shown").get > most)
+
+
 def bound(db: apsw.Connection, most: int = MOST_ROWS) -> None:
     """Keep the newest rows."""
-    if db.execute("SELECT count(*) FROM shown").get > most:
+    if beyond(db, most):
         db.execute(_BOUND, (most,))
 
 

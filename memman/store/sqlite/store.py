@@ -12,7 +12,7 @@ from memman.config.shown import Showing
 from memman.embed import Vectors
 from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, open_writer
 from memman.store.sqlite import rules, shown
-from memman.store.sqlite.partition import Grain, divide, due
+from memman.store.sqlite.partition import Grain, centres, divide, due
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import STEPS, migrate
 from memman.store.sqlite.unit import SqliteUnit
@@ -41,12 +41,25 @@ class SqliteStore:
         return cls(path)
 
     @contextmanager
-    def unit(self) -> Iterator[SqliteUnit]:
+    def transaction(self) -> Iterator[None]:
         """Hold one write transaction: all of it is stored, or none."""
         with TranslatedErrors(self.path), Transaction(self.db):
+            yield
+
+    @contextmanager
+    def unit(self) -> Iterator[SqliteUnit]:
+        """Hold one write transaction, for writes to memories."""
+        with self.transaction():
             unit = SqliteUnit(self.db)
             yield unit
             unit.finish()
+
+    def pull(self) -> int:
+        """Bring in what other machines have changed, and return how much: nobody shares this store."""
+        return 0
+
+    def check_writing(self) -> None:
+        """Raise StoreError where nothing can be written now for reasons elsewhere: nobody else has a say here."""
 
     def cell(self, embedder: int, vector: Vectors) -> int:
         """Return the cell of the partition that `vector` belongs to."""
@@ -58,23 +71,30 @@ class SqliteStore:
             embedders: list[Any] = self.db.execute("SELECT id FROM embedder").fetchall()
             for (embedder,) in embedders:
                 if due(self.db, embedder, grain):
-                    divide(self.db, embedder, grain)
-                    self.reader.forget_partitions()
-            with Transaction(self.db):
-                self.db.execute("DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?", (LOG_ROWS,))
-                shown.bound(self.db)
+                    self._divide(embedder, grain)
+            if self.db.execute("SELECT max(id) - min(id) >= ? FROM log", (LOG_ROWS,)).get or shown.beyond(self.db):
+                with self.transaction():
+                    self.db.execute("DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?", (LOG_ROWS,))
+                    shown.bound(self.db)
             self.db.execute("PRAGMA optimize")
             with suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again
                 add_checksums(self.db)
 
+    def _divide(self, embedder: int, grain: Grain) -> None:
+        centroids = centres(self.db, embedder, grain)
+        with self.transaction():
+            if due(self.db, embedder, grain):  # no other machine has come first
+                divide(self.db, embedder, centroids)
+        self.reader.forget_partitions()
+
     def count_shown(self, showings: Sequence[Showing]) -> None:
         """Add what was shown of this store."""
-        with TranslatedErrors(self.path), Transaction(self.db):
+        with self.transaction():
             shown.count(self.db, showings)
 
     def count_hits(self, hits: Mapping[str, Sequence[int]]) -> None:
         """Add to each rule, by uid, when it fired."""
-        with TranslatedErrors(self.path), Transaction(self.db):
+        with self.transaction():
             rules.count(self.db, hits)
 
     def close(self) -> None:

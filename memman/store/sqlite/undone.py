@@ -8,7 +8,7 @@ import apsw
 
 from memman.model.errors import AmbiguousId, UnknownId
 from memman.model.vocabulary import UNDONE
-from memman.store.sqlite.images import Image, named
+from memman.store.sqlite.images import GONE, Image, moved, named
 from memman.store.sqlite.unit import SqliteUnit
 
 # What a note is that nothing stored is left of, or ever came.
@@ -45,8 +45,9 @@ def forget(db: apsw.Connection, rows: Collection[int]) -> None:
 
 
 def _without(said: Collection[Image], rows: Collection[int]) -> list[Image]:
-    """Return the images that name none of these memories as what they are of."""
-    return [image for image in said if not any(row in rows for row in named(image[0], image[1]))]
+    """Return the images that name none of these memories as what they are of, and nowhere else by their rows."""
+    kept = [image for image in said if not any(row in rows for row in named(image[0], image[1]))]
+    return [moved(image, lambda row: GONE if int(row) in rows else row) for image in kept]
 
 
 def _json(said: Any) -> str:

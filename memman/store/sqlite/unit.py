@@ -13,7 +13,7 @@ from memman.model.terms import index_terms
 from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
 from memman.store import MemoryRow
-from memman.store.sqlite import linkers, rejected, seal, vectors
+from memman.store.sqlite import authorship, linkers, rejected, seal, vectors
 from memman.store.sqlite.images import Record
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 
@@ -109,6 +109,8 @@ class SqliteUnit:
             self.record.added[memory] = draft.uid
         self.seal(memory)
         self._put(memory, draft.scope)
+        if draft.visibility:
+            authorship.put(self.db, memory, draft.visibility)
         self._around.clear()
         if held:
             self.set_meta(HELD + draft.uid, str(at))
@@ -129,6 +131,16 @@ class SqliteUnit:
         self._log(at, "move", self._state(memory)["uid"], "", {"scope": before}, {"scope": scope})
         return True
 
+    def show_to(self, memory: int, visibility: str, at: int) -> bool:
+        """Have a memory be seen by its author alone, or by all who share the store; False where that is so already."""
+        before = authorship.visibility(self.db, memory)
+        if before == visibility:
+            return False
+        authorship.put(self.db, memory, visibility)
+        uid = self._state(memory)["uid"]
+        self._log(at, "share" if visibility == "shared" else "unshare", uid, "", None, None)
+        return True
+
     def scope(self, memory: int) -> Scope:
         """Return what a memory holds for."""
         sql = "SELECT repository, path FROM scoped JOIN scope ON scope.id = scope WHERE memory = ?"
@@ -141,9 +153,9 @@ class SqliteUnit:
         self.db.execute(sql, (memory, *scope))
 
     def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
-        """Close `old` in favour of `new`; False when it is not current any more."""
+        """Close `old` in favour of `new`; False when it is not current any more, or others would lose it."""
         before = self._state(old)
-        if before["status"] != "current":
+        if before["status"] != "current" or authorship.keeps_apart(self.db, new, old):
             return False
         self._change(
             old, status="superseded", superseded_by=new, valid_to=max(valid_to, before["valid_from"]), retired_at=at
@@ -156,12 +168,14 @@ class SqliteUnit:
         return True
 
     def doubt(self, old: int, new: int, at: int, why: str) -> bool:
-        """Mark `old` as maybe replaced by `new`; False where one of them is not current.
+        """Mark `old` as maybe replaced by `new`; False where one of them is not current, or others could not see why.
 
         Marks that would lead from `new` back to `old` were the older word: the last of them goes.
         """
         before, after = self._state(old), self._state(new)
         if old == new or not before["status"] == after["status"] == "current":
+            return False
+        if authorship.keeps_apart(self.db, new, old):
             return False
         self._break_ring(before["uid"], after["uid"])
         self.set_meta(MAYBE + before["uid"], after["uid"])

@@ -1,0 +1,93 @@
+"""Which stores are synced by a folder, and how the last round went. Safe on the hot path.
+
+`<data>/sync` has the key, and for each store two small files: NAME.folder says which folder, NAME.round what the last
+round found there.
+"""
+
+import os
+
+from memman.config.places import make_folder, read_file, text_at, write_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+BUNDLE, REQUEST = ".age", ".ask"
+
+
+def sync_path(data: str) -> str:
+    """Return the folder of what syncs know."""
+    return data + "/sync"
+
+
+def folder(data: str, store: str) -> str:
+    """Return the folder that a store is synced by, '' for none. Raises CannotWrite."""
+    return read_file(_folder_path(data, store)).strip("\n")
+
+
+def choose(data: str, store: str, path: str) -> None:
+    """Sync a store by a folder from now on; '' ends that."""
+    if path:
+        make_folder(sync_path(data))
+        write_file(_folder_path(data, store), path + "\n")
+        return
+    for gone in (_folder_path(data, store), round_path(data, store)):
+        if os.path.exists(gone):
+            os.remove(gone)
+
+
+def names(data: str) -> list[str]:
+    """Return the stores that are synced."""
+    try:
+        found = os.listdir(sync_path(data))
+    except OSError:
+        return []
+    return sorted(name.removesuffix(".folder") for name in found if name.endswith(".folder"))
+
+
+def round_path(data: str, store: str) -> str:
+    """Return the path of what the last round found: JSON."""
+    return f"{sync_path(data)}/{store}.round"
+
+
+def last_round(data: str, store: str) -> "dict[str, Any]":
+    """Return what the last round found: at, troubles, host, bundle, hosts; empty before the first."""
+    from memman.model.objects import parsed
+
+    return parsed(text_at(round_path(data, store))) or {}
+
+
+def listing(path: str) -> list[str]:
+    """Return the bundles and requests that lie in a folder, and below it for each host."""
+    found = []
+    for host in _names(path):
+        found += [f"{host}/{name}" for name in _names(f"{path}/{host}") if name.endswith((BUNDLE, REQUEST))]
+    return found
+
+
+def came(data: str) -> bool:
+    """Whether other files lie in a folder than after the last round."""
+    for store in names(data):
+        path = folder(data, store)
+        if os.path.isdir(path) and seen(path) not in text_at(round_path(data, store)):
+            return True
+    return False
+
+
+def seen(path: str) -> str:
+    """Return what tells one state of a folder from another."""
+    from zlib import crc32
+
+    listed = listing(path)
+    return f'"seen": "{len(listed)}-{crc32(chr(10).join(listed).encode()):08x}"'
+
+
+def _folder_path(data: str, store: str) -> str:
+    return f"{sync_path(data)}/{store}.folder"
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []

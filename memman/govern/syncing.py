@@ -1,0 +1,103 @@
+"""Syncing a store by a folder, as a person asks for it."""
+
+import asyncio
+import os
+from typing import Any
+
+from memman.config import synced
+from memman.config.env import Settings, own
+from memman.config.schedule import refuse_stopped
+from memman.drain.failpoint import reach
+from memman.drain.stores import Stores
+from memman.govern.stores import Chosen
+from memman.locks import quiet
+from memman.model.errors import BadConfig, MemmanError, UsageError
+from memman.recovery.swap import finish
+from memman.store.opening import DSN
+from memman.sync import key as keys
+from memman.sync.bundle import unpacked
+from memman.sync.folder import Folder
+from memman.sync.key import Key, Unreadable
+from memman.sync.turn import Done, failed, turn
+
+
+def begin(place: Chosen, path: str, line: str = "") -> bool:
+    """Sync a store by a folder from now on; whether a new key was made.
+
+    `line` is the key of another machine. Raises UsageError, BadConfig and CannotWrite; then nothing was changed.
+    """
+    refuse_stopped(place.data, "sync")
+    if own(place.data, place.name).get(DSN):
+        raise UsageError(f"store {place.name!r} is on a server already, with which every machine can connect")
+    path, data = os.path.realpath(path), os.path.realpath(place.data)
+    if os.path.commonpath((path, data)) in {path, data}:
+        raise UsageError(f"{path} and the data folder lie in one another: give a folder of its own")
+    folder, known = Folder(path), keys.load(place.data)
+    key = Key(line) if line else known or keys.made()
+    if line and known and known.line != key.line and synced.names(place.data):
+        raise BadConfig("this machine has another key already: end its syncs with `memman sync --off` first")
+    _check(folder, key, given=bool(line or known))
+    keys.keep(place.data, key)
+    synced.choose(place.data, place.name, path)
+    return not (line or known)
+
+
+def _check(folder: Folder, key: Key, *, given: bool) -> None:
+    """Raise BadConfig where the folder's bundles are all locked with another key."""
+    found = [(host, number) for host, numbers in folder.bundles.items() for number in numbers]
+    if found and not any(_opens(folder, key, *one) for one in found):
+        why = "was written with another key" if given else "has bundles of another machine"
+        raise BadConfig(
+            f"{folder.path} {why}: `memman sync --key` on that machine shows the line of its key; give it to"
+            f" `memman sync --folder {folder.path} --key -`"
+        )
+
+
+def _opens(folder: Folder, key: Key, host: str, number: int) -> bool:
+    try:
+        unpacked(folder.read(host, number), host, number, key)
+    except Unreadable:
+        return False
+    return True
+
+
+def once(place: Chosen) -> Done:
+    """Make a round now. Raises Busy where a drain takes longer, and what stands in the way."""
+    refuse_stopped(place.data, "sync")
+    with quiet(place.data):
+        finish(place.data)
+        try:
+            return asyncio.run(_once(place))
+        except MemmanError as error:
+            if synced.folder(place.data, place.name):
+                failed(place.data, place.name, str(error))
+            raise
+
+
+async def _once(place: Chosen) -> Done:
+    stores = Stores.of(place.data, Settings.load(place.data, place.name))
+    try:
+        store, tools = stores.equipped(place.name)
+        return await turn(store, place.data, place.name, tools, reach())
+    finally:
+        await stores.close()
+
+
+def end(place: Chosen) -> bool:
+    """Sync a store no more; False where it was not. What lies in the folder stays there."""
+    was = bool(synced.folder(place.data, place.name))
+    synced.choose(place.data, place.name, "")
+    return was
+
+
+def status(place: Chosen) -> dict[str, Any]:
+    """Return folder, host id, and what the last round found; folder is '' where a store is not synced."""
+    return {"folder": synced.folder(place.data, place.name), **synced.last_round(place.data, place.name)}
+
+
+def key_line(place: Chosen) -> str:
+    """Return the line of the key. Raises UsageError where there is none."""
+    key = keys.load(place.data)
+    if key is None:
+        raise UsageError("there is no key yet: `memman sync --folder PATH` makes one")
+    return key.line

@@ -1,0 +1,92 @@
+"""When a replica was last brought up to date, and whether its server is out of reach since. Safe on the hot path.
+
+A file beside the store, so that recall can tell without a question to anybody: Unix milliseconds, 0 for never; `ok`,
+`away`, or `filling` while it is brought here for the first time; and what we may do on the server, where that is known.
+"""
+
+import os
+import time
+
+from memman.config.places import reach_path, text_at, write_file
+from memman.model.text import duration
+
+# Seconds for which a replica counts as up to date.
+FRESH = 50
+_DIGITS = 13
+OK, AWAY, FILLING = "ok", "away", "filling"
+# What we may do where we may not write: the store is for us to read, or its server is a copy of another.
+READ, COPY = "read", "copy"
+
+
+def state(path: str) -> "tuple[int, str]":
+    """Return when the replica at `path` last was what its server had, and how it is: 0 and '' where it is none."""
+    at, how, _ = _read(path)
+    return at, how
+
+
+def last(path: str) -> "int | None":
+    """Return when the replica at `path` last was what its server had; None where it is no replica."""
+    at, how = state(path)
+    return at if how else None
+
+
+def may(path: str) -> str:
+    """Return what we may do in the store of the replica at `path`, '' as long as that is not known."""
+    return _read(path)[2]
+
+
+def only_read(path: str) -> bool:
+    """Whether we may only read the store of the replica at `path`, as far as is known."""
+    return may(path) == READ
+
+
+def stale(path: str) -> bool:
+    """Whether the store at `path` is a replica, and it is some time since it was brought up to date."""
+    at, how = state(path)
+    return bool(how) and not 0 <= time.time() - at / 1000 < FRESH
+
+
+def told(path: str, now: "int | None" = None) -> str:
+    """Say what whoever reads the replica at `path` must know of it, '' for nothing: how old it is `now`, or of when."""
+    at, how = state(path)
+    if how == FILLING:
+        return "this store is still being filled from its server: there is more to come"
+    if how == AWAY:
+        then = time.strftime("at %Y-%m-%d %H:%M", time.localtime(at // 1000))
+        old = then if now is None else f"{duration(max(0, now - at) / 1000)} ago"
+        return f"the server of this store is out of reach: this is what it had {old}"
+    return ""
+
+
+def filling(path: str) -> None:
+    """Take note that the replica is being filled; nothing of it was up to date yet."""
+    _write(path, 0, FILLING)
+
+
+def reached(path: str, at: int, may: str) -> None:
+    """Take note that the replica is what its server has, and what we may do there."""
+    _write(path, at, OK, may)
+
+
+def missed(path: str) -> None:
+    """Take note that its server is out of reach."""
+    at, how, may = _read(path)
+    if how == OK:
+        _write(path, at, AWAY, may)
+
+
+def forget(path: str) -> None:
+    """Take note that the store at `path` is no replica any more."""
+    try:
+        os.unlink(reach_path(path))
+    except FileNotFoundError:
+        return
+
+
+def _read(path: str) -> "tuple[int, str, str]":
+    at, how, may = (*text_at(reach_path(path)).split(), "", "", "")[:3]
+    return (int(at) if at.isdecimal() and len(at) <= _DIGITS else 0), how, may
+
+
+def _write(path: str, at: int, how: str, may: str = "") -> None:
+    write_file(reach_path(path), f"{at} {how} {may}".rstrip() + "\n")

@@ -1,0 +1,88 @@
+"""Two machines of one person, with a folder that both see, and what a week away from it leaves on each."""
+
+import shutil
+from pathlib import Path
+
+from memman.config.scope import Here
+from memman.hot.recall_session import RecallSession
+from memman.store.filters import Filters
+from tests.conftest import Box
+from tests.support.portable import REPOSITORIES, lines
+
+
+def machine(box: Box, name: str) -> Box:
+    """Return a machine with a data folder of its own."""
+    return Box(box.data.parent / name, box.environ | {"MEMMAN_DATA_DIR": str(box.data.parent / name)})
+
+
+def pair(box: Box) -> tuple[Box, Box, Path]:
+    """Return two machines that are synced by one folder, and the folder."""
+    one, other, folder = machine(box, "one"), machine(box, "other"), box.data.parent / "shared"
+    folder.mkdir()
+    done(one, "sync", "--folder", str(folder))
+    key = (one.data / "sync" / "key").read_text()
+    done(other, "sync", "--folder", str(folder), "--key", "-", input=key)
+    return one, other, folder
+
+
+def done(box: Box, *args: str, **given: object) -> str:
+    """Run memman on a machine, without a complaint."""
+    ran = box.memman(*args, **given)
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    return ran.stdout
+
+
+def told(box: Box, text: str, **columns: str | int) -> str:
+    """Have a note remembered and drained by a run of its own."""
+    uid = box.remember(text, **columns)
+    done(box, "scheduler", "drain")
+    return uid
+
+
+def export(box: Box) -> list[str]:
+    """Return the lines of an export but what tells when it was made."""
+    return done(box, "export", "--vectors").splitlines()[1:]
+
+
+def differing(one: Box, other: Box) -> list[str]:
+    """Return the first lines that the export of one machine has and the other's has not, or has elsewhere."""
+    mine, theirs = export(one), export(other)
+    found = [line for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1] for line in pair]
+    return found[:4] if len(mine) == len(theirs) else [f"{len(mine)} and {len(theirs)} lines", *found[:4]]
+
+
+def answers(box: Box, questions: int) -> list[list[tuple]]:
+    """Ask questions about two repositories; return all that can be seen of each hit."""
+    recalls, found = RecallSession(str(box.data), "default"), []
+    for name in REPOSITORIES:
+        for one in lines(f"{name}-questions")[: questions // 2]:
+            hits = recalls.hits(one["question"], Filters(here=Here(f"example.org/{name}"), every=True), 20)
+            found.append([(*hit.row, hit.score, hit.confidence, hit.scope, hit.labels) for hit in hits])
+    recalls.close()
+    return found
+
+
+def apart(box: Box) -> tuple[tuple[Box, Path], tuple[Box, Path]]:
+    """Return two machines that are synced, each by a folder of its own that a program keeps like the other's."""
+    made = []
+    for name in ("one", "other"):
+        each, folder = machine(box, name), box.data.parent / f"shared-{name}"
+        folder.mkdir()
+        given = ("--key", "-") if made else ()
+        key = {"input": (made[0][0].data / "sync" / "key").read_text()} if made else {}
+        done(each, "sync", "--folder", str(folder), *given, **key)
+        made.append((each, folder))
+    return made[0], made[1]
+
+
+def host(box: Box) -> str:
+    """Return the host id of a machine."""
+    found: str = box.store("SELECT value FROM sync_state WHERE key = 'host'")[0]
+    return found
+
+
+def carry(one: tuple[Box, Path], other: tuple[Box, Path]) -> None:
+    """Do what that program does: bring to each folder what the other's machine has there."""
+    for (whose, source), (_, target) in ((one, other), (other, one)):
+        shutil.rmtree(target / host(whose), ignore_errors=True)
+        shutil.copytree(source / host(whose), target / host(whose))

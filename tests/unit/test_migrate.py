@@ -1,0 +1,217 @@
+"""A store taken to a server and back: the same memories under the same numbers, whatever cuts the way short."""
+
+import json
+import random
+import re
+import shutil
+import signal
+import sys
+
+import pytest
+
+from memman.govern import migration, sharing
+from memman.store.postgres import turn
+from memman.store.replica import moving
+from tests.conftest import no
+from tests.support.portable import answers, filled
+
+
+def run(box, *args, stdin=""):
+    """Run a command that must succeed; return what it says."""
+    done = box.memman(*args, input=stdin)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def up(box, dsn):
+    """Take the store of a box to a server."""
+    return run(box, "migrate", "--to", "postgres", "--dsn", "-", stdin=dsn)
+
+
+def exported(box):
+    """Return what an export holds, but for when it was made, and for who wrote what: a server knows us by a role."""
+    head, *lines = run(box, "export", "--vectors").splitlines()
+    return json.loads(head) | {"at": 0}, [re.sub(r',"authorship":\[[^]]*\]', "", line) for line in lines]
+
+
+@pytest.fixture
+def full(box, filled_once):
+    """Give a box whose store has something of everything."""
+    if not filled_once.exists():
+        filled(box, 60)
+        shutil.copytree(box.data, filled_once)
+    elif not box.data.exists():
+        shutil.copytree(filled_once, box.data)
+        (box.data / "owner").unlink(missing_ok=True)
+    return box
+
+
+@pytest.fixture(scope="module")
+def filled_once(tmp_path_factory):
+    """Give the place of the data folder that the first test fills."""
+    return tmp_path_factory.mktemp("full") / "memman"
+
+
+def test_a_store_goes_to_a_server_and_back(full, dsn, home, database):
+    """Exports and the answers to 200 questions are the same before, on a server, on another machine, and after."""
+    before, said = exported(full), answers(full)
+    told = up(full, dsn)
+    assert "is on its server" in told
+    assert "before-migrate" in told
+    assert (exported(full), answers(full)) == (before, said)
+    other = home("other")
+    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
+    assert exported(other)[1] == [line for line in before[1] if '"kind":"purged"' not in line]
+    assert answers(other) == said
+    assert "this machine's own" in run(full, "migrate", "--to", "sqlite")
+    assert (exported(full), answers(full)) == (before, said)
+    assert full.store("SELECT author, visibility, retired_by FROM authorship") == [("alice", "shared", "bob")]
+    assert not (full.data / "env.default").read_text()
+    assert database.sql("SELECT name FROM memman.store") == ["default"]
+
+
+def test_it_is_done_once(full, dsn):
+    """The same command again says that there is nothing to do, both ways."""
+    up(full, dsn)
+    assert "already" in up(full, dsn)
+    run(full, "migrate", "--to", "sqlite")
+    assert "already" in run(full, "migrate", "--to", "sqlite")
+
+
+def test_a_dry_run_says_what_would_go_and_changes_nothing(full, dsn, database):
+    """It counts the rows of each table, and names a store that the server has."""
+    said = run(full, "migrate", "--to", "postgres", "--dsn", "-", "--dry-run", stdin=dsn)
+    assert f" {full.store('SELECT count(*) FROM memory')[0]}\n" in said
+    assert database.sql("SELECT count(*) FROM memman.store") == [0]
+    assert not (full.data / "env.default").exists()
+    assert not (full.data / "backups").exists()
+
+
+def test_a_machine_that_connects_has_what_search_asks(full, dsn, monkeypatch, home):
+    """However the way there was cut into parts, sign codes, counts of names and the text index are the same."""
+    monkeypatch.setattr(moving, "_ROWS", 30)
+    migration.to_server(str(full.data), "default", dsn, lambda done, total: None)  # noqa: ARG005 - nobody looks on
+    other = home("other")
+    monkeypatch.setattr(turn, "PAGE", 20)
+    sharing.connect(str(other.data), "default", dsn, make=False, progress=lambda done, total: None)  # noqa: ARG005
+    for sql in (
+        "SELECT * FROM code ORDER BY embedder, memory",
+        "SELECT name, count FROM entity ORDER BY name",
+        "SELECT repository, path FROM scope ORDER BY 1, 2",
+        "SELECT rowid FROM fts ORDER BY rowid",
+        "SELECT rowid, bm25(fts) FROM fts WHERE fts MATCH 'the OR we' ORDER BY rowid",
+    ):
+        assert other.store(sql) == full.store(sql), sql
+
+
+# Dies before or after the n-th time that rows go up, or that the way so far is kept.
+DYING = """
+import os, signal, sys
+from memman.govern import migration
+from memman.store.replica import moving
+moving._ROWS, left = 200, int(sys.argv[3])
+def mortal(step):
+    def dies(*args):
+        global left
+        left -= 1
+        if not left and sys.argv[4] == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        step(*args)
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return dies
+moving.turn.push, moving._keep = mortal(moving.turn.push), mortal(moving._keep)
+migration.to_server(sys.argv[1], "default", sys.argv[2], lambda done, total: None)
+"""
+
+
+def test_killed_ten_times_it_goes_on(full, dsn, home, database):
+    """Killed at any point on the way, the same goes on to the same end."""
+    before, said = exported(full), answers(full)
+    chance = random.Random(15)
+    for _ in range(10):
+        place = (str(chance.randint(1, 4)), chance.choice(("before", "after")))
+        process = full.start(sys.executable, "-c", DYING, str(full.data), dsn, *place)
+        assert process.communicate() == ("", "")
+        assert process.returncode == -signal.SIGKILL
+    assert database.sql("SELECT count(*) > 0 AND count(*) < 2000 FROM memman.change") == [True]
+    assert "is on its server" in up(full, dsn)
+    assert (exported(full), answers(full)) == (before, said)
+    other = home("other")
+    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
+    assert answers(other) == said
+
+
+def started(box, dsn):
+    """Have a store's way to the server cut short."""
+    process = box.start(sys.executable, "-c", DYING, str(box.data), dsn, "3", "after")
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_on_its_way_a_store_is_only_read(full, dsn, home):
+    """Nobody connects to half a store, and what is remembered meanwhile waits until all of it is there."""
+    said = answers(full)
+    started(full, dsn)
+    other = home("other")
+    assert "still being given" in other.memman("store", "connect", "default", "--dsn", "-", input=dsn).stderr
+    assert not other.store_path().exists()
+    full.remember("The lighthouse lamp was replaced in May.")
+    full.drain()
+    assert full.states()["pending"] == 1
+    assert full.queue("SELECT attempts FROM note WHERE state = 'pending'") == [0]
+    refused = full.memman("forget", full.store("SELECT uid FROM memory WHERE status = 'current'")[0])
+    assert refused.returncode == 18
+    assert "on its way to a server" in refused.stderr
+    assert answers(full) == said
+    up(full, dsn)
+    full.drain()
+    assert full.recall("lighthouse lamp")
+
+
+def test_a_way_that_is_given_up_leaves_nothing(full, dsn, database):
+    """`--to sqlite` amid it: the store is its own again, and the server has nothing of it."""
+    before = exported(full)
+    started(full, dsn)
+    run(full, "migrate", "--to", "sqlite")
+    assert exported(full) == before
+    assert database.sql("SELECT (SELECT count(*) FROM memman.store) + (SELECT count(*) FROM memman.memory)") == [0]
+    assert database.sql("SELECT count(*) FROM memman.change") == [0]
+    assert full.store("SELECT count(*) FROM meta WHERE key GLOB 'replica:*'") == [0]
+
+
+def test_removing_from_the_server_asks_a_person(full, dsn, database):
+    """The server's store stays; asked for, and confirmed, it goes, unless others are members of it."""
+    before = exported(full)
+    up(full, dsn)
+    database.sql("INSERT INTO memman.member SELECT id, 'somebody', 'read' FROM memman.store")
+    assert "others are members" in run_fails(full, "migrate", "--to", "sqlite", "--remove-from-server")
+    database.sql("DELETE FROM memman.member WHERE role = 'somebody'")
+    assert full.person("migrate", "--to", "sqlite", "--remove-from-server", answer=no).returncode == 77
+    assert database.sql("SELECT count(*) FROM memman.store") == [1]
+    assert full.person("migrate", "--to", "sqlite", "--remove-from-server").returncode == 0
+    assert exported(full) == before
+    assert database.sql("SELECT (SELECT count(*) FROM memman.store) + (SELECT count(*) FROM memman.memory)") == [0]
+
+
+def run_fails(box, *args):
+    """Run a command at a terminal that must fail in a line; return what it says."""
+    done = box.person(*args)
+    assert done.returncode not in {0, 1}
+    return done.stderr
+
+
+def test_a_name_that_is_taken_is_refused_at_once(full, dsn, home, database):
+    """The server's store of that name is left alone, and so is ours."""
+    up(full, dsn)
+    other = home("other")
+    other.memman("remember", "The tide table hangs in the hall.")
+    other.memman("scheduler", "drain")
+    refused = other.memman("migrate", "--to", "postgres", "--dsn", "-", input=dsn)
+    assert refused.returncode == 18
+    assert "has a store 'default' already" in refused.stderr
+    assert not (other.data / "env.default").exists()
+    assert other.store("SELECT count(*) FROM meta WHERE key GLOB 'replica:*'") == [0]
+    other.memman("remember", "The tide table was taken down.")
+    assert other.memman("scheduler", "drain").returncode == 0
+    assert exported(full)[0]["memories"] == database.sql("SELECT count(*) FROM memman.memory")[0]

@@ -1,0 +1,123 @@
+"""The files of a replica: what is purged, restored, repaired, backed up and removed where a server has the store."""
+
+import pytest
+
+from tests.support.postgres import running
+from tests.unit.test_migrate import exported, run, up
+
+FACT = "The lighthouse lamp is serviced every May."
+SECRET = "Harbour master Quillfeather keeps a wooden leg in the boathouse."
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Give a server that can be stopped."""
+    with running(given="") as made:
+        yield made
+
+
+@pytest.fixture
+def shared(box, dsn):
+    """Give a box whose default store is on a server."""
+    box.remember(FACT)
+    box.remember(SECRET)
+    box.drain()
+    up(box, dsn)
+    return box
+
+
+@pytest.fixture
+def other(shared, dsn, home):  # noqa: ARG001 - it has to be there
+    """Give another machine with the same store."""
+    other = home("other")
+    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
+    return other
+
+
+def uid_of(box, word):
+    """Return the id of the one memory that has a word."""
+    return box.store("SELECT uid FROM memory WHERE text LIKE ?", f"%{word}%")[0]
+
+
+def bytes_of(box):
+    """Return all that the files of a data folder hold, but for backups."""
+    files = (path for path in box.data.rglob("*") if path.is_file() and "backups" not in path.parts)
+    return b"".join(path.read_bytes() for path in files)
+
+
+def test_what_one_purges_is_gone_everywhere_and_does_not_come_back(shared, other, database):
+    """On the server, in its feed, and on the other machine, where an agent that says it again is not heard."""
+    assert b"Quillfeather" in bytes_of(other)
+    assert shared.memman("purge", uid_of(shared, "Quillfeather")).returncode == 0
+    text = "SELECT count(*) FROM memman.memory m WHERE m::text LIKE '%Quillfeather%'"
+    tables = database.sql("SELECT tablename FROM pg_tables WHERE schemaname = 'memman' AND tablename !~ '_[0-9]+$'")
+    for table in tables:
+        assert database.sql(text.replace("memman.memory", f"memman.{table}")) == [0], table
+    assert run(other, "scheduler", "drain")
+    assert b"uillfeather" not in bytes_of(other)
+    assert run(other, "recall", "Quillfeather") == ""
+    assert exported(other)[0]["memories"] == exported(shared)[0]["memories"] == 1
+    other.remember(SECRET, source="agent", agent="claude-code")
+    assert run(other, "scheduler", "drain")
+    assert exported(other)[0]["memories"] == 1
+    # Nor by a backup of before.
+    other.memman("migrate", "--to", "sqlite")
+    assert "Quillfeather" not in run(other, "export")
+
+
+def test_a_backup_is_not_restored_over_a_replica(shared, other):
+    """Its rows are the server's: under another name it becomes a store of one's own."""
+    run(other, "backup", "create")
+    before = exported(other)
+    refused = other.memman("backup", "restore", "latest")
+    assert refused.returncode == 2
+    assert "is on a server, which has it" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert other.memman("backup", "restore", "latest", "--to", "copy").returncode == 0
+    assert exported(other) == before
+    assert other.store("SELECT count(*) FROM meta WHERE key GLOB 'replica:*'", name="copy") == [0]
+    other.remember("The tide table hangs in the hall.", store="copy")
+    assert run(other, "scheduler", "drain")
+    assert other.store("SELECT count(*) FROM memory", name="copy") == [3]
+    assert exported(shared) == before
+
+
+def test_a_restore_of_all_leaves_replicas_alone(shared, other):
+    """Stores of one's own come back, those on a server stay what that says."""
+    other.remember("The tide table hangs in the hall.", store="own")
+    run(other, "scheduler", "drain")
+    run(other, "backup", "create")
+    shared.memman("forget", uid_of(shared, "lamp"))
+    run(other, "scheduler", "drain")
+    run(other, "forget", "--store", "own", other.store("SELECT uid FROM memory", name="own")[0])
+    restored = other.memman("backup", "restore", "latest")
+    assert restored.returncode == 0, restored.stderr
+    assert exported(other) == exported(shared)
+
+
+def test_a_damaged_replica_is_brought_anew(shared, other, database):
+    """`repair` asks the server for all of it; without a server nothing is changed."""
+    with other.store_path().open("r+b") as file:
+        file.seek(4096 * 3)
+        file.write(b"\xff" * 4096 * 4)
+    damaged = other.store_path().read_bytes()
+    with database.cluster.away():
+        assert other.memman("repair").returncode == 17
+        assert other.store_path().read_bytes() == damaged
+    repaired = other.memman("repair")
+    assert repaired.returncode == 0, repaired.stderr
+    assert exported(other)[1] == exported(shared)[1]
+    other.remember("The tide table hangs in the hall.")
+    assert run(other, "scheduler", "drain")
+    shared.drain()
+    assert exported(other) == exported(shared)
+    assert len(database.sql("SELECT id FROM memman.memory")) == 3
+
+
+def test_a_replica_that_is_removed_leaves_its_server_alone(shared, other, dsn, database):
+    """It is moved aside with the address of its server; connected to again, it comes back."""
+    assert other.memman("store", "remove", "default").returncode == 0
+    assert not (other.data / "env.default").exists()
+    assert database.sql("SELECT count(*) FROM memman.memory") == [2]
+    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
+    assert exported(other) == exported(shared)

@@ -1,0 +1,378 @@
+"""One memory on two machines by a folder alone: what each says, takes in and refuses."""
+
+import json
+import shutil
+
+import pyrage
+import pytest
+
+from tests.support.machines import apart, carry, done, export, host, machine, pair, told
+
+
+def current(box):
+    """Return what holds on a machine."""
+    return sorted(box.store("SELECT text FROM memory WHERE status = 'current'"))
+
+
+def test_what_one_machine_learns_the_other_knows_after_a_round_each(box):
+    """Memories, forgets, scopes, protection and rules come over; exports are equal."""
+    one, other, _ = pair(box)
+    told(one, "We deploy billing to Fly.io from the main branch.", repository="example.org/shop")
+    told(other, "The heron is the mascot of the team.")
+    done(one, "sync")
+    done(other, "sync")
+    done(one, "sync")
+    assert (
+        current(one)
+        == current(other)
+        == [
+            "The heron is the mascot of the team.",
+            "We deploy billing to Fly.io from the main branch.",
+        ]
+    )
+    assert export(one) == export(other)
+    uid = one.store("SELECT uid FROM memory WHERE text LIKE '%heron%'")[0]
+    done(one, "forget", uid)
+    done(other, "insights", "protect", other.store("SELECT uid FROM memory WHERE text LIKE 'We deploy%'")[0])
+    done(other, "sync")
+    done(one, "sync")
+    done(other, "sync")
+    assert current(one) == current(other) == ["We deploy billing to Fly.io from the main branch."]
+    assert export(one) == export(other)
+    assert done(one, "sync") == "0 values written, 0 taken in\n"
+
+
+def both(one, other):
+    """Make a round on each machine."""
+    for box in (one, other):
+        done(box, "sync")
+
+
+def test_facts_learned_apart_end_in_one_chain(box):
+    """The newer one, by when it was said, takes the place of the older, on both alike, in one round each."""
+    one, other, _ = pair(box)
+    told(one, "The staging database runs on port 5432.", queued_at=1_700_000_000_000)
+    told(other, "The staging database runs on port 6543 now.", queued_at=1_700_000_100_000)
+    both(one, other)
+    done(one, "sync")
+    sql = "SELECT m.text, n.text, m.valid_to, m.retired_at FROM memory m JOIN memory n ON n.id = m.superseded_by"
+    assert one.store(sql) == other.store(sql)
+    assert [row[:2] for row in one.store(sql)] == [
+        ("The staging database runs on port 5432.", "The staging database runs on port 6543 now.")
+    ]
+    assert export(one) == export(other)
+
+
+def test_nobody_has_to_see_the_other_first(box):
+    """Both write before either reads: each settles it alone, and both come to the same."""
+    one, other = apart(box)
+    told(one[0], "The staging database runs on port 5432.", queued_at=1_700_000_000_000)
+    told(other[0], "The staging database runs on port 6543 now.", queued_at=1_700_000_100_000)
+    both(one[0], other[0])
+    carry(one, other)
+    both(one[0], other[0])
+    assert export(one[0]) == export(other[0])
+    assert one[0].store("SELECT count(*) FROM memory WHERE status = 'superseded'") == [1]
+    carry(one, other)
+    both(one[0], other[0])
+    assert export(one[0]) == export(other[0])
+
+
+def bundles(folder, box):
+    """Return the bundles of a machine, oldest first."""
+    return sorted((folder / host(box)).glob("*.age"))
+
+
+@pytest.mark.parametrize("harm", ["flip", "cut", "empty", "replay"])
+def test_a_bundle_that_was_changed_is_refused_and_asked_for_again(box, harm):
+    """Nothing of it is taken in, what comes later waits, and the next rounds heal it."""
+    one, other, folder = pair(box)
+    both(one, other)
+    told(one, "The heron is the mascot of the team.")
+    done(one, "sync")
+    first, second = bundles(folder, one)[-2:]
+    told(one, "We deploy billing to Fly.io from the main branch.")
+    done(one, "sync")
+    content = bytearray(second.read_bytes())
+    content[len(content) // 2] ^= 1
+    second.write_bytes(
+        {"flip": bytes(content), "cut": second.read_bytes()[:-7], "empty": b"", "replay": first.read_bytes()}[harm]
+    )
+    refused = other.memman("sync")
+    assert refused.returncode == 0
+    assert refused.stderr.count("\n") == 1
+    assert f"bundle {int(second.stem)} of host {host(one)} is damaged" in refused.stderr
+    assert current(other) == []
+    assert json.loads(done(other, "sync", "--status", "--json"))["troubles"]
+    done(one, "sync")
+    assert not second.exists()
+    done(other, "sync")
+    assert current(other) == current(one) != []
+    assert export(one) == export(other)
+    assert not list(folder.rglob("*.ask"))
+    assert not json.loads(done(other, "sync", "--status", "--json"))["troubles"]
+
+
+def test_a_bundle_that_is_missing_is_asked_for_by_a_person_at_once(box):
+    """What comes after it waits until its host has said all anew."""
+    one, other, folder = pair(box)
+    both(one, other)
+    for text in ("The heron is the mascot of the team.", "We deploy billing to Fly.io from the main branch."):
+        told(one, text)
+        done(one, "sync")
+    gone = bundles(folder, one)[-2]
+    gone.rename(folder.parent / "gone")
+    assert done(other, "scheduler", "drain") is not None
+    assert not list(folder.rglob("*.ask"))
+    said = other.memman("sync").stderr
+    assert f"bundle {int(gone.stem)} of host {host(one)} is missing; asked for again" in said
+    assert current(other) == []
+    both(one, other)
+    assert current(other) == current(one)
+
+
+def test_what_is_purged_on_one_is_purged_on_the_other(box):
+    """No word of it is left in a store or in what the folder says, and it does not come back."""
+    one, other, folder = pair(box)
+    told(one, "The launch codeword is tanganyika.")
+    told(one, "The launch codeword is zanzibar.", replaces=one.store("SELECT uid FROM memory")[0])
+    told(one, "The heron is the mascot of the team.")
+    both(one, other)
+    uid = other.store("SELECT uid FROM memory WHERE text LIKE '%zanzibar%'")[0]
+    done(other, "purge", uid)
+    done(other, "sync")
+    both(one, other)
+    both(one, other)
+    assert current(one) == current(other) == ["The heron is the mascot of the team."]
+    assert export(one) == export(other)
+    for each in (one, other):
+        assert len(bundles(folder, each)) <= 2
+        assert b"zanzibar" not in each.store_path().read_bytes()
+
+
+def test_nothing_can_be_read_without_the_key(box):
+    """Neither in the folder's files nor in their names is a word of what is remembered."""
+    one, other, folder = pair(box)
+    words = [f"canary{n}word" for n in range(50)]
+    for n, word in enumerate(words):
+        one.remember(f"The service {word} listens on port {7000 + n}.", repository=f"example.org/{word}")
+    done(one, "scheduler", "drain")
+    both(one, other)
+    assert len(current(other)) == 50
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    said = b"\0".join([path.read_bytes() + str(path.relative_to(folder)).encode() for path in files]).lower()
+    assert files
+    assert not [word for word in words if word.encode() in said]
+    assert (one.data / "sync" / "key").stat().st_mode & 0o777 == 0o600
+
+
+def test_drains_sync_and_tell_what_is_in_the_way(box):
+    """A drain makes a round, and one that cannot still drains; status and doctor say so."""
+    one, other, folder = pair(box)
+    told(one, "The heron is the mascot of the team.")
+    done(other, "scheduler", "drain")
+    assert current(other) == ["The heron is the mascot of the team."]
+    folder.rename(folder.parent / "elsewhere")
+    told(other, "We deploy billing to Fly.io from the main branch.")
+    assert len(current(other)) == 2
+    assert f"the folder {folder} is not there" in done(other, "status")
+    assert f"the folder {folder} is not there" in other.memman("doctor").stdout
+    refused = other.memman("sync")
+    assert (refused.returncode, refused.stderr.count("\n")) == (74, 1)
+
+
+def test_a_copied_data_folder_gets_a_host_id_of_its_own(box):
+    """Two machines never write under one id."""
+    one, other, _ = pair(box)
+    told(one, "The heron is the mascot of the team.")
+    both(one, other)
+    shutil.copytree(one.data, one.data.parent / "copy")
+    copy = machine(box, "copy")
+    (copy.data / "owner").unlink(missing_ok=True)
+    said = copy.memman("sync")
+    assert "host id of its own" in said.stderr
+    assert host(copy) != host(one)
+    told(copy, "We deploy billing to Fly.io from the main branch.")
+    for each in (copy, one, other, copy):
+        done(each, "sync")
+    assert current(one) == current(other) == current(copy)
+    assert export(one) == export(other) == export(copy)
+
+
+def test_bad_folders_and_keys_get_one_line(box):
+    """What cannot work is refused before anything is changed."""
+    one, other = machine(box, "one"), machine(box, "other")
+    folder = box.data.parent / "shared"
+
+    def refused(each, *args, **given):
+        ran = each.memman("sync", *args, **given)
+        assert ran.returncode != 0
+        assert ran.stderr.count("\n") == 1, ran.stderr
+        return ran.stderr
+
+    assert "is not there" in refused(one, "--folder", str(folder))
+    assert "is not synced" in refused(one)
+    folder.mkdir()
+    done(one, "sync", "--folder", str(folder))
+    assert "has bundles of another machine" in refused(other, "--folder", str(folder))
+    assert "this is no key" in refused(other, "--folder", str(folder), "--key", "-", input="rubbish\n")
+    assert "no key on standard input" in refused(other, "--folder", str(folder), "--key", "-", input="")
+    assert "no key on a command line" in refused(other, "--folder", str(folder), "--key", "AGE-SECRET-KEY-1X")
+    strange = str(pyrage.x25519.Identity.generate())
+    assert "another key" in refused(other, "--folder", str(folder), "--key", "-", input=strange)
+    assert "lie in one another" in refused(other, "--folder", str(box.data.parent))
+    folder.chmod(0o500)
+    try:
+        bound = one.mortal("sync")
+    finally:
+        folder.chmod(0o700)
+    assert bound.returncode == 74
+    assert "is not writable" in bound.stderr
+    assert done(one, "sync", "--off") == "the store is synced no more\n"
+    assert "is not synced" in done(one, "sync", "--status")
+
+
+def test_three_machines_agree_whoever_hears_of_what_first(box):
+    """What one says of another's memory waits for that memory; a third machine gets all from what is said whole."""
+    one, other, folder = pair(box)
+    third = machine(box, "third")
+    done(third, "sync", "--folder", str(folder), "--key", "-", input=(one.data / "sync" / "key").read_text())
+    told(one, "The staging database runs on port 5432.", queued_at=1_700_000_000_000)
+    told(other, "The staging database runs on port 6543 now.", queued_at=1_700_000_100_000)
+    told(third, "The heron is the mascot of the team.")
+    done(third, "forget", *third.store("SELECT uid FROM memory WHERE text LIKE '%heron%'"))
+    for _ in range(2):
+        for each in (third, other, one):
+            done(each, "sync")
+    assert export(one) == export(other) == export(third)
+    assert one.store("SELECT status, count(*) FROM memory GROUP BY 1 ORDER BY 1") == [
+        ("current", 1),
+        ("forgotten", 1),
+        ("superseded", 1),
+    ]
+
+
+def test_an_undo_finds_what_a_note_changed_in_other_rows(box):
+    """Rows move when older memories come in between; receipts and undos name the same memories as before."""
+    one, other = apart(box)
+    told(one[0], "The kestrel service is owned by Anna.", repository="example.org/shop")
+    uid = one[0].store("SELECT uid FROM memory")[0]
+    both(one[0], other[0])
+    carry(one, other)
+    both(one[0], other[0])
+    for n in range(6):
+        told(other[0], f"The mailer {n} lies in rack {n}.", repository="example.org/shop")
+    note = told(one[0], "The kestrel service is owned by Bert.", replaces=uid, repository="example.org/shop")
+    carry(one, other)
+    both(one[0], other[0])
+    carry(one, other)
+    both(one[0], other[0])
+    assert export(one[0]) == export(other[0])
+    assert one[0].store("SELECT id FROM memory WHERE note = ?", note) == [8]
+    done(other[0], "undo", note)
+    assert other[0].store("SELECT status FROM memory WHERE uid = ?", uid) == ["current"]
+    carry(one, other)
+    both(one[0], other[0])
+    carry(one, other)
+    both(one[0], other[0])
+    assert export(one[0]) == export(other[0])
+    assert len(current(one[0])) == 7
+
+
+def test_the_older_word_gives_way_in_every_part_by_itself(box):
+    """What was changed here and there of one memory stands beside one another; of one thing the later holds."""
+    one, other = apart(box)
+    told(one[0], "The kestrel service is owned by Anna.", repository="example.org/shop")
+    both(one[0], other[0])
+    carry(one, other)
+    both(one[0], other[0])
+    (uid,) = one[0].store("SELECT uid FROM memory")
+    done(one[0], "scope", "move", uid, "--to", "personal")
+    done(one[0], "insights", "feedback", uid, "helpful")
+    done(other[0], "insights", "protect", uid)
+    done(other[0], "insights", "expire", uid, "--at", "2030-01-01")
+    for each in (one[0], other[0]):
+        done(each, "insights", "feedback", uid, "stale")
+    both(one[0], other[0])
+    carry(one, other)
+    both(one[0], other[0])
+    (record,) = [json.loads(line) for line in export(one[0]) if '"kind":"memory"' in line]
+    assert export(one[0]) == export(other[0])
+    assert (record["scope"], "protected" in record["marks"]) == ({}, True)
+    assert record["freshness"][0]["ends_at"] > 0
+
+
+def test_a_wrong_clock_loses_nothing(box):
+    """Who has heard of a later moment goes on from there, so that a change made after another stands."""
+    one, other, _ = pair(box)
+    told(one, "The kestrel service is owned by Anna.")
+    done(one, "sync")
+    both(other, one)
+    (uid,) = one.store("SELECT uid FROM memory")
+    one.alter("UPDATE sync_state SET value = '4000000000000' WHERE key = 'clock'")
+    done(one, "forget", uid)
+    both(one, other)
+    assert current(other) == []
+    done(other, "forget", "--undo", uid)
+    both(other, one)
+    assert current(one) == current(other) != []
+
+
+def test_a_store_restored_from_a_backup_takes_up_what_was_said_since(box):
+    """Its former self's bundles are read like those of others: nothing that was said is lost."""
+    one, other, _ = pair(box)
+    told(one, "The heron is the mascot of the team.")
+    both(one, other)
+    done(one, "backup", "create", "before")
+    told(one, "We deploy billing to Fly.io from the main branch.")
+    both(one, other)
+    done(one, "backup", "restore", "latest")
+    assert len(current(one)) == 1
+    both(one, other)
+    done(one, "sync")
+    assert len(current(one)) == 2
+    assert export(one) == export(other)
+
+
+def test_a_host_begins_anew_after_many_bundles(box, monkeypatch):
+    """The folder does not grow for ever, and who was away longer misses nothing."""
+    from memman.sync import say
+
+    one, other, folder = pair(box)
+    monkeypatch.setattr(say, "MOST", 4)
+    monkeypatch.setenv("MEMMAN_DATA_DIR", str(one.data))
+    for n in range(8):
+        one.remember(f"The mailer {n} lies in rack {n}.")
+        one.drain()
+    assert len(bundles(folder, one)) <= 5
+    both(other, one)
+    assert current(other) == current(one)
+    assert len(current(one)) == 8
+
+
+def test_without_the_package_one_line_says_what_to_install(box):
+    """Everything else works."""
+    one = machine(box, "one")
+    (box.data.parent / "shared").mkdir()
+    code = (
+        "import sys; sys.modules['pyrage'] = None\n"
+        "from memman._entry import main\n"
+        f"sys.argv = ['memman', 'sync', '--folder', {str(box.data.parent / 'shared')!r}]\n"
+        "sys.exit(main())\n"
+    )
+    process = one.start_drain(code)
+    out, err = process.communicate()
+    assert (process.returncode, out, err.count("\n")) == (78, "", 1)
+    assert "pip install 'memman[sync]'" in err
+
+
+def test_the_key_is_shown_at_a_terminal_alone(box):
+    """Not to a pipe, and not to an agent."""
+    one, _, _ = pair(box)
+    key = (one.data / "sync" / "key").read_text().strip()
+    hidden = one.memman("sync", "--key")
+    assert hidden.returncode == 77
+    assert key not in hidden.stdout + hidden.stderr
+    seen = one.person("sync", "--key")
+    assert key in seen.asked
+    assert key not in seen.stdout
