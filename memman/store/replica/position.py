@@ -2,13 +2,15 @@
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from memman.model.errors import ServerRefused
 from memman.model.vocabulary import CONNECTED, OTHERS, OWN
-from memman.store.postgres.server import Server
+
+if TYPE_CHECKING:
+    from memman.store.postgres.server import Server
 
 _AT, _STORE, _MOVE, _LEAVING, _DROPPED = OWN + "at", CONNECTED, OWN + "move", OWN + "leaving", OWN + "dropped"
 # The number of a turn, and the table and the group in it.
@@ -44,7 +46,7 @@ def store(db: apsw.Connection) -> tuple[str, int] | None:
     return server, number
 
 
-def same_store(db: apsw.Connection, server: Server, called: str) -> int:
+def same_store(db: apsw.Connection, server: "Server", called: str) -> int:
     """Return the number of the store `called` so on its server.
 
     Raises ServerRefused where that is another one now, or the store is on its way there.
