@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memman.judge.judge import Judge
@@ -122,7 +122,7 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     if tools.capture == "off" or heard == Heard():
         return ()
     found = await news(tools, note, await _found(tools, note, heard))
-    return tuple(told(one) if heard.doubts(one.text) else one for one in found)
+    return tuple(replace(told(one), typed=True) if heard.doubts(one.text) else one for one in found)
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:

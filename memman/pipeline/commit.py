@@ -156,8 +156,8 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[tuple[
 
     What is surely about one repository does not end what holds everywhere, but may be an exception to it.
 
-    Nothing touches what a more trusted source said but an agent that was asked to remember; and nothing but a
-    replacement that somebody asked for touches what is protected.
+    Nothing touches what a more trusted source said but an agent that was asked to remember; what a user may have
+    pasted puts it in doubt. Nothing but a replacement that somebody asked for touches what is protected.
     """
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     if not (plan.note.overtaken or plan.others):
@@ -177,6 +177,8 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[tuple[
             asked = gives_way or plan.note.hints.replaces or verdict.action not in _ENDING
             ending = asked or ends(plan.note, plan.facts[n], memory not in held)
             yield verdict if ending else replace(verdict, action="MAYBE"), memory, gives_way
+        elif fact.typed and verdict.action in _ENDING:
+            yield replace(verdict, action="MAYBE"), memory, gives_way
 
 
 def _judged(admitted: Iterable[tuple[Verdict, int, bool]], rows: dict[int, int]) -> Iterator[tuple[Verdict, int, int]]:

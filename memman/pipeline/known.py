@@ -45,7 +45,7 @@ def known(reader: Reader, plan: Plan) -> Iterable[Verdict]:
     for n, fact in enumerate(plan.facts):
         if fact.held:
             continue
-        if fact.source:
+        if fact.source and not fact.typed:
             saying = (c.uid for c in plan.candidates[n] if says([c.text], fact.text, SAME))
             uid = _stored(reader, fact.text, around(reader, plan.note)) or next(saying, "")
         else:

@@ -115,6 +115,22 @@ def test_what_may_be_pasted_is_nobodys_wish(box):
         assert "user" not in box.store("SELECT source FROM memory")
 
 
+def test_a_correction_that_may_be_pasted_puts_the_rule_in_doubt(box):
+    """Kept, though in nearly the words of the rule it turns round; the rule stays, and a person is asked."""
+    rule, correction = "Squash commits before merging.", "Don't squash commits before merging."
+    said = f"Always deploy on Mondays.\n{correction}\nWe migrated from Vitest to Jest again."
+    assert correction in unclear(JUDGE, said)
+    box.remember(rule)
+    box.drain()
+    box.remember(said, channel="turn", session="s", agent="claude-code")
+    box.drain()
+    assert dict(box.store("SELECT text, source FROM memory WHERE status = 'current'"))[rule] == "user"
+    assert dict(box.store("SELECT text, source FROM memory"))[correction] == "agent"
+    listed = box.memman("review", "list").stdout
+    assert rule in listed
+    assert correction in listed
+
+
 @pytest.mark.parametrize("message", [LETTER, NOTICE])
 def test_what_is_pasted_unannounced_is_told(message):
     """Of a letter that nothing announces nothing is taken for its reader's rule."""
