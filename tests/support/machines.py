@@ -1,5 +1,7 @@
-"""Two machines of one person, with a folder that both see, and what a week away from it leaves on each."""
+"""Machines of one person: with a folder that both see or a server, and what a week away leaves on each."""
 
+import json
+import re
 import shutil
 from pathlib import Path
 
@@ -32,6 +34,17 @@ def done(box: Box, *args: str, **given: object) -> str:
     return ran.stdout
 
 
+def to_server(box: Box, dsn: str) -> str:
+    """Take the store of a machine to a server; return what was said of it."""
+    return done(box, "migrate", "--to", "postgres", "--dsn", "-", input=dsn)
+
+
+def connected(box: Box, dsn: str) -> Box:
+    """Return a machine once it has the store that a server has."""
+    done(box, "store", "connect", "default", "--dsn", "-", input=dsn)
+    return box
+
+
 def told(box: Box, text: str, **columns: str | int) -> str:
     """Have a note remembered and drained by a run of its own."""
     uid = box.remember(text, **columns)
@@ -42,6 +55,12 @@ def told(box: Box, text: str, **columns: str | int) -> str:
 def export(box: Box) -> list[str]:
     """Return the lines of an export but what tells when it was made."""
     return done(box, "export", "--vectors").splitlines()[1:]
+
+
+def unsigned_export(box: Box) -> tuple[dict, list[str]]:
+    """Return what an export holds, but for when it was made, and for who wrote what: a server knows us by a role."""
+    head, *lines = done(box, "export", "--vectors").splitlines()
+    return json.loads(head) | {"at": 0}, [re.sub(r',"authorship":\[[^]]*\]', "", line) for line in lines]
 
 
 def differing(one: Box, other: Box) -> list[str]:

@@ -32,6 +32,8 @@ from memman.store.postgres.server import Server
 # A server that tests are given, by its address; read before any test scrubs it.
 GIVEN = os.environ.get("MEMMAN_TEST_DSN", "")
 _START_S = 60
+# Neither program tells anybody when it begins to answer.
+_PROBE_S = 0.02
 _NUMBERS = count()
 _SETTINGS = {
     "fsync": "off",
@@ -94,7 +96,7 @@ class Cluster:
             except psycopg.OperationalError:
                 if self.process.poll() is not None or time.monotonic() > until:
                     raise RuntimeError((self.folder / "log").read_text()[-2000:]) from None
-                time.sleep(0.02)
+                time.sleep(_PROBE_S)
 
     @contextmanager
     def away(self) -> Iterator[None]:
@@ -253,5 +255,5 @@ def _await(port: int, process: subprocess.Popen[bytes]) -> None:
     while process.poll() is None and time.monotonic() < until:
         with suppress(OSError):
             return socket.create_connection(("127.0.0.1", port)).close()
-        time.sleep(0.02)
+        time.sleep(_PROBE_S)
     raise RuntimeError("PgBouncer did not start")

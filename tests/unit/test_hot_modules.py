@@ -182,7 +182,7 @@ REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.r
 PRIME = SEARCH | frozenset(
     """
     memman.config.command memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs
-    memman.model.vocabulary memman.sqlite memman.store.filters
+    memman.model.vocabulary memman.sqlite memman.store.filters memman.store.sqlite.standing
     """.split()
 )
 HOOKS = {

@@ -1,8 +1,6 @@
 """A store taken to a server and back: the same memories under the same numbers, whatever cuts the way short."""
 
-import json
 import random
-import re
 import shutil
 import signal
 import sys
@@ -13,25 +11,8 @@ from memman.govern import migration, sharing
 from memman.store.postgres import turn
 from memman.store.replica import moving
 from tests.conftest import no
+from tests.support.machines import connected, done, to_server, unsigned_export
 from tests.support.portable import answers, filled
-
-
-def run(box, *args, stdin=""):
-    """Run a command that must succeed; return what it says."""
-    done = box.memman(*args, input=stdin)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def up(box, dsn):
-    """Take the store of a box to a server."""
-    return run(box, "migrate", "--to", "postgres", "--dsn", "-", stdin=dsn)
-
-
-def exported(box):
-    """Return what an export holds, but for when it was made, and for who wrote what: a server knows us by a role."""
-    head, *lines = run(box, "export", "--vectors").splitlines()
-    return json.loads(head) | {"at": 0}, [re.sub(r',"authorship":\[[^]]*\]', "", line) for line in lines]
 
 
 @pytest.fixture
@@ -54,17 +35,16 @@ def filled_once(tmp_path_factory):
 
 def test_a_store_goes_to_a_server_and_back(full, dsn, home, database):
     """Exports and the answers to 200 questions are the same before, on a server, on another machine, and after."""
-    before, said = exported(full), answers(full)
-    told = up(full, dsn)
+    before, said = unsigned_export(full), answers(full)
+    told = to_server(full, dsn)
     assert "is on its server" in told
     assert "before-migrate" in told
-    assert (exported(full), answers(full)) == (before, said)
-    other = home("other")
-    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
-    assert exported(other)[1] == [line for line in before[1] if '"kind":"purged"' not in line]
+    assert (unsigned_export(full), answers(full)) == (before, said)
+    other = connected(home("other"), dsn)
+    assert unsigned_export(other)[1] == [line for line in before[1] if '"kind":"purged"' not in line]
     assert answers(other) == said
-    assert "this machine's own" in run(full, "migrate", "--to", "sqlite")
-    assert (exported(full), answers(full)) == (before, said)
+    assert "this machine's own" in done(full, "migrate", "--to", "sqlite")
+    assert (unsigned_export(full), answers(full)) == (before, said)
     assert full.store("SELECT author, visibility, retired_by FROM authorship") == [("alice", "shared", "bob")]
     assert not (full.data / "env.default").read_text()
     assert database.sql("SELECT name FROM memman.store") == ["default"]
@@ -72,15 +52,15 @@ def test_a_store_goes_to_a_server_and_back(full, dsn, home, database):
 
 def test_it_is_done_once(full, dsn):
     """The same command again says that there is nothing to do, both ways."""
-    up(full, dsn)
-    assert "already" in up(full, dsn)
-    run(full, "migrate", "--to", "sqlite")
-    assert "already" in run(full, "migrate", "--to", "sqlite")
+    to_server(full, dsn)
+    assert "already" in to_server(full, dsn)
+    done(full, "migrate", "--to", "sqlite")
+    assert "already" in done(full, "migrate", "--to", "sqlite")
 
 
 def test_a_dry_run_says_what_would_go_and_changes_nothing(full, dsn, database):
     """It counts the rows of each table, and names a store that the server has."""
-    said = run(full, "migrate", "--to", "postgres", "--dsn", "-", "--dry-run", stdin=dsn)
+    said = done(full, "migrate", "--to", "postgres", "--dsn", "-", "--dry-run", input=dsn)
     assert f" {full.store('SELECT count(*) FROM memory')[0]}\n" in said
     assert database.sql("SELECT count(*) FROM memman.store") == [0]
     assert not (full.data / "env.default").exists()
@@ -127,7 +107,7 @@ migration.to_server(sys.argv[1], "default", sys.argv[2], lambda done, total: Non
 
 def test_killed_ten_times_it_goes_on(full, dsn, home, database):
     """Killed at any point on the way, the same goes on to the same end."""
-    before, said = exported(full), answers(full)
+    before, said = unsigned_export(full), answers(full)
     chance = random.Random(15)
     for _ in range(10):
         place = (str(chance.randint(1, 4)), chance.choice(("before", "after")))
@@ -135,10 +115,9 @@ def test_killed_ten_times_it_goes_on(full, dsn, home, database):
         assert process.communicate() == ("", "")
         assert process.returncode == -signal.SIGKILL
     assert database.sql("SELECT count(*) > 0 AND count(*) < 2000 FROM memman.change") == [True]
-    assert "is on its server" in up(full, dsn)
-    assert (exported(full), answers(full)) == (before, said)
-    other = home("other")
-    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
+    assert "is on its server" in to_server(full, dsn)
+    assert (unsigned_export(full), answers(full)) == (before, said)
+    other = connected(home("other"), dsn)
     assert answers(other) == said
 
 
@@ -164,17 +143,17 @@ def test_on_its_way_a_store_is_only_read(full, dsn, home):
     assert refused.returncode == 18
     assert "on its way to a server" in refused.stderr
     assert answers(full) == said
-    up(full, dsn)
+    to_server(full, dsn)
     full.drain()
     assert full.recall("lighthouse lamp")
 
 
 def test_a_way_that_is_given_up_leaves_nothing(full, dsn, database):
     """`--to sqlite` amid it: the store is its own again, and the server has nothing of it."""
-    before = exported(full)
+    before = unsigned_export(full)
     started(full, dsn)
-    run(full, "migrate", "--to", "sqlite")
-    assert exported(full) == before
+    done(full, "migrate", "--to", "sqlite")
+    assert unsigned_export(full) == before
     assert database.sql("SELECT (SELECT count(*) FROM memman.store) + (SELECT count(*) FROM memman.memory)") == [0]
     assert database.sql("SELECT count(*) FROM memman.change") == [0]
     assert full.store("SELECT count(*) FROM meta WHERE key GLOB 'replica:*'") == [0]
@@ -182,28 +161,28 @@ def test_a_way_that_is_given_up_leaves_nothing(full, dsn, database):
 
 def test_removing_from_the_server_asks_a_person(full, dsn, database):
     """The server's store stays; asked for, and confirmed, it goes, unless others are members of it."""
-    before = exported(full)
-    up(full, dsn)
+    before = unsigned_export(full)
+    to_server(full, dsn)
     database.sql("INSERT INTO memman.member SELECT id, 'somebody', 'read' FROM memman.store")
     assert "others are members" in run_fails(full, "migrate", "--to", "sqlite", "--remove-from-server")
     database.sql("DELETE FROM memman.member WHERE role = 'somebody'")
     assert full.person("migrate", "--to", "sqlite", "--remove-from-server", answer=no).returncode == 77
     assert database.sql("SELECT count(*) FROM memman.store") == [1]
     assert full.person("migrate", "--to", "sqlite", "--remove-from-server").returncode == 0
-    assert exported(full) == before
+    assert unsigned_export(full) == before
     assert database.sql("SELECT (SELECT count(*) FROM memman.store) + (SELECT count(*) FROM memman.memory)") == [0]
 
 
 def run_fails(box, *args):
     """Run a command at a terminal that must fail in a line; return what it says."""
-    done = box.person(*args)
-    assert done.returncode not in {0, 1}
-    return done.stderr
+    ran = box.person(*args)
+    assert ran.returncode not in {0, 1}
+    return ran.stderr
 
 
 def test_a_name_that_is_taken_is_refused_at_once(full, dsn, home, database):
     """The server's store of that name is left alone, and so is ours."""
-    up(full, dsn)
+    to_server(full, dsn)
     other = home("other")
     other.memman("remember", "The tide table hangs in the hall.")
     other.memman("scheduler", "drain")
@@ -214,4 +193,4 @@ def test_a_name_that_is_taken_is_refused_at_once(full, dsn, home, database):
     assert other.store("SELECT count(*) FROM meta WHERE key GLOB 'replica:*'") == [0]
     other.memman("remember", "The tide table was taken down.")
     assert other.memman("scheduler", "drain").returncode == 0
-    assert exported(full)[0]["memories"] == database.sql("SELECT count(*) FROM memman.memory")[0]
+    assert unsigned_export(full)[0]["memories"] == database.sql("SELECT count(*) FROM memman.memory")[0]

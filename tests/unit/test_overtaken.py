@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from tests.support.machines import connected, done, to_server
 from tests.support.providers import ScriptedProvider, respond
-from tests.unit.test_migrate import run, up
 
 OLD = "The staging server listens on port 8080."
 MINE = "The staging server listens on port 9090 now, not on 8080."
@@ -18,16 +18,14 @@ def shared(box, dsn):
     """Give a box whose default store is on a server."""
     box.remember(OLD)
     box.drain()
-    up(box, dsn)
+    to_server(box, dsn)
     return box
 
 
 @pytest.fixture
 def other(shared, dsn, home):  # noqa: ARG001 - it has to be there
     """Give another machine with the same store."""
-    other = home("other")
-    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
-    return other
+    return connected(home("other"), dsn)
 
 
 def amid(box, other, stage="reconcile"):
@@ -37,7 +35,7 @@ def amid(box, other, stage="reconcile"):
     def trace(name, plan):  # noqa: ARG001 - only when matters
         if name in left:
             left.clear()
-            run(other, "scheduler", "drain")
+            done(other, "scheduler", "drain")
 
     report = box.drain(trace=trace)
     assert not left
@@ -56,7 +54,7 @@ def test_contradicting_facts_end_in_one_chain(shared, other, stage, mine_first):
     for box, text in ((shared, MINE), (other, THEIRS))[:: 1 if mine_first else -1]:
         box.remember(text)
     assert amid(shared, other, stage).done == 1
-    run(other, "scheduler", "drain")
+    done(other, "scheduler", "drain")
     last = THEIRS if mine_first else MINE
     for box in (shared, other):
         assert texts(box, "current") == [last]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.support.machines import connected, done, to_server, unsigned_export
 from tests.support.postgres import running
-from tests.unit.test_migrate import exported, run, up
 
 FACT = "The lighthouse lamp is serviced every May."
 SECRET = "Harbour master Quillfeather keeps a wooden leg in the boathouse."
@@ -22,16 +22,14 @@ def shared(box, dsn):
     box.remember(FACT)
     box.remember(SECRET)
     box.drain()
-    up(box, dsn)
+    to_server(box, dsn)
     return box
 
 
 @pytest.fixture
 def other(shared, dsn, home):  # noqa: ARG001 - it has to be there
     """Give another machine with the same store."""
-    other = home("other")
-    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
-    return other
+    return connected(home("other"), dsn)
 
 
 def uid_of(box, word):
@@ -53,46 +51,46 @@ def test_what_one_purges_is_gone_everywhere_and_does_not_come_back(shared, other
     tables = database.sql("SELECT tablename FROM pg_tables WHERE schemaname = 'memman' AND tablename !~ '_[0-9]+$'")
     for table in tables:
         assert database.sql(text.replace("memman.memory", f"memman.{table}")) == [0], table
-    assert run(other, "scheduler", "drain")
+    assert done(other, "scheduler", "drain")
     assert b"uillfeather" not in bytes_of(other)
-    assert run(other, "recall", "Quillfeather") == ""
-    assert exported(other)[0]["memories"] == exported(shared)[0]["memories"] == 1
+    assert done(other, "recall", "Quillfeather") == ""
+    assert unsigned_export(other)[0]["memories"] == unsigned_export(shared)[0]["memories"] == 1
     other.remember(SECRET, source="agent", agent="claude-code")
-    assert run(other, "scheduler", "drain")
-    assert exported(other)[0]["memories"] == 1
+    assert done(other, "scheduler", "drain")
+    assert unsigned_export(other)[0]["memories"] == 1
     # Nor by a backup of before.
     other.memman("migrate", "--to", "sqlite")
-    assert "Quillfeather" not in run(other, "export")
+    assert "Quillfeather" not in done(other, "export")
 
 
 def test_a_backup_is_not_restored_over_a_replica(shared, other):
     """Its rows are the server's: under another name it becomes a store of one's own."""
-    run(other, "backup", "create")
-    before = exported(other)
+    done(other, "backup", "create")
+    before = unsigned_export(other)
     refused = other.memman("backup", "restore", "latest")
     assert refused.returncode == 2
     assert "is on a server, which has it" in refused.stderr
     assert refused.stderr.count("\n") == 1
     assert other.memman("backup", "restore", "latest", "--to", "copy").returncode == 0
-    assert exported(other) == before
+    assert unsigned_export(other) == before
     assert other.store("SELECT count(*) FROM meta WHERE key GLOB 'replica:*'", name="copy") == [0]
     other.remember("The tide table hangs in the hall.", store="copy")
-    assert run(other, "scheduler", "drain")
+    assert done(other, "scheduler", "drain")
     assert other.store("SELECT count(*) FROM memory", name="copy") == [3]
-    assert exported(shared) == before
+    assert unsigned_export(shared) == before
 
 
 def test_a_restore_of_all_leaves_replicas_alone(shared, other):
     """Stores of one's own come back, those on a server stay what that says."""
     other.remember("The tide table hangs in the hall.", store="own")
-    run(other, "scheduler", "drain")
-    run(other, "backup", "create")
+    done(other, "scheduler", "drain")
+    done(other, "backup", "create")
     shared.memman("forget", uid_of(shared, "lamp"))
-    run(other, "scheduler", "drain")
-    run(other, "forget", "--store", "own", other.store("SELECT uid FROM memory", name="own")[0])
+    done(other, "scheduler", "drain")
+    done(other, "forget", "--store", "own", other.store("SELECT uid FROM memory", name="own")[0])
     restored = other.memman("backup", "restore", "latest")
     assert restored.returncode == 0, restored.stderr
-    assert exported(other) == exported(shared)
+    assert unsigned_export(other) == unsigned_export(shared)
 
 
 def test_a_damaged_replica_is_brought_anew(shared, other, database):
@@ -106,11 +104,11 @@ def test_a_damaged_replica_is_brought_anew(shared, other, database):
         assert other.store_path().read_bytes() == damaged
     repaired = other.memman("repair")
     assert repaired.returncode == 0, repaired.stderr
-    assert exported(other)[1] == exported(shared)[1]
+    assert unsigned_export(other)[1] == unsigned_export(shared)[1]
     other.remember("The tide table hangs in the hall.")
-    assert run(other, "scheduler", "drain")
+    assert done(other, "scheduler", "drain")
     shared.drain()
-    assert exported(other) == exported(shared)
+    assert unsigned_export(other) == unsigned_export(shared)
     assert len(database.sql("SELECT id FROM memman.memory")) == 3
 
 
@@ -119,5 +117,5 @@ def test_a_replica_that_is_removed_leaves_its_server_alone(shared, other, dsn, d
     assert other.memman("store", "remove", "default").returncode == 0
     assert not (other.data / "env.default").exists()
     assert database.sql("SELECT count(*) FROM memman.memory") == [2]
-    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
-    assert exported(other) == exported(shared)
+    connected(other, dsn)
+    assert unsigned_export(other) == unsigned_export(shared)

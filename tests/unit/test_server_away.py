@@ -9,8 +9,8 @@ import pytest
 
 from memman.store.replica import reach
 from memman.upkeep.idle import idle
+from tests.support.machines import connected, done, to_server, unsigned_export
 from tests.support.postgres import running
-from tests.unit.test_migrate import exported, run, up
 
 FACT = "The lighthouse lamp is serviced every May."
 
@@ -25,10 +25,10 @@ def cluster():
 @pytest.fixture
 def shared(box, dsn):
     """Give a box whose default store is on a server, beside a store of its own."""
-    run(box, "store", "create", "own")
+    done(box, "store", "create", "own")
     box.remember(FACT)
     box.drain()
-    up(box, dsn)
+    to_server(box, dsn)
     return box
 
 
@@ -46,18 +46,18 @@ def test_offline_nothing_is_lost_and_afterwards_all_of_it_drains(shared, databas
         assert said.stderr.count("\n") == 1
         assert "the server of this store is out of reach: this is what it had" in said.stderr
         assert not shared.memman("--store", "own", "recall", "boathouse").stderr
-        status = json.loads(run(shared, "status", "--json"))
+        status = json.loads(done(shared, "status", "--json"))
         assert status["servers"]["default"]["state"] == "away"
-        assert "out of reach since" in run(shared, "status")
+        assert "out of reach since" in done(shared, "status")
         assert "is out of reach" in shared.memman("doctor").stdout
-        assert "out of reach: this is what it had at 2" in run(shared, "prime")
-        assert run(shared, "prime") == run(shared, "prime")
+        assert "out of reach: this is what it had at 2" in done(shared, "prime")
+        assert done(shared, "prime") == done(shared, "prime")
         shared.drain()
         assert shared.queue("SELECT attempts FROM note WHERE state = 'pending'") == [0]
     assert shared.drain().done == 1
     assert shared.recall("tide table")
     assert not shared.memman("recall", "lighthouse lamp").stderr
-    assert json.loads(run(shared, "status", "--json"))["servers"]["default"]["state"] == "ok"
+    assert json.loads(done(shared, "status", "--json"))["servers"]["default"]["state"] == "ok"
 
 
 VERBS = (
@@ -96,16 +96,16 @@ def test_offline_every_verb_that_writes_says_one_line_and_changes_nothing(shared
         "file": str(shared.data.parent / "notes.txt"),
     }
     (shared.data.parent / "notes.txt").write_text("The boathouse key is under the third step.\n")
-    before, waiting = exported(shared), shared.states()
+    before, waiting = unsigned_export(shared), shared.states()
     with database.cluster.away():
         for verb in VERBS:
-            done = shared.memman(*(word.format(**names) for word in verb))
+            ran = shared.memman(*(word.format(**names) for word in verb))
             if verb == ("import", "{file}"):  # its texts become notes, which wait
-                assert done.returncode == 0, (verb, done.stderr)
+                assert ran.returncode == 0, (verb, ran.stderr)
                 continue
-            assert done.returncode == 17, (verb, done.stdout, done.stderr)
-            assert done.stderr.strip().count("\n") == 0, (verb, done.stderr)
-            assert exported(shared) == before, verb
+            assert ran.returncode == 17, (verb, ran.stdout, ran.stderr)
+            assert ran.stderr.strip().count("\n") == 0, (verb, ran.stderr)
+            assert unsigned_export(shared) == before, verb
     assert shared.states()["done"] == waiting["done"]
     assert not (shared.data / "purged").exists()
 
@@ -140,8 +140,7 @@ def test_a_timer_finds_a_shared_store_due_after_a_minute(shared):
 
 def test_a_session_that_starts_asks_for_what_others_stored(shared, dsn, home):
     """Where no drain has pulled for a minute the bell rings, and where writes start drains one does."""
-    other = home("other")
-    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
+    other = connected(home("other"), dsn)
     shared.remember("The tide table hangs in the hall.")
     shared.drain()
     start = {"input": json.dumps({"hook_event_name": "SessionStart", "session_id": "s1", "source": "startup"})}
@@ -152,20 +151,19 @@ def test_a_session_that_starts_asks_for_what_others_stored(shared, dsn, home):
     reach.reached(str(other.store_path()), int((time.time() - 60) * 1000), "own")
     other.memman(*hook, **start)
     assert bell.exists()
-    assert run(other, "scheduler", "drain")
-    assert "tide table" in run(other, "recall", "tide table")
+    assert done(other, "scheduler", "drain")
+    assert "tide table" in done(other, "recall", "tide table")
 
 
 @pytest.mark.usefixtures("shared")
 def test_a_store_that_is_being_filled_says_so(dsn, home):
     """Recall answers from what is there already, and the next drain goes on with the rest."""
-    other = home("other")
-    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
+    other = connected(home("other"), dsn)
     reach.filling(str(other.store_path()))
     said = other.memman("recall", "lighthouse lamp")
     assert FACT in said.stdout
     assert "still being filled" in said.stderr
-    assert run(other, "scheduler", "drain")
+    assert done(other, "scheduler", "drain")
     assert not other.memman("recall", "lighthouse lamp").stderr
 
 
@@ -199,5 +197,5 @@ def test_a_first_fill_that_is_killed_goes_on(shared, dsn, home):
         assert process.returncode == -signal.SIGKILL
     assert reach.state(str(other.store_path()))[1] == reach.FILLING
     assert other.store("SELECT count(*) FROM receipt")[0] > 0
-    run(other, "store", "connect", "default", "--dsn", "-", stdin=dsn)
-    assert exported(other) == exported(shared)
+    connected(other, dsn)
+    assert unsigned_export(other) == unsigned_export(shared)

@@ -46,6 +46,13 @@ def visibility(db: "apsw.Connection", memory: int) -> str:
     return str(db.execute(_VISIBILITY, (memory,)).get)
 
 
+def replaced_for_all(db: "apsw.Connection", memory: int) -> int | None:
+    """Return a memory that all see and that `memory` has replaced, if there is any."""
+    sql = "SELECT id FROM memory JOIN authorship ON memory = id WHERE superseded_by = ? AND visibility = 'shared'"
+    found: int | None = db.execute(sql, (memory,)).get
+    return found
+
+
 def keeps_apart(db: "apsw.Connection", new: int, old: int) -> bool:
     """Whether `new` may not retire `old`: the one is private, and others, who cannot see it, would lose the other."""
     return bool(role(db)) and visibility(db, new) == "private" and visibility(db, old) == "shared"

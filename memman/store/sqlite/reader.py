@@ -9,13 +9,12 @@ import os
 import apsw
 
 from memman.model.trust import VERIFIED
-from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, MAYBE, OTHERS, PROTECTED, REPLACED
+from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, MAYBE, OTHERS, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
 from memman.store.sqlite import authorship, nearness, scopes, seal, unconfirmed
 from memman.store.sqlite.schema import HIDDEN_CELL, VERSION
-from memman.store.sqlite.scopes import PERSONAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,8 +93,6 @@ MARKED_SINCE = 3
 # The first schema that keeps what a person wants to know of a memory beside what it says.
 ANNOTATED_SINCE = 5
 _NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
-# What holds no longer begins no session.
-_HOLDS_STILL = f" AND NOT EXISTS (SELECT 1 FROM freshness WHERE memory = m.id AND ends_at <= {_NOW})"
 _MOST_COUNTS = 50_000
 # Rows that may mention a name, of which so many are read: more often a name tells little.
 _MENTIONS = 64
@@ -103,18 +100,6 @@ _MENTIONS = 64
 _MOST_ALIASES = 12
 # Sign codes that a recall scans at most: of a larger store those in the cells around the query.
 SCANNED = 65_536
-
-
-def _marks(values: "Sequence[str]") -> str:
-    return ", ".join("?" * len(values))
-
-
-def _of(scopes: "frozenset[int] | None") -> str:
-    """Write the condition that a memory `m` has one of `scopes`."""
-    if scopes is None:
-        return ""
-    listed = ", ".join(map(str, sorted(scopes)))
-    return f" AND coalesce((SELECT scope FROM scoped WHERE memory = m.id), {PERSONAL}) IN ({listed})"
 
 
 def _admitted(filters: "Filters") -> "tuple[str, str, list[Any]]":
@@ -192,11 +177,7 @@ class SqliteReader:
 
     def replaced_for_all(self, memory: int) -> int | None:
         """Return a memory that all see and that `memory` has replaced, if there is any."""
-        found: int | None = self.db.execute(
-            "SELECT id FROM memory JOIN authorship ON memory = id WHERE superseded_by = ? AND visibility = 'shared'",
-            (memory,),
-        ).get
-        return found
+        return authorship.replaced_for_all(self.db, memory)
 
     def role(self) -> str:
         """Return who we are on the server of the store, '' where it has none."""
@@ -467,13 +448,9 @@ class SqliteReader:
 
         Of equals the newest comes first, here and in `standing`.
         """
-        sql = (
-            "SELECT m.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?)"
-            f" WHERE meta.key >= ? AND meta.key < ? AND m.status = 'current' AND m.source IN ({_marks(sources)})"
-            f"{_of(scopes)}{self._holding_still} ORDER BY m.importance DESC, m.id DESC LIMIT ?"
-        )
-        beyond = PROTECTED[:-1] + chr(ord(PROTECTED[-1]) + 1)
-        return self._listed(sql, (len(PROTECTED) + 1, PROTECTED, beyond, *sources, limit))
+        from memman.store.sqlite import standing
+
+        return self.shown_rows(standing.protected(self.db, sources, limit, scopes, ends=self.annotated))
 
     def standing(
         self,
@@ -488,19 +465,10 @@ class SqliteReader:
 
         Twice shown by recall counts as one step of importance, up to `uses` times.
         """
-        sql = (
-            f"SELECT m.id FROM memory m WHERE status = 'current' AND category = ? AND source IN ({_marks(sources)})"
-            f" AND NOT ({unconfirmed.condition(evidence=self.annotated)})"
-            f"{_of(scopes)}{self._holding_still} ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
-        )
-        return self._listed(sql, (category, *sources, uses, limit))
+        from memman.store.sqlite import standing
 
-    @property
-    def _holding_still(self) -> str:
-        return _HOLDS_STILL if self.annotated else ""
-
-    def _listed(self, sql: str, values: "tuple[Any, ...]") -> list[MemoryRow]:
-        return self.shown_rows(memory for (memory,) in self.db.execute(sql, values))
+        found = standing.of_category(self.db, category, sources, limit, scopes, uses=uses, annotated=self.annotated)
+        return self.shown_rows(found)
 
     def count(self) -> int:
         """Return the last row that a search can find: about how many memories there are, read from one row.
