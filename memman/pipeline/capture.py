@@ -121,8 +121,8 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     heard = await asyncio.to_thread(Heard.of, note, tools.judge)
     if tools.capture == "off" or heard == Heard():
         return ()
-    found = await news(tools, note, await _found(tools, note, heard))
-    return tuple(replace(told(one), typed=True) if heard.doubts(one.text) else one for one in found)
+    found = await _found(tools, note, heard)
+    return await news(tools, note, tuple(_typed(one) if heard.doubts(one.text) else one for one in found))
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
@@ -145,7 +145,7 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     except Refused:
         return ruled
     if tools.capture in {"corrections", "ask"}:
-        facts = tuple(one for one in facts if not one.source) or ruled
+        facts = tuple(one for one in facts if one.typed or not one.source) or ruled
     return _beside(facts, answers)
 
 
@@ -202,14 +202,21 @@ def _lasting(tools: Tools, text: str, heard: Heard) -> bool:
 def _attributed(one: Fact, speaker: object, heard: Heard) -> Fact | None:
     """Return a fact as somebody said it; None where nobody did.
 
-    What the user stated is theirs. Where a model misquotes them their own sentence is kept, unless it names what only
-    the agent's words hold.
+    What the user stated is theirs, but what they may have pasted. Where a model misquotes them their own sentence is
+    kept, unless it names what only the agent's words hold.
     """
     quoted = speaker == "user" and not _lent(one.text, heard)
-    kept = borne_out(one, heard.stated) if quoted or faithful(one.text, heard.stated) else None
+    kept = borne_out(one, heard.typed) if quoted or faithful(one.text, heard.stated) else None
     kept = kept or borne_out(one, heard.everything)
     kept = kept and summed_up(kept, heard.everything)
-    return kept if kept is None or faithful(kept.text, heard.typed) else told(kept)
+    if kept is None or faithful(kept.text, heard.stated):
+        return kept
+    return _typed(kept) if faithful(kept.text, heard.typed) else told(kept)
+
+
+def _typed(one: Fact) -> Fact:
+    """Return a fact as what the user typed or pasted."""
+    return replace(told(one), typed=True)
 
 
 def _lent(text: str, heard: Heard) -> bool:

@@ -26,13 +26,13 @@ _SAYING = 12
 
 
 async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Leave out what an agent says that is stored, or that the session was shown. What a user says is news."""
-    if not any(one.source for one in facts):
+    """Leave out what an agent says that is stored or was shown to the session. What a user says, or pastes, is news."""
+    if not any(map(_agents, facts)):
         return tuple(facts)
     reader = tools.reader
     here = around(reader, note)
     shown = [row.text for row in reader.rows(reader.located(note.shown[-_SHOWN:])).values()]
-    return tuple(one for one in facts if not (one.source and _told(tools, one.text, shown, here)))
+    return tuple(one for one in facts if not (_agents(one) and _told(tools, one.text, shown, here)))
 
 
 def known(reader: Reader, plan: Plan) -> Iterable[Verdict]:
@@ -45,13 +45,18 @@ def known(reader: Reader, plan: Plan) -> Iterable[Verdict]:
     for n, fact in enumerate(plan.facts):
         if fact.held:
             continue
-        if fact.source and not fact.typed:
+        if _agents(fact):
             saying = (c.uid for c in plan.candidates[n] if says([c.text], fact.text, SAME))
             uid = _stored(reader, fact.text, around(reader, plan.note)) or next(saying, "")
         else:
             uid = next((c.uid for c in offered if c.uid not in retired and same(fact.text, c.text)), "")
         if uid:
             yield Verdict(n, "NONE", uid, "already known")
+
+
+def _agents(fact: Fact) -> bool:
+    """Whether an agent said it, or the web: the user did not even paste it."""
+    return bool(fact.source) and not fact.typed
 
 
 def _told(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> bool:

@@ -245,7 +245,7 @@ def test_whatever_is_killed_at_random_moments_nothing_is_lost_or_doubled(box, tm
     """Drains, remembers, replacements and forgets die by kill -9: what was acknowledged is there, once and whole."""
     wanted = rounds(40, 500)
     with ScriptedProvider(latency=0.005) as provider, Nursery(box.environ) as nursery:
-        box.use(provider, JUDGE="off")  # it takes lines of made-up words for pasted
+        box.use(provider)
         sweep = Sweep(box, nursery, tmp_path)
         for _ in range(2):
             sweep.round(disturbed=False)

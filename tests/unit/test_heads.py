@@ -9,6 +9,7 @@ import pytest
 from memman.judge.heads import BUCKETS, HEADS, PASTED, PERSONAL, SCRIPTS, STEERING, Head, letters, read, script
 from memman.judge.judge import FOLDER, Judge
 from memman.pipeline.passages import unclear
+from tests.support.providers import ScriptedProvider
 
 JUDGE = Judge()
 NAMES = {PERSONAL, PASTED, STEERING}
@@ -145,3 +146,16 @@ def test_what_a_user_types_is_their_own(message):
     """Of rules of their own, in lists too, at most one is in doubt; without the judge none is."""
     assert len(unclear(JUDGE, message)) <= 1
     assert unclear(None, message) == ()
+
+
+def test_a_model_loses_nothing_of_what_may_be_pasted(box):
+    """Each statement is stored in its own words, also where the judge is sure of one of them alone."""
+    told = "Worker {0} polls the queue {0}.\nThe backups of {0} are kept for a year.\nAlice looks after {0}."
+    said = told.format("AmberHeron")
+    assert 0 < len(unclear(JUDGE, said)) < said.count("\n") + 1
+    with ScriptedProvider() as provider:
+        box.use(provider)
+        box.remember(said, channel="turn", session="s", agent="codex")
+        box.drain()
+    assert sorted(box.store("SELECT text FROM memory")) == sorted(said.split("\n"))
+    assert set(box.store("SELECT source FROM memory")) == {"user", "agent"}
