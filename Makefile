@@ -70,13 +70,15 @@ e2e: dev ## The installed wheel by subprocess: demo questions, scripted provider
 e2e-agents: dev ## The real clients from npm, wired by `memman install`, against a loopback model
 	$(BIN)/pytest $(APART) e2e/agents
 
-bench: dev ## Figures into bench/out, with DATA=folder of data sets also into docs/benchmarks.md (QUICK=1: short, not into it)
+bench: dev ## Figures into bench/out and docs/scale.md, with DATA=folder of data sets also into docs/benchmarks.md (QUICK=1: short, into neither)
 	rm -f $(WORK)/*.json
 	$(BIN)/python -m bench.speed --work $(WORK) --json $(WORK)/speed.json $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.scale --work $(WORK) --json $(WORK)/scale.json --rows $(ROWS) $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.shared --work $(WORK) --json $(WORK)/shared.json $(if $(QUICK),--rows 10000 --quick)
 	$(BIN)/python -m bench.easy --work $(WORK)/easy --json $(WORK)/easy.json
 	$(if $(DATA),$(BIN)/python -m bench.retrieval --data $(DATA) --work $(WORK)/retrieval --json $(WORK)/retrieval.json \
 		$(if $(QUICK),--most 200,--ablations))
+	$(if $(QUICK),,$(BIN)/python -m bench.report --from $(WORK) --page docs/scale.md)
 	$(if $(QUICK),,$(if $(DATA),$(BIN)/python -m bench.report --from $(WORK)))
 
 crash: dev ## The promises of docs/promises.md in their long form; figures into bench/out/promises

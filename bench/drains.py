@@ -53,14 +53,15 @@ class Drained:
         return self.notes / self.seconds
 
 
-def queue(data: str, first: int, count: int) -> None:
+def queue(data: str, first: int, count: int, visibility: str = "") -> None:
     """Queue notes number `first` to `first + count - 1` of the corpus, as `remember` does."""
     for sample in corpus.notes(first, count):
         note: dict[str, str | int | None] = dict.fromkeys(
             ("entities", "replaces", "cwd", "repository", "revision", "host", "user"), ""
         )
         note |= {"store": "default", "text": sample.text, "category": None, "importance": None}
-        append(data, note | {"source": "agent", "agent": "claude-code", "session": sample.session})
+        note |= {"source": "agent", "agent": "claude-code", "session": sample.session, "visibility": visibility}
+        append(data, note)
 
 
 def drain(machine: Machine, data: str) -> Drained:

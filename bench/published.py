@@ -1,8 +1,9 @@
-"""The tables of docs/benchmarks.md, each from the JSON of one bench."""
+"""The tables of docs/benchmarks.md and docs/scale.md, each from the JSON of one bench."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bench.columns import table
 from bench.scale import QUERIES, key
 from bench.scores import EVERY, OVERALL
 from bench.tables import markdown
@@ -148,4 +149,11 @@ def _run(figures: Mapping[str, Any]) -> str:
     return f"{machine['at'][:10]}, {machine['processors']} processors{load}, Python {machine['python']}:\n\n"
 
 
-PARTS = {"speed": speed, "scale": scale, "retrieval": retrieval, "easy": easy}
+def shared(figures: Mapping[str, Any]) -> str:
+    """Write what stores on a server take, and the plans of what is asked of it."""
+    return _run(figures) + table(figures)
+
+
+PARTS = {"speed": speed, "scale": scale, "retrieval": retrieval, "easy": easy, "shared": shared}
+# Which of them stand on which page.
+PAGES = {"benchmarks.md": ("speed", "scale", "retrieval", "easy"), "scale.md": ("shared",)}

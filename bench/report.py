@@ -1,4 +1,4 @@
-"""The tables and plots of docs/benchmarks.md, written from the JSON of the benches."""
+"""The tables and plots of docs/benchmarks.md and docs/scale.md, written from the JSON of the benches."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.machine import ROOT
 from bench.plots import PLOTS
-from bench.published import PARTS
+from bench.published import PAGES, PARTS
 
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
@@ -20,7 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--from", dest="source", default=f"{ROOT}/bench/out", help="folder of the JSON files")
     parser.add_argument("--page", default=f"{ROOT}/docs/benchmarks.md", help="file to refresh between its markers")
     asked = parser.parse_args(arguments)
-    found = {name: _read(f"{asked.source}/{name}.json") for name in PARTS}
+    names = PAGES.get(os.path.basename(asked.page), PAGES["benchmarks.md"])
+    found = {name: _read(f"{asked.source}/{name}.json") for name in names}
     written = "\n\n".join(PARTS[name](figures) for name, figures in found.items() if figures)
     if not written:
         sys.exit(f"there are no figures in {asked.source}: `make bench` makes them")
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = refreshed(before.read(), written)
     _write(asked.page, text)
     for name, (file, draw) in PLOTS.items():
-        if figures := found[name]:
+        if figures := found.get(name):
             _write(os.path.join(os.path.dirname(asked.page), file), draw(figures))
     return 0
 

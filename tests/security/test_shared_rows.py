@@ -256,26 +256,6 @@ def test_no_role_passes_by_the_policies(team):
     assert set(unbound) == set(PEOPLE)
 
 
-def test_plans_ask_one_part_and_use_its_index(team):
-    """What a turn and a pull ask is answered from the index of the store's own part."""
-    asked = {
-        "change": "SELECT seq, name, part FROM memman.change WHERE store = %s AND (seq, name, part) > (0, '', '')"
-        " ORDER BY seq, name, part LIMIT 10",
-        "vector": "SELECT memory FROM memman.vector WHERE store = %s AND memory = ANY('{1,2}') ORDER BY memory",
-        "link": "DELETE FROM memman.link WHERE store = %s AND src = ANY('{1,2}')",
-    }
-    with closing(team.connect("alice")) as db, db.transaction():
-        db.execute("SELECT set_config('memman.store', %s, true)", (str(team.number),))
-        db.execute("SET LOCAL enable_seqscan = off")
-        db.execute("SET LOCAL enable_bitmapscan = off")
-        for table, query in asked.items():
-            plan = "\n".join(line for (line,) in db.execute(f"EXPLAIN {query}", (team.number,)))
-            assert sum(f" on {table}_{part} " in plan for part in range(PARTS)) == 1, plan
-            assert "Index" in plan, plan
-            assert "Append" not in plan, plan
-            assert "Seq Scan" not in plan, plan
-
-
 def test_a_pooler_in_transaction_mode_mixes_nobody_up(team, tmp_path):
     """Through PgBouncer alice and bob each see what is theirs, and their turns and pulls go through."""
     with pooler(team, "alice", "bob") as port:

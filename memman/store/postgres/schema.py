@@ -311,7 +311,9 @@ TYPES = {
 }
 
 _MINE = "visibility = 'shared' OR author = current_user"
-_VISIBLE = "EXISTS (SELECT FROM memman.authorship a WHERE a.store = {0}.store AND a.memory = {0}.{1})"
+# A look into the index for each row: without OFFSET the planner may read the authorship of the whole store instead, for
+# each page of rows again.
+_VISIBLE = "EXISTS (SELECT FROM memman.authorship a WHERE a.store = {0}.store AND a.memory = {0}.{1} OFFSET 0)"
 # Which rows of its own store a member sees; '' for all.
 _SEEN = {
     **dict.fromkeys(("authorship", "receipt", "rule", "meta", "log"), _MINE),
