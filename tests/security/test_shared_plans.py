@@ -94,4 +94,5 @@ def test_what_a_turn_and_a_pull_ask_is_found_by_index(team, known):
             told = plan.statement[:100], plan.given, plan.read, plan.scanned, plan.indexes
             assert not plan.wasteful, told
             assert {*plan.scanned} <= {*PEOPLE}, told
+            assert not plan.compiled, told
             assert not [node for node in plan.nodes if node["Node Type"] == "Append"], told

@@ -30,7 +30,8 @@ class Plan:
     """How one statement was run.
 
     Times are milliseconds, `pages` of 8 KiB those that it touched; `given` are the rows that it returns or writes,
-    `read` those that were looked at for them, `nodes` what it is made of, outermost first.
+    `read` those that were looked at for them, `nodes` what it is made of, outermost first. `compiled` is told only by
+    a server that can.
     """
 
     statement: str
@@ -39,6 +40,7 @@ class Plan:
     pages: int
     given: int
     read: int
+    compiled: bool
     nodes: Sequence[dict[str, Any]]
 
     @property
@@ -90,7 +92,7 @@ def _explained(db: Connection, said: str) -> Plan:
     nodes = list(_nodes(plan))
     source = plan if plan["Node Type"] != "ModifyTable" else next(_below(plan, "Outer"))
     times = told["Planning Time"], told["Execution Time"]
-    return Plan(said, *times, pages, _rows(source), sum(_looked_at(node) for node in nodes), nodes)
+    return Plan(said, *times, pages, _rows(source), sum(map(_looked_at, nodes)), "JIT" in told, nodes)
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

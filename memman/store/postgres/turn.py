@@ -24,8 +24,9 @@ WAIT_MS = 30_000
 SILENT_MS = 60_000
 
 # Rows are found by their keys, and the feed in the order of its index, whatever the server knows of its tables: a full
-# one counts as small until it has looked, and all of the feed would be collected and sorted for each page.
-_BY_INDEX = {"enable_bitmapscan": "off", "enable_seqscan": "off"}
+# one counts as small until it has looked, and all of the feed would be collected and sorted for each page. Many short
+# looks make a page of edges dear enough to be compiled, by a server that can, which takes longer than it saves.
+_BY_INDEX = {"enable_bitmapscan": "off", "enable_seqscan": "off", "jit": "off"}
 # What groups are called that are of one memory.
 _OF_MEMORY = ("memory", "src")
 

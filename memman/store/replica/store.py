@@ -16,7 +16,7 @@ from memman.sqlite import LISTED, Transaction, TranslatedErrors, id_list
 from memman.store.opening import DSN
 from memman.store.postgres import turn
 from memman.store.postgres.server import Connection, Server
-from memman.store.postgres.turn import Feed
+from memman.store.postgres.turn import Feed, Turn
 from memman.store.replica import authorship, position, reach
 from memman.store.replica.apply import apply
 from memman.store.replica.capture import Groups, captured, listed
@@ -117,7 +117,7 @@ class ReplicaStore(SqliteStore):
             number = self.number
         with TranslatedErrors(self.path), self.server.transaction() as db:
             with self._reached():
-                held = turn.begin(self.server, db, number, position.position(self.db))
+                held = self._begun(db, number)
                 self._follow(db, number, held.feed)
             with captured(self.db) as changed, Transaction(self.db):
                 self.number_rows(held.numbers)
@@ -142,6 +142,15 @@ class ReplicaStore(SqliteStore):
             for name, table in TABLES.items()
             if name in groups
         }
+
+    def _begun(self, db: Connection, number: int) -> Turn:
+        """Wait for the turn; where more than a page came before it, bring that in first, while others have theirs."""
+        held = turn.begin(self.server, db, number, position.position(self.db))
+        if held.feed.more:
+            db.execute("ROLLBACK")
+            self.pull()
+            held = turn.begin(self.server, db, number, position.position(self.db))
+        return held
 
     def _follow(self, db: Connection, number: int, feed: Feed) -> None:
         """Bring in, amid a turn, all that came before it."""
