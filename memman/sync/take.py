@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import apsw
+
 from memman.clock import now_ms
 from memman.config.tombstones import WHOLE, Tombstones
 from memman.embed import LocalEmbedder
@@ -16,7 +18,7 @@ from memman.recovery.purge import follow
 from memman.secrets.leaks import cleaned
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite import registers, renumber, vectors
-from memman.store.sqlite.registers import MEMORY, PURGED, STATUS, TEXT, Place
+from memman.store.sqlite.registers import MEMORY, NOTE, PURGED, STATUS, TEXT, Place
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 from memman.sync import marks
@@ -108,19 +110,23 @@ def take(
 ) -> int:
     """Bring in what bundles say, all of it or nothing, and put rows into their order; return how many values are news.
 
-    What was purged elsewhere is purged first, and known as that before anything else is taken in.
+    What was purged elsewhere is purged first, and known as that before anything else is taken in. What somebody has
+    changed here since all was said that is new is the later word: nobody changes anything from here on.
     """
     ledger, local = Ledger(store.db), tools.local
-    said = _news(ledger, bundles)
-    _purge(store, data, name, local, [one for one in said if one.place[0] == PURGED and one.value])
-    reach("sync:purged", None)
-    marks.put(data, [one for one in said if one.place[0] in marks.KINDS], now_ms())
-    reach("sync:marked", None)
-    tombs = Tombstones.load(data)
     with exchanging(data):
+        news = _news(ledger, bundles)
+        ours = _unsaid(store.db, ledger, [*(one.place for one in news), *(place for place, _ in ledger.waiting())])
+        said = [one for one in news if one.place not in ours]
+        _purge(store, data, name, local, [one for one in said if one.place[0] == PURGED and one.value])
+        reach("sync:purged", None)
+        marks.put(data, [one for one in said if one.place[0] in marks.KINDS], now_ms())
+        reach("sync:marked", None)
+        tombs = Tombstones.load(data)
         with store.unit() as unit:
-            work = _Work(store, unit, ledger, local)
+            work = _Work(store, unit, ledger, local, ours)
             work.put([one for one in said if not _held(tombs, one)])
+            ledger.heard(max((one.clock for one in news), default=0))
             for bundle, digest_of_it in bundles:
                 ledger.come_to(bundle.host, bundle.number, digest_of_it, bundle.seen)
         store.reader.forget_partitions()
@@ -138,13 +144,36 @@ def _news(ledger: Ledger, bundles: Iterable[tuple[Bundle, str]]) -> list[Said]:
         for one in bundle.said:
             if one.place not in newest or one.version > newest[one.place].version:
                 newest[one.place] = one
+    known = _known(ledger, newest)
+    return [one for place, one in sorted(newest.items()) if place not in known or one.version > known[place]]
+
+
+def _known(ledger: Ledger, places: Iterable[Place]) -> dict[Place, Version]:
     whose: dict[str, set[str]] = {}
-    for kind, its, _ in newest:
+    for kind, its, _ in places:
         whose.setdefault(kind, set()).add(its)
-    known = {
+    return {
         (kind, *at): value.version for kind, some in whose.items() for at, value in ledger.values(kind, some).items()
     }
-    return [one for place, one in sorted(newest.items()) if place not in known or one.version > known[place]]
+
+
+def _unsaid(db: apsw.Connection, ledger: Ledger, places: Iterable[Place]) -> set[Place]:
+    """Return the places that have changed here since what is known of them was said.
+
+    A memory or a receipt that is only missing has not: deletions follow from a purge alone.
+    """
+    asked = {place for place in places if place[0] not in marks.KINDS}
+    uids = json.dumps([uid for kind, uid, _ in asked if kind == MEMORY])
+    rows: dict[str, int] = dict(db.execute(f"SELECT uid, id FROM memory WHERE uid {LISTED}", (uids,)))
+    known, now = _known(ledger, asked), _now(db, rows.values())
+    there = {place for place in asked if place in now or (place[1] in rows if place[0] == MEMORY else place[0] != NOTE)}
+    return {one for one in there if digest(now.get(one)) != (known[one].digest if one in known else b"")}
+
+
+def _now(db: apsw.Connection, rows: Iterable[int]) -> dict[Place, Any]:
+    """Return the values of some memories, and of all that is none."""
+    found = {(MEMORY, uid, part): v for uid, parts in registers.of_memories(db, rows) for part, v in parts.items()}
+    return found | dict(registers.of_others(db))
 
 
 def _held(tombs: Tombstones, one: Said) -> bool:
@@ -170,12 +199,15 @@ def _purge(store: SqliteStore, data: str, name: str, local: LocalEmbedder, gone:
 class _Work:
     """Values put into a store, and what follows from them, inside one transaction."""
 
-    def __init__(self, store: SqliteStore, unit: SqliteUnit, ledger: Ledger, local: LocalEmbedder) -> None:
+    def __init__(
+        self, store: SqliteStore, unit: SqliteUnit, ledger: Ledger, local: LocalEmbedder, ours: Collection[Place]
+    ) -> None:
         self.store, self.unit, self.db, self.ledger, self.local = store, unit, unit.db, ledger, local
+        self.waiting = [(place, value) for place, value in ledger.waiting() if place not in ours]
         self.rows: dict[str, int] = dict(self.db.execute("SELECT uid, id FROM memory"))
         # What waits for a memory, what has waited until now, and the memories that are new.
         self.left: dict[Place, Any] = {}
-        self.waited: set[tuple[str, str]] = set()
+        self.waited: set[Place] = set()
         self.new: set[str] = set()
 
     def put(self, said: Sequence[Said]) -> None:
@@ -213,18 +245,20 @@ class _Work:
     def _with_waiting(self, parts: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         """Add the values that waited for what may be here now; what is said newly comes before them."""
         found = {uid: dict(values) for uid, values in parts.items()}
-        for (kind, uid, part), value in self.ledger.waiting():
+        for (kind, uid, part), value in self.waiting:
             if kind == MEMORY and part not in found.get(uid, {}):
                 there = uid in self.rows or TEXT in found.get(uid, {})
                 other = registers.names(part, value)
                 if there and (not other or other in self.rows or other in parts):
                     found.setdefault(uid, {})[part] = value
-                    self.waited.add((uid, part))
+                    self.waited.add((kind, uid, part))
         return found
 
     def _waiting_others(self, said: Sequence[Said]) -> list[tuple[Place, Any]]:
         news = {one.place for one in said}
-        return [(place, value) for place, value in self.ledger.waiting() if place[0] != MEMORY and place not in news]
+        found = [(place, value) for place, value in self.waiting if place[0] != MEMORY and place not in news]
+        self.waited.update(place for place, _ in found)
+        return found
 
     def _insert(self, parts: Mapping[str, Mapping[str, Any]]) -> list[int]:
         for uid, values in parts.items():
@@ -282,18 +316,14 @@ class _Work:
 
     def _keep(self, said: Sequence[Said], parts: Mapping[str, Mapping[str, Any]]) -> None:
         """Keep the versions of what was taken in, with the digests of what is in the store now."""
-        there = [self.rows[uid] for uid in parts if uid in self.rows]
-        now = {(MEMORY, uid, part): v for uid, its in registers.of_memories(self.db, there) for part, v in its.items()}
-        now |= dict(registers.of_others(self.db))
+        now = _now(self.db, [self.rows[uid] for uid in parts if uid in self.rows])
         for one in said:
             value = one.value if one.place[0] in marks.KINDS else now.get(one.place)
             waiting = json.dumps(self.left[one.place]) if self.left.get(one.place) is not None else None
             self.ledger.put(one.place, Version(one.clock, one.host, digest(value)), waiting=waiting)
-            self.ledger.heard(one.clock)
             if one.place[0] == PURGED and one.value:
                 self.ledger.keep(purged=1)
-        for uid, part in self.waited:
-            place = (MEMORY, uid, part)
+        for place in self.waited:
             if place not in self.left:
                 sql = "UPDATE sync_value SET digest = ?, waiting = NULL WHERE kind = ? AND whose = ? AND part = ?"
                 self.db.execute(sql, (digest(now.get(place)), *place))

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import pyrage
 import pytest
@@ -376,3 +377,94 @@ def test_the_key_is_shown_at_a_terminal_alone(box):
     seen = one.person("sync", "--key")
     assert key in seen.asked
     assert key not in seen.stdout
+
+
+def test_a_note_that_replaced_what_was_purged_elsewhere_is_the_same_on_both(box):
+    """Its receipt names the purged memory on neither machine, whichever way the two crossed."""
+    one, other = apart(box)
+    told(one[0], "The heron is the mascot of the team.")
+    done(one[0], "sync")
+    done(other[0], "sync")
+    carry(one, other)
+    done(other[0], "sync")
+    uid = one[0].store("SELECT uid FROM memory")[0]
+    done(one[0], "purge", uid)
+    told(other[0], "The mascot is a kingfisher now.", replaces=uid)
+    done(one[0], "sync")
+    done(other[0], "sync")
+    carry(one, other)
+    done(one[0], "sync")
+    done(other[0], "sync")
+    assert one[0].store("SELECT changed FROM receipt WHERE outcome = 'stored'") == other[0].store(
+        "SELECT changed FROM receipt WHERE outcome = 'stored'"
+    )
+    assert export(one[0]) == export(other[0])
+    carry(one, other)
+    done(one[0], "sync")
+    done(other[0], "sync")
+    carry(one, other)
+    assert done(one[0], "sync") == done(other[0], "sync") == "0 values written, 0 taken in\n"
+
+
+def test_what_names_a_memory_of_a_third_machine_waits_for_it(box):
+    """A note's receipt that comes before the memory it changed says all it said once that has come, and is not news."""
+    one, other, folder = pair(box)
+    third = machine(box, "third")
+    done(third, "sync", "--folder", str(folder), "--key", "-", input=(one.data / "sync" / "key").read_text())
+    told(one, "The heron is the mascot of the team.")
+    done(one, "sync")
+    done(other, "sync")
+    told(other, "The mascot is a kingfisher now.", replaces=one.store("SELECT uid FROM memory")[0])
+    late = folder / host(one)
+    late.rename(folder.parent / "late")
+    done(other, "sync")
+    done(third, "sync")
+    (folder.parent / "late").rename(late)
+    assert done(third, "sync").startswith("0 values written, ")
+    done(one, "sync")
+    assert export(one) == export(other) == export(third)
+    assert done(third, "sync") == "0 values written, 0 taken in\n"
+
+
+MEANWHILE = """
+import asyncio, subprocess, sys
+from memman.config.env import Settings
+from memman.drain.stores import Stores
+from memman.sync.turn import turn
+data, point, *command = sys.argv[1:]
+def reach(reached, note):
+    if reached == point:
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+async def main():
+    stores = Stores.of(data, Settings.load(data, "default"))
+    store, tools = stores.equipped("default")
+    await turn(store, data, "default", tools, reach)
+    await stores.close()
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("point", ["sync:named", "sync:said", "sync:taken", "sync:reconciled"])
+def test_what_a_person_does_amid_a_round_is_the_later_word(box, point):
+    """A forget that comes between what is said and what is taken in holds, here and on the other machine."""
+    one, other = apart(box)
+    told(one[0], "The kestrel service is owned by Anna.", repository="example.org/shop")
+    told(one[0], "The heron is the mascot of the team.")
+    both(one[0], other[0])
+    carry(one, other)
+    both(one[0], other[0])
+    (uid,) = one[0].store("SELECT uid FROM memory WHERE text LIKE '%kestrel%'")
+    told(other[0], "The kestrel service is owned by Bert.", replaces=uid, repository="example.org/shop")
+    done(other[0], "sync")
+    carry(one, other)
+    amid = one[0].start(sys.executable, "-c", MEANWHILE, str(one[0].data), point, one[0].script, "forget", uid)
+    _, complaint = amid.communicate()
+    assert (amid.returncode, complaint) == (0, "")
+    assert one[0].store("SELECT text FROM memory WHERE status = 'forgotten'") == [
+        "The kestrel service is owned by Anna."
+    ]
+    for _ in range(2):
+        both(one[0], other[0])
+        carry(one, other)
+    assert other[0].store("SELECT uid FROM memory WHERE status = 'forgotten'") == [uid]
+    assert export(one[0]) == export(other[0])

@@ -89,10 +89,10 @@ def _renamed(changed: str, uids: Mapping[int, str]) -> str:
 
 
 def _images(changed: str, place: Callable[[Any], Any]) -> str:
-    if not changed:
-        return ""
-    moved = [images.moved(one, place) for one in json.loads(changed)]
-    return json.dumps(moved, ensure_ascii=False, separators=(",", ":"))
+    """Have what a note changed name memories anew, without what it changed of those that are gone."""
+    moved = (images.moved(one, place) for one in json.loads(changed or "[]"))
+    left = [one for one in moved if images.GONE not in images.named(*one[:2])]
+    return json.dumps(left, ensure_ascii=False, separators=(",", ":")) if left else ""
 
 
 def mark(name: str) -> str:
@@ -248,9 +248,16 @@ def put_other(unit: SqliteUnit, place: Place, value: Any, rows: Mapping[str, int
     """Have what is no memory be of a value; False where a memory that it names is not there."""
     kind, whose, part = place
     if kind == NOTE and value is not None:
-        changed = _images(value["changed"], lambda uid: rows.get(uid, images.GONE))
-        _replace(unit.db, "receipt", {"note": whose, **value, "changed": changed})
-    elif kind == RULE:
+        absent: set[Any] = set()
+
+        def row(uid: Any) -> int:
+            if uid != images.GONE and uid not in rows:
+                absent.add(uid)
+            return rows.get(uid, images.GONE)
+
+        _replace(unit.db, "receipt", {"note": whose, **value, "changed": _images(value["changed"], row)})
+        return not absent
+    if kind == RULE:
         _put_rule(unit.db, whose, part, value)
     elif kind == REJECTED:
         unit.db.execute("DELETE FROM rejected WHERE digest = unhex(?)", (whose,))
