@@ -5,13 +5,13 @@ that another host has not got has no say here. A pair is left alone where a host
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from memman.judge.judge import Judge
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
-from memman.model.vocabulary import MAYBE, PROTECTED
+from memman.model.vocabulary import HIDDEN, MAYBE, PROTECTED
 from memman.pipeline import judged
 from memman.pipeline.candidates import find
 from memman.pipeline.plan import Plan, Tools
@@ -47,7 +47,8 @@ async def reconcile(
     retired = 0
     at, last = 0, json.loads(ledger.state("judged") or '[-1, ""]')
     rows = _current(store, pairs.concerned())
-    _judge(store, tools.judge, rows)
+    if rows:
+        _judge(store, tools.judge)
     for row in rows:
         if [row.valid_from, row.uid] <= last:
             continue
@@ -65,13 +66,20 @@ async def reconcile(
     return retired
 
 
-def _judge(store: SqliteStore, judge: Judge, rows: Sequence[MemoryRow]) -> None:
-    """Have the judge read the memories that it has not: upkeep does so with the others, in its own time."""
+def _judge(store: SqliteStore, judge: Judge) -> None:
+    """Have the judge read the memories that it has not: upkeep does so with the others, in its own time.
+
+    Superseded ones, too: a search for what is near reads so many memories and no more, and hosts of which one has read
+    what another has not would find different ones.
+    """
     number = store.reader.embedder_id(judged.fingerprint(judge))
-    known = {memory for (memory,) in store.db.execute("SELECT memory FROM vector WHERE embedder = ?", (number,))}
-    rest = {row.id: row.text for row in rows if row.id not in known}
+    sql = (
+        f"SELECT id, text FROM memory WHERE status NOT IN {HIDDEN}"
+        " AND id NOT IN (SELECT memory FROM vector WHERE embedder = ?) ORDER BY id"
+    )
+    rest: list[Any] = store.db.execute(sql, (number,)).fetchall()
     for first in range(0, len(rest), _BATCH):
-        some = dict(list(rest.items())[first : first + _BATCH])
+        some = dict(rest[first : first + _BATCH])
         judge.about(list(some.values()))  # remembered, so that the transaction is short
         with store.unit() as unit:
             judged.put(unit, store.cell, judge, some)

@@ -1,13 +1,14 @@
 """One memory on two machines by a folder alone: what each says, takes in and refuses."""
 
 import json
+import random
 import shutil
 import sys
 
 import pyrage
 import pytest
 
-from tests.support.machines import apart, carry, done, export, host, machine, pair, told
+from tests.support.machines import apart, carry, differing, done, export, host, machine, pair, told
 
 
 def current(box):
@@ -468,3 +469,17 @@ def test_what_a_person_does_amid_a_round_is_the_later_word(box, point):
         carry(one, other)
     assert other[0].store("SELECT uid FROM memory WHERE status = 'forgotten'") == [uid]
     assert export(one[0]) == export(other[0])
+
+
+def test_a_long_chain_hides_what_holds_from_neither_machine(box):
+    """Of forty ports that took each other's place the last gives way to the other machine's, on both alike."""
+    one, other = apart(box)
+    chance = random.Random(4)
+    for which, many in ((one, 40), (other, 40)):
+        for _ in range(many):
+            which[0].remember(f"The ledger database runs on port {chance.randrange(3000, 9000)}.")
+        done(which[0], "scheduler", "drain")
+        done(which[0], "sync")
+    carry(one, other)
+    both(one[0], other[0])
+    assert differing(one[0], other[0]) == []
