@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
-from memman.govern.stores import Chosen, expected, reading, steadily, writing
+from memman.govern.stores import Chosen, expected, reading, writing
 from memman.govern.undo_selection import Asked, Selected, selected
-from memman.locks import quiet
+from memman.locks import quiet, steady
 from memman.model.records import Note, Provenance
 from memman.model.vocabulary import HIDDEN
 from memman.pipeline import context
@@ -44,14 +44,14 @@ def preview(place: Chosen, asked: Asked) -> dict[str, Any]:
     return report
 
 
-@steadily
 def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
     """Take back what is asked for; return what was done, under an id of its own that undoes it."""
     refuse_stopped(place.data, "undo")
     now = now_ms()
     uid = new_uid(now)
     with ExitStack() as held:
-        held.enter_context(quiet(place.data))
+        held.enter_context(quiet(place.data))  # first, as a round of a sync does
+        held.enter_context(steady(place.data))
         view = held.enter_context(closing(QueueView(place.data)))
         store = held.enter_context(writing(expected(place)))
         local = held.enter_context(builtin_embedder())

@@ -52,7 +52,8 @@ def say(
 ) -> int:
     """Write what has changed here since the last bundle, if anything has; return how many values.
 
-    One that is `patient` looks at what the log tells of, and once an hour at all: how often one was shown may wait.
+    One that is `patient` looks at what the log tells of, and once an hour or after a purge at all: how often one was
+    shown may wait.
     All that is known is said anew, and what was said before removed, where that is asked for, where something of it was
     purged, or where there are many bundles.
     """
@@ -62,7 +63,7 @@ def say(
     many = len(folder.bundles.get(host, ())) >= MOST
     anew = not base or folder.asked(host) >= base or many or bool(ledger.state("purged"))
     line, at = json.loads(ledger.state("looked") or "[0, 0]")
-    look = Look(line, at, not patient or anew or _due(ledger))
+    look = Look(line, at, not patient or anew or _due(ledger) or _purged(store.db, line))
     same = ledger.state("stamp") == stamp(store.db, data) and not _unsaid(store.db)
     if same and not look.everything:
         return 0
@@ -75,6 +76,11 @@ def say(
 def _due(ledger: Ledger) -> bool:
     """Whether all was compared longer ago than EVERY_MS."""
     return not 0 <= now_ms() - ledger.number("compared") < EVERY_MS
+
+
+def _purged(db: apsw.Connection, since: int) -> bool:
+    """Whether something was purged: what it changed of others, neither log nor edges tell any more."""
+    return bool(db.execute("SELECT 1 FROM log WHERE id > ? AND verb = 'purge' LIMIT 1", (since,)).get)
 
 
 def stamp(db: apsw.Connection, data: str) -> str:

@@ -483,3 +483,19 @@ def test_a_long_chain_hides_what_holds_from_neither_machine(box):
     carry(one, other)
     both(one[0], other[0])
     assert differing(one[0], other[0]) == []
+
+
+def test_a_drain_says_of_a_purge_all_that_it_changed(box):
+    """What the purged memory had taken the place of is superseded by nothing then; that is said with the purge."""
+    one, other = apart(box)
+    first = told(one[0], "The heron is the mascot of the team.")
+    both(one[0], other[0])
+    carry(one, other)
+    both(one[0], other[0])
+    second = told(one[0], "The mascot is a kingfisher now.", replaces=first)
+    done(one[0], "purge", second)
+    told(one[0], "The staging database runs on port 5432.")
+    carry(one, other)
+    assert done(one[0], "sync").startswith("0 values written, ")
+    done(other[0], "sync")
+    assert differing(one[0], other[0]) == []

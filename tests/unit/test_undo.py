@@ -8,6 +8,11 @@ import apsw
 import pytest
 
 from memman.config.tombstones import Tombstones
+from memman.govern.stores import Chosen
+from memman.govern.undo import undo
+from memman.govern.undo_selection import Asked
+from memman.locks import drain_lock, exchanging
+from memman.model.errors import Busy
 from memman.recovery.salvage import refill_store
 from memman.store.sqlite.store import SqliteStore
 from tests.security.test_purge import holds
@@ -211,3 +216,12 @@ def test_a_repair_keeps_what_undos_need(box):
         with closing(apsw.Connection(str(box.store_path()))) as read:
             refill_store(new, read, Tombstones())
         assert [[one for (one,) in new.db.execute(sql)] for sql in kept] == [box.store(sql) for sql in kept]
+
+
+def test_an_undo_waits_for_drains_before_it_keeps_stores_steady(box, monkeypatch):
+    """As a round of a sync does, which holds off drains and then who changes a store: neither waits for the other."""
+    box.remember("The heron is the mascot of the team.")
+    box.drain()
+    monkeypatch.setattr("memman.locks.PATIENCE", 0)
+    with drain_lock(str(box.data)), exchanging(str(box.data)), pytest.raises(Busy, match="a drain is running"):
+        undo(Chosen(str(box.data), "default", ""), Asked(drain="last"))
