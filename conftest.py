@@ -10,6 +10,8 @@ import pytest
 # Read before any test scrubs them: the long form of a sweep, and the folder that promises write their figures into.
 LONG = bool(os.environ.get("MEMMAN_LONG"))
 FIGURES = os.environ.get("MEMMAN_FIGURES", "")
+# What a figure begins with where the test is over stores of several kinds.
+_KINDS = {"postgres": "on a server: ", "folder": "by a folder: "}
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -31,12 +33,14 @@ def rounds() -> Callable[[int, int], int]:
 def kept(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """Write down what a test marked `promise` saw: `kept("500 kills: 0 lost, 0 duplicated")`."""
     promises = [mark.args[0] for mark in request.node.iter_markers("promise")]
+    given = getattr(request.node, "callspec", None)
+    kind = _KINDS.get(given.params.get("kind", ""), "") if given else ""
 
     def write(figure: str) -> None:
         if not promises:
             pytest.fail("only a promise has a figure")
         for promise in promises if FIGURES else ():
-            seen = {"promise": promise, "test": request.node.nodeid, "long": LONG, "figure": figure}
+            seen = {"promise": promise, "test": request.node.nodeid, "long": LONG, "figure": kind + figure}
             path = Path(FIGURES).resolve() / f"{promise}-{request.path.stem}-{request.node.name.replace('/', '_')}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(seen, ensure_ascii=False) + "\n")

@@ -293,6 +293,14 @@ def dsn(database):
 
 
 @pytest.fixture
+def kind(request, box):
+    """Have the default store of the box be of a kind, by itself unless the test is `over` others."""
+    from tests.support.kinds import made
+
+    return made(getattr(request, "param", "sqlite"), box, request.getfixturevalue)
+
+
+@pytest.fixture
 def home(box, tmp_path):
     """Give a data folder of its own to each person or machine: `home(name)`."""
 

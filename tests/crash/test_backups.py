@@ -16,6 +16,7 @@ from memman.drain import run
 from memman.recovery.backup import faults
 from memman.recovery.manifest import listed
 from memman.recovery.restore import restore
+from tests.support.kinds import KINDS, over
 
 CREATE = """
 import sys
@@ -28,6 +29,7 @@ import sys
 from memman.recovery.restore import restore
 from memman.providers import builtin_embedder
 from memman.store.sqlite.store import SqliteStore
+from tests.support.kinds import KINDS, over
 print('ready', flush=True)
 restore(sys.argv[1], 'latest')
 """
@@ -69,9 +71,12 @@ class Load:
 
 
 @pytest.mark.promise("R14")
-def test_backups_under_load_restore_and_hold_every_note_acknowledged_before(box, tmp_path, monkeypatch, rounds, kept):
+@over(*KINDS)
+def test_backups_under_load_restore_and_hold_every_note_acknowledged_before(
+    box, kind, tmp_path, monkeypatch, rounds, kept
+):
     """Each backup taken while notes come and are drained verifies, restores elsewhere, and lacks no earlier note."""
-    wanted, before = rounds(6, 50), {}
+    wanted, before = rounds(2 if kind else 6, 50), {}
     with Load(box) as load:
         while len(before) < wanted:
             acknowledged = set(load.acknowledged)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.kinds import KINDS, over
 from tests.support.providers import (
     DROP,
     GARBAGE_BODY,
@@ -58,7 +59,8 @@ class Down:
 
 
 @pytest.mark.promise("R10")
-def test_bad_ticks_cost_time_and_neither_a_memory_nor_an_attempt(box, rounds, kept):
+@over(*KINDS)
+def test_bad_ticks_cost_time_and_neither_a_memory_nor_an_attempt(box, kind, rounds, kept):
     """However the provider fails, nothing is parked, one note a tick is tried, and two good ticks finish all."""
     number, most, spent, parked = rounds(20, 200), 0, 0, 0
     with ScriptedProvider(script=(provider := Down())) as server:
@@ -83,6 +85,7 @@ def test_bad_ticks_cost_time_and_neither_a_memory_nor_an_attempt(box, rounds, ke
     assert most == 1
     assert ticks <= 2
     assert sorted(box.store("SELECT note FROM memory")) == sorted(uids)
+    kind.agree()
     kept(
         f"{number} bad ticks of {len(BAD)} kinds: {parked} parked, {spent} attempts spent, at most {most} note tried"
         f" a tick ({asked} requests), all {NOTES} done {ticks} ticks after"

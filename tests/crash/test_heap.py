@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from tests.support.forks import Crew
+from tests.support.kinds import KINDS, over
 from tests.support.outcomes import DRAIN, Tally, texts
 
 NOTES = (
@@ -30,30 +31,32 @@ def limits(number, kinds):
     return [{kind: chance.randrange(*bounds)} for kind, bounds in (kinds[n % 2] for n in range(number))]
 
 
-def starved(box, args, judge, tally, forks, limit):
+def starved(box, kind, args, judge, tally, forks, limit):
     """Run a command line with too little memory in a copy of the data folder; judge what it left."""
     data = box.data.with_name("-".join(f"{kind}-{size}" for kind, size in limit.items()))
     shutil.copytree(box.data, data)
-    done = forks.run(args, data, **limit)
-    tally.short += done.code != 0
-    uids = judge(data, done)
-    tally.look(data, uids)
-    tally.finish(forks, data, uids)
+    with kind.parted(data):
+        done = forks.run(args, data, **limit)
+        tally.short += done.code != 0
+        uids = judge(data, done)
+        tally.look(data, uids)
+        tally.finish(forks, data, uids)
     shutil.rmtree(data)
 
 
 @pytest.mark.promise("R6")
-def test_a_drain_short_of_memory_damages_and_loses_nothing(box, rounds, kept):
+@over(*KINDS)
+def test_a_drain_short_of_memory_damages_and_loses_nothing(box, kind, rounds, kept):
     """Whatever memory a drain has, both files are sound afterwards, and the next one stores every note once."""
     uids, tally = [box.remember(text) for text in NOTES], Tally()
     with Crew(rounds(1, 2)) as crew:
-        crew.each(partial(starved, box, DRAIN, lambda *_: uids, tally), limits(rounds(6, 60), DRAINS))
+        crew.each(partial(starved, box, kind, DRAIN, lambda *_: uids, tally), limits(rounds(6, 60), DRAINS))
     assert 0 < tally.short < tally.points
     kept(f"{tally.points} heap limits on a drain, {tally.short} of them too low: {tally.told(*HARMS)}")
 
 
 @pytest.mark.promise("R6")
-def test_a_remember_short_of_memory_is_acknowledged_and_there_or_refused(box, rounds, kept):
+def test_a_remember_short_of_memory_is_acknowledged_and_there_or_refused(box, kind, rounds, kept):
     """A note whose uid was printed is there, any other is absent or whole, whatever memory there was."""
     before, tally = {box.remember(text): text for text in NOTES[:2]}, Tally()
 
@@ -66,6 +69,6 @@ def test_a_remember_short_of_memory_is_acknowledged_and_there_or_refused(box, ro
         return held
 
     with Crew(rounds(1, 2)) as crew:
-        crew.each(partial(starved, box, ("remember", NEW), judge, tally), limits(rounds(6, 60), REMEMBERS))
+        crew.each(partial(starved, box, kind, ("remember", NEW), judge, tally), limits(rounds(6, 60), REMEMBERS))
     assert 0 < tally.short < tally.points
     kept(f"{tally.points} heap limits on remember, {tally.short} of them too low: {tally.told(*HARMS)}")

@@ -13,11 +13,12 @@ import pytest
 
 from memman.model import errors
 from tests.support.forks import Forks
+from tests.support.kinds import KINDS, over
 from tests.support.outcomes import DRAIN, Tally, texts
 from tests.support.vfs import ERRORS
 
 CODES = {error.exit_code for error in vars(errors).values() if isinstance(error, type)}
-KINDS = tuple(product(ERRORS, (False, True)))
+FAULTS = tuple(product(ERRORS, (False, True)))
 HARMS = ("lost", "partly written", "corrupt")
 OLD = "The payments service listens on port 9000."
 NOTES = (
@@ -33,15 +34,16 @@ NEW = "The search index is rebuilt every Sunday."
 class Sweep:
     """Strikes at operations of one command line, each in a copy of a data folder, and has each outcome judged."""
 
-    def __init__(self, template, args, judge, sample):
-        self.template, self.args, self.judge, self.sample = template, args, judge, sample
+    def __init__(self, template, kind, args, judge, sample):
+        self.template, self.kind, self.args, self.judge, self.sample = template, kind, args, judge, sample
         self.tally = Tally()
 
     def run(self):
         """Sweep every kind of error; return the tally."""
         workers = 1 if self.sample else 2
+        faults = FAULTS[:: 4 if self.kind and self.sample else 1]
         with ThreadPoolExecutor(workers) as pool:
-            for swept in [pool.submit(self._some, KINDS[n::workers]) for n in range(workers)]:
+            for swept in [pool.submit(self._some, faults[n::workers]) for n in range(workers)]:
                 swept.result()
         assert self.tally.points
         return self.tally
@@ -55,10 +57,11 @@ class Sweep:
 
     def _struck(self, forks, errors, lasting, at):
         copy = self._copy(f"{errors}-{lasting}-{at}")
-        done = forks.run(self.args, copy, errors=errors, at=at, lasting=lasting)
-        if done.struck:
-            assert_told(done)
-            self.judge(self.tally, forks, copy, done)
+        with self.kind.parted(copy):
+            done = forks.run(self.args, copy, errors=errors, at=at, lasting=lasting)
+            if done.struck:
+                assert_told(done)
+                self.judge(self.tally, forks, copy, done)
         shutil.rmtree(copy, ignore_errors=True)
         return done.struck
 
@@ -66,7 +69,9 @@ class Sweep:
         """Return every place, or a few of those that an undisturbed run has."""
         if not self.sample:
             return count(1)
-        seen = forks.run(self.args, self._copy(f"{errors}-{lasting}"), errors=errors).seen
+        copy = self._copy(f"{errors}-{lasting}")
+        with self.kind.parted(copy):
+            seen = forks.run(self.args, copy, errors=errors).seen
         return sorted(random.Random(lasting).sample(range(1, seen + 1), min(self.sample, seen)))
 
     def _copy(self, name):
@@ -118,28 +123,29 @@ def judge_recall(right, tally, _, data, done):
 
 @pytest.mark.promise("R4")
 @pytest.mark.parametrize("first", [True, False], ids=["the first", "a later"])
-def test_whatever_operation_fails_a_remember_is_acknowledged_and_there_or_refused(box, rounds, kept, first):
+def test_whatever_operation_fails_a_remember_is_acknowledged_and_there_or_refused(box, kind, rounds, kept, first):
     """Each note whose uid was printed is in the queue; each other is absent or whole; the next drain takes them all."""
     if not first:
         for text in NOTES:
             box.remember(text)
     judge = partial(judge_remember, texts(box.data))
-    tally = Sweep(box.data, ("remember", NEW), judge, rounds(4, 0)).run()
+    tally = Sweep(box.data, kind, ("remember", NEW), judge, rounds(4, 0)).run()
     kept(f"{tally.points} points of {'the first' if first else 'a later'} remember: {tally.told(*HARMS)}")
 
 
 @pytest.mark.promise("R4")
-def test_whatever_operation_fails_a_drain_of_five_notes_loses_and_halves_none(box, rounds, kept):
+@over(*KINDS)
+def test_whatever_operation_fails_a_drain_of_five_notes_loses_and_halves_none(box, kind, rounds, kept):
     """After each error both files are sound, each note is stored whole or not at all, and the next drain ends it."""
     uids = [box.remember(OLD)]
     box.drain()
     uids += [box.remember(text) for text in NOTES]
-    tally = Sweep(box.data, DRAIN, partial(judge_drain, uids), rounds(17, 0)).run()
+    tally = Sweep(box.data, kind, DRAIN, partial(judge_drain, uids), rounds(1 if kind else 17, 0)).run()
     kept(f"{tally.points} points of a drain of 5: {tally.told(*HARMS)}")
 
 
 @pytest.mark.promise("R4")
-def test_whatever_operation_fails_recall_answers_rightly_or_says_what_it_could_not_read(box, rounds, kept):
+def test_whatever_operation_fails_recall_answers_rightly_or_says_what_it_could_not_read(box, kind, rounds, kept):
     """No error leaves out or changes a hit in silence."""
     for text in NOTES[:3]:
         box.remember(text)
@@ -149,5 +155,5 @@ def test_whatever_operation_fails_recall_answers_rightly_or_says_what_it_could_n
     with Forks() as forks:
         right = said(forks.run(query, box.data))
     assert len(right) >= 2
-    tally = Sweep(box.data, query, partial(judge_recall, right), rounds(8, 0)).run()
+    tally = Sweep(box.data, kind, query, partial(judge_recall, right), rounds(8, 0)).run()
     kept(f"{tally.points} points of a recall: {tally.told('wrong answers')}")

@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from tests.support.forks import Crew
+from tests.support.kinds import KINDS, over
 from tests.support.outcomes import DRAIN, Tally, waiting
 from tests.support.powercut import Disk
 from tests.support.tape import read
@@ -59,23 +60,27 @@ class Ears:
             self.settings.append(SETTING)
 
 
-def judge(tally, uids, settings, whole, forks, folder):
+def judge(tally, kind, uids, settings, whole, forks, folder):
     """Judge one image: both databases sound, every note and setting there, and a drain ends what is left."""
     data = folder / "memman"
     lost = set(settings) - set((data / "env").read_text().splitlines() if (data / "env").exists() else ())
     tally.harm += [("lost", folder.name, setting) for setting in lost]
-    tally.look(data, uids, whole)
-    tally.finish(forks, data, {*uids, *waiting(data)}, whole)
+    with kind.parted(data):
+        tally.look(data, uids, whole)
+        tally.finish(forks, data, {*uids, *waiting(data)}, whole)
     shutil.rmtree(folder)
 
 
 @pytest.mark.promise("R3")
-def test_a_power_cut_damages_nothing_and_loses_nothing_acknowledged(box, rounds, kept):
+@over(*KINDS)
+def test_a_power_cut_damages_nothing_and_loses_nothing_acknowledged(box, kind, rounds, kept):
     """Whatever a cut leaves of unsynced writes, each printed uid is in queue or store, and a drain finishes it."""
-    events, disk, ears = recorded(box), Disk(str(box.data.parent)), Ears()
+    disk, ears = Disk(str(box.data.parent)), Ears()
+    disk.lay()
+    events = recorded(box)
     box.drain()
     whole = Counter(box.store("SELECT note FROM memory"))
-    cuts, each = rounds(12, 600), rounds(2, 5)
+    cuts, each = rounds(2 if kind else 12, 600), rounds(2, 5)
     wanted = sorted(random.Random(SEED).sample(range(len(events)), cuts))
     played, tally = 0, Tally()
     with Crew(rounds(1, 2)) as crew:
@@ -88,5 +93,5 @@ def test_a_power_cut_damages_nothing_and_loses_nothing_acknowledged(box, rounds,
             for folder in folders:
                 folder.mkdir()
                 disk.image(random.Random(folder.name), str(folder))
-            crew.each(partial(judge, tally, ears.uids, ears.settings, whole), folders)
+            crew.each(partial(judge, tally, kind, ears.uids, ears.settings, whole), folders)
     kept(f"{tally.points} images of {len(wanted)} power cuts: {tally.told('corrupt', 'lost')}")

@@ -11,6 +11,7 @@ import pytest
 
 from conftest import PATIENCE
 from memman.clock import now_ms
+from tests.support.kinds import KINDS, over
 
 SEED = "The heron nests by the river."
 QUESTION = "where does the heron nest"
@@ -32,6 +33,7 @@ LOOK = """
 import json, sys, time
 from memman.hot.recall import found
 from memman.store.filters import Filters
+from tests.support.kinds import KINDS, over
 until, said = float(sys.argv[2]), []
 while time.time() < until:
     began = time.perf_counter()
@@ -66,7 +68,8 @@ def looped(box, until, call):
 
 
 @pytest.mark.promise("R18")
-def test_nobody_is_turned_away_and_nothing_is_missing(box, rounds, kept):
+@over(*KINDS)
+def test_nobody_is_turned_away_and_nothing_is_missing(box, kind, rounds, kept):
     """Eight recall, four remember and one drain at once: no busy error, every answer right, every note stored."""
     box.remember(SEED)
     box.drain()
@@ -85,10 +88,10 @@ def test_nobody_is_turned_away_and_nothing_is_missing(box, rounds, kept):
         ]
         readers = [pool.submit(looped, box, until, lambda _: ("recall", QUESTION)) for _ in range(PROGRAMS["recall"])]
         told = {"remember": [], "recall": []}
-        for kind, loop in loops:
+        for verb, loop in loops:
             out, err = loop.communicate(timeout=seconds + 60)
             assert (loop.returncode, err) == (0, "")
-            told[kind] += json.loads(out)
+            told[verb] += json.loads(out)
         written = [one for writer in writers for one in writer.result()]
         read = [one for reader in readers for one in reader.result()]
         drained = drains.result()
@@ -101,6 +104,7 @@ def test_nobody_is_turned_away_and_nothing_is_missing(box, rounds, kept):
     assert all(answers)
     assert box.store("PRAGMA integrity_check") == box.queue("PRAGMA integrity_check") == ["ok"]
     assert drained
+    kind.agree()
     late = {verb: nearly_all([ms for _, ms in ran]) for verb, ran in (("remember", written), ("recall", read))}
     inside = {verb: nearly_all([ms for _, ms in ran]) for verb, ran in told.items()}
     kept(

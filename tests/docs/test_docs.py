@@ -1,6 +1,7 @@
 """The docs say what the code does."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -85,6 +86,15 @@ def test_every_promise_has_a_proof_and_every_proof_a_promise() -> None:
 
     assert len(promised) > 30
     assert promised == marks
+
+
+def test_every_promise_is_run_over_all_stores_or_says_why_not() -> None:
+    """The table of kinds has a reason wherever it has not all three."""
+    code = "import json, promises; print(json.dumps({one: [len(k), w] for one, (k, w) in promises.kinds().items()}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tools", capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert len(found) > 30
+    assert [promise for promise, (over, why) in found.items() if over < 3 and not why] == []
 
 
 def test_every_clause_of_the_contract_names_tests_that_are_there() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from conftest import PATIENCE, wait_until
 from memman.scheduler import systemd
+from tests.support.kinds import KINDS, over
 from tests.support.providers import ScriptedProvider
 
 # systemd's scale goes from 0 to 10. Its offline reading takes the unit for root's, which counts for 0.4 of it.
@@ -77,8 +78,9 @@ def family(pid):
 
 
 @pytest.mark.promise("S9")
+@over(*KINDS)
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's tables of sockets are Linux'")
-def test_nothing_of_memman_listens(box, rounds, kept):
+def test_nothing_of_memman_listens(box, kind, rounds, kept):
     """There is no page or port to attack: while the loop serves and a drain asks providers, no socket is waiting."""
     looks, open_sockets, seen = 0, 0, set()
     with ScriptedProvider(latency=0.2) as provider:
@@ -106,4 +108,5 @@ def test_nothing_of_memman_listens(box, rounds, kept):
             loop.communicate(timeout=PATIENCE)
         assert provider.calls.total()
     assert open_sockets
-    kept(f"{looks} looks at {len(seen)} processes: 0 listening sockets ({open_sockets} open at most, to the provider)")
+    most = f"{open_sockets} open at most, to provider and server"
+    kept(f"{looks} looks at {len(seen)} processes: 0 listening sockets ({most})")

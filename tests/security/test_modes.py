@@ -15,6 +15,7 @@ from every_verb import calls, made
 
 from conftest import PATIENCE
 from tests.support.hook_calls import recorded
+from tests.support.kinds import over
 from tests.support.providers import ScriptedProvider
 
 # The system calls that bring a file or a folder into being, with the mode they ask for.
@@ -277,3 +278,20 @@ def test_a_data_folder_that_others_may_look_into_is_named_by_doctor(box, mode):
     done = box.memman("doctor", "--check", "modes")
     assert f"{box.data} can be read by others (mode {mode:04o})" in done.stdout
     assert "chmod -R go-rwx" in done.stdout
+
+
+@pytest.mark.promise("S2")
+@over("postgres", "folder")
+def test_what_machines_share_is_private_too(box, kind, kept):
+    """Under umask 000 what a drain writes of replica, rounds and key is for one's own eyes, and where another joins."""
+    before = os.umask(0o000)
+    try:
+        box.remember("A heron nests by the weir.")
+        for verb in (("scheduler", "drain"), ("recall", "heron"), ("export",), ("status",)):
+            assert box.memman(*verb, timeout=PATIENCE).returncode == 0
+        kind.agree()
+    finally:
+        os.umask(before)
+    found = [strangers(one.data) for one in (box, kind.other)]
+    assert [wrong for wrong, _ in found] == [[], []]
+    kept(f"{sum(len(there) for _, there in found)} files and folders of two machines: 0 outside 0600 and 0700")

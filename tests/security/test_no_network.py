@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.support.kinds import KINDS, over
+
 PAYLOAD = '{"session_id": "s", "prompt": "where is billing deployed by the team?"}'
 CALLS = (
     ("recall", "where is billing deployed"),
@@ -23,6 +25,7 @@ import sys
 seen = []
 sys.addaudithook(lambda event, _: seen.append(event) if event.startswith("socket.") else None)
 from memman._entry import main
+from tests.support.kinds import KINDS, over
 code = main()
 sys.stdout.flush()
 open({report!r}, "a").write(f"{{code}} {{len(seen)}} {{'_socket' in sys.modules}}\\n")
@@ -38,7 +41,7 @@ def closed():
 
 
 @pytest.fixture(name="stored")
-def _stored(box):
+def _stored(box, kind):  # noqa: ARG001 - the store is of that kind
     """Give a box with a memory, and with providers configured that nothing may ask."""
     box.remember("Billing is deployed to Fly.io from the main branch.")
     box.drain()
@@ -54,6 +57,7 @@ def steady(done):
 
 
 @pytest.mark.promise("S10")
+@over(*KINDS)
 def test_a_network_that_denies_all_changes_nothing(stored, kept):
     """In a namespace without any interface each verb prints what it prints elsewhere, and the note is queued."""
     before, same = closed(), 0

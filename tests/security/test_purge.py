@@ -14,6 +14,7 @@ from memman.hot.session import Session
 from memman.recovery.backup import take
 from memman.sqlite import open_reader, open_writer
 from memman.upkeep.idle import idle
+from tests.support.kinds import KINDS, over
 
 
 class Words:
@@ -101,7 +102,7 @@ def half_done(box, words):
     return uid
 
 
-KINDS = (stored, superseded, succeeding, forgotten, alias, waiting, parked, turn, half_done)
+WAYS = (stored, superseded, succeeding, forgotten, alias, waiting, parked, turn, half_done)
 
 
 def test_a_purge_leaves_the_prompts_of_others_alone(box):
@@ -120,18 +121,24 @@ def test_a_purge_leaves_the_prompts_of_others_alone(box):
 
 
 @pytest.mark.promise("S15")
-def test_no_byte_of_what_was_purged_is_left_in_the_data_folder(box, rounds, kept):
-    """Whatever it had become, a purged text is in no file; what keeps it outside the files in use is named."""
+@over(*KINDS)
+def test_no_byte_of_what_was_purged_is_left_in_the_data_folder(box, kind, rounds, kept):
+    """Whatever it had become, a purged text is in no file; what keeps it outside the files in use is named.
+
+    Nor is it on the server, in the folder or on the other machine, once that has been up to date again.
+    """
     box.configure(LOG_LEVEL="debug")
-    wanted, words, counts, found, named = rounds(10, 100), Words(), Counter(), 0, 0
+    wanted, words, counts, found, named, seen = rounds(len(WAYS) if kind else 10, 100), Words(), Counter(), 0, 0, 0
     box.remember("The staging database is Postgres 16 on db-stage-2.")
     box.drain()
     for number in range(wanted):
-        kind = KINDS[number % len(KINDS)]
-        uid = kind(box, words)
+        way = WAYS[number % len(WAYS)]
+        uid = way(box, words)
         with Session(str(box.data), "codex", "s9") as session:
             session.prompt = f"forget all about {' '.join(words.made[-4:])}"
         box.store("ANALYZE")  # samples of what indexes hold
+        kind.meet()
+        seen += any(word[2:].encode() in kind.beyond().lower() for word in words.made)
         copy = box.store_path().with_name("memman.db.schema-1.bak")
         shutil.copy(box.store_path(), copy)
         backup = take(str(box.data))
@@ -144,14 +151,18 @@ def test_no_byte_of_what_was_purged_is_left_in_the_data_folder(box, rounds, kept
         named += backup.id in receipt["backups"]
         left = holds(box, words.made)
         outside = {path for path in left if "/backups/" in path or path.endswith(".bak")}
-        assert {path for path in outside if path.endswith(".bak")} <= set(receipt["files"]), kind.__name__
+        assert {path for path in outside if path.endswith(".bak")} <= set(receipt["files"]), way.__name__
         found += len(left - outside)
-        assert left == outside, (kind.__name__, left)
-        counts[kind.__name__] += 1
+        assert left == outside, (way.__name__, left)
+        kind.meet()
+        elsewhere = kind.beyond().lower()
+        assert [word for word in words.made if word[2:].encode() in elsewhere] == [], way.__name__
+        counts[way.__name__] += 1
         shutil.rmtree(box.data / "backups")
         copy.unlink()
         words.made.clear()
     assert (found, named) == (0, wanted)
+    assert bool(seen) == bool(kind)
     assert box.store("PRAGMA integrity_check") == ["ok"]
     assert box.recall("staging database") == ["The staging database is Postgres 16 on db-stage-2."]
     kept(f"{wanted} purged texts of {len(counts)} kinds: {found} files hold a byte of one, {named} backups named")

@@ -80,6 +80,16 @@ class Disk:
         self.now: dict[str, File | None] = {}
         self.since: dict[str, list[dict[str, File | bool | None]]] = {}
 
+    def lay(self) -> None:
+        """Take for safe what lies there now."""
+        for folder, _, files in os.walk(self.root):
+            self.safe[folder] = None
+            for name in files:
+                with open(f"{folder}/{name}", "rb") as file:
+                    self.safe[f"{folder}/{name}"] = File(file.read(), seen=True)
+        del self.safe[self.root]
+        self.now = dict(self.safe)
+
     def play(self, event: Event) -> None:
         """Let an event of a tape happen."""
         kind, path, *rest = event
