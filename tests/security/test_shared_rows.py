@@ -258,10 +258,10 @@ def test_no_role_passes_by_the_policies(team):
 
 def test_a_pooler_in_transaction_mode_mixes_nobody_up(team, tmp_path):
     """Through PgBouncer alice and bob each see what is theirs, and their turns and pulls go through."""
-    with pooler(team, "alice", "bob") as port:
+    with pooler(team, "alice", "bob") as pool:
         stores = {}
         for role in ("alice", "bob"):
-            stores[role] = ReplicaStore.connected(str(tmp_path / role), "team", team.dsn(role, port=port))
+            stores[role] = ReplicaStore.connected(str(tmp_path / role), "team", team.dsn(role, port=pool.port))
             stores[role].connect("team", make=False)
         for turn in range(10):
             for role, store in stores.items():

@@ -12,6 +12,7 @@ own folder, where everybody is let in, and on loopback, where passwords are aske
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -219,34 +220,52 @@ def _free_port() -> int:
         return int(listening.getsockname()[1])
 
 
+@dataclass
+class Pooler:
+    """PgBouncer before a database, at `port`."""
+
+    port: int
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+        assert program, "PgBouncer is not installed"
+        command = [*_as_somebody(), program, "-q", str(self.folder / "ini")]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _await(self.port, self.process)
+
+    def stop(self, how: int = signal.SIGTERM) -> None:
+        """Stop it: every connection through it breaks."""
+        if self.process:
+            self.process.send_signal(how)
+            self.process.wait()
+
+
 @contextmanager
-def pooler(database: Database, *roles: str) -> Iterator[int]:
-    """Hold PgBouncer in transaction mode before a database; give its port. It lets `roles` in by their passwords."""
+def pooler(database: Database, *roles: str) -> Iterator[Pooler]:
+    """Hold PgBouncer in transaction mode before a database. It lets `roles` in by their passwords."""
     folder = Path(tempfile.mkdtemp(prefix="memman-pool-"))
-    port = _free_port()
+    made = Pooler(_free_port(), folder)
     server = conninfo_to_dict(database.dsn(roles[0]))
     users = "".join(f'"{database.called(role)}" "{database.roles[role]}"\n' for role in roles)
     (folder / "users").write_text(users)
     (folder / "ini").write_text(
         f"[databases]\n{database.name} = host={server['host']} port={server['port']}\n"
-        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\npool_mode = transaction\n"
-        f"auth_type = plain\nauth_file = {folder}/users\ndefault_pool_size = 2\nlogfile = {folder}/log\n"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {made.port}\nunix_socket_dir =\npool_mode = transaction\n"
+        f"auth_type = plain\nauth_file = {folder}/users\ndefault_pool_size = 2\nserver_login_retry = 1\n"
+        f"logfile = {folder}/log\n"
     )
     if os.geteuid() == 0:
         whose = pwd.getpwnam(_DOES_NOT_RUN_AS_ROOT)
         for path in (folder, folder / "users", folder / "ini"):
             os.chown(path, whose.pw_uid, whose.pw_gid)
-    program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    assert program, "PgBouncer is not installed"
-    process = subprocess.Popen(
-        [*_as_somebody(), program, "-q", str(folder / "ini")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
     try:
-        _await(port, process)
-        yield port
+        made.start()
+        yield made
     finally:
-        process.terminate()
-        process.wait()
+        made.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -417,11 +417,11 @@ def test_two_people_work_through_a_pooler(database, home):
     """Through PgBouncer in transaction mode connecting, turns and pulls go as they do without."""
     for role in ("alice", "bob"):
         database.role(role, "memman_writer")
-    with pooler(database, "alice", "bob") as port:
+    with pooler(database, "alice", "bob") as pool:
         alice, bob = home("alice"), home("bob")
-        done(connect(alice, database.dsn("alice", port=port), "--create"))
+        done(connect(alice, database.dsn("alice", port=pool.port), "--create"))
         done(alice.memman("store", "add-member", "team", database.called("bob")))
-        done(connect(bob, database.dsn("bob", port=port)))
+        done(connect(bob, database.dsn("bob", port=pool.port)))
         for box in (alice, bob):
             done(box.memman("store", "use", "team"))
         told(alice, "The heron nests in March", "--visibility", "shared")
