@@ -19,6 +19,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import pytest
 
@@ -98,8 +99,9 @@ MATTERS = (
     ("Calls of {of} end after {new} seconds.", "Calls of {of} end after {new} seconds now, not {old}.", COUNTS),
     ("{new} pays the invoices of {of}.", "{new} pays the invoices of {of} now instead of {old}.", PEOPLE),
 )
-# Of each hundred notes of a host so many change what it said before; so many two hosts say, and so many they import.
-CHANGES, TWICE, IMPORTED = 25, 8, 8
+# Of each hundred notes of a host so many change what it said before, so many two hosts say, so many another host
+# contradicts, and so many two hosts import.
+CHANGES, TWICE, CROSSED, IMPORTED = 25, 4, 4, 4
 # Writes down each note, and where it was said, as its receipt is first stored.
 TAKING = (
     "CREATE TABLE public.taken(place bigserial PRIMARY KEY, note text, cwd text)",
@@ -119,7 +121,7 @@ VERDICTS = (
     "SELECT verb, memory, note FROM log ORDER BY id",
 )
 STATES, OUTCOMES = "SELECT status FROM memory", "SELECT outcome FROM receipt"
-DOUBLED = "SELECT text FROM memory GROUP BY text HAVING count(*) > 1"
+DOUBLED = "SELECT text FROM memory WHERE status = 'current' GROUP BY text HAVING count(*) > 1"
 # What each replica works out of the rows that it shares.
 WORKED_OUT = (
     "SELECT * FROM code ORDER BY embedder, memory",
@@ -137,35 +139,41 @@ SELECT count(*) FROM {0}link WHERE src NOT IN (SELECT id FROM {0}memory) OR dst 
 def said(number, chance):
     """Return (text, repository) of what each host says, in its order, and the texts that each gives another to import.
 
-    A host speaks of matters of its own, and of some again once they have changed; two hosts in turn say the same.
+    A host speaks of matters of its own, and of some again once they have changed; of others another host speaks, too.
     """
     per = number // len(HOSTS)
-    twice, imported, changed = (per * share // 100 for share in (TWICE // 2, IMPORTED // 2, CHANGES))
-    matters = [(service, matter, n % 2 * REPOSITORY) for n, service in enumerate(SERVICES) for matter in MATTERS]
+    changed, twice, crossed, imported = (per * share // 100 for share in (CHANGES, TWICE, CROSSED, IMPORTED))
+    matters = list(product(SERVICES, MATTERS))
     chance.shuffle(matters)
 
-    def first(service, matter, where):
-        return matter[0].format(of=service, new=(value := chance.choice(matter[2]))), where, value
+    def fresh():
+        """Return what is said first of a matter, and what then."""
+        service, (first, then, values) = matters.pop()
+        old, new = chance.sample(values, 2)
+        where = SERVICES.index(service) % 2 * REPOSITORY
+        return (first.format(of=service, new=old), where), (then.format(of=service, new=new, old=old), where)
 
-    told, both, files = [], [], []
+    own = per - changed - 2 * (twice + crossed + imported)
+    told, files = [], [[fresh()[0][0] for _ in range(imported)] for _ in HOSTS]
     for _ in HOSTS:
-        texts = []
-        for n in range(per - changed - 2 * (twice + imported)):
-            service, matter, where = matters.pop()
-            text, _, old = first(service, matter, where)
-            at = chance.randrange(len(texts) + 1)
-            texts.insert(at, (text, where))
+        told.append([])
+        for n, (first, then) in enumerate(fresh() for _ in range(own)):
+            at = put(told[-1], first, 0, chance)
             if n < changed:
-                new = chance.choice([value for value in matter[2] if value != old])
-                then = matter[1].format(of=service, new=new, old=old), where
-                texts.insert(chance.randrange(at + 1, len(texts) + 1), then)
-        told.append(texts)
-        both.append([first(*matters.pop())[:2] for _ in range(twice)])
-        files.append([first(*matters.pop())[0] for _ in range(imported)])
-    for n, texts in enumerate(told):
-        for one in (*both[n], *both[n - 1]):
-            texts.insert(chance.randrange(len(texts) + 1), one)
+                put(told[-1], then, at + 1, chance)
+    for mine, theirs in zip(told, (*told[1:], told[0]), strict=True):
+        for same in (True,) * twice + (False,) * crossed:
+            first, then = fresh()
+            put(mine, first, 0, chance)
+            put(theirs, first if same else then, 0, chance)
     return told, files
+
+
+def put(texts, one, least, chance):
+    """Put a text at a random place from `least` on, and return which."""
+    at = chance.randrange(least, len(texts) + 1)
+    texts.insert(at, one)
+    return at
 
 
 class Host:
@@ -173,7 +181,7 @@ class Host:
 
     def __init__(self, box, said, chance):
         self.box, self.said, self.chance = box, said, chance
-        self.rows, self.ends, self.trouble = {}, Counter(), None
+        self.rows, self.ends = {}, Counter()
 
     def bring(self, path):
         """Import a file of somebody else's, whose memories have ids of their own."""
