@@ -19,7 +19,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from itertools import product
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
@@ -36,69 +37,8 @@ HOSTS = ("laptop", "desktop", "workstation", "tower")
 REPOSITORY = "example.org/harbor"
 # A drain that is over, one whose server is away, one that waited too long for its turn, and one that was killed.
 ENDS = {0: "done", 17: "away", 75: "busy", -signal.SIGKILL: "killed"}
-SERVICES = """
-heron kestrel plover curlew gannet puffin osprey falcon sparrow swallow martin wren robin thrush starling raven magpie
-jackdaw pigeon pheasant partridge quail grouse egret bittern stork crane flamingo pelican cormorant albatross petrel
-tern gull avocet sandpiper lapwing snipe woodcock cuckoo nightjar swift kingfisher hoopoe woodpecker lark pipit wagtail
-dunnock nightingale redstart whinchat wheatear blackbird fieldfare warbler goldcrest treecreeper nuthatch oriole shrike
-jay chough rook finch linnet siskin crossbill bunting eagle buzzard harrier goshawk merlin owl parrot toucan
-maple birch cedar willow hazel juniper larch poplar rowan sycamore walnut chestnut cypress hawthorn spruce
-salmon trout perch pike herring mackerel sturgeon haddock halibut turbot anchovy sardine barracuda marlin tuna
-granite basalt marble sandstone limestone obsidian quartz topaz garnet opal amethyst beryl jasper onyx agate
-""".split()
-PEOPLE = (
-    "Alice",
-    "Bruno",
-    "Carmen",
-    "Dmitri",
-    "Elena",
-    "Farid",
-    "Greta",
-    "Hiroshi",
-    "Ingrid",
-    "Jonas",
-    "Keiko",
-    "Luca",
-)
-TOWNS = (
-    "Oslo",
-    "Lisbon",
-    "Vienna",
-    "Dublin",
-    "Prague",
-    "Helsinki",
-    "Zurich",
-    "Porto",
-    "Ghent",
-    "Turin",
-    "Lyon",
-    "Graz",
-)
-LANGUAGES = ("Python", "Rust", "Kotlin", "Go", "Elixir", "Scala", "Ruby", "Haskell", "TypeScript", "Java", "Clojure")
-DATABASES = ("Postgres", "MySQL", "MongoDB", "Redis", "Cassandra", "SQLite", "Oracle", "DynamoDB", "Neo4j", "CouchDB")
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-HOURS = tuple(f"{hour}:{minute}" for hour in range(1, 6) for minute in (10, 20, 30, 40))
-PORTS = tuple(str(3000 + 37 * n) for n in range(120))
-COUNTS = tuple(map(str, range(2, 30)))
-# What is said of a service first, what once that has changed, and what there is to say.
-MATTERS = (
-    ("The {of} service listens on port {new}.", "The {of} service listens on port {new} now, not on {old}.", PORTS),
-    ("{new} looks after the {of} service.", "{new} looks after the {of} service now instead of {old}.", PEOPLE),
-    ("The {of} service is hosted in {new}.", "The {of} service moved from {old} to {new}.", TOWNS),
-    ("The {of} service is written in {new}.", "The {of} service is now written in {new}, not in {old}.", LANGUAGES),
-    ("Orders of {of} are stored in {new}.", "Orders of {of} are stored in {new} now, not in {old}.", DATABASES),
-    ("The {of} service is released every {new}.", "{of} is released every {new} now, not every {old}.", DAYS),
-    ("Backups of {of} start at {new}.", "Backups of {of} start at {new} now, not at {old}.", HOURS),
-    (
-        "Logs of the {of} service are kept for {new} days.",
-        "Logs of {of} are kept for {new} days now, not {old}.",
-        COUNTS,
-    ),
-    ("The {of} cluster has {new} nodes.", "The {of} cluster has {new} nodes now, not {old}.", COUNTS),
-    ("Alerts of the {of} service go to {new}.", "Alerts of {of} go to {new} now instead of {old}.", PEOPLE),
-    ("Calls of {of} end after {new} seconds.", "Calls of {of} end after {new} seconds now, not {old}.", COUNTS),
-    ("{new} pays the invoices of {of}.", "{new} pays the invoices of {of} now instead of {old}.", PEOPLE),
-)
+# Sentences that people wrote, each with others that take its place.
+PAIRS = sorted((Path(__file__).parents[2] / "tools/train_judge/data").glob("*/pairs-*.jsonl"))
 # Of each hundred notes of a host so many change what it said before, so many two hosts say, so many another host
 # contradicts, and so many two hosts import.
 CHANGES, TWICE, CROSSED, IMPORTED = 25, 4, 4, 4
@@ -143,15 +83,13 @@ def said(number, chance):
     """
     per = number // len(HOSTS)
     changed, twice, crossed, imported = (per * share // 100 for share in (CHANGES, TWICE, CROSSED, IMPORTED))
-    matters = list(product(SERVICES, MATTERS))
+    matters = told_and_changed()
     chance.shuffle(matters)
 
     def fresh():
         """Return what is said first of a matter, and what then."""
-        service, (first, then, values) = matters.pop()
-        old, new = chance.sample(values, 2)
-        where = SERVICES.index(service) % 2 * REPOSITORY
-        return (first.format(of=service, new=old), where), (then.format(of=service, new=new, old=old), where)
+        where = len(matters) % 2 * REPOSITORY
+        return [(text, where) for text in matters.pop()]
 
     own = per - changed - 2 * (twice + crossed + imported)
     told, files = [], [[fresh()[0][0] for _ in range(imported)] for _ in HOSTS]
@@ -167,6 +105,17 @@ def said(number, chance):
             put(mine, first, 0, chance)
             put(theirs, first if same else then, 0, chance)
     return told, files
+
+
+def told_and_changed():
+    """Return (what is said of a matter, what takes its place), for each matter that somebody wrote of."""
+    found = {}
+    for line in chain.from_iterable(path.read_text().splitlines() for path in PAIRS):
+        one = json.loads(line)
+        then = [new["new"] for new in one["news"] if new["label"] == "supersedes"]
+        if one["lang"] == "en" and then:
+            found.setdefault(one["topic"], (one["old"], then[0]))
+    return list(found.values())
 
 
 def put(texts, one, least, chance):
