@@ -5,7 +5,9 @@ a program of its own, killed with its process group at a random moment; the serv
 restarted, and so is the pooler, amid the work. Then everything said is there once, on all hosts alike, and is what a
 store by itself holds that was told the same notes one by one.
 
-The order for that is the server's own: an administrator's trigger on its table of receipts writes down each note as its
+All of it is personal: that what is private retires nothing that is shared, a store by itself does not know of.
+
+The order is the server's own: an administrator's trigger on its table of receipts writes down each note as its
 receipt is first stored. That is done within the turn, under the lock of the store, and is taken back with it.
 """
 
@@ -34,7 +36,6 @@ from tests.support.machines import done
 from tests.support.postgres import pooler, running
 
 HOSTS = ("laptop", "desktop", "workstation", "tower")
-REPOSITORY = "example.org/harbor"
 # A drain that is over, one whose server is away, one that waited too long for its turn, and one that was killed.
 ENDS = {0: "done", 17: "away", 75: "busy", -signal.SIGKILL: "killed"}
 # Sentences that people wrote, each with others that take its place.
@@ -77,7 +78,7 @@ SELECT count(*) FROM {0}link WHERE src NOT IN (SELECT id FROM {0}memory) OR dst 
 
 
 def said(number, chance):
-    """Return (text, repository) of what each host says, in its order, and the texts that each gives another to import.
+    """Return what each host says, in its order, and the texts that each gives another to import.
 
     A host speaks of matters of its own, and of some again once they have changed; of others another host speaks, too.
     """
@@ -86,22 +87,17 @@ def said(number, chance):
     matters = told_and_changed()
     chance.shuffle(matters)
 
-    def fresh():
-        """Return what is said first of a matter, and what then."""
-        where = len(matters) % 2 * REPOSITORY
-        return [(text, where) for text in matters.pop()]
-
     own = per - changed - 2 * (twice + crossed + imported)
-    told, files = [], [[fresh()[0][0] for _ in range(imported)] for _ in HOSTS]
+    told, files = [], [[matters.pop()[0] for _ in range(imported)] for _ in HOSTS]
     for _ in HOSTS:
         told.append([])
-        for n, (first, then) in enumerate(fresh() for _ in range(own)):
+        for n, (first, then) in enumerate(matters.pop() for _ in range(own)):
             at = put(told[-1], first, 0, chance)
             if n < changed:
                 put(told[-1], then, at + 1, chance)
     for mine, theirs in zip(told, (*told[1:], told[0]), strict=True):
         for same in (True,) * twice + (False,) * crossed:
-            first, then = fresh()
+            first, then = matters.pop()
             put(mine, first, 0, chance)
             put(theirs, first if same else then, 0, chance)
     return told, files
@@ -139,8 +135,8 @@ class Host:
 
     def tell(self, said):
         """Remember so much."""
-        for text, repository in said:
-            self.box.remember(text, repository=repository, host=self.box.data.parent.name)
+        for text in said:
+            self.box.remember(text, host=self.box.data.parent.name)
         self.note_rows()
 
     def note_rows(self):
