@@ -1,5 +1,7 @@
 """`memman scope`: list, move, name."""
 
+import shlex
+
 import click
 
 from memman.cli.group import Group
@@ -55,13 +57,32 @@ def move(ids: tuple[str, ...], to: str, as_json: bool) -> None:
 @scope.command()
 @click.argument("called", required=False, metavar="NAME")
 @click.option("--unset", is_flag=True, help="Remove the repository's name.")
-def name(called: str | None, unset: bool) -> None:
+@click.option("--move", "moving", is_flag=True, help="Take along what is remembered here, rules too.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be taken along.")
+@json_option
+@store_option
+def name(called: str | None, unset: bool, moving: bool, dry_run: bool, as_json: bool) -> None:
     """Name this repository; those that have the same name share their memories."""
     from memman.govern import scope as govern
 
     if unset == bool(called):
         raise UsageError("give a name, or --unset")
-    folder, said = govern.name(called)
-    shared = "what is remembered from now on is shared with all of that name"
-    text(f"{folder} is named {said!r}: {shared}" if said else f"{folder} has no name")
-    text("what was remembered here before stays where it was: `memman scope move` moves it")
+    report = govern.name(place(), called, moving=moving, dry_run=dry_run)
+    if as_json:
+        as_data(report)
+        return
+    folder, said = report["folder"], report["name"]
+    if dry_run:
+        text("nothing was changed: this was a dry run")
+    elif said:
+        text(f"{folder} is named {said!r}: what is remembered from now on is shared with all of that name")
+    else:
+        text(f"{folder} has no name")
+    held = [counted(report[kind], one) for kind, one in (("memories", "memory"), ("rules", "rule")) if report[kind]]
+    if not held:
+        text("nothing was remembered here before that would have to be moved")
+    elif report["id"]:
+        text(f"moved: {' and '.join(held)}; to take that back: memman undo {short(report['id'], note=True)}")
+    else:
+        again = f"memman scope name {shlex.quote(said) if said else '--unset'} --move"
+        text(f"{'would move' if moving else 'still of the former name'}: {' and '.join(held)}; `{again}` moves them")

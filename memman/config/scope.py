@@ -54,8 +54,16 @@ def identity(data: str, repository: "Repository") -> str:
 
     A name that a person gave it stands for both.
     """
-    if named := repository.marker:
-        return _NAMED + " ".join(named.split())
+    return called(repository.marker) or unnamed(data, repository)
+
+
+def called(name: str) -> str:
+    """Return the identity of the repositories of a name that a person gave, '' for none."""
+    return _NAMED + " ".join(name.split()) if name else ""
+
+
+def unnamed(data: str, repository: "Repository") -> str:
+    """Return the identity that a repository has of itself, whatever name it was given."""
     root = _first_commit(data, repository)
     return f"{repository.name}#{root}" if root else repository.name
 

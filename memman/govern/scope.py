@@ -1,22 +1,26 @@
 """What memories hold for, as a person sees and corrects it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from memman.clock import now_ms
 from memman.config import stores
 from memman.config.places import fsync_folder, make_file, put_file
-from memman.config.repository import MARKER
+from memman.config.repository import MARKER, Repository
 from memman.config.schedule import refuse_stopped
-from memman.config.scope import PATH, PERSONAL, REPOSITORY, asked, label, sees
+from memman.config.scope import PATH, PERSONAL, REPOSITORY, asked, called, identity, label, sees, unnamed
 from memman.govern.held import veiled
 from memman.govern.ids import all_named
-from memman.govern.stores import Chosen, looking, standing, steadily, writing
+from memman.govern.stores import Chosen, expected, looking, standing, steadily, writing
 from memman.model.errors import CannotWrite, UnknownId, UsageError
 from memman.model.records import Scope
 from memman.model.text import SHORT_ID
+from memman.queue.entry import new_uid
 from memman.secrets import screened
+from memman.store.sqlite import rescoped, undone
 from memman.store.sqlite.catalogue import Catalogue
+from memman.upkeep.rules import publish
 
 
 def listed(place: Chosen) -> list[dict[str, Any]]:
@@ -58,14 +62,43 @@ def move(place: Chosen, parts: Sequence[str], to: str) -> list[dict[str, Any]]:
         return [veiled(place, catalogue.reader, record["id"], record) for record in records]
 
 
-def name(said: str | None) -> tuple[str, str]:
-    """Give the repository around the working folder a name, None takes it away; return its folder and the name."""
+@steadily
+def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dict[str, Any]:
+    """Give the repository around the working folder a name, None takes it away; return what that did.
+
+    With `moving` what the store holds for its former identities comes along, under an id that `undo` takes. Raises
+    UsageError and CannotWrite.
+    """
     here = stores.here()
     if here is None:
         raise UsageError("this folder is not in a git repository")
     said = " ".join((said or "").split())
     if screened(said) != said:
         raise UsageError("the name contains a secret: use another")
+    own, before = unnamed(place.data, here), identity(place.data, here)
+    identified = called(said) or own
+    if moving and not dry_run:
+        refuse_stopped(place.data, "scope name")
+    if not dry_run:
+        _call(here, said)
+    report: dict[str, Any] = {"id": None, "folder": here.folder, "name": said, "memories": 0, "rules": 0}
+    if not expected(place).exists:
+        return report
+    now, uid = now_ms(), ""
+    former = {before, own} if said else {before}
+    with writing(place) as store, store.unit() as unit:
+        moves = rescoped.planned(unit, former, identified)
+        counts = Counter(kind for kind, *_ in moves)
+        if moves and moving and not dry_run:
+            uid = new_uid(now)
+            what = f"scope name {said}" if said else "scope name --unset"
+            undone.keep_moves(unit, uid, now, what, rescoped.move(unit, moves, now))
+    if uid and counts[rescoped.RULE]:
+        publish(place.data)
+    return report | {"id": uid or None, "memories": counts[rescoped.MEMORY], "rules": counts[rescoped.RULE]}
+
+
+def _call(here: Repository, said: str) -> None:
     path = f"{here.common}/{MARKER}"
     try:
         make_file(path)
@@ -73,7 +106,6 @@ def name(said: str | None) -> tuple[str, str]:
         fsync_folder(here.common)
     except OSError as error:
         raise CannotWrite(f"{path} cannot be written ({error.strerror})") from error
-    return here.folder, said
 
 
 def _meant(catalogue: Catalogue, to: str) -> Scope:

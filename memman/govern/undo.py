@@ -1,5 +1,6 @@
 """Taking back notes, sessions, drains, or all since a time; and taking that back again."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ from memman.providers import builtin_embedder
 from memman.queue.entry import new_uid
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
-from memman.store.sqlite import undone
+from memman.store.sqlite import rescoped, undone
+from memman.upkeep.rules import publish
 
 if TYPE_CHECKING:
     from memman.store.sqlite.store import SqliteStore
@@ -39,7 +41,8 @@ def preview(place: Chosen, asked: Asked) -> dict[str, Any]:
         store = held.enter_context(writing(expected(place)))
         chosen = selected(place, asked, store, queue)
         with suppress(_Seen), store.unit() as unit:
-            report = _report(store, chosen, *_changed(unit, chosen))
+            work, statuses, moves = _changed(unit, chosen)
+            report = _report(store, chosen, work, statuses, moves)
             raise _Seen
     return report
 
@@ -58,16 +61,18 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
         chosen = selected(place, asked, store, view)
         queue = held.enter_context(closing(Queue(place.data)))
         with store.unit() as unit:
-            work, statuses = _changed(unit, chosen)
+            work, statuses, moves = _changed(unit, chosen)
             moved = [row for row, (was, is_) in statuses.items() if (was in HIDDEN) != (is_ in HIDDEN)]
             context.renew(unit, local, store.cell, unit.touched(moved))
-            report = _report(store, chosen, work, statuses) | {"id": uid}
-            _keep(unit, uid, now, chosen, work, report)
+            report = _report(store, chosen, work, statuses, moves) | {"id": uid}
+            _keep(unit, uid, now, chosen, work, moves, report)
             _close(unit, chosen, now)
             queue.put_back(chosen.record.get("notes", ()))  # before it is committed: what waits must never be lost
         queue.let_go(place.name)
         for row in chosen.waiting:
             queue.drop(row["uid"])
+    if moves:
+        publish(place.data)
     return report
 
 
@@ -78,19 +83,24 @@ def listed(place: Chosen) -> list[dict[str, Any]]:
         return [{"id": uid} | {name: one[name] for name in ("at", "what", "did", "undone")} for uid, one in found]
 
 
-def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[Work, dict[int, tuple[str, str]]]":
-    """Change the rows of a store; return that work, and (was, is) of each status that changed."""
+def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[Work, dict[int, tuple[str, str]], list[rescoped.Move]]":
+    """Change the rows of a store; return that work, (was, is) of each status that changed, and what moved."""
     from memman.store.sqlite.undo import Work
 
     work = Work(unit)
     if chosen.stored:
         work.take_back(chosen.stored, now_ms())
     work.reverse(chosen.record.get("images", ()))
-    return work, work.settled()
+    moves = rescoped.move(unit, rescoped.back(chosen.record.get("moved", ())), now_ms())
+    return work, work.settled(), moves
 
 
 def _report(
-    store: "SqliteStore", chosen: Selected, work: "Work", statuses: dict[int, tuple[str, str]]
+    store: "SqliteStore",
+    chosen: Selected,
+    work: "Work",
+    statuses: dict[int, tuple[str, str]],
+    moves: Sequence[rescoped.Move],
 ) -> dict[str, Any]:
     rows = store.reader.rows([*statuses, *work.left])
     became = {
@@ -102,7 +112,10 @@ def _report(
     report: dict[str, Any] = {
         "id": None,
         "what": chosen.what,
-        "memories": [{"id": rows[row].uid, "text": rows[row].text, "became": said} for row, said in became.items()],
+        "memories": [
+            *({"id": rows[row].uid, "text": rows[row].text, "became": said} for row, said in became.items()),
+            *({"id": uid, "text": text, "became": said} for uid, text, said in rescoped.told(store.db, moves)),
+        ],
         "notes": [{"id": row["uid"], "text": row["text"], "became": said} for row, said in notes],
         "left": [
             {"id": rows[row].uid, "text": rows[row].text, "why": why} for row, why in work.left.items() if row in rows
@@ -111,7 +124,15 @@ def _report(
     return report | {"changed": bool(report["memories"] or report["notes"] or work.images())}
 
 
-def _keep(unit: "SqliteUnit", uid: str, now: int, chosen: Selected, work: "Work", report: dict[str, Any]) -> None:
+def _keep(
+    unit: "SqliteUnit",
+    uid: str,
+    now: int,
+    chosen: Selected,
+    work: "Work",
+    moves: Sequence[rescoped.Move],
+    report: dict[str, Any],
+) -> None:
     """Keep what was done under an id, and write the one line of the log."""
     if not report["changed"]:
         return
@@ -124,6 +145,7 @@ def _keep(unit: "SqliteUnit", uid: str, now: int, chosen: Selected, work: "Work"
         "images": work.images(),
         "notes": list(chosen.waiting),
         "put": [row["uid"] for row in chosen.record.get("notes", ())],
+        "moved": moves,
     }
     unit.record = None  # what follows is the undo's own
     undone.keep(unit, uid, record)

@@ -211,6 +211,38 @@ def test_repositories_of_one_name_share_what_they_learn(box, repos):
     assert found(box, other, "is npm used") == []
 
 
+def test_what_a_repository_knew_comes_along_to_its_name(box, repos):
+    """Naming says what stays behind; --move takes memories, folders' and rules along, and undo takes that back."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", NPM)
+    said(box, one, "remember", "--scope", "path:web", "The web folder builds with vite.")
+    said(box, other, "remember", MAKE)
+    assert box.memman("rule", "add", "No pushes.", "--match", "git push", "--do", "deny", cwd=one).returncode == 0
+    box.drain()
+
+    def holds():
+        fires = "deny" in said(box, one, "rule", "test", "git push")
+        return found(box, one, "is npm used"), found(box, one, "what builds the web folder"), fires
+
+    full = ([NPM], ["The web folder builds with vite."], True)
+    assert holds() == full
+    seen = said(box, one, "scope", "name", "acme", "--dry-run")
+    assert "2 memories and 1 rule" in seen
+    assert holds() == full
+    assert "scope name acme --move" in said(box, one, "scope", "name", "acme")
+    assert holds() == ([], [], False)
+    report = json.loads(said(box, one, "scope", "name", "acme", "--move", "--json"))
+    assert (report["memories"], report["rules"]) == (2, 1)
+    assert holds() == full
+    assert found(box, other, "what builds it") == [MAKE]
+    undone = said(box, one, "undo", report["id"])
+    assert holds() == ([], [], False)
+    said(box, one, "undo", undone.rpartition(" ")[2].strip())
+    assert holds() == full
+    assert "moved: 2 memories and 1 rule" in said(box, one, "scope", "name", "--unset", "--move")
+    assert holds() == full
+
+
 def test_a_fact_retires_nothing_of_another_repository(box, repos):
     """The same statement with another value is one fact each; in its own repository it supersedes."""
     one, other = repos("shop"), repos("blog")

@@ -6,6 +6,7 @@ from typing import Any
 
 import apsw
 
+from memman.model.records import Scope
 from memman.secrets import screened
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.unit import SqliteUnit
@@ -59,6 +60,18 @@ def snooze(unit: SqliteUnit, rule: Mapping[str, Any], until: int, at: int) -> No
     unit.db.execute("UPDATE rule SET snoozed_until = ? WHERE uid = ?", (until, rule["uid"]))
     after = {**rule, "snoozed_until": until}
     _log(unit.db, at, VERB + "snooze", rule["uid"], rule, after)
+
+
+def move(unit: SqliteUnit, uid: str, before: Scope, after: Scope, at: int) -> None:
+    """Have a rule hold for another scope."""
+    scope = (screened(after.repository), screened(after.path))
+    unit.db.execute("INSERT INTO scope(repository, path) VALUES (?, ?) ON CONFLICT DO NOTHING", scope)
+    sql = "UPDATE rule SET scope = (SELECT id FROM scope WHERE repository = ? AND path = ?) WHERE uid = ?"
+    unit.db.execute(sql, (*scope, uid))
+    sides = (json.dumps({"scope": side}, ensure_ascii=False) for side in (before, after))
+    unit.db.execute(
+        "INSERT INTO log(at, verb, memory, before, after) VALUES (?, ?, ?, ?, ?)", (at, VERB + "move", uid, *sides)
+    )
 
 
 def count(db: apsw.Connection, hits: Mapping[str, Sequence[int]]) -> None:

@@ -9,6 +9,7 @@ import apsw
 from memman.model.errors import AmbiguousId, UnknownId
 from memman.model.vocabulary import UNDONE
 from memman.store.sqlite.images import GONE, Image, moved, named
+from memman.store.sqlite.rescoped import Move
 from memman.store.sqlite.unit import SqliteUnit
 
 # What a note is that nothing stored is left of, or ever came.
@@ -18,6 +19,14 @@ _GONE = "('purged', 'undone')"
 def keep(unit: SqliteUnit, uid: str, record: Mapping[str, Any]) -> None:
     """Keep what an undo did."""
     unit.set_meta(UNDONE + uid, _json(record))
+
+
+def keep_moves(unit: SqliteUnit, uid: str, at: int, what: str, moves: Collection[Move]) -> None:
+    """Keep what a new name of a repository moved, as an undo that can be undone, and write the one line of the log."""
+    did = f"{len(moves)} moved"
+    record = {"at": at, "what": what, "did": did, "undone": "", "images": [], "notes": [], "put": [], "moved": moves}
+    keep(unit, uid, record)
+    unit.tell(at, "rename", uid, f"{what}: {did}")
 
 
 def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
