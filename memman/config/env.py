@@ -168,6 +168,11 @@ def line_of(name: str, value: str) -> str:
     raise BadConfig(f"{name}: the value cannot be written with both kinds of quotes")
 
 
+def stale_ages(settings: Settings) -> dict[str, str]:
+    """Return after how many days a memory of a category is old."""
+    return dict(part.split("=") for part in settings["MEMMAN_STALE_DAYS"].split(","))
+
+
 def _checked(values: Mapping[str, str | None]) -> dict[str, str | None]:
     """Return `values` by the keys' full names. Raises BadConfig."""
     said = {known(name).name: value for name, value in values.items()}

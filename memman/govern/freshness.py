@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memman.clock import now_ms
-from memman.config.env import Settings
+from memman.config.env import Settings, stale_ages
 from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import veiled
@@ -80,7 +80,7 @@ def stale(place: Chosen, *, limit: int = 20) -> list[dict[str, Any]]:
 
 def ages_of(place: Chosen) -> dict[str, str]:
     """Return after how many days a memory of a category is old."""
-    return dict(part.split("=") for part in Settings.load(place.data)["MEMMAN_STALE_DAYS"].split(","))
+    return stale_ages(Settings.load(place.data))
 
 
 def doubts(reader: SqliteReader, ages: Mapping[str, str], now: int) -> dict[int, dict[int, str]]:

@@ -37,8 +37,8 @@ def end(text: str, option: str) -> int:
     if found is not None and found > now:
         return found
     raise UsageError(
-        f"--{option} takes a time to come: a date like 2026-12-01, a time like 2026-12-01T18:00, 14d, 2w, or words"
-        " like Friday, tomorrow, end of March"
+        f"--{option} takes a time to come: a date like 2026-12-01, a time like 2026-12-01T18:00, 30m, 14d, 2w from now,"
+        " or words like Friday, tomorrow, end of March"
     )
 
 

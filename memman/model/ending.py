@@ -1,58 +1,62 @@
-"""When a statement says that it ends: until Friday, bis Ende März, this week only. Dates in six languages.
+"""When a statement says that it ends: until Friday, bis Ende März, this week only. Dates in eight languages.
 
-Seen from the moment it is said, in local time; a day ends at midnight. Not for the hot path: imports re.
+Seen from the moment it is said, in local time; a day without a time of the clock ends at midnight. Not for the hot
+path: imports re.
 """
 
 import re
+from contextlib import suppress
 from datetime import datetime
 
-from memman.model.days import Days, midnight
+from memman.model import ending_unspaced
+from memman.model.coming import Coming, clock
+from memman.model.days import midnight
 
 _WEEKDAYS = """
-    monday mon montag lundi lunes segunda segunda-feira 周一 星期一
-    tuesday tue tues dienstag mardi martes terça terça-feira 周二 星期二
-    wednesday wed mittwoch mercredi miércoles miercoles quarta quarta-feira 周三 星期三
-    thursday thu thurs donnerstag jeudi jueves quinta quinta-feira 周四 星期四
-    friday fri freitag vendredi viernes sexta sexta-feira 周五 星期五
-    saturday sat samstag sonnabend samedi sábado sabado 周六 星期六
-    sunday sun sonntag dimanche domingo 周日 星期日 周天 星期天
+    monday mon montag lundi lunes segunda segunda-feira понедельник понедельника
+    tuesday tue tues dienstag mardi martes terça terça-feira вторник вторника
+    wednesday wed mittwoch mercredi miércoles miercoles quarta quarta-feira среда среды среду
+    thursday thu thurs donnerstag jeudi jueves quinta quinta-feira четверг четверга
+    friday fri freitag vendredi viernes sexta sexta-feira пятница пятницы пятницу
+    saturday sat samstag sonnabend samedi sábado sabado суббота субботы субботу
+    sunday sun sonntag dimanche domingo воскресенье воскресенья
 """
 _MONTHS = """
-    january jan januar jänner janvier enero janeiro
-    february feb februar février fevrier febrero fevereiro
-    march mar märz maerz mars marzo março
-    april apr avril abril
-    may mai mayo maio
-    june jun juni juin junio junho
-    july jul juli juillet julio julho
-    august aug août aout agosto
-    september sep sept septembre septiembre setembro
-    october oct oktober okt octobre octubre outubro
-    november nov novembre noviembre novembro
-    december dec dezember dez décembre decembre diciembre dezembro
+    january jan januar jänner janvier enero janeiro январь января январе
+    february feb februar février fevrier febrero fevereiro февраль февраля феврале
+    march mar märz maerz mars marzo março март марта марте
+    april apr avril abril апрель апреля апреле
+    may mai mayo maio май мая мае
+    june jun juni juin junio junho июнь июня июне
+    july jul juli juillet julio julho июль июля июле
+    august aug août aout agosto август августа августе
+    september sep sept septembre septiembre setembro сентябрь сентября сентябре
+    october oct oktober okt octobre octubre outubro октябрь октября октябре
+    november nov novembre noviembre novembro ноябрь ноября ноябре
+    december dec dezember dez décembre decembre diciembre dezembro декабрь декабря декабре
 """
 _UNIT_NAMES = {
-    "day": "day days tag tage tagen jour jours día días dia dias",
-    "week": "week weeks woche wochen semaine semaines semana semanas kalenderwoche",
-    "month": "month months monat monats monate monaten mois mes meses mês",
-    "quarter": "quarter quarters quartal quartals quartale trimestre trimestres",
-    "year": "year years jahr jahrs jahres jahre jahren an ans année années año años ano anos",
+    "day": "day days tag tage tagen jour jours día días dia dias день дня дней",
+    "week": "week weeks woche wochen semaine semaines semana semanas kalenderwoche неделя недели неделю неделе недель",
+    "month": "month months monat monats monate monaten mois mes meses mês месяц месяца месяце месяцев",
+    "quarter": "quarter quarters quartal quartals quartale trimestre trimestres квартал квартала квартале",
+    "year": "year years jahr jahrs jahres jahre jahren an ans année années año años ano anos год года году лет",
 }
 _ENDS_OF = {
     "day": "eod", "week": "eow wochenende weekend finde", "month": "eom monatsende", "quarter": "eoq quartalsende",
     "year": "eoy jahresende",
 }  # fmt: skip
 _NUMBER_WORDS = """
-    one a an eine einen ein un une una uno um uma
-    two zwei deux dos dois duas couple
-    three drei trois tres três
-    four vier quatre cuatro quatro
-    five fünf cinq cinco
-    six sechs seis
-    seven sieben sept siete sete
-    eight acht huit ocho oito
-    nine neun neuf nueve nove
-    ten zehn dix diez dez
+    one a an eine einen ein un une una uno um uma один одну одного
+    two zwei deux dos dois duas couple два две двух
+    three drei trois tres três три трёх трех
+    four vier quatre cuatro quatro четыре четырёх
+    five fünf cinq cinco пять пяти
+    six sechs seis шесть шести
+    seven sieben sept siete sete семь семи
+    eight acht huit ocho oito восемь восьми
+    nine neun neuf nueve nove девять девяти
+    ten zehn dix diez dez десять десяти
 """
 
 
@@ -67,19 +71,28 @@ def _by_name(table: dict[str, str]) -> dict[str, str]:
 _DAYS, _MONTHS_BY_NAME = _rows(_WEEKDAYS), {name: n + 1 for name, n in _rows(_MONTHS).items()}
 _UNITS, _ENDINGS = _by_name(_UNIT_NAMES), _by_name(_ENDS_OF)
 _NUMBERS = {name: n + 1 for name, n in _rows(_NUMBER_WORDS).items()}
-_UNTIL = frozenset("until till til through thru bis jusqu'à jusqu'au jusqu'en jusqu'aux jusqu hasta até".split())
-_TODAY = frozenset("today tonight heute aujourd'hui hoy hoje".split())
-_TOMORROW = frozenset("tomorrow morgen demain mañana amanhã".split())
-_END = frozenset("end ende fin final finales fim".split())
+_UNTIL = frozenset(
+    "until till til through thru bis jusqu'à jusqu'au jusqu'en jusqu'aux jusqu hasta até до вплоть по".split()
+)
+_TODAY = frozenset("today tonight heute aujourd'hui hoy hoje сегодня сегодняшнего".split())
+_TOMORROW = frozenset("tomorrow morgen demain mañana amanhã завтра завтрашнего".split())
+_END = frozenset("end ende fin final finales fim конца концу конец".split())
 _NEXT = frozenset(
     """next coming nächste nächsten nächster nächstes kommende kommenden prochain prochaine prochains prochaines
-    próximo próxima próximos próximas""".split()
+    próximo próxima próximos próximas следующий следующая следующего следующей следующую следующие следующих
+    ближайшие ближайших""".split()
 )
-_THIS = frozenset("this current diese diesen dieses dieser cette ce cet esta este nesta neste essa esse".split())
+_THIS = frozenset(
+    """this current diese diesen dieses dieser cette ce cet esta este nesta neste essa esse
+    этот эта этого этой эту этом текущего текущей""".split()
+)
 _ONLY = frozenset(
-    "only just nur lediglich seulement uniquement juste solo sólo solamente únicamente só somente apenas".split()
+    """only just nur lediglich seulement uniquement juste solo sólo solamente únicamente só somente apenas
+    только лишь исключительно""".split()
 )
 _FOR = frozenset("for für pour por para".split())
+# Between a word for only and its time.
+_WITHIN = _FOR | frozenset("in en em dans на в".split())
 _SUBJECTS = frozenset("i you he she it we they who which that".split())
 _WAS = frozenset(("was", "were"))
 # Words before an until that its verb is looked for in.
@@ -87,30 +100,32 @@ _NEAR = 4
 # What may stand between an until and its time, and inside of it.
 _FILLING = frozenset(
     """the of on at in to up and including incl inclusive einschließlich zum zur zu dem den der des das am im le la les
-    l'année du de des el los las del al a à au en o os as do da dos das ao""".split()
+    l'année du de des el los las del al a à au en o os as do da dos das ao до включительно""".split()
 )
-_WORD = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4})?|[^\W_]+(?:[-./'][^\W_]+)*")
+# What may stand between a day and its time of the clock.
+_TO_CLOCK = frozenset("at um las às ao в до on in the of de del da do la por a à am den o".split())
+# When a part of a day ends that is named without an hour.
+_PARTS = {
+    part: hour
+    for hour, parts in (
+        (12, "noon midday morning mittag mittags vormittag morgen früh morgens midi matin mediodía mediodia mañana"),
+        (12, "meio-dia manhã полдень полудня утро утра утром"),
+        (18, "afternoon nachmittag nachmittags après-midi tarde"),
+    )
+    for part in parts.split()
+}
+_HOUR_NAMES = frozenset("am pm a.m p.m uhr h heures horas hs hours часов часа".split())
+_AFTERNOON, _MORNING, _NOON, _MIDNIGHT = frozenset(("pm", "p.m")), frozenset(("am", "a.m")), 12, 24
+_CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d{2})|(h))?(am|pm)?")
+_WORD = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}[t ]\d{2}:\d{2}|\d{1,2}:\d{2}(?:[ap]m)?"
+    r"|\d{1,2}\.\d{1,2}\.(?:\d{4})?|[^\W_]+(?:[-./'][^\W_]+)*"
+)
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª)?")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})?")
-_ISO = re.compile(r"(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?(?:t.*)?")
-_YEARS, _MOST_COUNTED, _LAST_DAY, _MONTHS_IN_YEAR = range(2000, 2200), 400, 31, 12
-_SPAN = {"h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-# Chinese is read by patterns, for it has no blanks.
-_HAN_DAY = "(?P<next>下)?(?:个)?(?:这|本)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
-_HAN_DATE = r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?底?"
-_HAN_UNIT = "(?P<unit>今天|今晚|明天|本周末|周末|这周|本周|下周|本月底|这个月|本月|月底|下个月|今年|年底)"
-_HAN_WHEN = f"(?:{_HAN_DATE}|{_HAN_DAY}|{_HAN_UNIT})"
-_HAN = re.compile(
-    f"(?:直到|截至|截止到?|一直到|[到至]){_HAN_WHEN}"
-    f"|{_HAN_WHEN.replace('?P<', '?P<b')}(?:为止|之前|以前|前有效|内有效)"
-    f"|(?:仅限?|只限?)(?:在|于)?{_HAN_WHEN.replace('?P<', '?P<c')}"
-)
-_HAN_UNITS = {
-    "今天": ("day", 0), "今晚": ("day", 0), "明天": ("day", 1), "本周末": ("week", 0), "周末": ("week", 0),
-    "这周": ("week", 0), "本周": ("week", 0), "下周": ("week", 1), "本月底": ("month", 0), "这个月": ("month", 0),
-    "本月": ("month", 0), "月底": ("month", 0), "下个月": ("month", 1), "今年": ("year", 0), "年底": ("year", 0),
-}  # fmt: skip
-
+_ISO = re.compile(r"(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2})(?:[t ](\d{2}):(\d{2}))?)?(?:t.*)?")
+_YEARS, _MOST_COUNTED, _LAST_DAY = range(2000, 2200), 400, 31
+_SPAN = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 # An end in Unix milliseconds, and after how many words it is told.
 Found = tuple[int, int]
 
@@ -118,7 +133,7 @@ Found = tuple[int, int]
 def ends(text: str, said_at: int) -> int | None:
     """Return when a statement says that it ends, in Unix milliseconds; None where it names no such time to come."""
     try:
-        found = _Statement(text, said_at).end() or _han(text, Days(said_at))
+        found = _Statement(text, said_at).end() or ending_unspaced.end(text, Coming(said_at))
     except (OverflowError, ValueError, OSError):  # no day of the calendar
         return None
     return found if found and found > said_at else None
@@ -130,15 +145,13 @@ def moment(text: str, now: int) -> int | None:
     if said[-1:] in _SPAN and said[:-1].isascii() and said[:-1].isdigit() and len(said) < 6:  # noqa: PLR2004
         return now + int(said[:-1]) * _SPAN[said[-1]]
     if ":" in said:
-        try:
+        with suppress(ValueError, OverflowError, OSError):
             return int(datetime.fromisoformat(said).astimezone().timestamp() * 1000)
-        except (ValueError, OverflowError, OSError):
-            return None
     words = _Statement(said, now)
     try:
         found = words.when(0)
         whole = found is not None and not [word for word in words.words[found[1] :] if word not in _FILLING]
-        return found[0] if found and whole else _han(f"到{said}", Days(now))
+        return found[0] if found and whole else ending_unspaced.whole(said, Coming(now))
     except (OverflowError, ValueError, OSError):
         return None
 
@@ -148,7 +161,7 @@ class _Statement:
 
     def __init__(self, text: str, now: int) -> None:
         self.words = _WORD.findall(text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
-        self.days = Days(now)
+        self.days = Coming(now)
 
     def __getitem__(self, at: int) -> str:
         return self.words[at] if 0 <= at < len(self.words) else ""
@@ -176,11 +189,37 @@ class _Statement:
         return not _WAS.isdisjoint(self.words[max(0, at - _NEAR) : at])
 
     def when(self, at: int) -> Found | None:
-        """Read a time from word `at` on."""
+        """Read a time from word `at` on; a time of the clock stands behind its day or before it."""
+        before = None if self[self._past(at, _TO_CLOCK)] in _TOMORROW else self._clock(at)
+        found = self._time(before[2] if before else at)
+        if not found:
+            return None
+        ends_at, then, whole_day = found
+        told = before or (self._clock(then) if whole_day else None)
+        if not (told and whole_day):
+            return ends_at, then
+        return clock(ends_at, *told[:2]), then if before else told[2]
+
+    def _clock(self, at: int) -> tuple[int, int, int] | None:
+        """Read noon, 6 pm, 18:00, 18 Uhr: the hour, the minute, and where what follows begins."""
+        at = self._past(at, _TO_CLOCK)
+        if self[at] in _PARTS:
+            return _PARTS[self[at]], 0, at + 1
+        found, unit = _CLOCK.fullmatch(self[at]), self[at + 1] if self[at + 1] in _HOUR_NAMES else ""
+        dotted = "." in self[at] and unit != "uhr"
+        if not found or dotted or not (found[2] or found[3] or found[4] or unit):
+            return None
+        hour, minute, half = int(found[1]), int(found[2] or 0), found[4] or unit
+        if half in _AFTERNOON | _MORNING:
+            hour = hour % _NOON + (_NOON if half in _AFTERNOON else 0)
+        return (hour, minute, at + 1 + bool(unit)) if hour <= _MIDNIGHT else None
+
+    def _time(self, at: int) -> tuple[int, int, bool] | None:
+        """Read a time from word `at` on, and say whether it is a day that a clock may tell a part of."""
         at = self._past(at, _FILLING | _THIS if self._unit(at) is None else _FILLING)
         for rule in (self._named, self._date, self._end_of, self._unit, self._month, self._year):
             if found := rule(at):
-                return found
+                return *found, rule in (self._named, self._date)
         return None
 
     def _past(self, at: int, words: frozenset[str]) -> int:
@@ -193,42 +232,27 @@ class _Statement:
         if self[at] in _TODAY | _TOMORROW:
             return self.days.unit("day", -(self[at] in _TOMORROW))[1], at + 1
         at += self[at] in _NEXT
-        return (self.weekday(_DAYS[self[at]]), at + 1) if self[at] in _DAYS else None
-
-    def weekday(self, number: int) -> int:
-        """Return the end of the next such day after today; Monday is 0."""
-        return self.days.unit("day", -((number - self.days.today.tm_wday - 1) % 7 + 1))[1]
+        return (self.days.next_weekday(_DAYS[self[at]]), at + 1) if self[at] in _DAYS else None
 
     def _date(self, at: int) -> Found | None:
         """Read 2026-03-15, 15.3.2026, March 15th, 15 de marzo de 2026."""
         if iso := _ISO.fullmatch(self[at]):
-            year, month, day = (int(part or 0) for part in iso.groups())
-            return self.day_of(year, month, day) if day else self.whole_month(year, month), at + 1
+            year, month, day, hour, minute = (int(part or 0) for part in iso.groups())
+            if not day:
+                return self.days.whole_month(year, month), at + 1
+            ends_at = self.days.day(year, month, day)
+            return clock(ends_at, hour, minute) if iso[4] else ends_at, at + 1
         if dotted := _DOTTED.fullmatch(self[at]):
             day, month, year = (int(part or 0) for part in dotted.groups())
-            return self.day_of(year, month, day), at + 1
+            return self.days.day(year, month, day), at + 1
         then = self._past(at + 1, _FILLING)
         for day_at, month_at in ((at, then), (at + 1, at)):
             day, month = self._number(day_at), _MONTHS_BY_NAME.get(self[month_at], 0)
             if day and month:
                 year_at = self._past(max(day_at, month_at) + 1, _FILLING)
                 year = self._year_at(year_at)
-                return self.day_of(year, month, day), (year_at if year else max(day_at, month_at)) + 1
+                return self.days.day(year, month, day), (year_at if year else max(day_at, month_at)) + 1
         return None
-
-    def day_of(self, year: int, month: int, day: int) -> int:
-        """Return the end of a day, without a year (0) the next such. Raises ValueError."""
-        today = self.days.today
-        year = year or today.tm_year + ((month, day) < (today.tm_mon, today.tm_mday))
-        if not 0 < month <= _MONTHS_IN_YEAR:
-            raise ValueError(f"no month {month}")
-        return self.days.date(year, month, day)[1]
-
-    def whole_month(self, year: int, month: int) -> int:
-        """Return the end of a month, without a year (0) the next such. Raises ValueError."""
-        if not 0 < month <= _MONTHS_IN_YEAR:
-            raise ValueError(f"no month {month}")
-        return self.days.month(year or self.days.today.tm_year + (month < self.days.today.tm_mon), month)[1]
 
     def _end_of(self, at: int) -> Found | None:
         """Read the end of the week, Ende März, EOW."""
@@ -257,14 +281,14 @@ class _Statement:
         year = self._year_at(then)
         after = then + 1 if year else at + 1
         if self[at] in _MONTHS_BY_NAME:
-            return self.whole_month(year, _MONTHS_BY_NAME[self[at]]), after
+            return self.days.whole_month(year, _MONTHS_BY_NAME[self[at]]), after
         if re.fullmatch("q[1-4]", self[at]):
-            return self.whole_month(year, 3 * int(self[at][1])), after
+            return self.days.whole_month(year, 3 * int(self[at][1])), after
         return None
 
     def _year(self, at: int) -> Found | None:
         year = self._year_at(at)
-        return (self.days.month(year, _MONTHS_IN_YEAR)[1], at + 1) if year else None
+        return (self.days.whole_year(year), at + 1) if year else None
 
     def _year_at(self, at: int) -> int:
         year = int(self[at]) if re.fullmatch(r"\d{4}", self[at]) else 0
@@ -277,7 +301,7 @@ class _Statement:
     def _only(self, at: int) -> Found | None:
         """Read only this week, this week only, just for today, for this month."""
         if self[at] in _ONLY | _FOR:
-            then = at + 1 + (self[at + 1] in _FOR)
+            then = at + 1 + (self[at + 1] in _WITHIN)
             return self._current(then)
         found = self._current(at)
         return found if found and self[found[1]] in _ONLY else None
@@ -305,24 +329,3 @@ class _Statement:
         days, months = {"day": (1, 0), "week": (7, 0), "month": (0, 1), "quarter": (0, 3), "year": (0, 12)}[unit]
         t = self.days.today
         return midnight(t.tm_year, t.tm_mon + months * count, t.tm_mday + days * count + 1)
-
-
-def _han(text: str, days: Days) -> int | None:
-    """Read a Chinese end: 直到周五, 3月15日为止, 仅限本周."""
-    found = _HAN.search(text)
-    if not found:
-        return None
-    said = {name.lstrip("bc") if name[1:] in _HAN_GROUPS else name: v for name, v in found.groupdict().items() if v}
-    words = _Statement("", days.now)
-    words.days = days
-    if "unit" in said:
-        unit, ahead = _HAN_UNITS[said["unit"]]
-        return days.unit(unit, -ahead)[1]
-    if "weekday" in said:
-        number = min("一二三四五六日天".index(said["weekday"]), 6)
-        return words.weekday(number) + (_SPAN["w"] if "next" in said else 0)
-    year, month, day = (int(said.get(name, 0)) for name in ("year", "month", "day"))
-    return words.day_of(year, month, day) if day else words.whole_month(year, month)
-
-
-_HAN_GROUPS = frozenset(("year", "month", "day", "next", "weekday", "unit"))

@@ -30,6 +30,16 @@ ENDS = [
     ("在12月15日之前不要合并", "2026-12-16"),
     ("Deploys paused until Friday.", "2026-11-28"),
     ("The freeze was extended until Friday.", "2026-11-28"),
+    ("до пятницы не деплоим", "2026-11-28"),
+    ("Релизы заморожены до 15 декабря.", "2026-12-16"),
+    ("только на этой неделе", "2026-11-30"),
+    ("от понедельника до пятницы", None),
+    ("今週の金曜日まで決済のテスト環境は使えません。", "2026-11-28"),
+    ("12月15日までマージしないでください。", "2026-12-16"),
+    ("年内は新規のDB変更を受け付けない。", "2027-01-01"),
+    ("金曜日までに出してください。", None),
+    ("月曜日から金曜日まで営業", None),
+    ("到下周三为止,测试库由压测组独占。", "2026-12-03"),
     ("We waited until Friday.", None),
     ("The staging site was down until Friday.", None),
     ("The outage lasted from Tuesday noon until Wednesday morning.", None),
@@ -41,15 +51,55 @@ ENDS = [
     ("until 2025-01-01 it was Heroku", None),
     ("until February 30th", None),
 ]
+CLOCKS = [
+    ("Staging is frozen until tomorrow noon.", "11-24 12:00"),
+    ("until noon tomorrow", "11-24 12:00"),
+    ("until Friday at 6 pm", "11-27 18:00"),
+    ("until Friday, 100 builds at most", "11-28 00:00"),
+    ("bis morgen Mittag", "11-24 12:00"),
+    ("bis Freitag 18.30 Uhr", "11-27 18:30"),
+    ("jusqu'à vendredi 18h", "11-27 18:00"),
+    ("hasta mañana a las 18:00", "11-24 18:00"),
+    ("até amanhã ao meio-dia", "11-24 12:00"),
+    ("до пятницы до 18:00", "11-27 18:00"),
+    ("到明天下午3点", "11-24 15:00"),
+    ("明日の正午まで凍結", "11-24 12:00"),
+]
 WHENS = [("2026-11-30", "2026-12-01"), ("Friday", "2026-11-28"), ("end of March", "2027-04-01"), ("nonsense", None)]
 DAY = 86_400_000
 
 
 @pytest.mark.parametrize(("said", "day"), ENDS)
-def test_a_statement_s_end_is_read_in_six_languages(said, day):
+def test_a_statement_s_end_is_read_in_eight_languages(said, day):
     """A date that is named counts to its last minute; what names none, or one that has passed, has no end."""
     found = ends(said, MONDAY)
     assert (found and time.strftime("%Y-%m-%d", time.localtime(found / 1000))) == day
+
+
+@pytest.mark.parametrize(("said", "clock"), CLOCKS)
+def test_a_time_of_the_clock_ends_it_in_the_middle_of_a_day(said, clock):
+    """Noon, 6 pm and 18:00 count, before their day or behind it; of an hour alone nothing is known."""
+    assert time.strftime("%m-%d %H:%M", time.localtime(ends(said, MONDAY) / 1000)) == clock
+    assert moment("Friday 18:00", MONDAY) == moment("2026-11-27T18:00", MONDAY)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use the old label printer driver for now.",
+        "Reviews go to Anna this sprint.",
+        "Vorerst laufen die Backups auf nas-alt.",
+        "当面の間、画像は社内からのみ可能。",
+    ],
+)
+def test_what_holds_only_for_now_ends_some_day(box, text):
+    """It is labelled after the days of context, by default 30; what only quotes such words has no end."""
+    at = time.time_ns() // 1_000_000
+    box.remember(text)
+    box.remember('The "for now" comments in parser.rs are from 2016.')
+    box.drain()
+    sql = "SELECT text, round((ends_at - ?) / 86400000.0) FROM memory LEFT JOIN freshness ON memory = id ORDER BY id"
+    assert box.store(sql, at) == [(text, 30.0), ('The "for now" comments in parser.rs are from 2016.', None)]
 
 
 @pytest.mark.parametrize(("said", "day"), WHENS)
