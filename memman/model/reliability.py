@@ -10,16 +10,33 @@ AGAINST = ("wrong", "stale")
 FEEDBACK = ("helpful", *AGAINST)
 # Most that reliability adds to a hit's score or takes from it, as a share of the score.
 CLAMP = 0.05
+# Half a day: who runs an agent can give it any number of sessions at one sitting, and what they say is one statement.
+APART_MS = 43_200_000
+
+
+def apart(one: int, other: int) -> bool:
+    """Whether two moments are so far apart that what is said then may be independent."""
+    return abs(one - other) >= APART_MS
 
 
 def sessions(evidence: "Iterable[tuple[str, str, int]]") -> tuple[int, int]:
     """Count the sessions for a memory and those against it; of each session the last word counts.
 
-    `evidence` is (kind, session, when), oldest first.
+    What sessions report less than APART_MS after another's report is the same word, said anew; a person's has no
+    session and stands by itself. `evidence` is (kind, session, when), oldest first.
     """
-    last = {session: kind for kind, session, _ in evidence if kind in FOR + AGAINST}
-    against = sum(kind in AGAINST for kind in last.values())
-    return len(last) - against, against
+    last = {session: (kind, at) for kind, session, at in evidence if kind in FOR + AGAINST}
+    reported = sorted((at, kind) for session, (kind, at) in last.items() if session and kind in FEEDBACK)
+    words = [kind for session, (kind, _) in last.items() if not (session and kind in FEEDBACK)]
+    since = 0
+    for at, kind in reported:
+        if since and not apart(at, since):
+            words[-1] = kind
+        else:
+            words.append(kind)
+            since = at
+    against = sum(kind in AGAINST for kind in words)
+    return len(words) - against, against
 
 
 def reliability(supporting: int, opposing: int) -> float:

@@ -1,4 +1,4 @@
-"""Who bears out what only an agent has said: the user's own words, or a session that had not been shown it.
+"""Who bears out what only an agent has said: the user's own words, or another day's session that had not been shown it.
 
 Nearness counts for nothing here, and an echo neither: what is borne out is put before models unmarked.
 """
@@ -6,6 +6,7 @@ Nearness counts for nothing here, and an echo neither: what is borne out is put 
 from collections.abc import Iterable, Iterator, Sequence
 
 from memman.model.records import Note
+from memman.model.reliability import apart
 from memman.model.terms import respelled
 from memman.pipeline.comparison import numbers, says
 from memman.pipeline.fidelity import faithful, original
@@ -68,13 +69,16 @@ def _by_others(tools: Tools, plan: Plan, n: int, rows: Iterable[MemoryRow]) -> I
         theirs = _session(row.origin)
         if row.source == "user":
             yield -1 - n, theirs
-        elif session and theirs and theirs != session and not _shown(tools, note, row):
+        elif session and theirs and theirs != session and _independent(tools, note, row):
             yield from ((-1 - n, theirs), (row.id, session))
 
 
-def _shown(tools: Tools, note: Note, row: MemoryRow) -> bool:
+def _independent(tools: Tools, note: Note, row: MemoryRow) -> bool:
+    """Whether a note was made at another sitting than a memory, in a session that had not been shown it."""
+    if not apart(note.queued_at, row.valid_from):
+        return False
     shown = tools.reader.shown_in(note.provenance.session, [row.id])
-    return bool(shown) or row.uid in note.shown or row.note in note.shown
+    return not (shown or row.uid in note.shown or row.note in note.shown)
 
 
 def _session(origin: str) -> str:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from memman.model.reliability import CLAMP, factor, reliability, sessions
+from memman.model.reliability import APART_MS, CLAMP, factor, reliability, sessions
 from memman.model.worth import BOUND, Kept, worth
 
 DAY = 86_400_000
@@ -29,10 +29,22 @@ def test_worth_falls_with_age_and_rises_with_use_up_to_a_cap():
     assert worth(Kept(3, now - 470 * DAY), now) < BOUND < worth(Kept(3, now - 460 * DAY), now)
 
 
-def test_reliability_is_that_of_sessions_and_moves_a_score_by_the_clamp_at_most():
+def test_each_session_counts_once():
     """Each session counts once, by its last word; nothing that is no report counts."""
-    said = [("helpful", "a", 1), ("said", "a", 2), ("wrong", "b", 3), ("helpful", "b", 4), ("stale", "c", 5)]
-    assert sessions([*said, ("shown", "d", 6)]) == (2, 1)
+    said = [("helpful", "a", 1), ("said", "a", 2), ("wrong", "b", 3), ("helpful", "b", 4), ("stale", "c", 4 + APART_MS)]
+    assert sessions([*said, ("shown", "d", 6 + APART_MS)]) == (2, 1)
+
+
+def test_sessions_of_one_sitting_report_once():
+    """However many an agent has within half a day: the last word counts, and a person's and another day's beside it."""
+    sitting = [("helpful", name, 10 + n) for n, name in enumerate("abc")]
+    assert sessions([*sitting, ("wrong", "d", 9 + APART_MS)]) == (0, 1)
+    assert sessions([*sitting, ("wrong", "d", 10 + APART_MS)]) == (1, 1)
+    assert sessions([*sitting, ("wrong", "", 20)]) == (1, 1)
+
+
+def test_reliability_is_a_mean_that_moves_a_score_by_the_clamp_at_most():
+    """Nothing said is 0.5."""
     assert reliability(0, 0) == 0.5
     assert reliability(2, 1) == 0.6
     assert 1 - CLAMP < factor(reliability(0, 10**6)) < factor(reliability(10**6, 0)) < 1 + CLAMP
@@ -83,7 +95,10 @@ PAIR = ("The billing service keeps invoices in Redis.", "The billing service sen
 
 
 def test_reports_move_a_score_within_the_clamp_and_are_shown(box):
-    """A session counts once, by its last word; scores stay in order, and a recall as of before knows nothing of it."""
+    """A session counts once, by its last word, and sessions of one sitting as one.
+
+    Scores stay in order, and a recall as of before knows nothing of it.
+    """
     for text in PAIR:
         box.remember(text, category="fact")
     box.drain()
@@ -96,6 +111,8 @@ def test_reports_move_a_score_within_the_clamp_and_are_shown(box):
         told(box, "insights", "feedback", first["uid"], "helpful")
         told(box, "insights", "feedback", first["uid"], "wrong")
     assert box.store("SELECT kind, session FROM evidence ORDER BY session") == [("wrong", "a"), ("wrong", "b")]
+    assert json.loads(told(box, *query))["hits"][0]["reliability"] == 1 / 3
+    box.alter("UPDATE evidence SET at = at - 43200000 WHERE session = 'a'")
     after = {hit["uid"]: hit for hit in json.loads(told(box, *query))["hits"]}
     assert [hit["score"] for hit in after.values()] == sorted((hit["score"] for hit in after.values()), reverse=True)
     assert after[first["uid"]]["reliability"] == 0.25

@@ -96,9 +96,17 @@ def test_an_agent_that_repeats_its_user_is_borne_out_at_once(box):
     assert LABEL not in box.memman("insights", "list").stdout
 
 
-@pytest.mark.parametrize(("session", "shown", "count"), [("two", False, 1), ("two", True, 0), ("one", False, 0)])
-def test_an_independent_session_bears_it_out(noted, session, shown, count):
-    """An agent of another session says the same; one that was shown the memory only echoes it, like its own session."""
+@pytest.mark.parametrize(
+    ("session", "hours", "shown", "count"),
+    [("two", 12, False, 1), ("two", 11, False, 0), ("two", 12, True, 0), ("one", 12, False, 0)],
+)
+def test_an_independent_session_bears_it_out(noted, session, hours, shown, count):
+    """An agent of another session says the same half a day later.
+
+    One that was shown the memory only echoes it, like its own session; and at one sitting an agent has what sessions
+    it likes.
+    """
+    noted.alter("UPDATE memory SET valid_from = valid_from - ?", hours * 3_600_000)
     if shown:
         noted.alter("INSERT INTO shown(memory, session, way, at) VALUES (1, 'two', 'prompt', 0)")
     found = remember(noted, SAID, session)
