@@ -280,8 +280,8 @@ KEYS: dict[str, Key] = {
             "MEMMAN_CAPTURE",
             "",
             "What hooks save from an agent's turns: off, corrections (what the user corrects, prefers or decides), "
-            "turns (whatever the model finds worth keeping) or ask (corrections, once you have approved them with "
-            "`memman review`). Unset: turns with a key, else corrections.",
+            "turns (whatever the model finds worth keeping) or ask (corrections, and what agents note themselves, once "
+            "you have approved them with `memman review`). Unset: turns with a key, else corrections.",
             _one_of("off", "corrections", "turns", "ask"),
             amiss="off",
         ),

@@ -19,6 +19,7 @@ from memman.pipeline.freshness import files
 from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
+from memman.pipeline.proposed import waiting
 from memman.pipeline.scope import ends, scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, vouches, whose
 from memman.store.protocols import Reader, Store, Unit
@@ -40,10 +41,11 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
         tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
     named = await asyncio.to_thread(files, plan.note, plan.facts)
     pieces = borne_out(tools, plan)
+    asked = waiting(tools, plan)
     with tools.store.unit() as unit:
         if missed(tools, plan):
             raise Overtaken
-        outcome = _stored(tools, tools.store, unit, plan, named, pieces, now)
+        outcome = _stored(tools, tools.store, unit, plan, named, pieces, asked, now)
     return replace(plan, outcome=outcome)
 
 
@@ -54,6 +56,7 @@ def _stored(
     plan: Plan,
     named: Sequence[Mapping[str, str]],
     pieces: Sequence[Piece],
+    asked: Container[int],
     now: int,
 ) -> Outcome:
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
@@ -65,7 +68,10 @@ def _stored(
     fresh = [
         n
         for n, fact in enumerate(plan.facts)
-        if n not in known and (not fact.left_of or fact.left_of in ended) and not tools.gone(plan.note, fact.text)
+        if n not in known
+        and n not in asked
+        and (not fact.left_of or fact.left_of in ended)
+        and not tools.gone(plan.note, fact.text)
     ]
     outcome = "stored" if fresh else "known" if known else "nothing"
     if not unit.receipt(plan.note, now, outcome, len(fresh), tools.drain, json.dumps(_models(tools, plan))):

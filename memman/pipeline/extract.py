@@ -1,5 +1,6 @@
 """Note → facts, with category, importance, entities, keywords and summary in the same call."""
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, distinct, fact, l
 from memman.pipeline.judged import EVERYTHING
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.prompts import digest, prompt, quoted
+from memman.pipeline.proposed import rejected
 from memman.pipeline.replies import clean, listed
 from memman.pipeline.scope import scoped
 from memman.pipeline.trust import source, weighed
@@ -24,7 +26,7 @@ MAX_FACTS = 64
 SCHEMA = listing(FIELDS, MAX_FACTS)
 _SCHEMA_TEXT = json.dumps(SCHEMA)
 # Why a fact waits where the settings say so.
-_ASK = "what turns leave is asked about first"
+_ASK = "what turns leave and agents note is asked about first"
 
 
 def version(tools: Tools) -> str:
@@ -42,15 +44,19 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
         return replace(plan, facts=())
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
     facts = tuple(fact for fact in facts if not tools.gone(note, fact.text))
-    facts = _admitted(tools, note, await weighed(tools, note, facts))
+    facts = await asyncio.to_thread(_admitted, tools, note, await weighed(tools, note, facts))
     return replace(plan, facts=await scoped(tools, note, facts))
 
 
 def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Leave out what a person rejected, unless the user says it; of what a turn leaves they may want to be asked."""
-    rejected = tools.reader.rejected(one.text for one in facts if source(note, one) != "user")
-    ask = tools.capture == "ask" and note.channel != "note"
-    kept = (one for one in facts if one.text not in rejected)
+    """Leave out what a person rejected, unless the user says it.
+
+    What turns leave, and agents note, they may want to be asked about: then the user's own words in a turn count as
+    well as asked about, and rejected.
+    """
+    ask = tools.capture == "ask" and (note.channel != "note" or (note.provenance.agent and not note.hints.replaces))
+    gone = rejected(tools, [one.text for one in facts if ask or source(note, one) != "user"])
+    kept = (one for one in facts if one.text not in gone)
     return tuple(replace(one, held=one.held or _ASK) if ask else one for one in kept)
 
 

@@ -161,6 +161,61 @@ def test_what_turns_leave_is_asked_about_first(box):
     box.remember("The wiki is in Notion.")
     box.drain()
     (one,) = waiting(box)
-    assert (one["why"], one["source"]) == ("what turns leave is asked about first", "user")
+    assert (one["why"], one["source"]) == ("what turns leave and agents note is asked about first", "user")
     box.memman("review", "approve", one["uid"])
     assert len(box.store("SELECT 1 FROM memory WHERE status = 'current'")) == 2
+
+
+TURN = {"channel": "turn", "reply": ""}
+RULE = "no, always use pnpm here, never npm"
+AGAIN = "pnpm only here please, don't use npm"
+
+
+def test_what_turns_leave_is_asked_about_once(box):
+    """While it waits it is not proposed a second time, in one drain or another, in the same or in other words."""
+    box.configure(CAPTURE="ask")
+    for session in ("one", "two"):
+        box.remember(RULE, session=session, **TURN)
+    box.drain()
+    box.remember(RULE.upper(), session="three", **TURN)
+    box.remember(AGAIN, session="four", **TURN)
+    box.drain()
+    (one,) = waiting(box)
+    box.memman("review", "approve", one["uid"])
+    box.remember(RULE, session="five", **TURN)
+    box.drain()
+    assert waiting(box) == []
+
+
+def test_what_was_rejected_there_is_not_asked_about_again(box):
+    """Nor are the same words in another turn, or others that say the same; what says something else is."""
+    box.configure(CAPTURE="ask")
+    box.remember(RULE, session="one", **TURN)
+    box.drain()
+    box.memman("review", "reject", waiting(box)[0]["uid"])
+    box.remember(RULE, session="two", **TURN)
+    box.remember(AGAIN, session="three", **TURN)
+    box.drain()
+    assert waiting(box) == []
+    box.remember("no, always use npm here, never pnpm", session="four", **TURN)
+    box.drain()
+    assert len(waiting(box)) == 1
+
+
+def test_what_was_rejected_is_not_proposed_in_other_words(noted):
+    """The judge knows it again."""
+    box, uid = noted
+    box.memman("review", "reject", uid)
+    remember(box, "For new packages the user prefers pnpm to npm.", "two", category="preference")
+    assert statuses(box) == {SAID: "forgotten"}
+    remember(box, "The user prefers npm over pnpm for every new package.", "two", category="preference")
+    assert len(statuses(box)) == 2
+
+
+def test_what_an_agent_notes_is_asked_about_too(box):
+    """With MEMMAN_CAPTURE=ask; a person's own note is not."""
+    box.configure(CAPTURE="ask")
+    remember(box, SAID, "one", category="preference")
+    box.remember("The wiki is in Notion.")
+    box.drain()
+    assert statuses(box) == {SAID: "review", "The wiki is in Notion.": "current"}
