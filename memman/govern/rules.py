@@ -1,5 +1,6 @@
 """Rules: constraints and lessons that a person sets, changes and takes away."""
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -7,7 +8,7 @@ from secrets import token_hex
 from typing import Any
 
 from memman.clock import now_ms
-from memman.config import scope
+from memman.config import scope, stores
 from memman.config.schedule import refuse_stopped
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, expected, looking, standing, steadily, writing
@@ -191,7 +192,11 @@ def _scope(said: str | None) -> Scope:
         return Scope()
     if not here.repository:
         raise UsageError("this folder is not in a git repository: use --scope personal, or go there")
-    return Scope(here.repository, asked.removeprefix(scope.PATH) if asked.startswith(scope.PATH) else "")
+    folder = scope.path_of(asked)
+    root = around.root if (around := stores.here()) else ""
+    if folder and not os.path.isdir(f"{root}/{folder}"):
+        raise UsageError(f"there is no folder {folder} in {root}: a rule for it would never hold")
+    return Scope(here.repository, folder)
 
 
 def _end(text: str) -> int:

@@ -1,10 +1,12 @@
 """Whether a rule's pattern matches a command line: its words, whole and in order, in one simple command.
 
-Between two words of a pattern may stand options of the command with their values, and nothing else; options of the
-pattern may stand anywhere. `*` is any words, or within a word any letters; `a | b` is two commands in a row. The hook
-and `rule test` ask the same function. Safe on the hot path.
+The first is a program that is run, and not an argument. Between two words of a pattern may stand options of the command
+with their values, and nothing else; options of the pattern may stand anywhere. `*` is any words, or within a word any
+letters; `a | b` is two commands in a row. The hook and `rule test` ask the same function. Safe on the hot path.
 """
 
+from memman.model.position import places, unversioned
+from memman.model.same_options import canonical, renamed
 from memman.model.shell import REDIRECTION, Command, base, commands, option
 
 TYPE_CHECKING = False
@@ -28,12 +30,16 @@ def matches(pattern: list[Command], line: list[Command]) -> bool:
     last = len(line) - len(pattern)
     return bool(pattern) and any(
         all(
-            _found(wanted.words, lines[first + n], spoken[first + n])
+            _found(*_cased(wanted.words, lines[first + n], folded=line[first + n].folded), spoken[first + n])
             and (n == len(pattern) - 1 or line[first + n].piped or not wanted.piped)
             for n, wanted in enumerate(pattern)
         )
         for first in range(last + 1)
     )
+
+
+def _cased(wanted: list[str], words: list[str], *, folded: bool) -> tuple[list[str], list[str]]:
+    return ([word.lower() for word in wanted], [word.lower() for word in words]) if folded else (wanted, words)
 
 
 def _words_before(command: Command) -> list[str]:
@@ -60,16 +66,23 @@ def _plain(word: str) -> str:
 
 
 def _found(wanted: list[str], words: list[str], spoken: int) -> bool:
-    """Whether a pattern's words stand in a command: from a word that may be run, and not in what is only spoken of."""
-    if wanted[0] == ANY or wanted[0][:1] == REDIRECTION:
-        return _rest(wanted, words, 0, 0, loose=True)
-    if option(wanted[0]):
-        return _rest(wanted, words[:spoken], 0, 0, loose=True)
+    """Whether a pattern's words stand in a command: from a program that is run, and not in what is only spoken of."""
+    names = canonical([base(word) for word in wanted if not option(word)])
+    asked = renamed(wanted, names)
+    if asked[0] == ANY or asked[0][:1] == REDIRECTION:
+        return _rest(asked, renamed(words, names), 0, 0, loose=True)
+    if option(asked[0]):
+        return _rest(asked, words[:spoken], 0, 0, loose=True)
     return any(
-        _same(wanted[0], words[at] if "/" in wanted[0] else base(words[at]) or words[at])
-        and _rest(wanted[1:], words, at + 1, at + 1, loose=False)
-        for at in range(min(spoken, len(words)))
+        _named_program(asked[0], words[at]) and _rest(asked[1:], renamed(words[at + 1 :], names), 0, 0, loose=False)
+        for at in places(words)
     )
+
+
+def _named_program(wanted: str, word: str) -> bool:
+    """Whether a word is a program of that name, wherever it lies, in whatever version: pip3.12 is pip."""
+    name = word if "/" in wanted else base(word) or word
+    return _same(wanted, name) or (not wanted[-1:].isdigit() and _same(wanted, unversioned(name)))
 
 
 def _rest(wanted: list[str], words: list[str], at: int, first: int, *, loose: bool) -> bool:

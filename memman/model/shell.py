@@ -19,21 +19,34 @@ _BLANKS = " \t\r"
 _OPTION, _ANY = "c", ""
 _RUNNERS = dict.fromkeys(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "su", "script"), _OPTION)
 _RUNNERS |= dict.fromkeys(("eval", "ssh", "watch", "trap"), _ANY)
+# Clients that run a string as SQL, and the options that it stands behind; '' where it may be any argument.
+_SQL = {
+    "psql": ("-c", "--command"),
+    "mysql": ("-e", "--execute"),
+    "mariadb": ("-e", "--execute"),
+    "sqlite3": ("",),
+    "duckdb": ("-c", ""),
+    "clickhouse-client": ("-q", "--query"),
+    "cqlsh": ("-e", "--execute"),
+    "sqlcmd": ("-q", "-Q"),
+    "snowsql": ("-q", "--query"),
+}
 # Programs, and words of a shell, that show or name what they are told, and run none of it.
 _TALKERS = frozenset(
     "alias apropos case cowsay echo figlet for help info logger man print printf say tldr type".split()
     + "whatis whereis which".split()
 )
 _DEEPEST = 8
+_BARE = str.maketrans({"\n": " ", "`": " ", '"': " "})
 
 
 class Command:
-    """A simple command: its words, and whether its output goes into the next one."""
+    """A simple command: its words, and whether its output goes into the next one. One `folded` is SQL, of any case."""
 
-    __slots__ = ("piped", "words")
+    __slots__ = ("folded", "piped", "words")
 
-    def __init__(self, words: list[str], *, piped: bool) -> None:
-        self.words, self.piped = words, piped
+    def __init__(self, words: list[str], *, piped: bool, folded: bool = False) -> None:
+        self.words, self.piped, self.folded = words, piped, folded
 
     @property
     def spoken(self) -> int:
@@ -78,11 +91,27 @@ def _told(words: list[str]) -> "Iterator[str]":
             )
 
 
-class _Reader:
-    """Reads one text; the commands inside its words are read by others."""
+def _queries(words: list[str]) -> "Iterator[str]":
+    """Return the strings that a command has a client run as SQL."""
+    at = next((n for n, word in enumerate(words) if base(word) in _SQL), len(words))
+    for name in _SQL.get(base(words[at]), ()) if at < len(words) else ():
+        for flag, said in zip(words[at:], words[at + 1 :], strict=False):
+            if flag in (REDIRECTION + "<<<", *_HEREDOCS) or (flag == name and name):
+                yield said
+            elif name[:2] == "--" and said.startswith(name + "="):
+                yield said[len(name) + 1 :]
+            elif len(name) == len("-c") and said.startswith(name) and len(said) > len(name):
+                yield said[len(name) :]
+            elif not name and " " in said:
+                yield said
 
-    def __init__(self, text: str, found: list[Command], depth: int) -> None:
-        self.text, self.found, self.depth = text.replace("\\\n", ""), found, depth
+
+class _Reader:
+    """Reads one text; the commands inside its words are read by others. SQL is read as one line, without its quotes."""
+
+    def __init__(self, text: str, found: list[Command], depth: int, *, folded: bool = False) -> None:
+        text = text.translate(_BARE) if folded else text.replace("\\\n", "")
+        self.text, self.found, self.depth, self.folded = text, found, depth, folded
         self.words: list[str] = []
         self.word: list[str] | None = None
         # Here-documents whose bodies begin at the next line: where their mark stands, and the words it stands among.
@@ -209,14 +238,22 @@ class _Reader:
         if not words:
             return
         fed = self.found[-1] if self.found and self.found[-1].piped else None
-        self.found.append(Command(words, piped=piped))
-        if self.depth >= _DEEPEST:
+        self.found.append(Command(words, piped=piped, folded=self.folded))
+        if self.depth >= _DEEPEST or self.folded:
             return
         said = [*_told(words[: self.found[-1].spoken])]
         if fed is not None and _RUNNERS.get(base(words[0])) == _OPTION:
             said += [word for word in fed.words if " " in word]
         for text in said:
             _Reader(text, self.found, self.depth + 1).read(0, "")
+        queries = [*_queries(words)]
+        if fed is not None and base(words[0]) in _SQL:
+            queries += [word for word in fed.words if " " in word]
+        for text in queries:
+            told: list[Command] = []
+            _Reader(text, told, self.depth + 1, folded=True).read(0, "")
+            # Alone, and as what the client is told.
+            self.found += [*told, *(Command([*words, *one.words], piped=False, folded=True) for one in told)]
 
 
 def _upto(text: str, end: str, at: int) -> int:

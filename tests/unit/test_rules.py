@@ -18,7 +18,8 @@ CASES = {
          "git push --repo=github", "timeout 10 git push github", "bash <<EOF\ngit push github\nEOF",
          "echo 'git push github' | bash", "ssh host 'cd x; git push github'"),
         ("git push githubmirror", "git push; github", "echo git push github", "echo 'git push github'",
-         "git commit -m 'git push github'", "git stash push github", "git push origin github", "# git push github",
+         "git commit -m 'git push github'", "touch git push github", "grep -r git push github",
+         "sudo touch git push github",         "git stash push github", "git push origin github", "# git push github",
          "cat <<EOF\ngit push github\nEOF", "git push | github", "git-push github", "git push github/x",
          "X='git push github'", "mygit push github", "git push origin main && git fetch github"),
     ),
@@ -27,7 +28,25 @@ CASES = {
          "rm -rf -- /", "find . -exec rm -rf / \\;"),
         ("echo farm -rf /x", "rm -rf /x", "rm -r /", "rm -rf ./x", "rm -f /"),
     ),
-    "git push --force": (("git push origin main --force",), ("git push --force-with-lease", "git push -f")),
+    "git push --force": (
+        ("git push origin main --force", "git push -f", "sudo -u ci git push -uf origin main"),
+        ("git push --force-with-lease", "git fetch -f", "git push -F"),
+    ),
+    "rm -rf": (("rm -Rf x", "rm -fR x", "rm -R --force x"), ("rm -R x", "grep -Rf x")),
+    "pip install": (
+        ("pip3 install x", "pip3.12 install x", "python3.11 -m pip install x", "uv run pip install x"),
+        ("pipx install x", "conda install pip", "python pip install x"),
+    ),
+    "DROP TABLE": (
+        ('psql -c "DROP TABLE users"', "psql -h db shop --command='drop table users'",
+         "mysql -e 'SELECT 1; DROP\nTABLE x'",
+         "echo 'DROP TABLE x;' | psql", "psql <<EOF\nDROP TABLE x;\nEOF", "sqlite3 app.db 'DROP TABLE x'",
+         "ssh db 'psql -c \"DROP TABLE x\"'", "docker exec db psql -c 'DROP TABLE x'"),
+        ("git commit -m 'DROP TABLE x'", "grep -rn 'DROP TABLE' .", "psql -c 'DROP INDEX x'",
+         "psql -c 'SELECT drop_table'"),
+    ),
+    "psql *prod* DROP TABLE": (("psql -h prod-db -c 'drop table x'",), ("psql -h stage -c 'DROP TABLE x'",)),
+    "timeout 9": (("timeout 9 make",), ("time out 9",)),
     "kubectl delete -n prod": (
         ("kubectl -n prod delete pod x", "kubectl delete pod web -n prod"), ("kubectl delete pod prod -n dev",),
     ),
@@ -46,6 +65,17 @@ def test_a_pattern_matches_what_a_person_means(pattern):
     meant, near = ([matches(parsed(pattern), commands(line)) for line in lines] for lines in CASES[pattern])
     assert [line for line, found in zip(CASES[pattern][0], meant, strict=True) if not found] == []
     assert [line for line, found in zip(CASES[pattern][1], near, strict=True) if found] == []
+
+
+def test_a_rule_is_for_a_folder_that_is_there(box, tmp_path):
+    """Another would never hold, and is refused in one line."""
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / "web").mkdir()
+    done = box.memman("rule", "add", "No pushes.", "--match", "git push", "--scope", "path:wbe", cwd=tmp_path / "shop")
+    assert done.returncode == 2
+    assert "there is no folder wbe" in done.stdout + done.stderr
+    add_here = ("rule", "add", "No pushes.", "--match", "git push", "--scope", "path:web")
+    assert box.memman(*add_here, cwd=tmp_path / "shop").returncode == 0
 
 
 BROKEN = ("", "'", '"', "$(", "`", "a <<", "((", ")", "\\", "${x", "a <<E\nb", "|", ";;", "\0 a", "(" * 999, "$(" * 999)

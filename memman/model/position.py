@@ -1,0 +1,100 @@
+"""Where in a simple command a program may stand that it runs: first, or behind one that runs what it is told.
+
+`sudo -u x git push`, `timeout 9 git push` and `kubectl exec pod -- git push` run git; `touch git push` does not. Safe
+on the hot path.
+"""
+
+from memman.model.shell import base, option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What runs the words behind it: its first words, how many of its own arguments come before those, and its options that
+# have a value; ? where any may have one.
+_TABLE = """
+    ! 0|{ 0|do 0|elif 0|else 0|if 0|then 0|until 0|while 0|time 0 -f -o|builtin 0|command 0|exec 0 -a|nohup 0
+    setsid 0|sudo 0 -u -g -h -p -C -r -t -T -U -D --user --group --host --prompt --chdir|doas 0 -u -C
+    env 0 -u -C --unset --chdir|nice 0 -n --adjustment|ionice 0 -c -n -p|stdbuf 0 -i -o -e|caffeinate 0 -t -w
+    timeout 1 -k -s --kill-after --signal|xargs 0 -I -n -P -L -d -a -s -E|parallel 0 ?|watch 0 -n|entr 0
+    flock 1 -w -E|chroot 1 ?|gosu 1|su-exec 1|strace 0 -e -o -p|ltrace 0 -e -o|perf stat 0 ?|taskset 1|chrt 1
+    unshare 0 ?|systemd-run 0 ?|systemd-inhibit 0 ?|proxychains 0|proxychains4 0|torsocks 0|unbuffer 0|firejail 0
+    faketime 1|script 0 -c|ssh 1 -p -i -l -o -F -J -L -R -D -b -c -E -W|mosh 1 ?|nsenter 0 ?|sshpass 0 -p -f
+    docker run 1 ?|docker exec 1 ?|docker compose run 1 ?|docker compose exec 1 ?|docker-compose run 1 ?
+    docker-compose exec 1 ?|podman run 1 ?|podman exec 1 ?|kubectl exec 1 ?|oc exec 1 ?|heroku run 0 ?
+    npx 0 -p --package|bunx 0|pnpx 0|uvx 0 --from --with|pipx run 0 --spec|npm exec 0 ?|pnpm exec 0|pnpm dlx 0
+    yarn exec 0|yarn dlx 0|bun x 0|bundle exec 0|uv run 0 ?|poetry run 0|pipenv run 0|pdm run 0|hatch run 0
+    rye run 0|conda run 0 -n -p|mise exec 0 ?|rbenv exec 0|pyenv exec 0|nvm exec 1|direnv exec 1|python -m 0
+    python3 -m 0|py -m 0
+"""
+_ANY = "?"
+# How options of find begin what it runs.
+_FINDERS = frozenset(("fd", "find"))
+_EXEC = frozenset(("-exec", "-execdir", "-ok", "-okdir", "-x", "-X"))
+# Words of other programs that run what stands behind a --.
+_RUN = frozenset(("exec", "run"))
+
+
+def _parsed(table: str) -> "dict[str, list[tuple[list[str], int, frozenset[str]]]]":
+    found: dict[str, list[tuple[list[str], int, frozenset[str]]]] = {}
+    for line in table.replace("\n", "|").split("|"):
+        words = line.split()
+        if words:
+            at = next(n for n, word in enumerate(words) if word.isdigit())
+            found.setdefault(words[0], []).append((words[1:at], int(words[at]), frozenset(words[at + 1 :])))
+    return found
+
+
+_RUNS = _parsed(_TABLE)
+_NONE: frozenset[str] = frozenset()
+
+
+def places(words: list[str]) -> list[int]:
+    """Return the numbers of the words that may be a program, in order."""
+    found: set[int] = set()
+    seen: set[tuple[int, int]] = set()
+    left = [(0, 0, _NONE)]
+    while left:
+        at, own, valued = left.pop()
+        if at >= len(words) or (at, own) in seen:
+            continue
+        seen.add((at, own))
+        word = words[at]
+        if option(word):
+            redirected = word[:1] != "-"
+            if not redirected and not (word.endswith("=") or word in valued):
+                left.append((at + 1, own, valued))
+            if redirected or word.endswith("=") or word in valued or (_ANY in valued and word != "--"):
+                left.append((at + 2, own, valued))
+        elif _assigned(word):
+            left.append((at + 1, own, valued))
+        elif own:
+            left.append((at + 1, own - 1, valued))
+        else:
+            found.add(at)
+            left += _behind(words, at)
+    return sorted(found)
+
+
+def _behind(words: list[str], at: int) -> "Iterator[tuple[int, int, frozenset[str]]]":
+    """Yield where what a program runs may begin, how many of its own arguments stand before, and its valued options."""
+    name = base(words[at])
+    for rest, own, valued in _RUNS.get(name, _RUNS.get(unversioned(name), [])):
+        if words[at + 1 : at + 1 + len(rest)] == rest:
+            yield at + 1 + len(rest), own, valued
+    if name in _FINDERS:
+        yield from ((n + 1, 0, _NONE) for n in range(at + 1, len(words)) if words[n] in _EXEC)
+    if "--" in words[at + 1 :]:
+        dashes = words.index("--", at + 1)
+        if not _RUN.isdisjoint(words[at + 1 : dashes]):
+            yield dashes + 1, 0, _NONE
+
+
+def unversioned(name: str) -> str:
+    """Return the name of a program without a version behind it: pip3.12 is pip."""
+    return name.rstrip("0123456789.") or name
+
+
+def _assigned(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return equals != "" and name.isidentifier()
