@@ -6,10 +6,9 @@ import click
 
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import ago, as_data, short, table, when
+from memman.cli.show import ago, as_data, labelled, short, table, text, when
 from memman.model.errors import UsageError
 from memman.model.reliability import FEEDBACK
-from memman.model.text import sourced
 from memman.model.worth import BOUND
 
 Records = list[dict[str, Any]]
@@ -63,7 +62,7 @@ def stale(limit: int, as_json: bool) -> None:
     """List memories that may be out of date: past their end, with changed files, reported, or old."""
     from memman.govern import freshness as govern
 
-    _listed(govern.stale(place(), limit=limit), as_json=as_json)
+    _listed(govern.stale(place(), limit=limit), "nothing is out of date, as far as can be told", as_json=as_json)
 
 
 @click.command()
@@ -91,7 +90,8 @@ def candidates(below: float, limit: int, as_json: bool) -> None:
     """
     from memman.govern import retention as govern
 
-    _listed(govern.candidates(place(), below=below, limit=limit), as_json=as_json)
+    records = govern.candidates(place(), below=below, limit=limit)
+    _listed(records, f"no memory is worth less than {below:g}", as_json=as_json)
 
 
 @click.command()
@@ -123,9 +123,11 @@ def _done(records: Records, said: str, otherwise: str, *, as_json: bool) -> None
         table([(said if one["changed"] else otherwise, short(one["id"]), one["text"]) for one in records])
 
 
-def _listed(records: Records, *, as_json: bool) -> None:
+def _listed(records: Records, otherwise: str, *, as_json: bool) -> None:
     if as_json:
         as_data(records)
+    elif not records:
+        text(otherwise)
     else:
         table(map(listed_row, records))
 
@@ -133,7 +135,7 @@ def _listed(records: Records, *, as_json: bool) -> None:
 def listed_row(record: dict[str, Any]) -> tuple[object, ...]:
     """Return the line of a memory that has a `why`, and maybe a `worth`."""
     value = f"{record['worth']:.3f}" if "worth" in record else ""
-    shown = (short(record["uid"]), value, ago(record["valid_from"]), record["category"], sourced(record["source"]))
+    shown = (short(record["uid"]), value, ago(record["valid_from"]), record["category"], labelled(record))
     return (*shown, record["scope"], "; ".join(record["why"]), record["text"])
 
 

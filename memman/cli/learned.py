@@ -5,10 +5,9 @@ import itertools
 import click
 
 from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, short, text
+from memman.cli.show import as_data, labelled, short, text
 from memman.config.scope import PERSONAL
 from memman.model.plural import counted
-from memman.model.text import sourced
 
 since_option = click.option(
     "--since", metavar="TIME", default="7d", show_default=True, help="From when on: 2026-11-01, 7d, 12h."
@@ -32,7 +31,7 @@ def learned(since: str, limit: int, as_json: bool) -> None:
     for group in groups:
         text(f"{group['day']}  {group['scope'] or PERSONAL}  {counted(group['count'], 'memory')}")
         for one in group["memories"]:
-            text(f"  {short(one['uid'])}  {sourced(one['source'], unconfirmed=one['unconfirmed'])}  {one['text']}")
+            text(f"  {short(one['uid'])}  {labelled(one)}  {one['text']}")
     if not groups:
         text("nothing learned since then")
 
@@ -55,6 +54,6 @@ def diff(since: str, limit: int, as_json: bool) -> None:
         text(scope or PERSONAL)
         for one in these:
             what = "" if one["sign"] == "+" else f"  ({', '.join(dict.fromkeys(one['verbs']))})"
-            text(f"{one['sign']} {short(one['uid'])}  {one['text']}{what}")
+            text(f"{one['sign']} {short(one['uid'])}  {labelled(one)}  {one['text']}{what}")
     if not changes:
         text("nothing changed since then")

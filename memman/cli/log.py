@@ -14,6 +14,9 @@ from memman.model.text import sourced
 
 _BESIDE = ("at", "event", "level", "note")
 
+# Verbs whose line is of an undo or of what one takes back: such an id is told as a note's is.
+_OF_NO_MEMORY = ("undo", "rename")
+
 since_option = click.option(
     "--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday."
 )
@@ -44,7 +47,9 @@ def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_js
         as_data(records)
     else:
         for record in records:
-            said = f"{short(record['memory'])} {sourced(record['source'])}".rstrip()
+            said = (
+                f"{short(record['memory'], note=record['verb'] in _OF_NO_MEMORY)} {sourced(record['source'])}".rstrip()
+            )
             text(f"{when(record['at'])}  {record['verb']:<9}  {said}  {change(record)}")
 
 

@@ -1,10 +1,12 @@
 """`memman sessions`."""
 
+from typing import Any
+
 import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, pairs, short, table, text, when
+from memman.cli.show import as_data, labelled, pairs, short, table, text, when
 from memman.config.scope import label
 from memman.model.plural import counted
 
@@ -55,6 +57,15 @@ def show(id_: str, as_json: bool) -> None:
         return
     pairs({name: one[name] for name in ("session", "agent", "repository")} | {"notes": one["notes"]})
     pairs({"began": when(one["began"]), "last": when(one["last"]), "tokens": one["tokens"]})
-    rows = [(side, short(memory["uid"]), memory["text"]) for side in ("made", "shown") for memory in one[side]]
+    rows = [
+        (side, short(memory["uid"]), _standing(memory), memory["text"])
+        for side in ("made", "shown")
+        for memory in one[side]
+    ]
     if rows:
         table(rows)
+
+
+def _standing(memory: dict[str, Any]) -> str:
+    """Write whose word a memory is, what makes it doubtful, and how it stands where it is not recalled."""
+    return ", ".join((labelled(memory), *([] if memory["status"] == "current" else [memory["status"]])))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from memman.config.command import runnable
-from memman.model.text import SHORT_ID, age, clean, escaped
+from memman.model.text import SHORT_ID, age, clean, escaped, sourced
 from memman.secrets.leaks import cleaned
 
 WIDE = 65_536
@@ -66,6 +66,11 @@ def freshness(record: Mapping[str, Any]) -> list[str]:
     """Say of a memory what makes it doubtful whether it still holds, as recall does."""
     past = [f"past its end {ago(record['ends_at'])} ago"] if ended(record) else []
     return past + (["file changed since"] if record["file_changed_at"] else [])
+
+
+def labelled(record: Mapping[str, Any]) -> str:
+    """Write whose word a memory is, and what makes it doubtful."""
+    return ", ".join((sourced(record["source"], unconfirmed=record["unconfirmed"]), *freshness(record)))
 
 
 def tallied(counts: Mapping[str, object]) -> str:

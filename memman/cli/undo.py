@@ -7,6 +7,7 @@ import click
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.show import as_data, short, table, text, when
+from memman.clock import now_ms
 from memman.model.errors import UsageError
 
 LIST = "list"
@@ -38,6 +39,8 @@ def undo(
         _list(govern.listed(where), as_json=as_json)
         return
     moment_ = None if since is None else moment(since, "since")
+    if moment_ is not None and moment_ > now_ms():
+        raise UsageError(f"--since {since} is still to come: nothing was stored since then")
     asked = Asked(id_ or "", session or "", drain or "", moment_)
     planned = govern.preview(where, asked)
     if not dry_run and planned["changed"]:

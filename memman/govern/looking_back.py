@@ -12,7 +12,8 @@ from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.errors import UnknownId
 from memman.queue.ledger import Ledger
 from memman.queue.view import QueueView
-from memman.store.sqlite import shown
+from memman.store.sqlite import lineage, shown
+from memman.store.sqlite.catalogue import Catalogue
 
 _CHANGES = 200
 
@@ -34,7 +35,7 @@ def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
                 "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
                 "evidence": _evidence(catalogue.reader.db, record["id"]) if annotated else [],
                 "shown": shown.of(catalogue.reader.db, record["id"]) if annotated else [],
-                "changes": list(reversed(log.lines(place, limit=_CHANGES, memory=record["uid"]))),
+                "changes": _changes(place, catalogue, record),
             }
             for record in records
         ]
@@ -49,6 +50,12 @@ def cost(place: Chosen, since: int) -> dict[str, Any]:
         told = shown.costs(catalogue.reader.db, since) if catalogue.reader.annotated else []
     named = [entry | {"repository": label(entry["repository"], "") or entry["repository"]} for entry in spent]
     return {"spent": named, "shown": told}
+
+
+def _changes(place: Chosen, catalogue: Catalogue, record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the lines of the log about a memory, and what undos did to it, oldest first."""
+    told = [*reversed(log.lines(place, limit=_CHANGES, memory=record["uid"]))]
+    return sorted([*told, *lineage.undos(catalogue.reader.db, record["id"])], key=lambda one: one["at"])
 
 
 def _said(queue: QueueView, note: str) -> str:

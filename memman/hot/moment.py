@@ -36,8 +36,12 @@ def end(text: str, option: str) -> int:
     found = ending(text, now)
     if found is not None and found > now:
         return found
+    if text[-1:] == "m" and text[:-1].isdigit():
+        raise UsageError(f"--{option} {text} may mean minutes or months: say 12h, 30d, or a date like 2026-12-01")
+    if found is not None:
+        raise UsageError(f"--{option} {text} is over already: it takes a time to come")
     raise UsageError(
-        f"--{option} takes a time to come: a date like 2026-12-01, a time like 2026-12-01T18:00, 30m, 14d, 2w from now,"
+        f"--{option} takes a time to come: a date like 2026-12-01, a time like 2026-12-01T18:00, 12h, 14d, 2w from now,"
         " or words like Friday, tomorrow, end of March"
     )
 

@@ -125,7 +125,7 @@ _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|ª)?")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})?")
 _ISO = re.compile(r"(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2})(?:[t ](\d{2}):(\d{2}))?)?(?:t.*)?")
 _YEARS, _MOST_COUNTED, _LAST_DAY = range(2000, 2200), 400, 31
-_SPAN = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_SPAN = {"h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 # An end in Unix milliseconds, and after how many words it is told.
 Found = tuple[int, int]
 

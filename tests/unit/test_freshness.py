@@ -257,7 +257,7 @@ def test_old_and_reported_memories_are_stale_by_their_category(box):
     assert "reported wrong or stale" in told(box, "insights", "stale")
     for uid in uids(box).values():
         told(box, "insights", "verify", uid)
-    assert told(box, "insights", "stale") == ""
+    assert told(box, "insights", "stale") == "nothing is out of date, as far as can be told\n"
     assert box.memman("config", "set", "STALE_DAYS", "facts=1").returncode == 78
 
 
@@ -272,3 +272,17 @@ def test_an_agent_may_look_and_report_but_not_change(box):
     for verb in (("expire", uid, "--never"), ("verify", uid), ("archive", uid), ("restore", uid)):
         assert "only a person" in box.memman("insights", *verb).stderr
     assert "only a person" in box.memman("gc").stderr
+
+
+@pytest.mark.parametrize(("until", "said"), [("1m", "minutes or months"), ("2020-01-01", "is over already")])
+def test_an_end_that_cannot_be_meant_is_refused(box, until, said):
+    """In one line that says why."""
+    done = box.memman("remember", "--until", until, "Reviews go to Anna.")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_where_nothing_is_stale_or_worth_little_it_is_said(box):
+    """An empty list is a line."""
+    assert "nothing is out of date" in told(box, "insights", "stale")
+    assert "no memory is worth less than 0.1" in told(box, "insights", "candidates")

@@ -263,3 +263,12 @@ def test_bad_files_get_one_clear_line(box, tmp_path):
         done = box.memman("import", str(tmp_path / name))
         assert (done.returncode, why in done.stderr, done.stderr.count("\n")) == (2, True, 1), (name, done.stderr)
     assert os.path.exists(tmp_path / "x.bin")
+
+
+@pytest.mark.parametrize("name", ["notes.md", "export.jsonl"])
+def test_an_empty_file_is_said_to_be_empty(box, tmp_path, name):
+    """And not of a format that nobody knows."""
+    (tmp_path / name).write_text("")
+    done = box.memman("import", "--dry-run", str(tmp_path / name))
+    assert done.returncode == 2
+    assert "is empty: there is nothing to import" in done.stderr

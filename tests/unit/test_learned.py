@@ -41,7 +41,7 @@ def test_a_diff_tells_what_came_what_went_and_what_changed(box):
     box.alter("INSERT INTO log(at, verb, memory) VALUES (?, 'protect', ?)", time.time_ns() // 1_000_000, moved)
     changes = told(box, "diff", "--since", "12h")
     assert [(one["sign"], one["text"]) for one in changes] == [("+", NEW), ("-", OLD), ("~", GONE)]
-    assert f"~ {moved[:8]}  {GONE}  (protect)" in box.memman("diff").stdout
+    assert f"~ {moved[:8]}  user  {GONE}  (protect)" in box.memman("diff").stdout
 
 
 def test_a_limit_keeps_the_newest_and_counts_all(box):

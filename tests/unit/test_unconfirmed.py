@@ -40,6 +40,10 @@ def test_it_is_labelled_wherever_it_is_shown(noted):
     (uid,) = noted.store("SELECT uid FROM memory")
     for args in (("recall", "pnpm"), ("insights", "list"), ("insights", "show", uid), ("timeline",)):
         assert LABEL in noted.memman(*args).stdout, args
+    for args in (("diff",), ("learned",), ("sessions", "show", "one")):
+        assert LABEL in noted.memman(*args).stdout, args
+    remember(noted, "The build takes nine minutes on the old runner.", "one")
+    assert LABEL in noted.memman("insights", "candidates", "--below", "2").stdout
     assert LABEL in noted.memman("graph", "related", uid).stdout
     assert json.loads(noted.memman("recall", "pnpm", "--json").stdout)["hits"][0]["labels"] == ["unconfirmed"]
     assert f"{LABEL}: {SAID}" in prompted(noted)

@@ -225,3 +225,23 @@ def test_an_undo_waits_for_drains_before_it_keeps_stores_steady(box, monkeypatch
     monkeypatch.setattr("memman.locks.PATIENCE", 0)
     with drain_lock(str(box.data)), exchanging(str(box.data)), pytest.raises(Busy, match="a drain is running"):
         undo(Chosen(str(box.data), "default", ""), Asked(drain="last"))
+
+
+def test_an_undo_is_told_by_one_id_wherever_it_is_told(box):
+    """The id that `undo` prints is that of `undo list`, the log, `history` and `why`; sessions count it no more."""
+    box.remember("The staging API listens on port 9090.", session="s1")
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory")
+    assert "1 memory," in box.memman("sessions").stdout
+    told = box.memman("undo", uid).stdout.rpartition(" ")[2].strip()
+    for verb in (("undo", "list"), ("log", "list"), ("history", uid), ("why", uid)):
+        assert told in box.memman(*verb).stdout, verb
+    assert "0 memories," in box.memman("sessions").stdout
+    assert "forgotten" in box.memman("sessions", "show", "s1").stdout
+
+
+def test_a_time_to_come_undoes_nothing(box):
+    """It is said so in one line."""
+    done = box.memman("undo", "--since", "2199-01-01", "--dry-run")
+    assert done.returncode == 2
+    assert "still to come" in done.stdout + done.stderr

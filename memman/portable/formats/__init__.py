@@ -16,6 +16,8 @@ def recognised(path: str, name: str | None) -> Format:
     """Return the format that a person names, or that a path is of. Raises UsageError."""
     if not os.path.exists(path):
         raise UsageError(f"there is no file or folder {path}")
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise UsageError(f"{path} is empty: there is nothing to import")
     if name:
         return BY_NAME[name]
     found = next((one for one in FORMATS if one.fits(path)), None)

@@ -38,7 +38,7 @@ def undos(db: apsw.Connection, memory: int) -> list[dict[str, Any]]:
             "verb": "undo",
             "note": "",
             "before": {"status": before[0]},
-            "after": {"status": after[0], "why": f"{record['what']}, undo {uid[:SHORT_ID]}"},
+            "after": {"status": after[0], "why": f"{record['what']}, undo {uid[-SHORT_ID:]}"},
         }
         for uid, record in reversed(undone.listed(db).items())
         for table, (key, *_), before, after in record["images"]

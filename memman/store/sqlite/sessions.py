@@ -9,7 +9,8 @@ _SQL = """
 SELECT session, max(agent), max(repository), min(began), max(last), sum(notes), sum(made), sum(shown), sum(tokens)
 FROM (
     SELECT session, agent, repository, min(at) AS began, max(at) AS last, count(*) AS notes,
-        sum((SELECT count(*) FROM memory m WHERE substr(m.note, -8) = substr(r.note, -8) AND m.note = r.note)) AS made,
+        sum((SELECT count(*) FROM memory m WHERE substr(m.note, -8) = substr(r.note, -8) AND m.note = r.note
+            AND m.status <> 'forgotten')) AS made,
         0 AS shown, 0 AS tokens
     FROM receipt r WHERE session <> '' GROUP BY session
     UNION ALL
@@ -21,7 +22,7 @@ GROUP BY session ORDER BY max(last) DESC, session
 
 
 def listed(db: apsw.Connection) -> list[dict[str, Any]]:
-    """Return agent, repository, times and counts of each session, the latest first."""
+    """Return agent, repository, times and counts of each session, the latest first; what was undone counts no more."""
     return [dict(zip(_NAMES, row, strict=True)) for row in db.execute(_SQL)]
 
 
