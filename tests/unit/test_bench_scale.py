@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bench import bulk, corpus, easy, published, report, scale, sizes, stores
+from bench import bulk, columns, corpus, easy, published, report, scale, sizes, stores
 from bench.recent import Recent
 from memman.embed.static import StaticTable
 from memman.recall import search
@@ -210,6 +210,45 @@ def test_the_plot_of_time_has_a_place_for_each_size(out, page):
     for label in ("1,000", "10,000", "0 ms", "20 ms", "selective question", "common question"):
         assert label in said
     assert "a bare python -c pass: 20.0 ms" in said
+
+
+def shared():
+    """Make up the figures of one shared store as bench.shared writes them."""
+    spread = {"median_ms": 11.0, "p95_ms": 22.0, "least_ms": 10.0, "most_ms": 33.0, "n": 9}
+    rate = {"median": 5.0, "p95": 6.0, "least": 4.0, "most": 6.0}
+    drained = {"note": spread, "turn": spread, "notes_per_second": rate}
+    ran = {"wall_ms": 20.0, "p95_ms": 25.0, "least_ms": 18.0}
+    sides = ("alone", "shared", "member")
+    plan = {"planning_ms": 0.1, "execution_ms": 0.2, "pages": 6_000, "given": 2_000, "read": 4_000, "n": 3}
+    return {
+        "drains": {"alone": drained, "shared": drained},
+        "pulls": {"100": spread | {"changes": 104, "peak_mib": 60.0}},
+        "fill": {"seconds": 3.0, "cpu": 2.0, "changes": 76_000, "peak_mib": 70.0},
+        "upload": {"seconds": 6.0, "rows": 170_000},
+        "recall": {"bare": ran, **{f"{side}-{query}": ran for side in sides for query in scale.QUERIES}},
+        "bytes": {"alone": 18_000_000, "replica": 19_000_000, "server": 48_000_000},
+        "load": [0.5, 1.5],
+        "statements": [
+            plan | {"statement": "fill: SELECT memory", "indexes": ["memory_0_pkey"], "scanned": []},
+            plan | {"statement": "turn: UPDATE store", "indexes": [], "scanned": ["store"]},
+        ],
+    }
+
+
+def test_the_page_of_shared_stores_has_its_figures_and_no_others(out, page):
+    """A column for each store, the plans of the largest, and nothing of the other benches."""
+    figures = FIGURES | {"stores": {"10000": shared(), "100000": shared()}}
+    (out / "shared.json").write_text(json.dumps(figures))
+    target = page.with_name("scale.md")
+    target.write_text(page.read_text())
+    report.main(["--from", str(out), "--page", str(target)])
+    text = target.read_text()
+    for said in ("100,000 memories", "11.0, 22.0, 10.0 ms", "104 changes", "4,000", "none: store", "load 0.5"):
+        assert said in text
+    assert "recall, whole process" not in text
+    report.main(["--from", str(out), "--page", str(page)])
+    assert "104 changes" not in page.read_text()
+    assert columns.table(figures) in text
 
 
 def test_a_page_without_markers_is_left_alone():
