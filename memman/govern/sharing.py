@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from memman.clock import now_ms
+from memman.config import synced
 from memman.config.env import change, own
 from memman.config.schedule import refuse_stopped
 from memman.config.stores import checked, exists, harmless
@@ -36,6 +37,8 @@ def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress) -
             f"there is a store {name!r} here already: `memman migrate --to postgres` takes it to a server; to join"
             f" another one, export it, `memman store remove {name}`, connect and import the export"
         )
+    if synced.folder(data, name):
+        raise UsageError(f"store {name!r} is synced by a folder: `memman sync --off --store {name}` ends that first")
     with closing(Server(dsn)) as server:
         server.check()
         number = server.store(name, make=make)

@@ -108,5 +108,6 @@ def test_nothing_of_memman_listens(box, kind, rounds, kept):
             loop.communicate(timeout=PATIENCE)
         assert provider.calls.total()
     assert open_sockets
+    kind.agree()
     most = f"{open_sockets} open at most, to provider and server"
     kept(f"{looks} looks at {len(seen)} processes: 0 listening sockets ({most})")

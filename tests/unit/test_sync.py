@@ -8,6 +8,8 @@ import sys
 import pyrage
 import pytest
 
+from memman.govern.stores import Chosen
+from memman.govern.syncing import begin
 from tests.support.machines import apart, carry, differing, done, export, host, machine, pair, told
 
 
@@ -499,3 +501,13 @@ def test_a_drain_says_of_a_purge_all_that_it_changed(box):
     assert done(one[0], "sync").startswith("0 values written, ")
     done(other[0], "sync")
     assert differing(one[0], other[0]) == []
+
+
+def test_a_store_that_is_to_be_synced_is_not_connected_to_a_server(box, tmp_path):
+    """Rows come in another order where a folder brings them: one store is shared in one way."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    begin(Chosen(str(box.data), "default", ""), str(folder))
+    refused = box.memman("store", "connect", "default", "--dsn", "-", input="postgresql://nobody@127.0.0.1:1/none\n")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "is synced by a folder" in refused.stderr
