@@ -413,3 +413,21 @@ def test_a_forgotten_memory_does_not_come_back_by_its_echo(box):
         box.use(provider, EMBED_PROVIDER="builtin")
         kept(box, "fix test 1", "Always run make lint before committing.", [uid])
     assert box.store("SELECT status FROM memory") == ["forgotten"]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "single quotes in Python please, not double\nNo feature flags for new endpoints.",
+            ["single quotes in Python please, not double", "No feature flags for new endpoints."],
+        ),
+        (
+            "always use pnpm here,\nnever npm, because the lockfile\nis pnpm's",
+            ["always use pnpm here, never npm, because the lockfile is pnpm's"],
+        ),
+    ],
+)
+def test_a_line_that_stands_by_itself_is_a_statement_of_its_own(box, text, facts):
+    """Though no full stop ends the line before; a line that goes on with it is not."""
+    assert [one for one, _, _ in kept(box, text)] == facts

@@ -141,7 +141,7 @@ class _Reader:
         """Take a line that is neither heading, item nor row."""
         text = line.strip()
         dedented, self.indented = self.indented and not line[:1].isspace(), line[:1].isspace()
-        if self.lines and (_stands_alone(self.lines[-1], line) if self.kind == "prose" else not self.indented):
+        if self.lines and (stands_alone(self.lines[-1], line) if self.kind == "prose" else not self.indented):
             if self.kind == "prose" and len(self.lines) == 1 and _titles(self.lines[0], text):
                 title = self.lines.pop()
                 yield from self.leave(-1)
@@ -189,7 +189,7 @@ def _titles(line: str, text: str) -> bool:
     return words <= _TITLE < len(text.split()) and line[-1] not in _ENDED and not _RECORD.match(line)
 
 
-def _stands_alone(before: str, line: str) -> bool:
+def stands_alone(before: str, line: str) -> bool:
     """Whether `line` begins something new rather than going on with the wrapped line `before`."""
     if _PAIR.match(line) and len(before) >= _FULL and before[-1] not in _ENDED and not _RECORD.match(before):
         return False

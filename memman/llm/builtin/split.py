@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from memman.llm.builtin.markdown import Block, blocks
+from memman.llm.builtin.markdown import Block, blocks, stands_alone
 from memman.llm.builtin.patterns import wordset
 from memman.model.terms import unspaced
 
@@ -94,6 +94,17 @@ def extents(text: str) -> Iterator[tuple[int, int]]:
             yield start, stop.end()
             start = stop.end()
     yield start, len(text)
+
+
+def breaks(text: str) -> list[int]:
+    """Return where a line of a text begins something new, though no full stop ends the one before."""
+    found, before, start = [], "", 0
+    for line in text.splitlines(keepends=True):
+        if before and line.strip() and stands_alone(before, line):
+            found.append(start)
+        before = line.strip()
+        start += len(line)
+    return found
 
 
 def asks(text: str) -> bool:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from memman.judge.judge import Judge, Span
-from memman.llm.builtin.extract import described
-from memman.llm.builtin.split import MAX_CHARS, asks, extent, extents, leans, sentences
+from memman.llm.builtin.extract import STANDS, described
+from memman.llm.builtin.split import MAX_CHARS, asks, breaks, extent, extents, leans, sentences
 
 MAX_FACTS = 8  # of one turn; who says more at once is writing a document
 # A span is kept from this worth on, and one of what an agent tells of a session from the other (docs/adr/0036).
@@ -71,7 +72,20 @@ def _spans(said: str, judge: Judge) -> Iterator[Span]:
     pieces = _read(said)
     found = judge.spans_of([said[start:end] for start, end in pieces])
     for (at, _), spans in zip(pieces, found, strict=True):
-        yield from (replace(span, start=at + span.start, end=at + span.end) for span in spans)
+        for span in spans:
+            yield from _parted(said, replace(span, start=at + span.start, end=at + span.end), judge)
+
+
+def _parted(said: str, span: Span, judge: Judge) -> list[Span]:
+    """Part a span at line breaks where each of the lines stands by itself."""
+    cuts = [span.start + at for at in breaks(said[span.start : span.end])]
+    if not cuts:
+        return [span]
+    parts = list(pairwise((span.start, *cuts, span.end)))
+    read = judge.lines([said[start:end].strip() for start, end in parts])
+    if min(worth for worth, _ in read) < STANDS:
+        return [span]
+    return [replace(span, start=start, end=end, kind=kind) for (start, end), (_, kind) in zip(parts, read, strict=True)]
 
 
 def _read(said: str) -> list[tuple[int, int]]:
