@@ -74,17 +74,6 @@ def near(fact: Fact, found: Iterable[Candidate]) -> Iterator[Candidate]:
             yield candidate
 
 
-def missed(tools: Tools, plan: Plan) -> bool:
-    """Whether another machine has stored what a fact may bear on, and nobody has compared it with."""
-    if plan.local is None or tools.reader.others() == plan.others:
-        return False
-    return any(
-        {one.uid for one in near(fact, find(tools, plan.note, fact, vector))} - {one.uid for one in known}
-        for fact, vector, known in zip(plan.facts, plan.local, plan.candidates, strict=True)
-        if not (fact.held or fact.left_of)
-    )
-
-
 def _score(words: float, cosine: float, about: float | None) -> float:
     """Weigh what speaks for a memory; one that the judge has not read yet is as likely as its words make it."""
     by_words, by_vector, by_judge = WEIGHTS

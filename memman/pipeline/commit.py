@@ -10,7 +10,6 @@ from memman.model.errors import MemmanError
 from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Note, Scope, Verdict, memory_uid
 from memman.model.trust import unverified
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
-from memman.pipeline.candidates import missed
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
@@ -20,6 +19,7 @@ from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.proposed import waiting
+from memman.pipeline.reconcile import overtaken
 from memman.pipeline.scope import ends, scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, vouches, whose
 from memman.store.protocols import Reader, Store, Unit
@@ -43,7 +43,7 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     pieces = borne_out(tools, plan)
     asked = waiting(tools, plan)
     with tools.store.unit() as unit:
-        if missed(tools, plan):
+        if overtaken(tools, plan):
             raise Overtaken
         outcome = _stored(tools, tools.store, unit, plan, named, pieces, asked, now)
     return replace(plan, outcome=outcome)

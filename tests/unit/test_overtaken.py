@@ -4,11 +4,13 @@ import json
 
 import pytest
 
+from memman.pipeline import candidates
 from tests.support.machines import connected, done, to_server
 from tests.support.providers import ScriptedProvider, respond
 
 OLD = "The staging server listens on port 8080."
 MINE = "The staging server listens on port 9090 now, not on 8080."
+NEARER = "Port 9090 of the staging server is now open, not 8080."
 THEIRS = "The staging server listens on port 7070 now, not on 8080."
 ELSEWHERE = "Heron Bay is closed to sailing boats in winter."
 
@@ -28,14 +30,14 @@ def other(shared, dsn, home):  # noqa: ARG001 - it has to be there
     return connected(home("other"), dsn)
 
 
-def amid(box, other, stage="reconcile"):
-    """Drain a box, and the other whole once the first note has come through a stage; return the report."""
+def amid(box, other, stage="reconcile", verb=("scheduler", "drain")):
+    """Drain a box, and run a verb on the other once the first note has come through a stage; return the report."""
     left = [stage]
 
     def trace(name, plan):  # noqa: ARG001 - only when matters
         if name in left:
             left.clear()
-            done(other, "scheduler", "drain")
+            done(other, *verb)
 
     report = box.drain(trace=trace)
     assert not left
@@ -87,3 +89,17 @@ def test_a_question_is_paid_for_again_only_where_something_new_is_to_be_compared
     assert [THEIRS in one for one in asked] == ([False, True] if theirs is THEIRS else [False])
     assert MINE in texts(shared, "current")
     assert THEIRS not in texts(shared, "current")
+
+
+def test_what_is_retired_elsewhere_makes_room_for_another(shared, other, monkeypatch):
+    """The judge compares a fact with the best few: the other machine retires one of them, and the next has its turn."""
+    monkeypatch.setattr(candidates, "COMPARED", 1)
+    shared.remember(NEARER)
+    shared.drain()
+    done(other, "scheduler", "drain")
+    shared.remember(MINE)
+    (uid,) = other.store("SELECT uid FROM memory WHERE text = ?", NEARER)
+    amid(shared, other, verb=("forget", uid))
+    assert texts(shared, "forgotten") == [NEARER]
+    assert texts(shared, "superseded") == [OLD]
+    assert texts(shared, "current") == [MINE]
