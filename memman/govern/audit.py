@@ -14,7 +14,7 @@ from memman.govern.freshness import ages_of, doubts
 from memman.govern.held import veiled
 from memman.govern.stores import Chosen, answering, reading
 from memman.judge.judge import Judge
-from memman.llm.builtin.extract import WORTH
+from memman.pipeline.capture import WORTH
 from memman.providers.build import builtin_llm
 from memman.store.sqlite import quality
 from memman.store.sqlite.catalogue import Catalogue

@@ -23,6 +23,9 @@ from memman.store.sqlite.catalogue import Catalogue
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 # Memories that a line is compared with: those nearest as the judge finds, and those that share its rarest words.
 _NEAREST, _WORDS = 5, 3
+# Nobody knows which of the two was said last, and few are near: one direction is enough, and less probably so. Of 120
+# changes by writers that nothing was taught by it finds 68, of 120 pairs of theirs that only sound alike 13.
+AGAINST = (0.65, 0.0)
 # Items and paragraphs of all files together that are compared, so that it takes seconds.
 MOST = 500
 
@@ -78,7 +81,7 @@ def _found(place: Chosen, catalogue: Catalogue, judge: Judge | None, lines: Sequ
     near = [_near(catalogue, judge, said, filters) for _, _, said in lines]
     texts = reader.texts({memory for some in near for memory in some})
     pairs = [(n, memory) for n, some in enumerate(near) for memory in some]
-    judged = likeness.compared(judge, [(texts[memory], lines[n][2]) for n, memory in pairs])
+    judged = likeness.compared(judge, [(texts[memory], lines[n][2]) for n, memory in pairs], AGAINST)
     for (n, memory), found in zip(pairs, judged, strict=True):
         if kind := "same" if same(texts[memory], lines[n][2]) else found:
             path, number, said = lines[n]

@@ -11,23 +11,36 @@ from memman.pipeline.comparison import numbers, same, twins
 from memman.pipeline.evidence import CHANGED, SAME
 
 Finding = Literal["same", "against", ""]
-# Two contradict each other where either would end the other, said later, with this probability.
-AGAINST = 0.8
+# Two contradict each other where one would end the other, said later, with the first probability, and the other one
+# that with the second: a change is seldom sure both ways round. Of 120 changes by writers that nothing was taught by it
+# finds 29, and of 120 pairs of theirs that only sound alike 2.
+AGAINST = (0.9, 0.1)
 # Pairs that the judge reads at once.
 BATCH = 128
 
 
-def compared(judge: Judge | None, pairs: Sequence[tuple[str, str]]) -> list[Finding]:
+def compared(
+    judge: Judge | None, pairs: Sequence[tuple[str, str]], against: tuple[float, float] = AGAINST
+) -> list[Finding]:
     """Say what each pair (older, newer) is; without a judge only what is the same in nearly the same words.
+
+    `against` says how probably one has to end the other, and the other one that.
 
     Code, and what is longer than the judge reads, is compared by its words alone.
     """
     asked = [n for n, pair in enumerate(pairs) if all(map(_comparable, pair))] if judge else []
     there = _relations(judge, asked, pairs)
-    likely = [n for n in asked if there[n].ends >= AGAINST]
+    surely, either = against
+    likely = [n for n in asked if there[n].ends >= either]
     back = _relations(judge, likely, [pair[::-1] for pair in pairs])
-    against = {n for n in likely if back[n].ends >= AGAINST}
-    return ["against" if n in against else _same(*pair, there.get(n)) for n, pair in enumerate(pairs)]
+    opposed = {
+        n
+        for n in likely
+        if back[n].ends >= either
+        and max(there[n].ends, back[n].ends) >= surely
+        and (max(there[n].same, back[n].same) < SAME or not twins(*pairs[n]))
+    }
+    return ["against" if n in opposed else _same(*pair, there.get(n)) for n, pair in enumerate(pairs)]
 
 
 def _relations(judge: Judge | None, asked: Sequence[int], pairs: Sequence[tuple[str, str]]) -> dict[int, Relation]:

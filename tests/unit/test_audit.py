@@ -97,6 +97,34 @@ def test_an_audit_without_the_judge_and_of_nothing(flawed, box):
     assert {one["count"] for one in audited(box, "--store", "empty")["findings"].values()} == {None, 0}
 
 
+def test_what_is_plain_is_no_junk(box):
+    """A fact that is worth little to the judge is one all the same; chatter is junk."""
+    for text in ("The kitchen is painted green.", "ok thanks", "fix the failing test"):
+        box.remember(text)
+    box.drain()
+    (junk,) = [one for one in audited(box)["findings"].values() if one["name"] == "junk"]
+    assert {one["text"] for one in junk["examples"]} == {"ok thanks", "fix the failing test"}
+
+
+@pytest.mark.parametrize(
+    ("memory", "line"),
+    [
+        ("We use pnpm, not npm, to install packages.", "Install packages with npm."),
+        ("Use four spaces, never tabs.", "Indent with tabs."),
+        ("The minimum Python is 3.12.", "We support Python 3.9 and newer."),
+        ("Commit messages are in English.", "Write commit messages in German."),
+    ],
+)
+def test_a_rule_that_goes_against_a_memory_is_named(box, memory, line):
+    """Whichever of the two was said last."""
+    box.remember(memory)
+    box.drain()
+    file = box.data.parent / "AGENTS.md"
+    file.write_text(f"# Rules\n\n- {line}\n- The office is closed on Sundays.\n")
+    found = json.loads(box.memman("audit", "--files", str(file), "--json").stdout)["findings"]
+    assert [(one["line"], one["finding"]) for one in found] == [(3, "contradictory")]
+
+
 RULES = """# Rules
 
 - Billing is deployed to Render.
