@@ -25,7 +25,6 @@ import sys
 seen = []
 sys.addaudithook(lambda event, _: seen.append(event) if event.startswith("socket.") else None)
 from memman._entry import main
-from tests.support.kinds import KINDS, over
 code = main()
 sys.stdout.flush()
 open({report!r}, "a").write(f"{{code}} {{len(seen)}} {{'_socket' in sys.modules}}\\n")
