@@ -61,7 +61,7 @@ imports: dev
 unit: dev
 	$(BIN)/python -m compileall -q memman
 	$(BIN)/python e2e/agents/registry.py & \
-		$(BIN)/pytest -n $(WORKERS) --dist loadfile tests; passed=$$?; wait; exit $$passed
+		$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests; passed=$$?; wait; exit $$passed
 	$(BIN)/pytest $(APART) e2e
 
 e2e: dev ## The installed wheel by subprocess: demo questions, scripted providers
