@@ -127,6 +127,7 @@ class Host:
     def __init__(self, box, said, chance):
         self.box, self.said, self.chance = box, said, chance
         self.rows, self.ends = {}, Counter()
+        self.span = 0.0  # seconds that the last drain took which nobody killed
 
     def bring(self, path):
         """Import a file of somebody else's, whose memories have ids of their own."""
@@ -148,6 +149,7 @@ class Host:
 
     def drain(self, within=None):
         """Run a drain, killed at a random moment of the seconds `within`; return how it ended."""
+        began = time.monotonic()
         with (self.box.data.parent / "drained").open("ab") as out:
             process = subprocess.Popen(
                 [self.box.script, "scheduler", "drain"], env=self.box.environ, cwd=self.box.data.parent,
@@ -159,6 +161,8 @@ class Host:
             os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
         self.ends[ENDS[code]] += 1
+        if ENDS[code] == "done":
+            self.span = time.monotonic() - began
         return ENDS[code]
 
     def drained(self):
@@ -176,12 +180,10 @@ class Host:
 
     def live(self, parts):
         """Say all in so many parts, with a drain after each, and drain in peace in the end."""
-        began = time.monotonic()
         self.drain()
-        span = time.monotonic() - began
         for n in range(parts):
             self.tell(self.said[len(self.said) * n // parts : len(self.said) * (n + 1) // parts])
-            self.drain(2 * span)
+            self.drain(1.5 * self.span)
         wait_until(self.drained)
 
 
