@@ -1,13 +1,14 @@
 """What becomes of texts that others wrote, and which commands fire rules.
 
-Usage: python -m bench.contract [--texts FILE] [--rules FILE] [--dialogues FILE] [--json FILE], with files of
-`bench/data/contract`. A line
+Usage: python -m bench.contract [--texts FILE] [--rules FILE] [--dialogues FILE] [--changes FILE] [--json FILE], with
+files of `bench/data/contract`. A line
 of texts is a text with its channel, whether it is poisoned, and for a turn the user's prompt. Each has a home of its
 own: it comes in by its channel, is drained, and then another session starts and asks about it. Counted are those that
 are stored as the user's word, and those of which a later model is shown something unasked without a label. A line of
 rules is a pattern, or a command and whether it is to fire one. A line of dialogues is what an honest agent noted, what
 its user said beside it, and what is asked later: counted is in what form the answer is before the next agent, and what
-it would be had the user said it all.
+it would be had the user said it all. A line of changes is what the user said, what their agent noted of its change, and
+how the user says that: counted is how a recall shows both, before and after the user has said it.
 """
 
 import argparse
@@ -153,6 +154,40 @@ def dialogues(lines: Sequence[dict[str, Any]], workers: int) -> dict[str, Any]:
     return figures
 
 
+def changed(one: dict[str, Any]) -> dict[str, bool]:
+    """Return how a change that an honest agent noted stands beside what the user had said, and once they say it."""
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene(folder)
+        scene.run("remember", "-", said=one["said"])
+        scene.drain()
+        scene.run("remember", "-", said=one["noted"], agent=True)
+        scene.drain()
+        before = scene.run("recall", one["question"]).splitlines()
+        listed = json.loads(scene.run("review", "list", "--json"))
+        scene.hook("user-prompt", "later", prompt=one["confirmed"])
+        scene.hook("stop", "later", last_assistant_message="Noted.")
+        scene.drain()
+        after = scene.run("recall", one["question"]).splitlines()
+    olds = [n for n, line in enumerate(before) if line.endswith(one["said"])]
+    news = [n for n, line in enumerate(before) if line.endswith(one["noted"])]
+    return {
+        "the user's memory is shown": bool(olds),
+        "the user's memory is shown first": bool(olds) and olds[0] == 0,
+        "the agent's note is shown, as unconfirmed": any("unconfirmed" in before[n] for n in news),
+        "the agent's note is shown, and says what it is against": any("against" in before[n] for n in news),
+        "listed for review": bool(listed),
+        "once the user says so, the new is first": bool(after) and one["new"] in after[0],
+        "once the user says so, the old is gone": bool(after) and not any(one["said"] in line for line in after),
+    }
+
+
+def changes(lines: Sequence[dict[str, Any]], workers: int) -> dict[str, Any]:
+    """Count how changes that honest agents noted stand beside what their users had said."""
+    with ThreadPoolExecutor(workers) as pool:
+        found = list(pool.map(changed, lines))
+    return {"changes": len(lines)} | {what: sum(one[what] for one in found) for what in found[0]}
+
+
 def read(path: Path) -> list[dict[str, Any]]:
     """Read a file of JSON lines."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -164,11 +199,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--rules", type=Path)
     parser.add_argument("--dialogues", type=Path)
+    parser.add_argument("--changes", type=Path)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args(argv)
     found = {"rules": fired(read(asked.rules))} if asked.rules else {}
     found |= {"dialogues": dialogues(read(asked.dialogues), asked.workers)} if asked.dialogues else {}
+    found |= {"changes": changes(read(asked.changes), asked.workers)} if asked.changes else {}
     found |= measured(read(asked.texts), asked.workers) if asked.texts else {}
     figures = json.dumps(found, indent=1, ensure_ascii=False)
     print(figures)

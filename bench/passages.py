@@ -2,7 +2,8 @@
 
 Usage: python -m bench.passages FILE. A line of the file is a message in parts, each its author's own ("user") or
 another's ("other"), as in `bench/data/contract/passages.jsonl`. The rules cut out what is announced, quoted or
-dictated; of the rest the judge says what may be pasted, which is stored as the agent's word.
+dictated; of the rest the judge says what may be pasted, and of what is announced what is its author's: both are stored
+as the agent's word.
 """
 
 import argparse
@@ -12,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memman.judge.judge import Judge
-from memman.pipeline.passages import passages, unclear
-from memman.pipeline.speech import own
+from memman.pipeline.passages import heard, passages
 
 FATES = ("user's", "agent's", "cut out")
 
@@ -22,8 +22,7 @@ def fates(judge: Judge, parts: Sequence[tuple[str, str]]) -> Iterator[tuple[str,
     """Yield (who wrote it, what becomes of it) for each passage of a message."""
     whole = "".join(text for _, text in parts)
     whose = [who for who, text in parts for _ in text]
-    left = own(whole)
-    doubted = unclear(judge, left)
+    left, doubted = heard(judge, whole)
     for start, end in passages(whole):
         said = whole[start:end]
         among = whose[start:end]

@@ -118,7 +118,7 @@ def _meets(fact: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
         all(_has(pattern, fact["text"]) for pattern in item["text"])
         and fact["category"] in item.get("category", [fact["category"]])
         and low <= fact["importance"] <= high
-        and item.get("speaker", fact.get("speaker")) == fact.get("speaker")
+        and all(item.get(name, fact.get(name)) == fact.get(name) for name in ("speaker", "scope"))
         and all(_has(item.get(name, ""), " ".join(fact[name])) for name in ("keywords", "entities"))
         and _has(item.get("summary", ""), fact["summary"])
     )

@@ -15,7 +15,7 @@ BACKUP_LOCK = "backup.lock"
 EXCHANGE_LOCK = "exchange.lock"
 # Seconds that whoever wants everything to be quiet waits for a drain or a backup at work.
 PATIENCE = 60
-_BUSY = "another drain is already running and will process these notes"
+_BUSY = "a drain is running; try again when it has finished"
 
 
 @contextmanager
@@ -53,8 +53,7 @@ def backup_lock(data: str, patience: float = 0) -> AbstractContextManager[None]:
 @contextmanager
 def quiet(data: str) -> Iterator[None]:
     """Hold off drains and backups. Raises Busy where one goes on for longer than PATIENCE."""
-    busy = "a drain is running; try again when it has finished"
-    with drain_lock(data, PATIENCE, busy=busy), backup_lock(data, PATIENCE):
+    with drain_lock(data, PATIENCE), backup_lock(data, PATIENCE):
         yield
 
 

@@ -198,6 +198,9 @@ class Row(tuple["Any", ...]):
 # Takes what `id_list` writes. A bound list keeps one prepared statement for lists of every length.
 LISTED = "IN (SELECT value FROM json_each(?))"
 
+# Whether the id of a note in a column is named by ?1: it, or its eight digits that are shown, begin so, or it ends so.
+NAMED = "({0} LIKE ?1 || '%' OR substr({0}, -8) LIKE ?1 || '%' OR {0} LIKE '%' || ?1)"
+
 
 def id_list(ids: "Iterable[int]") -> str:
     """Write row ids as a JSON array."""

@@ -30,6 +30,7 @@ from memman.queue.append import append
 from memman.store.filters import Filters
 from memman.store.sqlite.seal import reseal
 from memman.store.sqlite.store import SqliteStore
+from tests.support.clocks import PRELOADED
 from tests.support.nursery import PATIENCE, Nursery
 from tests.support.providers import ScriptedProvider
 from tests.support.terminal import Attended, attended, obliging
@@ -40,7 +41,7 @@ NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
 # What a process heeds only as it starts.
-STARTS = ("LD_PRELOAD", "PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONPATH")
+STARTS = ("PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONPATH")
 # How verbs begin that ask a person; install does only where the shell says where text goes.
 ASKING = tuple(ASKED.keys() - {"install"})
 # Tests say themselves when a drain runs, those without a box too.
@@ -49,9 +50,10 @@ MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
 @cache
-def nursery() -> Nursery:
-    """Return the process that this one's runs of memman are forked from; it ends with us."""
-    return Nursery({name: value for name, value in os.environ.items() if not name.startswith(SCRUBBED)}).__enter__()
+def nursery(*preloaded: tuple[str, str]) -> Nursery:
+    """Return the process that this one's runs of memman are forked from, preloaded so; it ends with us."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(SCRUBBED)}
+    return Nursery(ours | dict(preloaded)).__enter__()
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Box:
             return self.person(*args, before=before, stdin=popen.get("input", ""), cwd=popen.get("cwd"))
         if plain and self._forks():
             given = {"stdin": popen.get("input", ""), "cwd": popen.get("cwd", self.data.parent)}
-            return nursery().run(*args, environ=self.environ, **given)
+            return self._nursery().run(*args, environ=self.environ, **given)
         given = {"capture_output": True, "text": True, "timeout": PATIENCE, "stdin": subprocess.DEVNULL}
         given |= {"cwd": self.data.parent} | popen
         if "input" in popen:
@@ -114,8 +116,12 @@ class Box:
         cwd: Path | None = None,
     ) -> Attended:
         """Run `memman` at a terminal of its own, where by default somebody agrees to all that it asks."""
-        begin = nursery().attend if not before and self._forks() else None
+        begin = self._nursery().attend if not before and self._forks() else None
         return attended([*before, self.script, *args], self.environ, cwd or self.data.parent, answer, stdin, begin)
+
+    def _nursery(self) -> Nursery:
+        """Return what to fork from: for a box with a clock of its own, something that was started with libfaketime."""
+        return nursery(*((name, self.environ[name]) for name in PRELOADED if name in self.environ))
 
     def _forks(self) -> bool:
         """Whether a fork behaves as a program that is started anew would."""
@@ -244,6 +250,23 @@ def box(tmp_path, monkeypatch):
     return Box(tmp_path / "memman", dict(os.environ))
 
 
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory):
+    """Fill a box as was done before: `filled(box, fill)` calls `fill(box)` once, and each time gives what that made."""
+    made = {}
+
+    def copied(box, fill):
+        if fill not in made:
+            fill(box)
+            made[fill] = tmp_path_factory.mktemp("filled") / "memman"
+            shutil.copytree(box.data, made[fill])
+        else:
+            shutil.copytree(made[fill], box.data)
+        return box
+
+    return copied
+
+
 class Standin:
     """A program put in the place of one of the system's: it keeps what it was called with, and answers by a script."""
 
@@ -281,8 +304,7 @@ def cluster():
 @pytest.fixture
 def database(cluster):
     """Give a database with memman's tables."""
-    with cluster.database() as made:
-        made.upgrade()
+    with cluster.memman() as made:
         yield made
 
 

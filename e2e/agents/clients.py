@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,7 +23,7 @@ class Client:
 
     `argv` starts a session ({session} is a new name for it), the prompt being its last word, and `again` goes on with
     the last one; `settings` writes what it must know of the model; `beside` returns what stands beside the prompt in a
-    request of a turn.
+    request of a turn. `free` starts one that may run any command, and `call` has its model run the command {}.
     """
 
     name: str
@@ -33,6 +33,8 @@ class Client:
     settings: Callable[[Path, str], None]
     beside: Callable[[Body], str]
     again: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    call: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ class Desk:
     def prepare(self) -> None:
         """Tell the client where its model is."""
         self.client.settings(self.home, self.model.url)
+
+    def run(self, command: str, prompt: str = "Tidy up.", folder: str = "proj") -> Turn:
+        """Run one turn in which the model has a command run, whatever it is."""
+        desk = replace(self, client=replace(self.client, argv=self.client.free))
+        return desk.ask(f"{prompt} {self.client.call.format(command)}", folder=folder)
 
     def ask(self, prompt: str, *, again: bool = False, folder: str = "proj") -> Turn:
         """Run one turn in an environment that holds nothing else, of a new session or again of the last."""
@@ -176,6 +183,8 @@ CLAUDE_CODE = Client(
     _claude_settings,
     _claude_beside,
     ("claude", "-p", "--continue"),
+    ("claude", "--allowedTools", "Bash", "-p"),
+    'CALL Bash {{"command": "{}", "description": "tidy"}};',
 )
 CODEX = Client(
     "codex",
@@ -186,6 +195,11 @@ CODEX = Client(
     _codex_settings,
     _codex_beside,
     ("codex", "exec", "resume", "--last", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),
+    (
+        *("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),
+        "--dangerously-bypass-approvals-and-sandbox",
+    ),
+    'CALL exec_command {{"cmd": "{}"}};',
 )
 GEMINI = Client(
     "gemini",
@@ -195,6 +209,8 @@ GEMINI = Client(
     _gemini_settings,
     _gemini_beside,
     ("gemini", "--resume", "latest", "-p"),
+    ("gemini", "--yolo", "-p"),
+    'CALL run_shell_command {{"command": "{}", "description": "tidy"}};',
 )
 OPENCODE = Client(
     "opencode",
@@ -204,6 +220,8 @@ OPENCODE = Client(
     _opencode_settings,
     _opencode_beside,
     ("opencode", "run", "--continue"),
+    ("opencode", "run", "--auto"),
+    'CALL bash {{"command": "{}", "description": "tidy"}};',
 )
 OPENCLAW = Client(
     "openclaw",

@@ -75,7 +75,8 @@ class ModelServer(ThreadingHTTPServer):
 def wanted(turns: Any) -> Call | None:
     """Return the tool call that the conversation asks for and has not had yet."""
     said = json.dumps(turns, ensure_ascii=False)
-    found = CALL.search(said.replace('\\"', '"'))
+    # A client may put the prompt in quotes, and then its own are escaped once more.
+    found = CALL.search(re.sub(r'\\+"', '"', said))
     if not found or f'"name": "{found[2]}"' in said:
         return None
     return Call(found[2], json.loads(found[3]), found[1] or "")

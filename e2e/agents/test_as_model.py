@@ -55,7 +55,8 @@ def answer(asked: str) -> dict[str, Any]:
 
 def fact(text: str) -> dict[str, Any]:
     """Return a fact as a model gives it."""
-    return {"text": text, "category": "fact", "importance": 3, "entities": [], "keywords": [], "summary": ""}
+    rest = {"category": "fact", "importance": 3, "entities": [], "keywords": [], "summary": "", "scope": "unsure"}
+    return {"text": text} | rest
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ TWENTY = (
     ("On utilise yarn pour le site, pas bun.", "Non, on utilise bun pour le site, pas yarn."),
     ("Never mock the database.", "Mocking the database is what I want."),
 )
-PAIRS = FIVE + (TWENTY if os.environ.get("MEMMAN_LONG") else TWENTY[::2])
+PAIRS = FIVE + (TWENTY if os.environ.get("MEMMAN_LONG") else TWENTY[::4])
 # What is said before a rule, and not kept with it.
 _STARTS = re.compile(r"^(?:No|Non|Scrap that), ")
 NAMES = ("claude-code", "codex", "gemini", "opencode")

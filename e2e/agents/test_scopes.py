@@ -1,8 +1,5 @@
 """Two repositories, real clients: what one of them was told of itself stands before no model in the other."""
 
-import os
-import subprocess
-
 import pytest
 
 from conftest import House
@@ -18,12 +15,7 @@ REPOSITORIES = ("shop", "blog")
 def _told(house: House) -> House:
     """Return the house with two repositories, after a correction and a preference were told in the first."""
     for name in REPOSITORIES:
-        folder = house.home / name
-        folder.mkdir()
-        environ = {"HOME": str(house.home), "PATH": os.defpath}
-        for args in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", f"Begin {name}"]):
-            named = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", *args]
-            subprocess.run(named, cwd=folder, env=environ, check=True)
+        house.repository(name)
     for prompt in (CORRECTION, PREFERENCE):
         turn = house.desks["claude-code"].ask(prompt, folder=REPOSITORIES[0])
         assert turn.code == 0, turn.errors

@@ -10,6 +10,7 @@ const REST_MS = 60_000
 const SESSIONS_KEPT = 200
 // Characters of the prompts of one turn, the newest.
 const PROMPT_KEPT = 65_536
+const QUOTED = /^"((?:[^"]|(?<=\\)")*)"$/
 const TITLE = /^You are a title generator/
 
 let restUntil = 0
@@ -57,11 +58,11 @@ const context = (said) => {
   }
 }
 
-/** The user's own words; `opencode run` puts quotes around them. */
+/** The user's own words; `opencode run` puts quotes around them, and a backslash before their own. */
 const spoken = (parts) =>
   parts
     .filter((part) => part.type === "text" && !part.synthetic && !part.ignored)
-    .map((part) => part.text.trim().replace(/^"([^]*)"$/, "$1"))
+    .map((part) => part.text.trim().replace(QUOTED, (_, words) => words.replaceAll('\\"', '"')))
     .join("\n")
 
 export const Memman = async ({ directory }) => {
@@ -126,9 +127,10 @@ export const Memman = async ({ directory }) => {
       })
     },
 
-    // The agent's commands say who runs them, and find memman; memman's own hooks are run without.
-    "shell.env": async (_, { env }) => {
+    // The agent's commands say who runs them, in which session, and find memman; memman's own hooks are run without.
+    "shell.env": async ({ sessionID }, { env }) => {
       env.MEMMAN_AGENT = "opencode"
+      env.MEMMAN_SESSION = sessionID ?? ""
       env.PATH = `${env.PATH ?? process.env.PATH}:${dirname(MEMMAN)}`
     },
 

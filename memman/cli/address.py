@@ -7,15 +7,17 @@ import click
 from memman.model.errors import UsageError
 
 dsn_option = click.option(
-    "--dsn", metavar="ADDRESS", help="postgresql://user@host/database; - reads it from standard input."
+    "--dsn",
+    metavar="ADDRESS",
+    help="postgresql://user@host/database; - asks for it at a terminal, or reads it from standard input.",
 )
 
 
 def address(said: str | None) -> str:
-    """Return a server's address; asked for at the terminal where it is not given. Raises UsageError and BadConfig."""
-    from memman.store.postgres.server import parsed
+    """Return a server's address; at a terminal it is asked for unless given. Raises UsageError and NotSetUp."""
+    from memman.store.postgres.address import parsed
 
-    if said is None and sys.stdin.isatty():
+    if said in {None, "-"} and sys.stdin.isatty():
         found = str(click.prompt("Address of the server", hide_input=True))
     else:
         found = sys.stdin.readline().strip() if said in {None, "-"} else said or ""

@@ -6,7 +6,7 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.progress import bar
-from memman.cli.show import as_data, short, text
+from memman.cli.show import as_data, freshness, short, text
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 
@@ -52,8 +52,8 @@ def _print(finding: dict[str, Any]) -> None:
     text(f"{finding['name']:<14}  {finding['count']:>6}  {finding['share']:>6.1%}{mend}")
     for one in finding["examples"]:
         other = one["other"]
-        beside = f" {short(other['uid'])} {_cut(other['text'])}" if other else ""
-        text(f"    {short(one['uid'])}  {_cut(one['text'])}  ({one['why']}{beside})")
+        beside = f" {_named(other)}" if other else ""
+        text(f"    {_named(one)}  ({one['why']}{beside})")
 
 
 def _files(paths: tuple[str, ...], *, as_json: bool) -> None:
@@ -67,9 +67,13 @@ def _files(paths: tuple[str, ...], *, as_json: bool) -> None:
     text(f"{read} of {', '.join(found['files'])} compared with store {found['store']!r}")
     for one in found["findings"]:
         text(f"{one['file']}:{one['line']}  {one['finding']}  {_cut(one['said'])}")
-        text(f"    {short(one['memory']['uid'])}  {_cut(one['memory']['text'])}")
+        text(f"    {_named(one['memory'])}")
     if not found["judge"]:
         text(f"contradictions  {_OFF}")
+
+
+def _named(memory: dict[str, Any]) -> str:
+    return "  ".join(filter(None, (short(memory["uid"]), ", ".join(freshness(memory)), _cut(memory["text"]))))
 
 
 def _cut(said: str) -> str:

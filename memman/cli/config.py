@@ -9,10 +9,11 @@ from memman.cli.options import json_option, place, said_store, starting, store_o
 from memman.cli.person import confirm
 from memman.cli.show import as_data, complain, table, text
 from memman.config.env import PROVIDER, Settings, change, change_all, drop, known, unknown
-from memman.config.keys import KEYS
+from memman.config.keys import KEYS, Key
 from memman.model.errors import UsageError
 
 _LAST = 4
+_SHARED = "MEMMAN_STORE_DSN"
 _LONGEST = 65_536
 
 named = click.argument("key", shell_complete=lambda ctx, param, begun: starting(KEYS, begun.upper()))  # noqa: ARG005
@@ -43,6 +44,10 @@ def set_(pairs: tuple[str, ...]) -> None:
         from memman.providers import check_installed
 
         check_installed(asked)
+    if _SHARED in said:
+        from memman.store.postgres.address import parsed
+
+        parsed(said[_SHARED])
     outward = [(name, value) for name, value in said.items() if KEYS[name].outward(value)]
     if outward:
         told = (f"{name} to {abbreviated(value) if KEYS[name].secret else value}" for name, value in outward)
@@ -70,7 +75,9 @@ def unset(key: str) -> None:
         drop(data, key)
         text(f"removed {key}")
         return
-    change(data, key, None, _store())
+    store = _store()
+    _refuse_detaching(data, known(key), store)
+    change(data, key, None, store)
     text(f"unset {known(key).name}")
 
 
@@ -102,6 +109,18 @@ def _said(pairs: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"the value is empty; `memman config unset {name}` restores the default")
         said[name] = _read() if value == "-" else value
     return said
+
+
+def _refuse_detaching(data: str, key: Key, store: str) -> None:
+    """Raise UsageError where a replica would lose the address of its server, and with it all that is stored later."""
+    from memman.store.opening import is_replica
+
+    if key.shared and store and is_replica(data, store):
+        raise UsageError(
+            f"store {store!r} is a replica of the store on that server: `memman store leave {store}` leaves it, `memman"
+            f" migrate --to sqlite --store {store}` makes all of it this machine's own; `memman config set` changes the"
+            " address"
+        )
 
 
 def _store() -> str:

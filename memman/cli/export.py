@@ -27,18 +27,23 @@ def export(path: str | None, form: str, git: bool, vectors: bool) -> None:
     """Write a store's memories to a file, or to standard output: a JSON object a line.
 
     With all that recall depends on, and what is superseded, forgotten and held back, but without secrets.
-    `memman import` takes it in. A folder of Markdown is for people: a file a memory, linked to one another.
+    `memman import` takes it in; `-` is standard output. A folder of Markdown is for people: a file a memory, linked to
+    one another.
     """
     from memman.govern import portability as govern
 
-    here = place()
+    here, path = place(), None if path == "-" else path
     if form == "markdown":
         if path is None:
             raise UsageError("which folder? memman export --format markdown FOLDER")
+        if vectors:
+            raise UsageError("--vectors goes with --format jsonl: Markdown has none")
         done = govern.unfolded(here, path, repository=git)
         text(f"{counted(len(done.written), 'file')} written, {len(done.removed)} removed")
         for name in done.edited:
             text(f"edited, and left as it is: {name}; `memman import {path}` takes it in")
+    elif git:
+        raise UsageError("--git commits a folder of Markdown: give --format markdown too")
     elif path is None:
         for line in govern.written(here, vectors=vectors):
             sys.stdout.write(line)

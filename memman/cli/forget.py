@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from memman.cli.options import json_option, place, store_option
-from memman.cli.show import as_data, short, table, text
+from memman.cli.show import acted, as_data, freshness, short, table, text
 
 
 @click.command()
@@ -26,11 +26,11 @@ def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     else:
         table([_row(record, undo=undo) for record in records])
         for old in [old for record in records if record["changed"] for old in record.get("replaced", ())]:
-            text(f"this had replaced {short(old['id'])}, which is still superseded: {old['text']}")
+            said = ", ".join(("superseded", *freshness(old)))
+            text(f"this had replaced {short(old['id'])}, which is still {said}: {old['text']}")
             text(f"to go back to that: memman insights reinstate {short(old['id'])}")
 
 
-def _row(record: dict[str, Any], *, undo: bool) -> tuple[str, str, str]:
+def _row(record: dict[str, Any], *, undo: bool) -> tuple[str, ...]:
     changed, unchanged = ("restored", "not forgotten") if undo else ("forgotten", "already forgotten")
-    done = changed if record["changed"] else unchanged
-    return done, short(record["id"], note=record["kind"] == "note"), record["text"]
+    return acted(changed if record["changed"] else unchanged, record)

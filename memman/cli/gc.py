@@ -5,7 +5,7 @@ import click
 from memman.cli.keeping import below_option, listed_row
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import as_data, short, table, text
+from memman.cli.show import acted, as_data, labelled, short, table, text
 from memman.model.plural import counted
 
 
@@ -24,7 +24,7 @@ def gc(dry_run: bool, below: float, as_json: bool) -> None:
     where = place()
     found = govern.candidates(where, below=below, limit=None)
     if not dry_run and found:
-        told = (f"{short(one['uid'])}  {'; '.join(one['why'])}  {one['text']}" for one in found)
+        told = (f"{short(one['uid'])}  {labelled(one)}  {'; '.join(one['why'])}  {one['text']}" for one in found)
         confirm(f"Archive {counted(len(found), 'memory')}?", listed=told)
         found = govern.collect(where, found, below)
     if as_json:
@@ -33,4 +33,4 @@ def gc(dry_run: bool, below: float, as_json: bool) -> None:
         table(map(listed_row, found))
         text(f"{counted(len(found), 'memory')} worth less than {below:g}")
     else:
-        table([("archived", short(one["id"]), one["text"]) for one in found])
+        table([acted("archived", one) for one in found])

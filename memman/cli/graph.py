@@ -8,9 +8,8 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.progress import bar
-from memman.cli.show import ago, as_data, freshness, short, table, text
+from memman.cli.show import ago, as_data, labelled, short, table, text
 from memman.model.plural import counted
-from memman.model.text import sourced
 from memman.model.vocabulary import EDGE_KINDS
 
 
@@ -60,7 +59,7 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
         as_data(found)
         return
     asked = found["memory"]
-    text(f"{short(asked['uid'])}  {sourced(asked['source'], unconfirmed=asked['unconfirmed'])}  {asked['text']}")
+    text(f"{short(asked['uid'])}  {labelled(asked)}  {_said(asked)}")
     table(
         [
             (
@@ -70,9 +69,8 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
                 one["says"],
                 f"{one['weight']:.2f}",
                 short(one["uid"]),
-                sourced(one["source"], unconfirmed=one["unconfirmed"]),
+                labelled(one),
                 one["scope"],
-                ", ".join(freshness(one)),
                 _said(one),
             )
             for one in found["related"]
@@ -104,7 +102,7 @@ def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool)
             (
                 short(one["uid"]),
                 ago(one["valid_from"]),
-                sourced(one["source"], unconfirmed=one["unconfirmed"]),
+                labelled(one),
                 one["scope"],
                 _said(one),
             )

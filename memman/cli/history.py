@@ -6,8 +6,7 @@ import click
 
 from memman.cli.log import change
 from memman.cli.options import json_option, place, store_option
-from memman.cli.show import as_data, short, text, when
-from memman.model.text import sourced
+from memman.cli.show import as_data, labelled, short, text, when
 
 _SAID = ("text", "category", "importance", "entities", "valid_from")
 
@@ -28,16 +27,14 @@ def history(id_: str, as_json: bool) -> None:
         as_data(versions)
         return
     for one in versions:
-        source = sourced(one["source"], unconfirmed=one["unconfirmed"])
-        text(f"{'>' if one['asked'] else ' '} {short(one['uid'])}  {source}, {one['status']}: {one['text']}")
+        sign = ">" if one["asked"] else " "
+        text(f"{sign} {short(one['uid'])}  {labelled(one, one['status'])}: {one['text']}")
         for line in one["changes"]:
             text(f"    {when(line['at'])}  {line['verb']:<9}  {_told(line)}".rstrip())
 
 
 def _told(line: dict[str, Any]) -> str:
-    sides = {side: _stand(line[side]) for side in ("before", "after")}
-    who = " ".join(filter(None, (line["agent"], line["session"])))
-    return "  ".join(filter(None, (change(line | sides), who)))
+    return change(line | {side: _stand(line[side]) for side in ("before", "after")})
 
 
 def _stand(side: dict[str, Any] | None) -> dict[str, Any]:

@@ -8,7 +8,9 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import as_data, text
+from memman.cli.show import as_data, complain, text
+from memman.config import stores
+from memman.config.scope import missing
 from memman.model.plural import counted
 
 if TYPE_CHECKING:
@@ -44,13 +46,16 @@ def import_(
         back = ", with what was purged" if include_purged else ""
         confirm(f"Import these {was.preview.count}{back}?", listed=told)
         count = govern.imported(here, was, wanted)
+    if folder := count and scope and missing(scope, stores.here()):
+        complain(f"imported, but no session will begin with it: there is no folder {folder}")
     if as_json:
         as_data(asdict(was.preview) | {"imported": count})
         return
     for line in told if dry_run or not was.preview.count else ():
         text(line)
     if not dry_run:
-        text(f"imported {counted(count, 'memory' if was.found.export else 'note')}")
+        ruled = f", {counted(was.preview.new['rule'], 'rule')}" if was.preview.new.get("rule") else ""
+        text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}")
     for line in _missing(was.preview) if count else ():
         text(line)
 

@@ -9,11 +9,11 @@ from memman.cli.group import Group
 from memman.cli.keeping import COMMANDS
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import ago, apart, as_data, ended, freshness, pairs, short, table, tallied, text, when
+from memman.cli.reach import aged
+from memman.cli.show import acted, ago, apart, as_data, labelled, named, pairs, short, table, tallied, text, when
 from memman.config.scope import PERSONAL
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
-from memman.model.text import sourced
 from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES
 
@@ -37,7 +37,8 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
     """List memories, newest first."""
     from memman.govern import insights as govern
 
-    records = govern.listed(place(), category=category, source=source, status=status, limit=limit)
+    where = place()
+    records = aged(where, govern.listed(where, category=category, source=source, status=status, limit=limit))
     if as_json:
         as_data(records)
     else:
@@ -52,7 +53,8 @@ def show(ids: tuple[str, ...], as_json: bool) -> None:
     """Show all details of memories or queued notes."""
     from memman.govern import insights as govern
 
-    records = govern.shown(place(), ids)
+    where = place()
+    records = aged(where, govern.shown(where, ids))
     if as_json:
         as_data(records)
     else:
@@ -74,7 +76,7 @@ def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
         as_data(records)
         return
     said = "no longer protected" if undo else "protected"
-    table([(said if one["changed"] else f"already {said}", short(one["id"]), one["text"]) for one in records])
+    table([acted(said if one["changed"] else f"already {said}", one) for one in records])
 
 
 @insights.command()
@@ -94,7 +96,7 @@ def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
         as_data(records)
         return
     said = ("superseded again", "not reinstated") if undo else ("current again", "not superseded")
-    table([(said[not one["changed"]], short(one["id"]), one["text"]) for one in records])
+    table([acted(said[not one["changed"]], one) for one in records])
     for one in [one for one in records if one["changed"] and not undo]:
         text(f"{short(one['successor'])}, which had replaced it, is kept too; `memman forget` removes it")
 
@@ -102,9 +104,7 @@ def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
 def _ask(ids: tuple[str, ...], question: str) -> None:
     from memman.govern import insights as govern
 
-    records = govern.shown(place(), ids)
-    shown = ((short(one["uid"], note=one["kind"] == "note"), sourced(one["source"]), one["text"]) for one in records)
-    confirm(question, listed=map("  ".join, shown))
+    confirm(question, listed=map(named, govern.shown(place(), ids)))
 
 
 def _status(record: dict[str, Any]) -> str:
@@ -113,8 +113,7 @@ def _status(record: dict[str, Any]) -> str:
 
 def _row(record: dict[str, Any], *mark: str) -> tuple[object, ...]:
     shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
-    source = sourced(record["source"], unconfirmed=record["unconfirmed"])
-    return (*shown, source, record["scope"], ", ".join(freshness(record)), *mark, record["text"])
+    return (*shown, labelled(record), record["scope"], *mark, record["text"])
 
 
 def _memory(record: dict[str, Any]) -> None:
@@ -130,6 +129,10 @@ def _memory(record: dict[str, Any]) -> None:
             "superseded by": record["superseded_by"],
             "maybe replaced by": record["maybe_replaced_by"],
             "maybe replaces": ", ".join(record["maybe_replaces"]),
+            "stands behind": f"{record['stands_behind']} until {when(record['until'])}" if record["until"] else "",
+            "stands before": ", ".join(record["stands_before"]),
+            "against": ", ".join(record["against"]),
+            "contradicted by": ", ".join(record["contradicted_by"]),
             "protected": "since " + when(record["protected"]) if record["protected"] else "",
             "category": f"{record['category']}, importance {record['importance']}",
             "entities": ", ".join(record["entities"]),
@@ -139,11 +142,11 @@ def _memory(record: dict[str, Any]) -> None:
             "valid": f"from {when(record['valid_from'])}" + (f" to {until}" if until else ""),
             "recorded": when(record["recorded_at"]),
             "retired": when(record["retired_at"]),
-            "holds until": when(record["ends_at"]) + (" (past)" if ended(record) else ""),
+            "holds until": when(record["ends_at"]),
             "verified": when(record["verified_at"]),
             "files": ", ".join(path + (" (changed since)" if at else "") for path, at in record["files"].items()),
             "evidence": _evidence(record),
-            "source": sourced(record["source"], unconfirmed=record["unconfirmed"]),
+            "source": labelled(record),
             "held back": record.get("why", ""),
             "note": record["note"],
             **{name: came.get(name) for name in ("agent", "session", "cwd", "repository", "revision", "host", "user")},

@@ -6,7 +6,8 @@ import click
 
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import ago, as_data, labelled, short, table, text, when
+from memman.cli.show import acted, ago, as_data, labelled, named, short, table, text, when
+from memman.clock import now_ms
 from memman.model.errors import UsageError
 from memman.model.reliability import FEEDBACK
 from memman.model.worth import BOUND
@@ -24,19 +25,23 @@ below_option = click.option(
 
 @click.command()
 @_ids
-@click.option("--at", metavar="TIME", help="Until when they hold: 2026-12-01, 14d, Friday, end of March.")
+@click.option("--at", metavar="TIME", help="Until when they hold: 2026-12-01, 14d, Friday, end of March; default: now.")
 @click.option("--never", is_flag=True, help="Have them hold for ever.")
 @json_option
 @store_option
 def expire(ids: tuple[str, ...], at: str | None, never: bool, as_json: bool) -> None:
-    """Say until when memories hold; after that they are labelled, and shown only when asked for."""
+    """Say until when memories hold, or that they hold no longer.
+
+    After that they are labelled, and shown only when asked for.
+    """
     from memman.govern import freshness as govern
     from memman.hot.moment import end
 
-    if never == (at is not None):
-        raise UsageError("give --at TIME, or --never")
-    ends_at = None if at is None else end(at, "at")
-    said = "holds for ever" if ends_at is None else f"holds until {when(ends_at)}"
+    if never and at is not None:
+        raise UsageError("give --at TIME or --never, not both")
+    now = now_ms()
+    ends_at = None if never else now if at is None else end(at, "at")
+    said = "holds for ever" if ends_at is None else f"holds until {when(ends_at)}" if ends_at > now else "is over now"
     _done(govern.expire(place(), ids, ends_at), said, f"already {said}", as_json=as_json)
 
 
@@ -49,8 +54,7 @@ def verify(ids: tuple[str, ...], as_json: bool) -> None:
     from memman.govern import freshness as govern
     from memman.govern import insights
 
-    records = insights.shown(place(), ids)
-    confirm("Are these still true?", listed=(f"{short(one['uid'])}  {one['text']}" for one in records))
+    confirm("Are these still true?", listed=map(named, insights.shown(place(), ids)))
     _done(govern.verify(place(), ids), "verified", "", as_json=as_json)
 
 
@@ -120,7 +124,7 @@ def _done(records: Records, said: str, otherwise: str, *, as_json: bool) -> None
     if as_json:
         as_data(records)
     else:
-        table([(said if one["changed"] else otherwise, short(one["id"]), one["text"]) for one in records])
+        table([acted(said if one["changed"] else otherwise, one) for one in records])
 
 
 def _listed(records: Records, otherwise: str, *, as_json: bool) -> None:

@@ -7,10 +7,9 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, pairs, short, tallied, text, when
+from memman.cli.show import as_data, labelled, pairs, short, tallied, text, when
 from memman.config.scope import PERSONAL, label
 from memman.model.errors import UsageError
-from memman.model.text import sourced
 
 _BESIDE = ("at", "event", "level", "note")
 
@@ -47,9 +46,7 @@ def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_js
         as_data(records)
     else:
         for record in records:
-            said = (
-                f"{short(record['memory'], note=record['verb'] in _OF_NO_MEMORY)} {sourced(record['source'])}".rstrip()
-            )
+            said = f"{short(record['memory'], note=record['verb'] in _OF_NO_MEMORY)} {labelled(record)}".rstrip()
             text(f"{when(record['at'])}  {record['verb']:<9}  {said}  {change(record)}")
 
 
@@ -97,12 +94,13 @@ def _count(since: int | None, memory: str | None, *, as_json: bool) -> None:
 
 
 def change(record: dict[str, Any]) -> str:
-    """Write what a line of the log says has changed."""
+    """Write what a line of the log says has changed, and which agent did it, in which session."""
     before, after = record["before"] or {}, record["after"] or {}
     names = dict.fromkeys((*before, *after))
     changes = [f"{name}: {_shift(name, before.get(name), after.get(name))}" for name in names]
     note = f"note {short(record['note'], note=True)}" if record["note"] else ""
-    return "  ".join(filter(None, (note, "; ".join(changes))))
+    who = " ".join(filter(None, (record.get("agent"), record.get("session"))))
+    return "  ".join(filter(None, (note, "; ".join(changes), who)))
 
 
 def _shift(name: str, before: object, after: object) -> str:

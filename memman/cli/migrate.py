@@ -1,5 +1,7 @@
 """`memman migrate`."""
 
+import sys
+
 import click
 
 from memman.cli.address import address, dsn_option
@@ -31,6 +33,7 @@ def migrate(target: str, dsn: str | None, every: bool, dry_run: bool, remove: bo
     backup is taken before, and what came over is counted. `memman store leave` leaves what others share behind.
     """
     from memman.govern import migration
+    from memman.store.opening import address as known
 
     here = place()
     refuse_stopped(here.data, "migrate")
@@ -38,7 +41,8 @@ def migrate(target: str, dsn: str | None, every: bool, dry_run: bool, remove: bo
     up = target == "postgres"
     if up == remove and remove:
         raise UsageError("--remove-from-server goes with --to sqlite")
-    server = address(dsn) if up and dsn else ""
+    asks = sys.stdin.isatty() and not dry_run and not all(known(here.data, name) for name in names)
+    server = address(dsn) if up and (dsn or asks) else ""
     if dry_run:
         for name in names:
             pairs(

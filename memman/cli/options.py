@@ -21,9 +21,9 @@ def said_store() -> str | None:
 def place() -> "Chosen":
     """Return the store that the command means."""
     from memman.govern.stores import chosen
-    from memman.hot.provenance import agent
+    from memman.hot.provenance import agent, session
 
-    return chosen(said_store(), agent())
+    return chosen(said_store(), agent(), session())
 
 
 def _say(ctx: click.Context, _: click.Parameter, name: str | None) -> None:

@@ -1,13 +1,13 @@
 """`memman purge`."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm, typed
-from memman.cli.show import as_data, short, text
+from memman.cli.show import as_data, labelled, short, text
 from memman.model.errors import UsageError
 from memman.model.trust import SOURCES
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--session", default="", metavar="S", help="Purge all that a session wrote.")
 @click.option("--repository", default="", metavar="R", help="Purge all of a repository; `memman scope list` names it.")
 @click.option("--source", type=click.Choice(SOURCES), help="Purge all from this source.")
-@click.option("--query", default="", metavar="WORDS", help="Purge what recall finds for this in any scope.")
+@click.option("--query", default="", metavar="WORDS", help="Purge what has all these words, and what recall finds.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be purged.")
 @json_option
 @store_option
@@ -30,8 +30,9 @@ def purge(
 ) -> None:
     """Delete memories permanently: this cannot be undone.
 
-    ID is a memory, a note (all memories from it), or a note still in the queue. `memman forget` hides them and can be
-    undone. What was purged is not stored again, unless you `remember` it yourself.
+    ID is a memory, a note (all memories from it), a note still in the queue, or a rule, which may be removed already.
+    Rules that were made of a memory go with it. `memman forget` hides memories and can be undone. What was purged is
+    not stored again, unless you `remember` it yourself.
     """
     from memman.govern.purge_selection import Meant, uids
     from memman.recovery import purge as recovery
@@ -40,7 +41,7 @@ def purge(
     if sum(map(bool, (ids, session, repository, source, query))) != 1:
         raise UsageError("give IDs, or just one of --session, --repository, --source and --query")
     found = [*ids, *(_found(where, query) if query else ())]
-    meant = uids(where, Meant(found, session, repository, source or ""))
+    meant = uids(where, Meant(found, session, repository, source or "", query))
     target = recovery.targeted(where.data, where.name, meant)
     if dry_run:
         _show(target, as_json=as_json)
@@ -63,7 +64,8 @@ def _found(where: "Chosen", query: str) -> list[str]:
 
 def _show(target: "Selection", *, as_json: bool) -> None:
     if as_json:
-        as_data({"memories": [one["uid"] for one in target.memories], "notes": [one["uid"] for one in target.waiting]})
+        kinds = {"memories": target.memories, "notes": target.waiting, "rules": target.rules}
+        as_data({kind: [one["uid"] for one in rows] for kind, rows in kinds.items()})
         return
     for id_, said in _texts(target).items():
         text(f"{id_}  {said}")
@@ -71,8 +73,16 @@ def _show(target: "Selection", *, as_json: bool) -> None:
 
 
 def _texts(target: "Selection") -> dict[str, str]:
-    texts = {short(memory["uid"]): memory["text"] for memory in target.memories}
-    return texts | {short(row["uid"], note=True): row["text"] for row in target.waiting}
+    texts = {short(memory["uid"]): f"{labelled(memory)}  {memory['text']}" for memory in target.memories}
+    texts |= {short(row["uid"], note=True): row["text"] for row in target.waiting}
+    return texts | {short(rule["uid"]): f"{_ruled(rule)}: {rule['text']}" for rule in target.rules}
+
+
+def _ruled(rule: dict[str, Any]) -> str:
+    """Say what a rule does."""
+    if not rule["action"]:
+        return "removed rule"
+    return f"rule, {rule['action']}: {rule['pattern']}" if rule["pattern"] else "standing rule"
 
 
 def _ask(target: "Selection") -> None:
@@ -86,6 +96,8 @@ def _tell(receipt: "Receipt") -> None:
         text(f"deleted memory {short(uid)}")
     for uid in receipt.notes:
         text(f"deleted note {short(uid, note=True)}")
+    for uid in receipt.rules:
+        text(f"deleted rule {short(uid)}")
     if not receipt.scrubbed:
         text(
             "the file still holds the deleted bytes (it is in use, or the disk is full); the next drain overwrites them"

@@ -7,7 +7,7 @@ import click
 
 from memman.cli.hot import option, said
 from memman.cli.options import place, said_store
-from memman.cli.show import as_data, short, text, when
+from memman.cli.show import as_data, labelled, short, text, when
 from memman.hot.grammar import EVERYWHERE, RECALL
 from memman.model.text import replaced, sourced
 
@@ -168,8 +168,8 @@ def _beside(hit: dict[str, Any]) -> list[str]:
         f"reranker {hit['rerank'] or 0:.3f}": hit["rerank"] is not None,
         ", ".join(hit["labels"]) + back: hit["labels"],
         f"stands for {len(hit['alike'])} alike": hit["alike"],
-        replaced(hit["maybe_replaced_by"] or ""): hit["maybe_replaced_by"],
-        f"stands before {', '.join(map(short, hit['maybe_replaces']))}, which it maybe replaces": hit["maybe_replaces"],
+        replaced(hit["maybe_replaced_by"] or "", hit["until"]): hit["maybe_replaced_by"],
+        f"stands before {', '.join(map(short, hit['maybe_replaces']))}, which says so": hit["maybe_replaces"],
     }
     return [line for line, told in said_of.items() if told]
 
@@ -181,7 +181,7 @@ def _height(hit: dict[str, Any]) -> str:
 def _asked(asked: dict[str, Any]) -> list[str]:
     """Write where a memory stands, or each thing that kept it out."""
     waits = asked["status"] == "pending"
-    name = f"{short(asked['uid'], note=waits)}  {sourced(asked['source'])}"
+    name = f"{short(asked['uid'], note=waits)}  {labelled(asked)}"
     head = f"{name}: {asked['text']}" if asked.get("text") else f"{name}, a note that waits"
     if asked["place"]:
         return [head, f"   place {asked['place']}"]

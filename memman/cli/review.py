@@ -8,13 +8,14 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import choose, confirm
-from memman.cli.show import ago, as_data, pairs, short, table, text, when
+from memman.cli.show import acted, ago, as_data, labelled, named, pairs, short, table, text, when
 from memman.hot.provenance import stamp
-from memman.model.text import sourced
 
 # What may be answered to each that is walked through, and what an empty line means.
 _ANSWERS = {"a": "approve", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
 _WHOLE = 500
+# What the other side is to what waits, by the name it has.
+_SIDES = {"superseded_by": "replaced by", "stands_behind": "stands behind", "maybe_replaced_by": "maybe replaced by"}
 
 
 @click.group(cls=Group)
@@ -76,7 +77,7 @@ def approve(ids: tuple[str, ...], as_json: bool) -> None:
 def reject(ids: tuple[str, ...], as_json: bool) -> None:
     """Reject what waits: it is forgotten, and no agent may propose it again; `forget --undo` takes that back.
 
-    A memory that is maybe replaced stays, without the mark. What an agent's note took the place of holds again.
+    A memory that is maybe replaced stays, without the mark. What an agent's note contradicts holds.
     """
     from memman.govern import review as govern
 
@@ -92,8 +93,9 @@ def edit(id_: str, said: str) -> None:
     """Say in your own words what holds in the place of what waits."""
     from memman.govern import review as govern
 
-    _ask((id_,), "Put your text in its place?")
     here = place()
+    govern.editable(here, id_, said)
+    _ask((id_,), "Put your text in its place?")
     text(govern.edit(here, id_, said, stamp(here.data, "", None)))
 
 
@@ -135,22 +137,21 @@ def _ask(ids: tuple[str, ...], question: str) -> None:
 
     here = place()
     records = known.shown(here, ids)
-    others = {one["uid"]: uid for one in records if (uid := one.get("maybe_replaced_by") or one.get("superseded_by"))}
-    sides = {one["uid"]: one for one in known.shown(here, sorted(set(others.values())))} if others else {}
+    others = {one["uid"]: (one[name], said) for one in records for name, said in _SIDES.items() if one.get(name)}
+    uids = sorted({uid for uid, _ in others.values()})
+    sides = {one["uid"]: one for one in known.shown(here, uids)} if uids else {}
     shown = []
     for one in records:
-        shown.append((short(one["uid"], note=one["kind"] == "note"), sourced(one["source"]), one["text"]))
-        if other := sides.get(others.get(one["uid"], "")):
-            said = "maybe replaced by" if one.get("maybe_replaced_by") else "replaced by"
-            shown.append((f"{said} {short(other['uid'])}", sourced(other["source"]), other["text"]))
-    confirm(question, listed=map("  ".join, shown))
+        uid, said = others.get(one["uid"], ("", ""))
+        shown += [named(one), *([f"{said} {named(sides[uid])}"] if uid in sides else [])]
+    confirm(question, listed=shown)
 
 
 def _tell(records: list[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
         as_data(records)
     else:
-        table([(one["done"], short(one["id"]), one["text"]) for one in records])
+        table([acted(one["done"], one) for one in records])
     sys.stdout.flush()
 
 
@@ -162,12 +163,11 @@ def _rows(record: dict[str, Any]) -> list[tuple[object, ...]]:
 
 
 def _row(record: dict[str, Any], said: str) -> tuple[object, ...]:
-    source = sourced(record["source"], unconfirmed=record["unconfirmed"])
     return (
         short(record["uid"]),
         ago(record["valid_from"]),
         record["category"],
-        source,
+        labelled(record),
         record["scope"],
         said,
         record["text"],
@@ -184,11 +184,10 @@ def _details(record: dict[str, Any]) -> dict[str, object]:
         "id": record["uid"],
         "waits": ": ".join(filter(None, (record["kind"], record["why"]))),
         "text": record["text"],
-        "source": sourced(record["source"], unconfirmed=record["unconfirmed"]),
+        "source": labelled(record),
         "recorded": when(record["recorded_at"]),
         **{name: came.get(name) for name in ("agent", "session", "cwd", "repository")},
     }
     if other:
-        source = sourced(other["source"], unconfirmed=other["unconfirmed"])
-        said |= {"other side": other["uid"], "it says": other["text"], "its source": source}
+        said |= {"other side": other["uid"], "it says": other["text"], "its source": labelled(other)}
     return said

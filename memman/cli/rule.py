@@ -9,11 +9,10 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import apart, as_data, pairs, short, table, text, when
+from memman.cli.show import apart, as_data, complain, freshness, labelled, named, pairs, short, table, text, when
 from memman.config.scope import PERSONAL
 from memman.model.plural import counted
 from memman.model.rule import ACTIONS, SHELL
-from memman.model.text import sourced
 
 Command = Callable[..., Any]
 
@@ -29,7 +28,7 @@ def described(command: Command) -> Command:
         click.option(
             "--scope", "within", metavar="SCOPE", help="personal, repository (default in one), or path:FOLDER."
         ),
-        click.option("--until", metavar="TIME", help="When it ends: 2026-12-01, 2026-12-01T18:00, or 2h, 7d from now."),
+        click.option("--until", metavar="TIME", help="When it ends: 2026-12-01, 2026-12-01T18:00, 2h, 7d, Friday."),
     )
     for option in reversed(options):
         command = option(command)
@@ -54,7 +53,7 @@ def add(said: str, as_json: bool, **options: str | None) -> None:
     """
     from memman.govern import rules as govern
 
-    _added(govern.drafted(place(), said, **options), as_json=as_json)
+    _added(govern.drafted(place(), said, **_ending(options)), as_json=as_json)
 
 
 @rule.command()
@@ -66,7 +65,15 @@ def promote(memory: str, as_json: bool, **options: str | None) -> None:
     """Make a memory a rule; the memory stays."""
     from memman.govern import rules as govern
 
-    _added(govern.promoted(place(), memory, **options), as_json=as_json)
+    _added(govern.promoted(place(), memory, **_ending(options)), as_json=as_json)
+
+
+def _ending(options: dict[str, str | None]) -> dict[str, Any]:
+    """Read when a rule ends, as `remember --until` does."""
+    from memman.hot.moment import end
+
+    until = options.pop("until")
+    return {**options, "ends_at": None if until is None else end(until, "until")}
 
 
 def _added(drafted: dict[str, Any], *, as_json: bool) -> None:
@@ -174,7 +181,10 @@ def write(ids: tuple[str, ...], file: str | None, applied: bool) -> None:
     from memman.govern import rules as govern
     from memman.govern import written
 
-    change = written.change(govern.texts(place(), ids), file)
+    records = govern.texts(place(), ids)
+    for one in filter(freshness, records):
+        complain(named(one))
+    change = written.change([one["text"] for one in records], file)
     if not change.diff:
         text(f"{change.path} says so already")
     elif not applied:
@@ -199,7 +209,7 @@ def _about(record: dict[str, Any]) -> dict[str, str]:
         "scope": record["repository"] + (f", folder {record['path']}" if record["path"] else "") or PERSONAL,
         "until": when(record["ends_at"]),
         "snoozed": when(record.get("snoozed_until")) if not record.get("in_force", True) else "",
-        "from a memory": sourced(record["source"]) if record.get("source") else "",
+        "from a memory": labelled(record["origin"]) if "origin" in record else "",
     }
 
 

@@ -6,7 +6,9 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, place, store_option
-from memman.cli.show import as_data, short, table, text
+from memman.cli.show import acted, as_data, complain, short, table, text
+from memman.config import stores
+from memman.config.scope import PATH, missing
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 
@@ -47,11 +49,13 @@ def move(ids: tuple[str, ...], to: str, as_json: bool) -> None:
     from memman.govern import scope as govern
 
     records = govern.move(place(), ids, to)
+    told = {True: "moved to", False: "already in"}
     if as_json:
         as_data(records)
-        return
-    told = {True: "moved to", False: "already in"}
-    table([(f"{told[one['changed']]} {one['scope']}", short(one["id"]), one["text"]) for one in records])
+    else:
+        table([acted(f"{told[one['changed']]} {one['scope']}", one) for one in records])
+    if folder := to.startswith(PATH) and missing(to, stores.here()):
+        complain(f"no session will begin with what was moved: there is no folder {folder}")
 
 
 @scope.command()

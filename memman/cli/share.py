@@ -4,7 +4,7 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import as_data, short, table
+from memman.cli.show import acted, as_data, named, table
 
 
 @click.command()
@@ -13,10 +13,11 @@ from memman.cli.show import as_data, short, table
 @store_option
 def share(ids: tuple[str, ...], as_json: bool) -> None:
     """Show memories of yours to all who share the store."""
-    from memman.govern import insights
+    from memman.govern import insights, sharing
 
-    records = insights.shown(place(), ids)
-    confirm("Show these to all who share the store?", listed=(f"{short(one['uid'])}  {one['text']}" for one in records))
+    where = place()
+    sharing.refuse_unshared(where.data, where.name)
+    confirm("Show these to all who share the store?", listed=map(named, insights.shown(where, ids)))
     _say(ids, "shared", as_json=as_json)
 
 
@@ -37,4 +38,4 @@ def _say(ids: tuple[str, ...], visibility: str, *, as_json: bool) -> None:
         as_data(records)
         return
     told = {True: visibility, False: f"already {visibility}"}
-    table([(told[one["changed"]], short(one["id"]), one["text"]) for one in records])
+    table([acted(told[one["changed"]], one) for one in records])

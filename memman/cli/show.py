@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from memman.config.command import runnable
-from memman.model.text import SHORT_ID, age, clean, escaped, sourced
+from memman.model.text import SHORT_ID, age, clean, escaped, outdated, sourced
 from memman.secrets.leaks import cleaned
 
 WIDE = 65_536
@@ -57,20 +57,25 @@ def ago(ms: int) -> str:
     return age(ms, time.time_ns() // 1_000_000)
 
 
-def ended(record: Mapping[str, Any]) -> bool:
-    """Whether a memory is past its end."""
-    return record["ends_at"] is not None and record["ends_at"] <= time.time_ns() // 1_000_000
-
-
 def freshness(record: Mapping[str, Any]) -> list[str]:
-    """Say of a memory what makes it doubtful whether it still holds, as recall does."""
-    past = [f"past its end {ago(record['ends_at'])} ago"] if ended(record) else []
-    return past + (["file changed since"] if record["file_changed_at"] else [])
+    """Say of a memory what makes it doubtful whether it still holds, as recall does; of a note nothing does."""
+    return list(outdated(record.get("ends_at"), record.get("file_changed_at"), time.time_ns() // 1_000_000))
 
 
-def labelled(record: Mapping[str, Any]) -> str:
-    """Write whose word a memory is, and what makes it doubtful."""
-    return ", ".join((sourced(record["source"], unconfirmed=record["unconfirmed"]), *freshness(record)))
+def labelled(record: Mapping[str, Any], *more: str) -> str:
+    """Write whose word a memory is, what makes it doubtful, and what more there is to say of it."""
+    source = sourced(record["source"], unconfirmed=record.get("unconfirmed", False))
+    return ", ".join(filter(None, (source, *freshness(record), *more)))
+
+
+def named(record: Mapping[str, Any]) -> str:
+    """Write a memory, or a note that waits, on the line of a question about it."""
+    return "  ".join((short(record["uid"], note=record.get("kind") == "note"), labelled(record), record["text"]))
+
+
+def acted(said: str, record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the row that says what a verb did to a memory, or a note that waits."""
+    return said, short(record["id"], note=record.get("kind") == "note"), ", ".join(freshness(record)), record["text"]
 
 
 def tallied(counts: Mapping[str, object]) -> str:

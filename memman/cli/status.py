@@ -94,10 +94,10 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _server(name: str, at: int, state: str) -> str:
-    since = f" since {when(at)}" if at else ""
-    said = {"ok": f"up to date {when(at)}", "away": f"out of reach{since}"}.get(state, "being filled")
-    return f"store {name}: {said}"
+def _server(name: str, at: int, state: str, why: str) -> str:
+    said = {"ok": f"up to date {when(at)}", "filling": "being filled"}.get(state, "")
+    last = f"last up to date {when(at)}" if at and not said else ""
+    return f"store {name}: " + "; ".join(filter(None, (said, why, last)))
 
 
 def misfits(unfit: list[dict[str, str]]) -> str:

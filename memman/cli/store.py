@@ -188,6 +188,7 @@ def leave(name: str, delete: bool) -> None:
 
     data = place().data
     refuse_stopped(data, "store leave")
+    sharing.refuse_unshared(data, name)
     with drain_lock(data):
         confirm(f"Leave store {name!r}?", name)
         kept = sharing.leave(data, name)

@@ -40,10 +40,15 @@ _USUAL = {"delete": "remove", "rm": "remove", "ls": "list", "add": "create", "ne
 
 MEANT = {word: command for command, words in _MEANT.items() for word in words.split()}
 
+# What is looked for in another group than where it is.
+_ELSEWHERE = {"insights review": "review list", "insights forget": "forget ID", "insights history": "history ID"}
+
 
 def meant(word: str, verbs: list[str], group: str = "") -> str:
     """Return the command that does what a word stands for, '' where nobody can tell. `group` is where it was asked."""
     if not group:
         return MEANT.get(word, "")
+    if there := _ELSEWHERE.get(f"{group} {word}"):
+        return there
     verb = _USUAL.get(word, "")
     return f"{group} {verb}" if verb in verbs else ""

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from memman.cli.options import json_option, place, store_option
-from memman.cli.show import WIDE, as_data, freshness, short, text
+from memman.cli.reach import aged
+from memman.cli.show import WIDE, as_data, labelled, short, text
 from memman.model.errors import UsageError
-from memman.model.text import clean, sourced
+from memman.model.text import clean
 
 _MOST = 500
 _COUNT = click.IntRange(0, _MOST)
@@ -44,15 +45,17 @@ def timeline(
     """
     from memman.govern import timeline as govern
 
+    where = place()
     times = {name: _moment(said, name) for name, said in (("since", since), ("until", until))}
     if id_ is None:
         if before is not None or after is not None:
             raise UsageError("--before and --after need --around ID")
-        entries = govern.latest(place(), limit=limit, **times)
+        entries = govern.latest(where, limit=limit, **times)
     else:
         half = limit // 2
         before, after = half if before is None else before, limit - 1 - half if after is None else after
-        entries = govern.around(place(), id_, before=before, after=after, **times)
+        entries = govern.around(where, id_, before=before, after=after, **times)
+    entries = aged(where, entries)
     if as_json:
         as_data(entries)
     else:
@@ -74,9 +77,8 @@ def _print(entries: list[dict[str, Any]]) -> None:
 
 def _line(entry: dict[str, Any]) -> str:
     marks = [
-        sourced(entry["source"], unconfirmed=entry["unconfirmed"]),
+        labelled(entry),
         f"in {entry['scope']}" if entry["scope"] else "",
-        *freshness(entry),
         "same session" if entry["same_session"] and not entry["asked"] else "",
         f"superseded by {short(entry['superseded_by'])}" if entry["superseded_by"] else "",
         *(f"{said} {', '.join(map(short, entry[name]))}" for name, said in _LINKS.items() if entry[name]),

@@ -6,7 +6,7 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import as_data, short, table, text, when
+from memman.cli.show import acted, as_data, short, table, text, when
 from memman.clock import now_ms
 from memman.model.errors import UsageError
 
@@ -15,9 +15,9 @@ LIST = "list"
 
 @click.command()
 @click.argument("id_", required=False, metavar="[ID | list]")
-@click.option("--session", metavar="S", help="Undo all that a session wrote.")
+@click.option("--session", metavar="S", help="Undo all that a session wrote, forgot and reported.")
 @click.option("--drain", metavar="D", help="Undo all that one drain stored; `last` is the newest.")
-@click.option("--since", metavar="TIME", help="Undo all that was stored since: 2026-11-01T10:00, 7d, 2h, yesterday.")
+@click.option("--since", metavar="TIME", help="Undo all since: 2026-11-01T10:00, 7d, 2h, yesterday.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
 @json_option
 @store_option
@@ -54,9 +54,11 @@ def undo(
 
 def _lines(report: dict[str, Any]) -> list[str]:
     """Write a line for each memory and note that an undo changes, or leaves as it is."""
-    lines = [f"{one['became']}  {short(one['id'])}  {one['text']}" for one in report["memories"]]
-    lines += [f"{one['became']}  {short(one['id'], note=True)}  {one['text']}" for one in report["notes"]]
-    return lines + [f"left  {short(one['id'])} {one['why']}: {one['text']}" for one in report["left"]]
+    rows = [acted(one["became"], one) for one in report["memories"]]
+    rows += [acted(one["became"], one | {"kind": "note"}) for one in report["notes"]]
+    rows += [(f"{one['folder']} {one['became']}",) for one in report["names"]]
+    rows += [acted(f"left, {one['why']}", one) for one in report["left"]]
+    return ["  ".join(filter(None, row)) for row in rows]
 
 
 def _tell(report: dict[str, Any], *, dry_run: bool) -> None:

@@ -7,11 +7,10 @@ import click
 from memman.cli.log import change
 from memman.cli.options import json_option, place, store_option
 from memman.cli.ranking import explain, recall_options
-from memman.cli.show import apart, as_data, pairs, short, text, when
+from memman.cli.show import apart, as_data, labelled, pairs, short, text, when
 from memman.config.scope import PERSONAL
 from memman.model.errors import UsageError
 from memman.model.plural import counted
-from memman.model.text import sourced
 
 
 @click.command()
@@ -52,7 +51,7 @@ def _print(record: dict[str, Any]) -> None:
             "text": record["text"],
             "status": record["status"],
             "scope": record["scope"] or PERSONAL,
-            "source": sourced(record["source"]),
+            "source": labelled(record),
             **{name.replace("_", " "): record[name] for name in ("author", "visibility", "retired_by")},
             "note": record["note"],
             "said": record["said"],
@@ -61,11 +60,14 @@ def _print(record: dict[str, Any]) -> None:
             "made by": _makers(record["models"]) or ("the built-in models" if came.get("models") else ""),
             "replaced": ", ".join(short(other["uid"]) for other in record["before"]),
             "replaced by": short(record["superseded_by"] or ""),
+            "stands behind": f"{short(record['stands_behind'])} until {when(record['until'])}"
+            if record["until"]
+            else "",
             "evidence": ", ".join(f"{one['kind']} {when(one['at'])}" for one in record["evidence"]),
         }
     )
     for one in record["causes"]:
-        text(f"{one['says']:<7}  {short(one['uid'])}  {one['text']}")
+        text(f"{one['says']:<7}  {short(one['uid'])}  {labelled(one)}  {one['text']}")
     for one in record["changes"]:
         text(f"{when(one['at'])}  {one['verb']:<9}  {change(one)}".rstrip())
     for one in record["shown"]:

@@ -30,6 +30,16 @@ def _text(path: str, most: int = _MOST) -> str:
         os.close(handle)
 
 
+def marker(common: str) -> str:
+    """Return the name that a person gave to a repository, by its shared git folder, '' for none."""
+    return _text(f"{common}/{MARKER}").strip()
+
+
+def folder(common: str) -> str:
+    """Return the folder that all work trees of a repository share, or that its git folder is in."""
+    return common.removesuffix("/.git")
+
+
 class Repository:
     """A git work tree.
 
@@ -61,7 +71,7 @@ class Repository:
     @property
     def marker(self) -> str:
         """The name that a person gave to the repository, '' for none; no clone brings it along."""
-        return _text(f"{self.common}/{MARKER}").strip()
+        return marker(self.common)
 
     @property
     def shallow(self) -> bool:
@@ -85,7 +95,7 @@ class Repository:
     @property
     def folder(self) -> str:
         """The folder that all work trees share, or that its git folder is in."""
-        return self.common.removesuffix("/.git")
+        return folder(self.common)
 
     @property
     def origin(self) -> str:

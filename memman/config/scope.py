@@ -110,6 +110,13 @@ def path_of(scope: str) -> str:
     return scope.removeprefix(PATH) if scope.startswith(PATH) else ""
 
 
+def missing(scope: str | None, repository: "Repository | None") -> str:
+    """Return the path of the folder that a scope asks for in a repository, where it is not there, otherwise ''."""
+    folder = path_of(asked(scope))
+    path = f"{repository.root}/{folder}" if folder and repository else ""
+    return "" if not path or os.path.isdir(path) else path
+
+
 def label(repository: str, path: str) -> str:
     """Write whose a memory is, for a person: the last part of an address or folder, and the folder below it."""
     name = parted(repository)[0].removeprefix(_NAMED)

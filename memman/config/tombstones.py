@@ -1,7 +1,7 @@
 """What was purged, by id and without a word of it: no restored backup brings it back.
 
 A line each in `<data>/purged`: when, the note's uid, the memory's or `-` for all that came of the note, and of
-these the first digits of their SHA-256.
+these the first digits of their SHA-256. A rule has a line as a note has, with its own uid.
 """
 
 from collections.abc import Collection, Iterable
@@ -17,7 +17,7 @@ _DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Tombstones:
-    """The uids of what was purged: single memories, and notes with everything that came of them.
+    """The uids of what was purged: single memories, rules, and notes with everything that came of them.
 
     `touched` are all notes of which something was purged: what they said must not be extracted again.
     """

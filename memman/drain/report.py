@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from memman.model.errors import CannotWrite, MemmanError, StoreError
+from memman.model.errors import CannotWrite, MemmanError, NoServer, StoreError
 from memman.pipeline.plan import Outcome
 
 
@@ -10,7 +10,8 @@ from memman.pipeline.plan import Outcome
 class Report:
     """What one drain did, in notes, except for `added` and `superseded`, which count memories.
 
-    `exit_code` is that of the first store or disk that could not be used.
+    `exit_code` is that of the first store or disk that could not be used; a server out of reach, which passes by
+    itself, comes last.
     """
 
     done: int = 0
@@ -37,7 +38,7 @@ class Report:
         for name in ("done", "added", "superseded", "known", "deferred", "failed", "parked", "rescued"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.stopped = later.stopped
-        self.exit_code = self.exit_code or later.exit_code
+        self._end(later.exit_code)
         self.errors += [line for line in later.errors if line not in self.errors]
 
     def trouble(self, error: Exception) -> None:
@@ -46,4 +47,8 @@ class Report:
         if line not in self.errors:
             self.errors.append(line)
         if isinstance(error, StoreError | CannotWrite):
-            self.exit_code = self.exit_code or error.exit_code
+            self._end(error.exit_code)
+
+    def _end(self, code: int) -> None:
+        if code and self.exit_code in {0, NoServer.exit_code}:
+            self.exit_code = code

@@ -5,7 +5,7 @@ import gc
 import json
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict
 from functools import partial
 from secrets import token_hex
@@ -24,7 +24,7 @@ from memman.drain.runner import Watch
 from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure, spent
 from memman.locks import drain_lock
-from memman.model.errors import StoreError
+from memman.model.errors import NoServer, StoreError
 from memman.providers import by_agent
 from memman.providers.pool import Providers
 from memman.queue.ledger import Ledger
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 # Bytes of a drain's name.
 _NAME_BYTES = 6
+_BUSY = "another drain is already running and will process these notes"
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -58,7 +59,7 @@ def drain(
     claim(data)
     deadline = None if seconds is None else time.monotonic() + seconds
     patience = (FOREVER if seconds is None else seconds) if patient else 0
-    with drain_lock(data, patience, handed=handed), Worklog(data) as log:
+    with drain_lock(data, patience, handed=handed, busy=_BUSY), Worklog(data) as log:
         from memman.recovery.swap import finish
 
         refuse_stopped(data, "drain")
@@ -119,8 +120,8 @@ async def _round(
     began, before = now_ms(), ledger.totals()
     try:
         log.started(waiting := queue.waiting(limits.store))
-        _pull(data, stores, log)
-        _shut(work, stores, queue)
+        behind = _pull(data, stores, log)
+        _shut(work, stores, queue, behind)
         if waiting:
             # Loaded before the first note is claimed: a drain that dies over its imports has tried no note.
             stores.providers.load()
@@ -142,24 +143,35 @@ async def _round(
     return report
 
 
-def _pull(data: str, stores: Stores, log: Worklog) -> None:
-    """Bring in what other machines have stored; shut what cannot be reached, or only be read."""
-    for name in connected(data):
+def _pull(data: str, stores: Stores, log: Worklog) -> set[str]:
+    """Bring in what other machines have stored; shut what cannot be reached, or only be read.
+
+    Return the stores that may lack something that others have stored.
+    """
+    behind = set(connected(data))
+    for name in sorted(behind):
         try:
             store = stores.here(name)
             if brought := store.pull():
                 log.write("pulled", store=name, changes=brought)
+            behind.remove(name)
             store.check_writing()
         except StoreError as error:
             stores.shut[name] = error
+            if isinstance(error, NoServer):
+                behind.add(name)
             log.write("pull failed", store=name, **failure(error))
+    return behind
 
 
-def _shut(work: Drain, stores: Stores, queue: Queue) -> None:
-    """Leave the notes of stores that cannot be written to where they are, and say so where there are some."""
+def _shut(work: Drain, stores: Stores, queue: Queue, behind: Collection[str]) -> None:
+    """Leave the notes of stores that cannot be written to where they are.
+
+    Say so where there are some, or where others' may be missing here; but not to who drains another store.
+    """
     for name, error in stores.shut.items():
         work.shut.add(name)
-        if queue.waiting(name):
+        if work.limits.store in {None, name} and (name in behind or queue.waiting(name)):
             work.report.trouble(error)
 
 

@@ -23,6 +23,8 @@ from memman.store.sqlite.catalogue import Catalogue
 # is compared with.
 SAMPLE, NEIGHBOURS = 500, 2
 EXAMPLES = 3
+# What is told of a memory.
+_TOLD = ("uid", "text", "ends_at", "file_changed_at")
 # Texts that the judge reads at once.
 _BATCH = 64
 
@@ -70,8 +72,10 @@ class _Look:
 
 
 def _junk(look: _Look) -> Iterator[Found]:
-    texts = {row: text for row, text in look.catalogue.reader.texts(look.sample).items() if "\n" not in text}
-    judge, rows = look.judge, list(texts)
+    reader = look.catalogue.reader
+    # The judge finds worth what lasts: what has an end is of use until then, and stale afterwards.
+    texts = reader.texts(sorted(set(look.sample) - reader.ends(look.sample).keys()))
+    judge, rows = look.judge, [row for row, text in texts.items() if "\n" not in text]
     assert judge is not None  # noqa: S101 - what the judge finds is not looked for without it
     for at in range(0, len(rows), _BATCH):
         batch = rows[at : at + _BATCH]
@@ -90,7 +94,7 @@ def _duplicates(look: _Look) -> Iterator[Found]:
 
 
 def _contradictions(look: _Look) -> Iterator[Found]:
-    settled = quality.kept_apart(look.catalogue.reader) | set(look.catalogue.doubtful().items())
+    settled = quality.kept_apart(look.catalogue.reader) | look.catalogue.pairs()
     against = (pair for pair, found in look.pairs.items() if found == "against" and pair not in settled)
     yield from ((old, new, "said otherwise by") for old, new in against)
 
@@ -184,7 +188,7 @@ def _reported(place: Chosen, look: _Look, finding: Finding, total: int) -> dict[
 
 def _example(place: Chosen, catalogue: Catalogue, memory: int, other: int, why: str) -> dict[str, Any]:
     one, *others = (
-        veiled(place, catalogue.reader, row["uid"], {"uid": row["uid"], "text": row["text"]})
+        veiled(place, catalogue.reader, row["uid"], {name: row[name] for name in _TOLD})
         for row in catalogue.memories([memory, other] if other else [memory])
     )
     return one | {"why": why, "other": others[0] if others else None}

@@ -18,7 +18,7 @@ from memman.portable.files import text
 from memman.portable.formats.rules import numbered
 from memman.providers.build import builtin_llm
 from memman.store.filters import Filters
-from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.catalogue import Catalogue, freshness
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 # Memories that a line is compared with: those nearest as the judge finds, and those that share its rarest words.
@@ -86,7 +86,9 @@ def _found(place: Chosen, catalogue: Catalogue, judge: Judge | None, lines: Sequ
         if kind := "same" if same(texts[memory], lines[n][2]) else found:
             path, number, said = lines[n]
             row = reader.rows([memory])[memory]
-            told = veiled(place, reader, row.uid, {"uid": row.uid, "text": row.text})
+            told = veiled(
+                place, reader, row.uid, {"uid": row.uid, "text": row.text} | freshness(reader, [memory])[memory]
+            )
             yield {"file": path, "line": number, "said": said, "finding": _SAYS[kind], "memory": told}
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
-from memman.govern.held import veiled
+from memman.govern.acted import acted
 from memman.govern.ids import Named, all_named
 from memman.govern.stores import Chosen, looking, steadily, writing
-from memman.model.errors import UnknownId
+from memman.model.errors import ForPeople, UnknownId
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
+from memman.model.text import SHORT_ID
 from memman.pipeline import context
 from memman.pipeline.scope import scope
 from memman.providers import builtin_embedder
@@ -35,17 +36,24 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         done = _records(place, store, rows)
     with looking(place) as (catalogue, _):
         for row, record in zip(rows, done, strict=True):
-            record["replaced"] = [{"id": one["uid"], "text": one["text"]} for one in catalogue.predecessors(row)[-1:]]
+            record["replaced"] = [{"id": one["uid"]} | _said(one) for one in catalogue.predecessors(row)[-1:]]
     _drop(place, list(waiting))
     return done + [_turn(row) for row in waiting.values() if row["channel"] != "note"]
 
 
 @steadily
 def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
-    """Bring back forgotten memories."""
+    """Bring back forgotten memories. Raises ForPeople where an agent is to bring back what a person rejected."""
     refuse_stopped(place.data, "forget --undo")
     with looking(place) as (catalogue, queue):
         found = all_named(parts, catalogue, queue, place.name)
+        named = catalogue.memories([memory for one in found for memory in one.memories]) if place.agent else []
+        rejected = catalogue.reader.rejected(one["text"] for one in named)
+    if one := next((one for one in named if one["text"] in rejected), None):
+        raise ForPeople(
+            f"{one['uid'][:SHORT_ID]} was rejected by a person: only they bring it back, with"
+            f" `memman forget --undo {one['uid'][:SHORT_ID]}` in their own terminal"
+        )
     waiting = next((one.note for one in found if one.note), None)
     if waiting:
         raise UnknownId(f"{waiting[-8:]} is a queued note that was not forgotten")
@@ -91,12 +99,11 @@ def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
 
 
 def _records(place: Chosen, store: "SqliteStore", rows: dict[int, bool]) -> list[dict[str, Any]]:
-    memories = store.reader.rows(rows)
-    done: list[dict[str, Any]] = [
-        {"id": memories[row].uid, "kind": "memory", "text": memories[row].text, "changed": changed}
-        for row, changed in rows.items()
-    ]
-    return [veiled(place, store.reader, record["id"], record) for record in done]
+    return [record | {"kind": "memory"} for record in acted(place, store.reader, rows)]
+
+
+def _said(memory: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: memory[name] for name in ("text", "ends_at", "file_changed_at")}
 
 
 def _turn(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from memman.clock import now_ms
 from memman.config.env import Settings, stale_ages
 from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
+from memman.govern.acted import acted
 from memman.govern.held import veiled
 from memman.govern.ids import all_memories
 from memman.govern.stores import Chosen, answering, looking, reading, steadily, writing
 from memman.model.reliability import AGAINST
-from memman.model.text import age
+from memman.model.text import age, outdated
 from memman.model.worth import DAY_MS
 from memman.pipeline.freshness import blobs
 from memman.store.sqlite import keeping
@@ -58,11 +59,7 @@ def _changed(place: Chosen, parts: Sequence[str], verb: str, change: Change) -> 
         now = now_ms()
         with store.unit() as unit:
             done = {memory: change(store, unit, memory, now) for memory in rows}
-        memories = store.reader.rows(rows)
-        records: list[dict[str, Any]] = [
-            {"id": memories[row].uid, "text": memories[row].text, "changed": done[row]} for row in rows
-        ]
-        return [veiled(place, store.reader, record["id"], record) for record in records]
+        return acted(place, store.reader, done)
 
 
 @answering
@@ -103,10 +100,7 @@ def _reasons(
     borne_out = keeping.last_borne_out(row, evidence)
     reported = [at for kind, _, at in evidence if kind in AGAINST and at > borne_out]
     old = borne_out + int(ages[row.category]) * DAY_MS if row.category in ages else now + 1
-    if row.ends_at is not None and row.ends_at <= now:
-        yield row.ends_at, f"past its end {age(row.ends_at, now)} ago"
-    if changed_at is not None:
-        yield changed_at, "file changed since"
+    yield from ((at, label) for label, at in outdated(row.ends_at, changed_at, now).items())
     if reported:
         yield reported[0], "reported wrong or stale"
     if old <= now:

@@ -13,7 +13,6 @@ from memman.store.sqlite.catalogue import Catalogue
 _LINES = 200
 # Log lines that change neither what a memory says nor how it stands.
 _QUIET = {"confirm", "feedback", "link"}
-_WHO = ("agent", "session")
 
 
 @answering
@@ -30,13 +29,8 @@ def history(place: Chosen, part: str) -> list[dict[str, Any]]:
 
 
 def _changes(place: Chosen, catalogue: Catalogue, memory: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what was done to a memory, oldest first, as the log has it, and by whom where a note did it."""
+    """Return what was done to a memory, oldest first, as the log has it."""
     lines = reversed(log.lines(place, limit=_LINES, memory=memory["uid"]))
-    told = [line | _by_whom(catalogue, line["note"]) for line in lines if line["verb"] not in _QUIET]
-    undone = [one | _by_whom(catalogue, "") for one in lineage.undos(catalogue.reader.db, memory["id"])]
+    told = [line for line in lines if line["verb"] not in _QUIET]
+    undone = [one | dict.fromkeys(log.WHO, "") for one in lineage.undos(catalogue.reader.db, memory["id"])]
     return sorted([*told, *undone], key=lambda one: one["at"])
-
-
-def _by_whom(catalogue: Catalogue, note: str) -> dict[str, str]:
-    came = catalogue.receipt(note) or {}
-    return {name: came.get(name, "") for name in _WHO}

@@ -10,6 +10,7 @@ from memman.store.sqlite.catalogue import Catalogue
 
 # Shorter ones are named by accident too easily: among 1000 memories four digits are unambiguous 98 times of 100.
 SHORTEST = 4
+# The ids of notes are that long, those of memories are shorter.
 LONGEST = 32
 _CANDIDATES = 5
 
@@ -25,7 +26,7 @@ class Named:
 
 def named(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> Named:
     """Find what `part` names in `store`. Raises UsageError, UnknownId and AmbiguousId."""
-    part = _checked(part)
+    part = checked(part)
     stored = _stored(part, catalogue.named(part))
     known = {one.uid for one in stored}  # a note whose drain died before it said so is in the queue, too
     found = [*stored, *(Named(uid, note=uid) for uid in queue.named(store, part) if uid not in known)]
@@ -73,7 +74,8 @@ def _stored(part: str, rows: Iterable[tuple[int, str, str]]) -> list[Named]:
     return [Named(uid, memories) for uid, memories in notes.items()]
 
 
-def _checked(part: str) -> str:
+def checked(part: str) -> str:
+    """Return what may be an id, in small letters. Raises UsageError."""
     if not (part.isascii() and part.isalnum() and SHORTEST <= len(part) <= LONGEST):
         raise UsageError(f"{part[:40]!a} is not an id: ids are {SHORTEST} to {LONGEST} letters and digits")
     return part.lower()
@@ -81,5 +83,7 @@ def _checked(part: str) -> str:
 
 def _candidates(found: Sequence[Named], part: str) -> str:
     """Name the first few, each with enough digits to tell it from the others."""
-    shown = [one.uid[-SHORT_ID - 4 :] if one.note else one.uid[: len(part) + 4] for one in found[:_CANDIDATES]]
+    shown = [
+        one.uid[-SHORT_ID - 4 :] if len(one.uid) == LONGEST else one.uid[: len(part) + 4] for one in found[:_CANDIDATES]
+    ]
     return ", ".join(shown) + (" and others" if len(found) > _CANDIDATES else "")

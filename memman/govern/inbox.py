@@ -7,7 +7,7 @@ from memman.govern.held import veiled
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.errors import UsageError
-from memman.store.sqlite import waiting
+from memman.store.sqlite import claims, waiting
 from memman.store.sqlite.catalogue import Catalogue
 
 # The kinds of what waits, in the order of the list. The id is the older one's where there are two.
@@ -39,11 +39,14 @@ def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     """Return (kind, memory, the other side or 0) of what waits."""
     held = [one["id"] for one in catalogue.listed(category=None, source=None, status="review", limit=_MOST)]
     pairs, contradicted = catalogue.doubtful(), waiting.contradicted(catalogue.reader)
-    told = {*pairs, *pairs.values(), *contradicted.values()}
+    said = claims.standing(catalogue.reader.db, evidence=catalogue.reader.annotated)
+    told = {*pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
     wishes = [row for row in waiting.wishes(catalogue.reader) if row not in told]
     return [
         *((HELD, row, 0) for row in held),
         *((MAYBE, old, new) for old, new in pairs.items()),
+        *((MAYBE, old, new) for old, new, sure in said if not sure),
+        *((CONTRADICTED, old, new) for old, new, sure in said if sure),
         *((CONTRADICTED, old, new) for old, new in contradicted.items()),
         *((UNCONFIRMED, row, 0) for row in wishes),
     ]
@@ -57,14 +60,14 @@ def count(catalogue: Catalogue) -> dict[str, int]:
 
 def _told(place: Chosen, catalogue: Catalogue, kind: str, memory: int, other: int) -> dict[str, Any]:
     record = catalogue.memories([memory])[0]
-    told = {"kind": kind, "why": _why(catalogue, kind, record), "other": None} | record
-    if other:
-        told["other"] = catalogue.memories([other])[0]
+    beside = catalogue.memories([other])[0] if other else None
+    told = {"kind": kind, "why": _why(catalogue, kind, record, beside), "other": beside} | record
     return veiled(place, catalogue.reader, record["uid"], told)
 
 
-def _why(catalogue: Catalogue, kind: str, record: dict[str, Any]) -> str:
-    said = waiting.why(catalogue.reader, record["uid"])
+def _why(catalogue: Catalogue, kind: str, record: dict[str, Any], other: dict[str, Any] | None) -> str:
+    against = waiting.why_against(catalogue.reader, other["uid"], record["uid"]) if other else ""
+    said = against or waiting.why(catalogue.reader, record["uid"])
     if kind == HELD and not said:
         from memman.govern.review import reason
 

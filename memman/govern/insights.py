@@ -9,11 +9,11 @@ from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.reliability import reliability, sessions
 from memman.model.vocabulary import PROTECTED
 from memman.queue.view import QueueView
-from memman.store.sqlite import keeping
-from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite import claims, keeping
+from memman.store.sqlite.catalogue import ARCHIVED, Catalogue
 from memman.store.sqlite.waiting import why
 
-STATUSES = ("current", "superseded", "forgotten", "all")
+STATUSES = ("current", "superseded", "forgotten", ARCHIVED, "all")
 
 
 @answering
@@ -45,12 +45,21 @@ def _described(place: Chosen, one: Named, catalogue: Catalogue, queue: QueueView
 def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     row = record["id"]
     after = catalogue.successors(row)
-    newer = catalogue.doubtful()
-    uids = {other["id"]: other["uid"] for other in catalogue.memories([*newer, *newer.values()])}
+    behind = catalogue.behind()
+    newer = {old: new for old, new in catalogue.doubtful().items() if old not in behind}
+    pairs = {*newer, *newer.values(), *behind, *behind.values()}
+    others = {other["id"]: other for other in catalogue.memories(sorted(pairs))}
+    uids = {row: other["uid"] for row, other in others.items()}
+    before = others.get(behind.get(row, 0), {})
     extra: dict[str, Any] = {
         "superseded_by": after[0]["uid"] if after else None,
         "maybe_replaced_by": uids.get(newer.get(row, 0)),
         "maybe_replaces": [uids[old] for old, new in newer.items() if new == row],
+        "stands_behind": before.get("uid"),
+        "until": before.get("ends_at"),
+        "stands_before": [uids[old] for old, new in behind.items() if new == row],
+        "against": [uid for _, uid, _ in catalogue.reader.contradicts([row]).get(row, ())],
+        "contradicted_by": _contradicted_by(catalogue, row),
         "protected": int(catalogue.reader.meta(PROTECTED + record["uid"]) or 0) or None,
         "damaged": catalogue.damaged(row),
         "edges": catalogue.edge_counts(row),
@@ -62,6 +71,11 @@ def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict
         **_authorship(catalogue, row),
     }
     return {"kind": "memory"} | veiled(place, catalogue.reader, record["uid"], record | _why(catalogue, record)) | extra
+
+
+def _contradicted_by(catalogue: Catalogue, row: int) -> list[str]:
+    said = claims.standing(catalogue.reader.db, evidence=catalogue.reader.annotated)
+    return [one["uid"] for one in catalogue.memories([new for old, new, _ in said if old == row])]
 
 
 def _authorship(catalogue: Catalogue, row: int) -> dict[str, str]:

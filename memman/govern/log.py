@@ -6,8 +6,10 @@ from typing import Any
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, reading
-from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.catalogue import Catalogue, freshness
 from memman.store.sqlite.rules import VERB as RULE
+
+WHO = ("agent", "session")
 
 
 @answering
@@ -18,8 +20,8 @@ def lines(
     uid = None if memory is None else _uid(place, memory)
     with reading(place) as catalogue:
         records = catalogue.log(limit=limit, since=since, memory=uid)
-        told = [_veiled(place, record, catalogue) for record in records]
-        return [_named(record, catalogue) | {"source": _source(record, catalogue)} for record in told]
+        told = [_veiled(place, record | _by_whom(record, catalogue), catalogue) for record in records]
+        return [_named(record, catalogue) | _standing(record, catalogue) for record in told]
 
 
 @answering
@@ -31,6 +33,17 @@ def stats(place: Chosen, *, since: int | None = None) -> dict[str, Any]:
     for counts in days.values():
         verbs.update(counts)
     return {"verbs": dict(verbs.most_common()), "days": days}
+
+
+def _by_whom(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Return the agent and the session that made a change, '' for a person in a shell of their own.
+
+    They are those of its note, or of whoever ran the verb: out of the later side, which is returned without them.
+    """
+    after = {name: said for name, said in (record["after"] or {}).items() if name not in WHO}
+    ran = {name: record["after"][name] for name in WHO if name in (record["after"] or {})}
+    came = ran or (catalogue.receipt(record["note"]) if record["note"] else None) or {}
+    return {name: came.get(name, "") for name in WHO} | {"after": after or None}
 
 
 def _veiled(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
@@ -45,12 +58,13 @@ def _uid(place: Chosen, part: str) -> str:
         return str(catalogue.memories([row])[0]["uid"])
 
 
-def _source(record: dict[str, Any], catalogue: Catalogue) -> str:
-    """Return whose word a memory is, '' for one that is purged; a rule is a person's."""
+def _standing(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Return whose word a memory is, '' for one that is purged, and what may make it doubtful; a rule is a person's."""
     if record["verb"].startswith(RULE):
-        return "user"
-    rows = catalogue.reader.rows(catalogue.reader.located([record["memory"]]))
-    return next((row.source for row in rows.values()), "")
+        return {"source": "user"}
+    (row, *_) = (*catalogue.reader.located([record["memory"]]), 0)
+    rows = catalogue.reader.rows([row])
+    return {"source": rows[row].source} | freshness(catalogue.reader, [row])[row] if rows else {"source": ""}
 
 
 def _named(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from secrets import token_hex
 
 from memman.config import synced
-from memman.config.env import change, own
+from memman.config.env import change
 from memman.config.places import store_path
 from memman.config.stores import checked, exists
 from memman.govern.stores import unknown
@@ -15,9 +15,9 @@ from memman.model.errors import NoServer, UsageError
 from memman.recovery.backup import take
 from memman.recovery.swap import finish
 from memman.sqlite import TranslatedErrors, open_reader
-from memman.store.opening import DSN
+from memman.store.opening import DSN, address
 from memman.store.postgres import whole
-from memman.store.postgres.server import Server
+from memman.store.postgres.server import UNHURRIED_S, Server
 from memman.store.replica import moving, position
 from memman.store.replica.position import Move
 from memman.store.replica.store import ReplicaStore
@@ -47,17 +47,18 @@ def to_server(data: str, name: str, dsn: str, progress: Progress) -> Moved:
     """
     if synced.folder(data, checked(name)):
         raise UsageError(f"store {name!r} is synced by a folder: `memman sync --off --store {name}` ends that first")
-    dsn = dsn or own(data, name).get(DSN, "")
+    dsn = dsn or address(data, name)
     if not dsn:
         raise UsageError("which server? give its address by --dsn, or - to have it read from standard input")
     with _opened(data, name, dsn) as store:
         store.server.check()
         move, known = position.moving(store.db), position.store(store.db)
-        if own(data, name).get(DSN) and known and not move:
+        if known and not move:
             if known[0] != store.server.id():
                 raise UsageError(
                     f"store {name!r} is on another server: `memman migrate --to sqlite` brings it back first"
                 )
+            change(data, DSN, dsn, name)
             return Moved(name, moving.rows(store), done=False)
         if move is None:
             backup = take(data, label=_LABEL, store=name)
@@ -75,11 +76,11 @@ def to_itself(data: str, name: str, progress: Progress, *, remove: bool = False)
 
     One that is still on its way to a server is on its own again. Raises as `to_server` does.
     """
-    dsn = own(data, name).get(DSN, "")
+    dsn = address(data, name)
     with _opened(data, name, dsn) as store:
         known, backup = position.store(store.db), ""
         on_its_way = position.moving(store.db) is not None
-        if on_its_way:
+        if on_its_way and dsn:
             _give_up(store)
         elif dsn and known and not position.leaving(store.db):
             moving.follow_to_the_end(store, progress)
@@ -87,9 +88,9 @@ def to_itself(data: str, name: str, progress: Progress, *, remove: bool = False)
         with exchanging(data):
             if remove and dsn and known and not on_its_way:
                 moving.remove(store)
-            moving.let_go(store)
-            if dsn:
+            if dsn:  # first: a replica without an address is told what to do with it, a store with one is not its own
                 change(data, DSN, None, name)
+            moving.let_go(store)
         return Moved(name, moving.rows(store), backup, done=bool(dsn or known))
 
 
@@ -125,8 +126,8 @@ def _opened(data: str, name: str, dsn: str) -> Iterator[ReplicaStore]:
     """Open a store that changes sides, with every drain held off. Raises UnknownStore, and Busy."""
     if not exists(data, checked(name)):
         raise unknown(data, name)
-    busy = "a drain is running; try again when it has finished"
-    with drain_lock(data, PATIENCE, busy=busy):
+    with drain_lock(data, PATIENCE):
         finish(data)
         with closing(ReplicaStore.connected(data, name, dsn)) as store:
+            store.server.silence_s = UNHURRIED_S
             yield store

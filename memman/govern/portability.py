@@ -49,7 +49,7 @@ class Preview:
 
     @property
     def count(self) -> int:
-        """How many memories or notes would come in."""
+        """How many memories and rules, or notes, would come in."""
         return sum(self.new.values())
 
 
@@ -111,9 +111,12 @@ def waiting(place: Chosen) -> int:
 
 def read(place: Chosen, path: str, wanted: Wanted) -> Reading:
     """Read what is to be imported, and say what would become of it. Raises UsageError, UnknownStore and CannotWrite."""
+    asked(wanted.scope or None)
     form = recognised(path, wanted.form)
     expected(place)
     found = form.read(os.path.abspath(path))
+    if found.export and wanted.scope:
+        raise UsageError("memories of an export keep the scope that they have: leave --scope out")
     return _rows(place, form, found, wanted) if found.export else _notes(place, form, found, wanted)
 
 
@@ -121,8 +124,9 @@ def imported(place: Chosen, was: Reading, wanted: Wanted) -> int:
     """Bring in what was read; return how many memories or notes are new."""
     refuse_stopped(place.data, "import")
     if was.found.export:
-        return len(restore.restored(place.data, place.name, was.found.export, purged=wanted.purged)[1])
-    count = notes.queued(place.data, place.name, was.preview.form, was.items, _stamp())
+        count = len(restore.restored(place.data, place.name, was.found.export, purged=wanted.purged)[1])
+    else:
+        count = notes.queued(place.data, place.name, was.preview.form, was.items, _stamp())
     ask(place.data)
     return count
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
+from memman.govern.acted import acted
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId
@@ -26,7 +27,4 @@ def protect(place: Chosen, parts: Sequence[str], *, wanted: bool = True) -> list
     with writing(place) as store:
         with store.unit() as unit:
             done = {memory: unit.protect(memory, now, wanted=wanted) for memory in rows}
-        memories = store.reader.rows(rows)
-        return [
-            {"id": memories[row].uid, "text": memories[row].text, "changed": changed} for row, changed in done.items()
-        ]
+        return acted(place, store.reader, done)

@@ -13,7 +13,7 @@ from memman.recall.trace import Reason, Trace
 from memman.store import MemoryRow
 from memman.store.filters import Filters
 from memman.store.sqlite import lineage
-from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.catalogue import Catalogue, freshness
 
 # Runs the same recall with other filters, and another limit.
 Search = Callable[[Filters, int], Trace]
@@ -81,6 +81,7 @@ def _hit(catalogue: Catalogue, recall: Trace, hit: Hit, place: int) -> dict[str,
         "via": [hit.via[0], names.get(hit.via[1])] if hit.via else None,
         "alike": list(hit.alike),
         "maybe_replaced_by": hit.maybe_replaced_by,
+        "until": hit.until,
         "maybe_replaces": [other.row.uid for other in recall.hits if other.maybe_replaced_by == row.uid],
     }
 
@@ -107,6 +108,7 @@ def _memory(place: Chosen, catalogue: Catalogue, search: Search, recall: Trace, 
     stands = _stands(search, recall, row.uid, lambda trace: trace.kept_out(row.id))
     stands["kept_out"] = [one | _more(catalogue, row, one["why"]) for one in stands["kept_out"]]
     record = {name: getattr(row, name) for name in ("uid", "text", "status", "source")}
+    record |= freshness(catalogue.reader, [row.id])[row.id]
     return veiled(place, catalogue.reader, row.uid, record) | stands
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Lines of a memory's log that are looked at.
 _LINES = 10_000
+# What is told of each.
+_TOLD = ("text", "successor", "ends_at", "file_changed_at")
 _WHY = "the reinstatement was undone"
 
 
@@ -83,7 +85,6 @@ def _check_in_force(place: Chosen, memories: list[dict[str, Any]]) -> None:
 def _records(place: Chosen, before: list[dict[str, Any]], done: dict[int, bool]) -> list[dict[str, Any]]:
     with looking(place) as (catalogue, _):
         records = (
-            {"id": one["uid"], "text": one["text"], "successor": one["successor"], "changed": done[one["id"]]}
-            for one in before
+            {"id": one["uid"], "changed": done[one["id"]]} | {name: one[name] for name in _TOLD} for one in before
         )
         return [veiled(place, catalogue.reader, record["id"], record) for record in records]

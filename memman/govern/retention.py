@@ -5,6 +5,7 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
+from memman.govern.acted import acted
 from memman.govern.held import veiled
 from memman.govern.ids import all_memories
 from memman.govern.stores import Chosen, answering, looking, reading, steadily, writing
@@ -44,8 +45,7 @@ def archive(place: Chosen, parts: Sequence[str], why: str = _BY_HAND) -> list[di
     with writing(place) as store, builtin_embedder() as local:
         with store.unit() as unit:
             done = context.archive(unit, local, store.cell, dict.fromkeys(rows, why), now_ms())
-        memories = store.reader.rows(rows)
-        return [{"id": memories[row].uid, "text": memories[row].text, "changed": done[row]} for row in rows]
+        return acted(place, store.reader, done)
 
 
 def collect(place: Chosen, found: Sequence[dict[str, Any]], below: float) -> list[dict[str, Any]]:

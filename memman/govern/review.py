@@ -8,9 +8,11 @@ from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.govern import inbox
+from memman.govern.acted import acted
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId, UsageError
+from memman.model.records import EVERYWHERE
 from memman.pipeline import context
 from memman.pipeline.injection import order
 from memman.pipeline.link import Subject, connected
@@ -18,6 +20,7 @@ from memman.pipeline.link.alias import aliases
 from memman.pipeline.trust import STEERS
 from memman.providers import builtin_embedder
 from memman.secrets import screened
+from memman.store import outlasts
 from memman.store.sqlite.past import PastReader
 from memman.store.sqlite.unconfirmed import APPROVED
 from memman.upkeep.relink import judged
@@ -46,10 +49,15 @@ class _Desk:
             _join(self.store, self.unit, self.local, memory)
             self._bear_out(memory)
             return "approved"
-        if kind == inbox.MAYBE:
+        if kind == inbox.MAYBE and self._for_a_while(memory, other):
+            self._bear_out(other)
+            return f"stands behind {self._uid(other)[:8]} until that ends"
+        if other and self._current(memory):
             row = self.store.reader.rows([other])[other]
             if not self.unit.supersede(memory, other, self.now, row.valid_from, "approved on review"):
                 return NOTHING
+            if kind == inbox.CONTRADICTED:
+                self._take_over(memory, other)
         self._bear_out(other or memory)
         return f"superseded by {self._uid(other)[:8]}" if other else "approved"
 
@@ -57,14 +65,30 @@ class _Desk:
         """Do what rejecting means for the kind, and say it."""
         kind, memory, other = one
         if kind == inbox.MAYBE:
-            return f"kept beside {self._uid(other)[:8]}" if self.unit.keep(memory, self.now) else NOTHING
+            kept = self.unit.accord(other, memory, self.now) or self.unit.keep(memory, self.now)
+            return f"kept beside {self._uid(other)[:8]}" if kept else NOTHING
         refused = other or memory
         self.unit.refuse(self.store.reader.rows([refused])[refused].text, self.now)
-        if kind == inbox.CONTRADICTED:
+        stands = self._current(memory)
+        if kind == inbox.CONTRADICTED and not stands:
             self.unit.reinstate(memory, self.now)
             context.index(self.unit, self.local, self.store.cell, [memory])
         context.forget(self.unit, self.local, self.store.cell, [refused], self.now)
-        return f"holds again, {self._uid(other)[:8]} rejected" if other else "rejected"
+        holds = "holds" if stands else "holds again"
+        return f"{holds}, {self._uid(other)[:8]} rejected" if other else "rejected"
+
+    def _take_over(self, old: int, new: int) -> None:
+        """Have what takes the place of what holds everywhere hold there too."""
+        if not self.unit.scope(old).repository:
+            self.unit.move(new, EVERYWHERE, self.now)
+
+    def _current(self, memory: int) -> bool:
+        return self.store.reader.rows([memory])[memory].status == "current"
+
+    def _for_a_while(self, memory: int, other: int) -> bool:
+        """Whether `other` ends before `memory`."""
+        ends = self.store.reader.ends([memory, other])
+        return outlasts(ends.get(memory), ends.get(other))
 
     def _bear_out(self, memory: int) -> None:
         self.unit.bear_out(memory, APPROVED, "", self.now)
@@ -94,11 +118,21 @@ def _decided(
             desk = _Desk(store, unit, local)
             done = {row: decide(desk, waits[row]) if row in waits else NOTHING for row in rows}
         memories = store.reader.rows(rows)
+        records = acted(place, store.reader, {row: done[row] != NOTHING for row in rows})
         return [
-            {"id": row.uid, "text": row.text, "source": row.source, "changed": done[row.id] != NOTHING}
-            | {"done": done[row.id]}
-            for row in (memories[memory] for memory in rows)
+            one | {"source": memories[row].source, "done": done[row]} for row, one in zip(rows, records, strict=True)
         ]
+
+
+def editable(place: Chosen, part: str, text: str) -> Waiting:
+    """Return what waits, for a text to be put in its place. Raises UsageError where it does not, or nothing is said."""
+    rows = _named(place, [part], "review edit")
+    waits = _waiting(place, rows)
+    if len(rows) != 1 or rows[0] not in waits:
+        raise UsageError(f"{part} does not wait for review: `memman replace {part}` changes a memory")
+    if not text.strip():
+        raise UsageError("say with --text what holds instead")
+    return waits[rows[0]]
 
 
 @steadily
@@ -109,21 +143,17 @@ def edit(place: Chosen, part: str, text: str, provenance: Mapping[str, str]) -> 
     """
     from memman.queue.append import append
 
-    rows = _named(place, [part], "review edit")
-    waits = _waiting(place, rows)
-    if len(rows) != 1 or rows[0] not in waits:
-        raise UsageError(f"{part} does not wait for review: `memman replace {part}` changes a memory")
-    if not text.strip():
-        raise UsageError("say with --text what holds instead")
-    kind, memory, other = waits[rows[0]]
+    kind, memory, other = editable(place, part, text)
     with looking(place) as (catalogue, _):
-        record = catalogue.memories([other if kind == inbox.CONTRADICTED else memory])[0]
+        stands = catalogue.memories([memory])[0]["status"] == "current"
+        against = kind == inbox.CONTRADICTED and stands
+        record = catalogue.memories([other if kind == inbox.CONTRADICTED and not stands else memory])[0]
         scope = catalogue.reader.scope_of([record["id"]]).get(record["id"], ("", ""))
     note = {**provenance, **_note(place, record, scope, text)} | {
         "replaces": "" if kind == inbox.HELD else record["uid"]
     }
     uid, _ = append(place.data, note)
-    if kind == inbox.HELD:
+    if kind == inbox.HELD or against:
         reject(place, [record["uid"]])
     return uid
 
@@ -158,13 +188,17 @@ def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
 
 
 def _waiting(place: Chosen, rows: Iterable[int]) -> dict[int, Waiting]:
-    """Return how each of `rows` waits, those that do; anything unconfirmed may be decided about."""
+    """Return how each of `rows` waits, those that do.
+
+    What is unconfirmed, and what only stands behind another for a while, may be decided about, too.
+    """
     rows = list(rows)
     with looking(place) as (catalogue, _):
         unconfirmed = catalogue.reader.unconfirmed(rows)
         current = {one["id"] for one in catalogue.memories(rows) if one["status"] == "current"}
         found = {row: (kind, row, other) for kind, row, other in reversed(inbox.found(catalogue)) if row in rows}
-    return {row: (inbox.UNCONFIRMED, row, 0) for row in rows if row in unconfirmed & current} | found
+        behind = {row: (inbox.MAYBE, row, other) for row, other in catalogue.behind().items() if row in rows}
+    return {row: (inbox.UNCONFIRMED, row, 0) for row in rows if row in unconfirmed & current} | behind | found
 
 
 def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:

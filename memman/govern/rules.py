@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any
 
@@ -21,7 +20,6 @@ from memman.store.sqlite import rules as sql
 from memman.store.sqlite.catalogue import Catalogue
 from memman.upkeep import rules as upkeep
 
-LONGEST = 500
 _UNITS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _DIGITS = 6
 _UID_BYTES = 16
@@ -36,27 +34,27 @@ def drafted(
     match: str | None,
     do: str | None,
     within: str | None,
-    until: str | None,
+    ends_at: int | None,
 ) -> dict[str, Any]:
     """Return the rule that a person describes, as a record; nothing is stored. Raises UsageError."""
     refuse_stopped(place.data, "rule")
     expected(place)
     text = " ".join(text.split())
-    if not text or len(text) > LONGEST:
-        raise UsageError(f"a rule has 1 to {LONGEST} characters, this one has {len(text)}")
+    if not text or len(text) > sql.LONGEST:
+        raise UsageError(f"a rule has 1 to {sql.LONGEST} characters, this one has {len(text)}")
     pattern = " ".join((match or "").split())
     _check(match is not None, pattern, when, do)
     where = _scope(within)
     return {
         "uid": token_hex(_UID_BYTES),
-        "text": plain(text, LONGEST),
+        "text": sql.wording(text),
         "tool": model.SHELL if pattern else "",
         "pattern": pattern,
         "action": do or model.INFORM,
         "repository": where.repository,
         "path": where.path,
         "memory": "",
-        "ends_at": _end(until) if until else None,
+        "ends_at": ends_at,
     }
 
 
@@ -71,7 +69,7 @@ def _check(matched: bool, pattern: str, when: str | None, do: str | None) -> Non
         raise UsageError("--when and --do need --match, which says for which commands; '*' is every command")
 
 
-def promoted(place: Chosen, memory: str, **said: str | None) -> dict[str, Any]:
+def promoted(place: Chosen, memory: str, **said: Any) -> dict[str, Any]:
     """Return the rule that a memory would become, of the memory's scope unless another is said. Raises UsageError."""
     with looking(place) as (catalogue, queue):
         row = one_memory(memory, catalogue, queue, place.name)
@@ -81,7 +79,7 @@ def promoted(place: Chosen, memory: str, **said: str | None) -> dict[str, Any]:
         raise UsageError(f"{memory} is {record['status']}: only a memory that is recalled becomes a rule")
     rule = drafted(place, record["text"], **said)
     where = {} if said["within"] else dict(zip(("repository", "path"), own, strict=True))
-    return rule | where | {"memory": record["uid"], "source": record["source"]}
+    return rule | where | {"memory": record["uid"], "origin": record}
 
 
 @steadily
@@ -159,26 +157,31 @@ def tested(place: Chosen, command: str, tool: str) -> list[dict[str, Any]]:
     return model.fired(rules, command, now_ms(), lambda *where: _holds(here, *where))
 
 
-def texts(place: Chosen, parts: Sequence[str]) -> list[str]:
-    """Return what rules, or memories that are recalled, say. Raises UnknownId and UsageError."""
+def texts(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what rules, or memories that are recalled, say, as `text`. Raises UnknownId and UsageError."""
     rules = listed(place)
     with looking(place) as (catalogue, queue):
         return [
             next(
-                (rule["text"] for rule in rules if len(part) >= _SHORTEST and rule["uid"].startswith(part.lower())), ""
+                (
+                    {"text": rule["text"]}
+                    for rule in rules
+                    if len(part) >= _SHORTEST and rule["uid"].startswith(part.lower())
+                ),
+                dict[str, Any](),
             )
-            or _text(catalogue, one_memory(part, catalogue, queue, place.name))
+            or _memory(catalogue, one_memory(part, catalogue, queue, place.name))
             for part in parts
         ]
 
 
-def _text(catalogue: Catalogue, row: int) -> str:
+def _memory(catalogue: Catalogue, row: int) -> dict[str, Any]:
     record = catalogue.memories([row])[0]
     if record["status"] != "current":
         raise UsageError(
             f"{record['uid'][:8]} is {record['status']}: only a memory that is recalled can be written down"
         )
-    return plain(catalogue.reader.shown_rows([row])[0].text, LONGEST)
+    return record | {"text": plain(catalogue.reader.shown_rows([row])[0].text, sql.LONGEST)}
 
 
 def _holds(here: scope.Here, repository: str, path: str) -> bool:
@@ -197,26 +200,6 @@ def _scope(said: str | None) -> Scope:
     if folder and not os.path.isdir(f"{root}/{folder}"):
         raise UsageError(f"there is no folder {folder} in {root}: a rule for it would never hold")
     return Scope(here.repository, folder)
-
-
-def _end(text: str) -> int:
-    """Read when a rule ends: after so long (2h), with a day (2026-12-01), or at a time. Raises UsageError."""
-    passed = _length(text)
-    try:
-        moment = datetime.fromisoformat(text) if passed is None else None
-    except ValueError:
-        moment = None
-    now = now_ms()
-    if passed is None and moment is None:
-        raise UsageError(
-            "--until takes a day like 2026-12-01, a time like 2026-12-01T18:00, or 30m, 2h, 7d, 2w from now"
-        )
-    if moment is not None and len(text) == len("2026-12-01"):
-        moment += timedelta(days=1)
-    end = now + (passed or 0) if moment is None else int(moment.timestamp() * 1000)
-    if end <= now:
-        raise UsageError(f"--until {text} is over already")
-    return end
 
 
 def later(text: str) -> int:

@@ -6,14 +6,13 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config import stores
-from memman.config.places import fsync_folder, make_file, put_file
-from memman.config.repository import MARKER, Repository
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, asked, called, identity, label, sees, unnamed
-from memman.govern.held import veiled
+from memman.govern.acted import acted
 from memman.govern.ids import all_named
+from memman.govern.naming import give
 from memman.govern.stores import Chosen, expected, looking, standing, steadily, writing
-from memman.model.errors import CannotWrite, UnknownId, UsageError
+from memman.model.errors import UnknownId, UsageError
 from memman.model.records import Scope
 from memman.model.text import SHORT_ID
 from memman.queue.entry import new_uid
@@ -50,16 +49,11 @@ def move(place: Chosen, parts: Sequence[str], to: str) -> list[dict[str, Any]]:
             raise UnknownId(f"{waiting[-SHORT_ID:]} is a note still in the queue: it has no scope yet")
         scope = _meant(catalogue, to)
         rows = list(dict.fromkeys(row for one in found for row in one.memories))
-        memories = catalogue.memories(rows)
     now = now_ms()
     with writing(place) as store, store.unit() as unit:
         changed = {row: unit.move(row, scope, now) for row in rows}
     with looking(place) as (catalogue, _):
-        records = (
-            {"id": one["uid"], "text": one["text"], "scope": label(*scope) or PERSONAL, "changed": changed[one["id"]]}
-            for one in memories
-        )
-        return [veiled(place, catalogue.reader, record["id"], record) for record in records]
+        return [one | {"scope": label(*scope) or PERSONAL} for one in acted(place, catalogue.reader, changed)]
 
 
 @steadily
@@ -79,8 +73,9 @@ def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dic
     identified = called(said) or own
     if moving and not dry_run:
         refuse_stopped(place.data, "scope name")
+    naming = (here.common, here.marker, said)
     if not dry_run:
-        _call(here, said)
+        give(here.common, said)
     report: dict[str, Any] = {"id": None, "folder": here.folder, "name": said, "memories": 0, "rules": 0}
     if not expected(place).exists:
         return report
@@ -92,20 +87,10 @@ def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dic
         if moves and moving and not dry_run:
             uid = new_uid(now)
             what = f"scope name {said}" if said else "scope name --unset"
-            undone.keep_moves(unit, uid, now, what, rescoped.move(unit, moves, now))
+            undone.keep_moves(unit, uid, now, what, rescoped.move(unit, moves, now), naming)
     if uid and counts[rescoped.RULE]:
         publish(place.data)
     return report | {"id": uid or None, "memories": counts[rescoped.MEMORY], "rules": counts[rescoped.RULE]}
-
-
-def _call(here: Repository, said: str) -> None:
-    path = f"{here.common}/{MARKER}"
-    try:
-        make_file(path)
-        put_file(path, said + "\n" if said else "")
-        fsync_folder(here.common)
-    except OSError as error:
-        raise CannotWrite(f"{path} cannot be written ({error.strerror})") from error
 
 
 def _meant(catalogue: Catalogue, to: str) -> Scope:

@@ -6,44 +6,53 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config import synced
-from memman.config.env import change, own
+from memman.config.env import change
+from memman.config.places import store_path
 from memman.config.schedule import refuse_stopped
 from memman.config.stores import checked, exists, harmless
+from memman.govern.acted import acted
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, looking, steadily, unknown
 from memman.model.errors import ServerRefused, UnknownId, UsageError
 from memman.model.text import SHORT_ID
-from memman.sqlite import Transaction, TranslatedErrors
-from memman.store.opening import DSN
+from memman.sqlite import Transaction, TranslatedErrors, open_reader
+from memman.store.opening import DSN, address, is_shared
 from memman.store.postgres import members as membership
 from memman.store.postgres import whole
 from memman.store.postgres.roles import documented
-from memman.store.postgres.server import Server
-from memman.store.replica import leaving, reach
+from memman.store.postgres.server import UNHURRIED_S, Server
+from memman.store.replica import leaving, position, reach
+from memman.store.replica.detached import refuse_unaddressed
 from memman.store.replica.store import ReplicaStore
+from memman.store.sqlite.traces import withdraw
 
 Progress = Callable[[int, int], None]
+_HOLDS_SOMETHING = "SELECT EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM receipt)"
 
 
 def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress) -> int:
     """Make the store `name` a replica of the server's store of that name, and fill it; return how much came.
 
-    Killed meanwhile, the same again goes on. Raises UsageError where there is a store of that name that is shared with
-    nobody, and NoServer and ServerRefused, after which nothing is changed.
+    One that is a replica of it already is attached again. Killed meanwhile, the same again goes on. Raises UsageError
+    where there is another store of that name, and NoServer and ServerRefused, after which nothing is changed.
     """
     harmless(name)
-    if exists(data, name) and not own(data, name).get(DSN):
-        raise UsageError(
-            f"there is a store {name!r} here already: `memman migrate --to postgres` takes it to a server; to join"
-            f" another one, export it, `memman store remove {name}`, connect and import the export"
-        )
+    known = _connected_to(data, name)
     if synced.folder(data, name):
         raise UsageError(f"store {name!r} is synced by a folder: `memman sync --off --store {name}` ends that first")
     with closing(Server(dsn)) as server:
         server.check()
-        number = server.store(name, make=make)
+        number = server.store(name, make=make and not known)
         if number is None:
-            raise UsageError(f"the server has no store {name!r} that you are a member of: --create makes it")
+            raise UsageError(
+                f"the server has no store {name!r} that you are a member of: its owner adds you by `memman store"
+                f" add-member {name} {server.known.role}`, or --create makes a new one"
+            )
+        if known not in {None, (server.id(), number)}:
+            raise UsageError(
+                f"store {name!r} is a replica of another store than the server {server} has:"
+                f" `memman store remove {name}` moves it aside first"
+            )
         with server.transaction() as db:
             if whole.filling(db, number):
                 raise ServerRefused(f"the server {server} is still being given the store {name!r} by another machine")
@@ -53,9 +62,32 @@ def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress) -
         return store.pull(progress)
 
 
+def _connected_to(data: str, name: str) -> tuple[str, int] | None:
+    """Return the server, and the number there, of which a store is a replica; None where there is nothing of it yet.
+
+    Raises UsageError where it is a store by itself, or on its way to a server.
+    """
+    path = store_path(data, name)
+    if not exists(data, name):
+        return None
+    with TranslatedErrors(path), closing(open_reader(path)) as db:
+        if position.moving(db):
+            raise UsageError(
+                f"store {name!r} is on its way to a server: `memman migrate --to postgres` goes on with it"
+            )
+        known = position.store(db)
+        # Killed before it was connected it has an address, and nothing in it.
+        if not known and (not address(data, name) or db.execute(_HOLDS_SOMETHING).get):
+            raise UsageError(
+                f"there is a store {name!r} here already: `memman migrate --to postgres` takes it to a server; to join"
+                f" another one, export it, `memman store remove {name}`, connect and import the export"
+            )
+        return known
+
+
 def upgrade(dsn: str, *, dry_run: bool) -> tuple[int, int]:
     """Bring a server's tables up to date; return the schema it had, and the one it has or would have."""
-    with closing(Server(dsn)) as server:
+    with closing(Server(dsn, UNHURRIED_S)) as server:
         return server.upgrade(dry_run=dry_run)
 
 
@@ -71,15 +103,20 @@ def roles(database: str) -> str:
     return documented(database)
 
 
+def refuse_unshared(data: str, name: str) -> None:
+    """Raise UnknownStore, UsageError where a store is shared with nobody, and NotSetUp without its server's address."""
+    if not exists(data, checked(name)):
+        raise unknown(data, name)
+    if not is_shared(data, name):
+        raise UsageError(f"the store {name!r} is shared with nobody: `memman store connect` connects to one that is")
+    refuse_unaddressed(data, name)
+
+
 @contextmanager
 def _replica(data: str, name: str) -> Iterator[ReplicaStore]:
-    """Open a store that is shared. Raises UnknownStore, and UsageError where it is shared with nobody."""
-    dsn = own(data, checked(name)).get(DSN)
-    if not exists(data, name):
-        raise unknown(data, name)
-    if not dsn:
-        raise UsageError(f"the store {name!r} is shared with nobody: `memman store connect` connects to one that is")
-    with closing(ReplicaStore.connected(data, name, dsn)) as store:
+    """Open a store that is shared. Raises as `refuse_unshared` does."""
+    refuse_unshared(data, name)
+    with closing(ReplicaStore.connected(data, name, address(data, name))) as store:
         yield store
 
 
@@ -107,11 +144,12 @@ def leave(data: str, name: str) -> int:
     Return how many memories stay. The caller holds the drain lock.
     """
     with _replica(data, name) as store:
+        store.server.silence_s = UNHURRIED_S
         store.pull()
         membership.leave(store.server, store.number)
-        change(data, DSN, None, name)
         with TranslatedErrors(store.path), Transaction(store.db):
             kept = leaving.keep_own(store.db)
+        change(data, DSN, None, name)
         reach.forget(store.path)
         return kept
 
@@ -133,8 +171,9 @@ def show_to(place: Chosen, parts: Sequence[str], visibility: str) -> list[dict[s
                 _refuse_hiding(store, rows)
             _refuse_others(store, rows)
             changed = {row: unit.show_to(row, visibility, now) for row in rows}
-        memories = store.reader.rows(rows)
-        return [{"id": memories[row].uid, "text": memories[row].text, "changed": changed[row]} for row in rows]
+            for row in rows if visibility == "private" else ():
+                withdraw(unit.db, row)
+        return acted(place, store.reader, changed)
 
 
 def _refuse_others(store: ReplicaStore, rows: Sequence[int]) -> None:

@@ -18,12 +18,15 @@ from memman.queue.ledger import Ledger, today
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
+from memman.store.opening import address, is_replica
 from memman.store.replica import reach
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 
 # Seconds in which what came too late is counted.
 WEEK = 7 * 86_400
+# How a replica is whose server has no address here.
+DETACHED = "detached"
 
 
 @answering
@@ -68,9 +71,18 @@ def _store(place: Chosen, catalogue: Catalogue) -> dict[str, Any]:
 
 
 def _servers(data: str) -> dict[str, dict[str, Any]]:
-    """Return of each store on a server when it last was what that had, and how it is with it now."""
-    found = {name: reach.state(store_path(data, name)) for name in stores.names(data)}
-    return {name: {"at": at, "state": how} for name, (at, how) in found.items() if how}
+    """Return of each store on a server when it last was what that had, how it is with it now, and why."""
+    found = {name: _server(data, name) for name in stores.names(data)}
+    return {name: told for name, told in found.items() if told["state"]}
+
+
+def _server(data: str, name: str) -> dict[str, Any]:
+    path = store_path(data, name)
+    at, how = reach.state(path)
+    if not address(data, name) and is_replica(data, name):
+        why = f"the address of its server is missing: `memman store connect {name}` attaches it again"
+        return {"at": at, "state": DETACHED, "why": why}
+    return {"at": at, "state": how, "why": reach.cause(path)}
 
 
 def _queue(queue: QueueView, store: str) -> dict[str, Any]:

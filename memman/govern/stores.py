@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The store a command means, and the agent that runs it, '' for none.
+    """The store a command means, and the agent and the session that run it, '' for none.
 
     `why` is --store, MEMMAN_STORE, binding, active or default.
     """
@@ -41,6 +41,7 @@ class Chosen:
     name: str
     why: str
     agent: str = ""
+    session: str = ""
 
     @property
     def path(self) -> str:
@@ -53,7 +54,7 @@ class Chosen:
         return stores.exists(self.data, self.name)
 
 
-def chosen(explicit: str | None = None, agent: str = "") -> Chosen:
+def chosen(explicit: str | None = None, agent: str = "", session: str = "") -> Chosen:
     """Work out which store is meant. Raises UsageError for a bad name, CannotWrite for an unusable data folder."""
     data, here = data_dir(), stores.here()
     check_folder(data)
@@ -64,7 +65,7 @@ def chosen(explicit: str | None = None, agent: str = "") -> Chosen:
         ("binding", stores.bindings(data).get(here.common) if here else None),
         ("active", _active(data)),
     )
-    return Chosen(data, name, next((why for why, said in asked if said), "default"), agent)
+    return Chosen(data, name, next((why for why, said in asked if said), "default"), agent, session)
 
 
 def standing() -> "Here":
@@ -126,6 +127,7 @@ def writing(place: Chosen) -> Iterator["SqliteStore"]:
 
     with closing(open_store(place.data, place.name)) as store:
         store.check_writing()
+        store.by = {"agent": place.agent, "session": place.session}
         yield store
 
 

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from memman.config import synced
-from memman.config.env import Settings, own
+from memman.config.env import Settings
 from memman.config.schedule import refuse_stopped
 from memman.drain.failpoint import reach
 from memman.drain.stores import Stores
@@ -13,10 +13,10 @@ from memman.govern.stores import Chosen
 from memman.locks import quiet
 from memman.model.errors import BadConfig, MemmanError, UsageError
 from memman.recovery.swap import finish
-from memman.store.opening import DSN
+from memman.store.opening import is_shared
 from memman.sync import key as keys
 from memman.sync.bundle import unpacked
-from memman.sync.folder import Folder
+from memman.sync.folder import Folder, make
 from memman.sync.key import Key, Unreadable
 from memman.sync.turn import Done, failed, turn
 
@@ -24,19 +24,23 @@ from memman.sync.turn import Done, failed, turn
 def begin(place: Chosen, path: str, line: str = "") -> bool:
     """Sync a store by a folder from now on; whether a new key was made.
 
-    `line` is the key of another machine. Raises UsageError, BadConfig and CannotWrite; then nothing was changed.
+    The folder is made where its parent is there. One that the store is synced by already is not: it may be a disk that
+    is away. `line` is the key of another machine. Raises UsageError, BadConfig and CannotWrite; then nothing was
+    changed.
     """
     refuse_stopped(place.data, "sync")
-    if own(place.data, place.name).get(DSN):
+    if is_shared(place.data, place.name):
         raise UsageError(f"store {place.name!r} is on a server already, with which every machine can connect")
     path, data = os.path.realpath(path), os.path.realpath(place.data)
     if os.path.commonpath((path, data)) in {path, data}:
         raise UsageError(f"{path} and the data folder lie in one another: give a folder of its own")
-    folder, known = Folder(path), keys.load(place.data)
+    known = keys.load(place.data)
     key = Key(line) if line else known or keys.made()
     if line and known and known.line != key.line and synced.names(place.data):
         raise BadConfig("this machine has another key already: end its syncs with `memman sync --off` first")
-    _check(folder, key, given=bool(line or known))
+    if path != synced.folder(place.data, place.name):
+        make(path)
+    _check(Folder(path), key, given=bool(line or known))
     keys.keep(place.data, key)
     synced.choose(place.data, place.name, path)
     return not (line or known)

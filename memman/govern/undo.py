@@ -1,15 +1,17 @@
 """Taking back notes, sessions, drains, or all since a time; and taking that back again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
+from memman.govern import naming
 from memman.govern.stores import Chosen, expected, reading, writing
 from memman.govern.undo_selection import Asked, Selected, selected
 from memman.locks import quiet, steady
 from memman.model.records import Note, Provenance
+from memman.model.reliability import FEEDBACK
 from memman.model.vocabulary import HIDDEN
 from memman.pipeline import context
 from memman.providers import builtin_embedder
@@ -17,9 +19,11 @@ from memman.queue.entry import new_uid
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.store.sqlite import rescoped, undone
+from memman.store.sqlite.catalogue import freshness
 from memman.upkeep.rules import publish
 
 if TYPE_CHECKING:
+    from memman.store.sqlite.reader import SqliteReader
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.undo import Work
     from memman.store.sqlite.unit import SqliteUnit
@@ -68,6 +72,8 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
             _keep(unit, uid, now, chosen, work, moves, report)
             _close(unit, chosen, now)
             queue.put_back(chosen.record.get("notes", ()))  # before it is committed: what waits must never be lost
+            if chosen.naming and naming.due(chosen.naming):
+                naming.give(chosen.naming[0], chosen.naming[2])
         queue.let_go(place.name)
         for row in chosen.waiting:
             queue.drop(row["uid"])
@@ -88,6 +94,8 @@ def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[Work, dict[int, tup
     from memman.store.sqlite.undo import Work
 
     work = Work(unit)
+    work.unreport(chosen.reports)
+    work.bring_back(chosen.forgotten)
     if chosen.stored:
         work.take_back(chosen.stored, now_ms())
     work.reverse(chosen.record.get("images", ()))
@@ -102,7 +110,9 @@ def _report(
     statuses: dict[int, tuple[str, str]],
     moves: Sequence[rescoped.Move],
 ) -> dict[str, Any]:
-    rows = store.reader.rows([*statuses, *work.left])
+    reports = list(_reported(work))
+    rows = store.reader.rows([*statuses, *work.left, *(row for row, _ in reports)])
+    fresh = freshness(store.reader, rows)
     became = {
         row: "restored" if was in HIDDEN and now not in HIDDEN else _BECAME.get(now, now)
         for row, (was, now) in statuses.items()
@@ -113,15 +123,37 @@ def _report(
         "id": None,
         "what": chosen.what,
         "memories": [
-            *({"id": rows[row].uid, "text": rows[row].text, "became": said} for row, said in became.items()),
-            *({"id": uid, "text": text, "became": said} for uid, text, said in rescoped.told(store.db, moves)),
+            *(
+                {"id": rows[row].uid, "text": rows[row].text, "became": said} | fresh[row]
+                for row, said in (*became.items(), *reports)
+            ),
+            *(
+                {"id": uid, "text": text, "became": said} | _of_one(store.reader, uid)
+                for uid, text, said in rescoped.told(store.db, moves)
+            ),
         ],
         "notes": [{"id": row["uid"], "text": row["text"], "became": said} for row, said in notes],
         "left": [
-            {"id": rows[row].uid, "text": rows[row].text, "why": why} for row, why in work.left.items() if row in rows
+            {"id": rows[row].uid, "text": rows[row].text, "why": why} | fresh[row]
+            for row, why in work.left.items()
+            if row in rows
         ],
     }
-    return report | {"changed": bool(report["memories"] or report["notes"] or work.images())}
+    report["names"] = naming.told(chosen.naming, moves) if chosen.naming else []
+    renamed = bool(chosen.naming) and naming.due(chosen.naming)
+    return report | {"changed": bool(report["memories"] or report["notes"] or work.images() or renamed)}
+
+
+def _reported(work: "Work") -> Iterator[tuple[int, str]]:
+    """Yield the memories of which a report is dropped, or said again."""
+    for table, key, before, _ in work.images():
+        if table == "evidence" and key[1] in FEEDBACK:
+            yield key[0], f"no longer reported {key[1]}" if before else f"reported {key[1]} again"
+
+
+def _of_one(reader: "SqliteReader", uid: str) -> dict[str, int | None]:
+    """Return what may make it doubtful that a memory still holds; of a rule nothing."""
+    return next(iter(freshness(reader, reader.located([uid])).values()), {})
 
 
 def _keep(
@@ -146,6 +178,7 @@ def _keep(
         "notes": list(chosen.waiting),
         "put": [row["uid"] for row in chosen.record.get("notes", ())],
         "moved": moves,
+        "named": chosen.naming,
     }
     unit.record = None  # what follows is the undo's own
     undone.keep(unit, uid, record)

@@ -31,6 +31,7 @@ _FACTORS = {
     "via": "via",
     "alike": "alike",
     "maybe_replaced_by": "maybe_replaced_by",
+    "until": "until",
     "bm25": "read.anchor.text_score",
     "scope": "scope",
     "labels": "labels",
@@ -40,18 +41,19 @@ _FACTORS = {
 }
 
 
-def answer(hits: "Sequence[Hit]", store: str, query: str, budget: int | None) -> tuple[str, int]:
+def answer(hits: "Sequence[Hit]", store: str, query: str, budget: int | None, old: str = "") -> tuple[str, int]:
     """Write the first hits that `budget` tokens have room for, and return how many these are.
 
-    The text of a first hit that is larger than the budget is cut to fit.
+    The text of a first hit that is larger than the budget is cut to fit. `old` says of a replica how old it is, where
+    its server cannot be asked.
     """
     sure = max((hit.confidence for hit in hits), default=0.0)
     if budget is None:
-        told = {"store": store, "confidence": sure, "hits": [_record(hit) for hit in hits], "left_out": 0}
+        told = {"store": store, **_replica(old), "confidence": sure, "hits": [*map(_record, hits)], "left_out": 0}
         return escaped(json.dumps(told, ensure_ascii=False, indent=2)), len(hits)
 
     def written(records: "Sequence[dict[str, Any]]") -> str:
-        return _lean(store, sure, records, len(hits) - len(records))
+        return _lean(store, old, sure, records, len(hits) - len(records))
 
     asked = stems(query)
     texts = [abridged(hit, asked) for hit in hits]
@@ -62,13 +64,17 @@ def answer(hits: "Sequence[Hit]", store: str, query: str, budget: int | None) ->
     return written(records[:shown]), shown
 
 
-def least(store: str) -> int:
+def least(store: str, old: str = "") -> int:
     """Return what an answer within a budget costs before its first hit."""
-    return tokens(_lean(store, 0.0, (), 0))
+    return tokens(_lean(store, old, 0.0, (), 0))
 
 
-def _lean(store: str, sure: float, records: "Sequence[dict[str, Any]]", left_out: int) -> str:
-    told = {"store": store, "confidence": round(sure, 3), "hits": records, "left_out": left_out}
+def _replica(old: str) -> "dict[str, str]":
+    return {"replica": old} if old else {}
+
+
+def _lean(store: str, old: str, sure: float, records: "Sequence[dict[str, Any]]", left_out: int) -> str:
+    told = {"store": store, **_replica(old), "confidence": round(sure, 3), "hits": records, "left_out": left_out}
     return escaped(json.dumps(told, ensure_ascii=False, separators=(",", ":")))
 
 
@@ -83,6 +89,8 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
         record["labels"] = list(hit.labels)
     if hit.maybe_replaced_by:
         record["maybe_replaced_by"] = hit.maybe_replaced_by
+    if hit.until:
+        record["until"] = hit.until
     return record if text == plain(row.text, len(row.text)) else record | {"cut": True}
 
 

@@ -5,7 +5,7 @@ import os
 from memman.config.ignore import ignored
 from memman.config.places import setting
 from memman.config.schedule import Schedule
-from memman.hot.frame import stripped
+from memman.hot.frame import stripped, typed
 from memman.hot.prompt_text import command, ends
 from memman.secrets import screened
 
@@ -62,9 +62,10 @@ def prompted(call: "Call", prompt: str) -> None:
     """
     if not prompt or command(prompt) or call.payload.text("agent_id"):
         return
-    text = kept(prompt) if wanted(call) else ""
+    keep = wanted(call)
+    text = kept(typed(prompt)) if keep else ""
     with call.session as session:
-        session.prompt = _joined(session.prompt, text) if text else ""
+        session.prompt = _joined(session.prompt, text) if keep else ""
 
 
 def _joined(before: str, text: str) -> str:
@@ -84,7 +85,7 @@ def turn(call: "Call") -> None:
         call.progress.missing = ""
     row, arrived = None, ""
     with call.session as session:
-        said = kept(payload.text("prompt"))
+        said = kept(typed(payload.text("prompt")))
         text = _joined(session.prompt, said) if said else session.prompt
         if keep and text and not command(text):
             reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))

@@ -17,6 +17,9 @@ INJECTED = (
     *("command-name", "command-message", "command-args", "bash-input", "bash-stdout", "bash-stderr"),
     *("ide_opened_file", "ide_selection", "environment_context", "user_instructions"),
 )
+# How Claude Code 2.1.329 opens a paste of four lines or more, or some 800 characters (750 were not marked, 850 were).
+# It closes with the same words; the number is the session's, and nobody who wrote what is pasted knows it.
+_PASTE = '<pasted_content id="'
 # What is not seen would hide a tag's name; wide and small angle brackets are taken for plain ones.
 _PLAIN = UNSEEN | dict.fromkeys((0xFE64, 0xFF1C), "<") | dict.fromkeys((0xFE65, 0xFF1E), ">")
 # What makes a tag of a `<` before it.
@@ -54,6 +57,20 @@ def stripped(text: str) -> str:
         if f"<{name}" in text:
             text = _without(text, f"<{name}", f"</{name}>")
     return text.strip()
+
+
+def typed(text: str) -> str:
+    """Remove what the host says was pasted into a prompt, each paste up to the closing tag that has its number."""
+    kept, at = [], 0
+    while (start := text.find(_PASTE, at)) >= 0:
+        opened = text.find(">", start) + 1
+        closing = f"</{text[start + 1 : opened]}"
+        end = text.find(closing, opened) if opened else -1
+        if end < 0:
+            break
+        kept.append(text[at:start])
+        at = end + len(closing)
+    return "".join((*kept, text[at:]))
 
 
 def _without(text: str, opening: str, closing: str) -> str:

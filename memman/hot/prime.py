@@ -48,7 +48,7 @@ def block(data: str, store: str, here: "Here") -> tuple[str, dict[str, str]]:
     if there(reach_path(path := store_path(data, store))):
         from memman.store.replica.reach import told
 
-        text += f"\n{said}\n" if (said := told(path)) else ""
+        text += f"\n{harmless(said)}\n" if (said := told(path)) else ""
     room = BUDGET - tokens(text)
     ruled = _ruled(data, store, here, room * RULES // 100)
     if ruled:
@@ -162,5 +162,5 @@ def fitting(kinds: "Sequence[Sequence[Hit]]", room: int) -> dict[str, str]:
 
 def _line(hit: Hit) -> str:
     row = hit.row
-    marks = [row.source, *([replaced(hit.maybe_replaced_by)] if hit.maybe_replaced_by else []), *hit.labels]
+    marks = [row.source, *([replaced(hit.maybe_replaced_by, hit.until)] if hit.maybe_replaced_by else []), *hit.labels]
     return f"{row.uid[:SHORT_ID]} {row.category}, {', '.join(marks)}: {plain(row.text)}"

@@ -67,13 +67,15 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     data, store, query = asked.data, asked.store, asked.query
     now = time.time_ns() // 1_000_000
     as_json = bool(values.get("json"))
+    path = store_path(data, store)
+    old = _told_reach(path, now) if there(reach_path(path)) else ""
     if as_json and budget is not None:
-        _leave_room(store, budget)
+        _leave_room(store, budget, old)
     hits = despite(lambda: _hits(asked))
     if as_json:
         from memman.hot.answer import answer
 
-        text, shown = answer(hits, store, query, budget)
+        text, shown = answer(hits, store, query, budget, old)
         sys.stdout.write(text + "\n")
         costs = [tokens(text) // shown] * shown if shown else []
     else:
@@ -82,8 +84,8 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     sys.stdout.flush()
     if shown < len(hits):
         sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
-    if there(reach_path(path := store_path(data, store))):
-        _tell_reach(path, now)
+    if old:
+        sys.stderr.write(f"memman: {old}\n")
     late = overdue(data)
     if late is not None:
         from memman.config.command import runnable
@@ -96,12 +98,11 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
     return 0
 
 
-def _tell_reach(path: str, now: int) -> None:
-    """Say how old a replica is, where its server is out of reach."""
+def _told_reach(path: str, now: int) -> str:
+    """Return how old a replica is, where its server cannot be asked."""
     from memman.store.replica.reach import told
 
-    if said := told(path, now):
-        sys.stderr.write(f"memman: {said}\n")
+    return told(path, now)
 
 
 def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None) -> list[int]:
@@ -113,12 +114,12 @@ def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None) ->
     return list(map(tokens, written))
 
 
-def _leave_room(store: str, budget: int) -> None:
+def _leave_room(store: str, budget: int, old: str) -> None:
     """Raise UsageError where an answer in JSON costs more than `budget` before its first hit."""
     from memman.hot.answer import least
 
-    if budget < least(store):
-        refuse(f"--budget {budget} has no room for --json: give at least {least(store)}")
+    if budget < least(store, old):
+        refuse(f"--budget {budget} has no room for --json: give at least {least(store, old)}")
 
 
 def _hits(asked: Asked) -> "list[Hit]":

@@ -7,7 +7,7 @@ from memman.config import stores
 from memman.config.ignore import ignored
 from memman.config.places import data_dir, kept_still, reach_path, store_path
 from memman.config.schedule import refuse_stopped
-from memman.config.scope import asked
+from memman.config.scope import asked, missing
 from memman.hot.dangling import dangling
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
 from memman.hot.provenance import stamp
@@ -69,6 +69,8 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     else:
         sys.stdout.write("".join([uid + "\n" for uid, _ in told]))
         _advise(text, piped=not apart and _piped(words))
+    if folder := missing(said(values, "scope"), here):
+        sys.stderr.write(f"memman: stored, but no session will begin with it: there is no folder {folder}\n")
     sys.stdout.flush()
     return 0
 

@@ -6,6 +6,7 @@ but for the user's notes.
 
 import time
 
+from memman.config.places import reach_path, store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.passages import lookups, question
 from memman.hot.prompt_text import command, ends
@@ -14,7 +15,7 @@ from memman.hot.threshold import bearing, telling
 from memman.model.trust import unverified
 from memman.recall.render import line, tokens
 from memman.recall.supersede import chain, newer_first
-from memman.sqlite import despite
+from memman.sqlite import despite, there
 from memman.store.filters import Filters
 
 TYPE_CHECKING = False
@@ -49,18 +50,30 @@ def reminder(
     hits = despite(lambda: _hits(data, store, here, ends(said, *READ)))
     if not hits:
         return ""
+    head = _HEAD + _age(data, store)
     with session:
-        lines = _written(hit for hit in hits if not {hit.row.uid, hit.row.note} & session.shown.keys())
+        lines = _written((hit for hit in hits if not {hit.row.uid, hit.row.note} & session.shown.keys()), head)
         session.show(lines)
     waiting = {hit.row.uid for hit in hits if hit.pending}
     tell({uid: text for uid, text in lines.items() if uid not in waiting})
-    return framed(_HEAD, lines.values()) if lines else ""
+    return framed(head, lines.values()) if lines else ""
 
 
-def _written(hits: "Iterable[Hit]") -> dict[str, str]:
+def _age(data: str, store: str) -> str:
+    """Return the line that says how old a replica is, where its server cannot be asked; '' for nothing."""
+    path = store_path(data, store)
+    if not there(reach_path(path)):
+        return ""
+    from memman.store.replica.reach import told
+
+    said = told(path, time.time_ns() // 1_000_000)
+    return said and f"\n{harmless(said)}"
+
+
+def _written(hits: "Iterable[Hit]", head: str) -> dict[str, str]:
     """Return the lines of the first hits, by uid, as many as the budget has room for."""
     now = time.time_ns() // 1_000_000
-    left = BUDGET - tokens(framed(_HEAD, ()))
+    left = BUDGET - tokens(framed(head, ()))
     lines: dict[str, str] = {}
     for hit in hits:
         text = harmless(line(hit, now))

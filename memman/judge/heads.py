@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memman.embed.base import Vectors
+from memman.judge.chain import Chain, Gaps
 
 HEADS = "heads.json"
 PERSONAL, PASTED, STEERING = "personal", "pasted", "steering"
@@ -27,16 +28,21 @@ _PRIME, _SPREAD = np.uint64(1_099_511_628_211), np.uint64(0x9E37_79B9_7F4A_7C15)
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The weights of one question, and by script from which probabilities on its answer is a yes, the surest first."""
+    """The weights of one question, and by script from which probabilities on its answer is a yes, the surest first.
+
+    With a `chain` the texts are passages of one message, and tell something of one another.
+    """
 
     bars: Mapping[str, Sequence[float]]
     vectors: Vectors
     letters: Vectors
     bias: float
+    chain: Chain | None = None
 
-    def bands(self, vectors: Vectors, texts: Sequence[str]) -> list[int]:
+    def bands(self, vectors: Vectors, texts: Sequence[str], gaps: Gaps = ()) -> list[int]:
         """Return how many of the thresholds each text passes, given a vector of each (texts, elements)."""
         shares = 1 / (1 + np.exp(-self.logits(vectors, texts)))
+        shares = self.chain.smoothed(shares, gaps) if self.chain else shares
         found = zip(texts, shares.tolist(), strict=True)
         return [sum(share > bar for bar in self.bars[script(text)]) for text, share in found]
 
@@ -55,6 +61,7 @@ class Head:
         return {
             "bars": dict(self.bars),
             "bias": round(self.bias, 4),
+            "chain": self.chain and self.chain.record(),
             "grain": grain,
             "vectors": b64encode(self.vectors.astype("<f2").tobytes()).decode(),
             "letters": b64encode(levels.tobytes()).decode(),
@@ -65,7 +72,8 @@ class Head:
         """Read what `record` wrote."""
         levels = np.frombuffer(b64decode(record["letters"]), np.int8)
         vectors = np.frombuffer(b64decode(record["vectors"]), "<f2").astype(np.float32)
-        return cls(record["bars"], vectors, levels * np.float32(record["grain"]), record["bias"])
+        chain = Chain.of(record["chain"]) if record["chain"] else None
+        return cls(record["bars"], vectors, levels * np.float32(record["grain"]), record["bias"], chain)
 
 
 def read(path: str, judge: str) -> dict[str, Head]:

@@ -13,6 +13,7 @@ from cachetools import LRUCache
 
 from memman.embed.base import Vectors
 from memman.judge import heads
+from memman.judge.chain import gaps
 from memman.judge.encoder import Encoder
 from memman.judge.heads import HEADS, PASTED, PERSONAL, STEERING, Head
 from memman.judge.surroundings import surroundings
@@ -140,13 +141,16 @@ class Judge:
         """Say of each text whether it is written to steer agents."""
         return [band > 0 for band in self._bands(STEERING, texts)]
 
-    def pasted(self, text: str, passages: Sequence[tuple[int, int]]) -> list[bool]:
-        """Say of each passage of a message whether its author may not have written it."""
+    def pasted(self, text: str, passages: Sequence[tuple[int, int]]) -> list[int]:
+        """Say of each passage of a message how probably its author did not write it.
+
+        2 probably, 1 possibly, 0 surely theirs; 1 of all where the head was fitted to another judge.
+        """
         head = self._heads.get(PASTED)
         if head is None or not passages:
-            return [False] * len(passages)
+            return [1] * len(passages)
         said = [text[start:end] for start, end in passages]
-        return [band > 0 for band in head.bands(surroundings(self.early(said), text, passages), said)]
+        return head.bands(surroundings(self.early(said), text, passages), said, gaps(text, passages))
 
     def early(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of how statements are said, after the judge's first layers (texts, width)."""

@@ -15,7 +15,8 @@ docstring) the sentence the documentation prints for it.
     │   ├── OldLibrary              15
     │   ├── OlderProgram            16
     │   ├── NoServer                17   again
-    │   └── ServerRefused           18
+    │   ├── ServerRefused           18
+    │   └── NotSetUp                78
     ├── ProviderError               20
     │   ├── ProviderUnavailable     21   again
     │   ├── BadReply                22   again
@@ -110,6 +111,12 @@ class ServerRefused(StoreError):
     """The server of a shared store does not let us in, or not do this: password, rights, TLS, or its schema."""
 
     exit_code = 18
+
+
+class NotSetUp(StoreError):
+    """The server of a shared store cannot be asked from here: its address is missing or wrong, or its driver is."""
+
+    exit_code = 78
 
 
 class ProviderError(MemmanError):

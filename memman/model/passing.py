@@ -1,7 +1,8 @@
 """Whether a statement says that it holds only for now, without naming a date: for now, this sprint, vorerst, 当面.
 
-Adverbs of time that mean nothing else, in eight languages; what stands in quotes or code is only named. Not for the hot
-path: imports re.
+Adverbs of time that mean nothing else, in eight languages, and some that mean it where a sentence begins with them:
+"Temporarily, Dana has admin", but not "files are stored temporarily". What stands in quotes or code is only named. Not
+for the hot path: imports re.
 """
 
 import re
@@ -14,13 +15,25 @@ _SPACED = """
     por enquanto|por ora|até segunda ordem|até novo aviso|neste sprint|nesta sprint
     пока что|на данный момент|до дальнейшего уведомления|в этом спринте
 """
+_FIRST = """
+    temporarily|provisionally|übergangsweise|vorübergehend|temporairement|provisoirement|temporalmente|provisionalmente
+    temporariamente|provisoriamente|временно
+"""
+# What such an adverb says of a kind of thing, not of the statement: "Temporarily disabled accounts keep their data".
+_OF_A_THING = r"(?!\s+\w+(?:ed|te[nrs]?|ene[nrs]?|ée?s?|[ai]d[ao]s?|[ая]я|[ыо][йе]|ие)(?!\w))"
 _UNSPACED = "暂时|眼下|暂不|暂由|本次冲刺|当面|今のところ|さしあたり|今スプリント|このスプリント"
 _QUOTED = re.compile(r"""`[^`]*`|"[^"]*"|“[^”]*”|«[^»]*»|„[^“”"]*[“”"]|「[^」]*」|『[^』]*』""")
 
 
 def _pattern() -> re.Pattern[str]:
-    spaced = "|".join(r"\s+".join(map(re.escape, one.split())) for one in re.split(r"[|\n]", _SPACED) if one.strip())
-    return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{_UNSPACED}", re.IGNORECASE)
+    spaced, first = map(_either, (_SPACED, _FIRST))
+    begins = r"(?:^|[.!?:;]\s+)\W*"
+    return re.compile(rf"(?<!\w){spaced}(?!\w)|{begins}{first}(?!\w){_OF_A_THING}|{_UNSPACED}", re.IGNORECASE)
+
+
+def _either(listed: str) -> str:
+    words = (one.split() for one in re.split(r"[|\n]", listed) if one.strip())
+    return "(?:" + "|".join(r"\s+".join(map(re.escape, one)) for one in words) + ")"
 
 
 _PASSING = _pattern()

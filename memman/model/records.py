@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
-Action = Literal["UPDATE", "DELETE", "MAYBE", "NONE"]
+# What a fact does to a memory; MEANWHILE is what stands before it until the fact ends.
+Action = Literal["UPDATE", "DELETE", "MAYBE", "MEANWHILE", "NONE"]
 
 DEFAULT_IMPORTANCE = 3
 

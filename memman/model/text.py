@@ -1,5 +1,7 @@
 """Texts as people and agents see them: on one line, without secrets or what steers a terminal. Safe on the hot path."""
 
+from time import localtime, strftime
+
 from memman.model.trust import unverified
 from memman.secrets import masked
 
@@ -10,6 +12,8 @@ LONGEST = 600
 # of the last carries any text unseen.
 SELECTORS = (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
 UNSEEN = dict.fromkeys((0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, 0xFFA0, *SELECTORS), "")
+# What is said of a memory that holds no longer, and of one that names a file which has changed.
+ENDED, CHANGED = "past its end", "file changed since"
 _UNITS = ((86_400_000 * 365, "y"), (86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"))
 _NAMED_UNITS = (("days", 86_400), ("hours", 3600), ("minutes", 60))
 
@@ -18,6 +22,19 @@ def age(then: int, now: int) -> str:
     """Write how long ago `then` was, both in milliseconds, in its largest whole unit: 3h."""
     passed = max(0, now - then)
     return next((f"{passed // unit}{letter}" for unit, letter in _UNITS if passed >= unit), "now")
+
+
+def outdated(ends_at: int | None, file_changed_at: int | None, now: int, *, aged: bool = True) -> dict[str, int]:
+    """Return the labels of what makes it doubtful whether a memory still holds, each with since when.
+
+    All in Unix milliseconds; `aged` has a label say how long ago that was.
+    """
+    found = {}
+    if ends_at is not None and ends_at <= now:
+        found[f"{ENDED} {age(ends_at, now)} ago" if aged else ENDED] = ends_at
+    if file_changed_at is not None and file_changed_at <= now:
+        found[CHANGED] = file_changed_at
+    return found
 
 
 def duration(seconds: float) -> str:
@@ -65,6 +82,14 @@ def sourced(source: str, *, unconfirmed: bool = False) -> str:
     return source + (" (unverified)" if source and unverified(source) else ", unconfirmed" if unconfirmed else "")
 
 
-def replaced(uid: str) -> str:
-    """Write what a memory is maybe replaced by."""
-    return f"maybe replaced by {uid[:SHORT_ID]}"
+def opposed(uid: str, count: int = 1, *, sure: bool = True) -> str:
+    """Write what an unconfirmed memory contradicts: one memory, and how many in all."""
+    more = f" and {count - 1} more" if count > 1 else ""
+    return f"{'' if sure else 'maybe '}against {uid[:SHORT_ID]}{more}"
+
+
+def replaced(uid: str, until: int | None = None) -> str:
+    """Write what a memory is maybe replaced by, or what holds in its place until a moment, in Unix milliseconds."""
+    if until is None:
+        return f"maybe replaced by {uid[:SHORT_ID]}"
+    return f"stands behind {uid[:SHORT_ID]} until {strftime('%Y-%m-%d %H:%M', localtime(until / 1000))}"

@@ -35,6 +35,9 @@ REPLACED = "replaced:"
 PROTECTED = "protected:"
 # Store setting, by memory: which newer memory maybe replaces it, by uid, until that is settled.
 MAYBE = "maybe:"
+# Store setting, by memory that only an agent has said: what it contradicts of what people stand behind, as JSON
+# (uid: 'surely' or 'maybe'), until somebody bears it out.
+CLAIMS = "claims:"
 
 # Store setting, by memory: since when it is held back for review; a person's approval removes it.
 HELD = "held:"

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from memman.model.text import outdated
+
 # Days in which importance loses half its weight.
 HALF_LIFE = 180.0
 # Worth of a session in which it was shown, and of how many of them at most.
@@ -45,8 +47,7 @@ def reasons(memory: Kept, now: int) -> list[str]:
     """Say what makes a memory worth so much."""
     days = max(0, now - memory.since) // DAY_MS
     said = [f"importance {memory.importance}", f"{days} d old", f"shown in {memory.uses} sessions"]
-    if memory.ends_at is not None and memory.ends_at <= now:
-        said.append(f"past its end {(now - memory.ends_at) // DAY_MS} d ago")
+    said += outdated(memory.ends_at, None, now)
     if memory.reliability < 0.5:  # noqa: PLR2004 - what nobody reported on
         said.append(f"reliability {memory.reliability:.2f}")
     return said

@@ -19,11 +19,11 @@ from memman.pipeline.facts import FIELDS, borne_out, distinct, fact, listing, su
 from memman.pipeline.fidelity import faithful, original
 from memman.pipeline.grammar import parsed
 from memman.pipeline.known import news
-from memman.pipeline.passages import unclear
+from memman.pipeline.passages import heard
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
-from memman.pipeline.speech import continued, own, prose
+from memman.pipeline.speech import continued, prose
 from memman.pipeline.trust import told
 
 # Facts of one turn.
@@ -80,8 +80,8 @@ class Heard:
         if note.channel == "compact":
             return cls(summary=prose(text)[:HEARD])
         said, summary = continued(text)
-        user = own(said)[:HEARD]
-        return cls(user, prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD], unclear(judge, user))
+        user, unclear = heard(judge, said)
+        return cls(user[:HEARD], prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD], unclear)
 
     @property
     def typed(self) -> str:

@@ -7,8 +7,8 @@ from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
 from memman.model.errors import MemmanError
-from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Note, Scope, Verdict, memory_uid
-from memman.model.trust import unverified
+from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Note, Scope, memory_uid
+from memman.model.trust import AGENT, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
@@ -20,13 +20,16 @@ from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.proposed import waiting
 from memman.pipeline.reconcile import overtaken
+from memman.pipeline.scope import asked as asked_scope
 from memman.pipeline.scope import ends, scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, vouches, whose
+from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
+from memman.store import outlasts
 from memman.store.protocols import Reader, Store, Unit
 from memman.store.sqlite.unconfirmed import SAID
 
-# Verdicts that close a memory.
-_ENDING = ("UPDATE", "DELETE")
+# Verdicts that only mark a memory.
+_MARKING = ("MAYBE", "MEANWHILE")
 
 
 class Overtaken(MemmanError):
@@ -62,8 +65,10 @@ def _stored(
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
     known = _known(tools.reader, plan, at)
-    admitted = list(_admitted(tools.reader, plan, at))
-    ended = {verdict.memory for verdict, _, gives_way in admitted if verdict.action != "MAYBE" and not gives_way}
+    standing = Standing(tools.reader, plan, known, pieces, lambda n: _whose(plan, n))
+    found = _meanwhile(tools.reader, plan, known, _admitted(tools.reader, plan, at))
+    admitted, against = standing.parted(found)
+    ended = {verdict.memory for verdict, _, gives_way in admitted if verdict.action not in _MARKING and not gives_way}
     # What was extracted, and journaled, before a purge stays out too.
     fresh = [
         n
@@ -81,7 +86,7 @@ def _stored(
     packed = _packed(tools, store, unit, plan)
     everywhere = set(_ending_personal(tools.reader, plan, admitted))
     for n in fresh:
-        draft = _draft(tools.reader, plan, n, packed[n], everywhere=n in everywhere)
+        draft = _kept_here(_draft(tools.reader, plan, n, packed[n], everywhere=n in everywhere), plan, n, against)
         draft = replace(draft, visibility=_visibility(tools.reader, plan, n, admitted))
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         _date(unit, plan, n, rows[n], now)
@@ -89,11 +94,7 @@ def _stored(
         if not draft.fact.held and (alike := aliases(draft.fact.text)):
             unit.put_aliases(rows[n], alike)
         uids.append(draft.uid)
-    for n, memory in known.items():
-        if may_confirm(plan.facts[n], _whose(plan, n), _source(tools.reader, memory)):
-            unit.confirm(memory, plan.note, now)
-            _date(unit, plan, n, memory, now)
-            unit.tie(memory, named[n])
+    _confirm(tools.reader, unit, plan, known, named, now)
     for memory, session in pieces:
         if memory >= 0 or -1 - memory in rows:
             unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
@@ -102,13 +103,31 @@ def _stored(
         put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
     judged = list(_judged(admitted, rows))
     retired = _retire(unit, plan, judged, now) + _replace_late(tools, unit, plan, rows, at, now)
-    _doubt(unit, judged, now)
+    _doubt(tools.reader, unit, judged, now)
+    contradict(unit, list(_judged(against, rows)), now)
     _link(unit, plan, rows, known)
     if plan.samples and plan.vectors is not None:
         fingerprint = made_by(tools.embedder, plan.vectors)
         stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
         unit.set_meta(key(fingerprint), json.dumps(astuple(stats)))
     return Outcome(tuple(uids), retired, len(known))
+
+
+def _confirm(
+    reader: Reader,
+    unit: Unit,
+    plan: Plan,
+    known: Mapping[int, int],
+    named: Sequence[Mapping[str, str]],
+    now: int,
+) -> None:
+    """Record that what is known was said again; an agent does not say how long what people stand behind holds."""
+    for n, memory in known.items():
+        if may_confirm(plan.facts[n], _whose(plan, n), _source(reader, memory)):
+            unit.confirm(memory, plan.note, now)
+            if _whose(plan, n) == USER or not upheld(reader, memory):
+                _date(unit, plan, n, memory, now)
+            unit.tie(memory, named[n])
 
 
 def _date(unit: Unit, plan: Plan, n: int, memory: int, now: int) -> None:
@@ -146,7 +165,10 @@ def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:
 
 
 def _vouched(reader: Reader, plan: Plan, n: int, memory: int) -> bool:
-    return vouches(_whose(plan, n), _source(reader, memory))
+    """Whether a user says themselves what nobody did before, or everywhere what an agent said in one place."""
+    mine, other = _whose(plan, n), _source(reader, memory)
+    everywhere = scope(plan.note, plan.facts[n]) == EVERYWHERE
+    return vouches(mine, other) or ((mine, other) == (USER, AGENT) and everywhere and bool(reader.scope_of([memory])))
 
 
 def _whose(plan: Plan, n: int) -> str:
@@ -157,13 +179,13 @@ def _source(reader: Reader, memory: int) -> str:
     return reader.rows([memory])[memory].source
 
 
-def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[tuple[Verdict, int, bool]]:
+def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]:
     """Yield (verdict, memory, whether the fact gives way to it, being the older) of what may be done.
 
     What is surely about one repository does not end what holds everywhere, but may be an exception to it.
 
-    Nothing touches what a more trusted source said but an agent that was asked to remember; what a user may have
-    pasted puts it in doubt. Nothing but a replacement that somebody asked for touches what is protected.
+    Nothing touches what a more trusted source said but an agent, of whose word `Standing` has the last; what a user may
+    have pasted puts it in doubt at most. Nothing but a replacement that somebody asked for touches what is protected.
     """
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     if not (plan.note.overtaken or plan.others):
@@ -177,17 +199,36 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[tuple[
         gives_way = verdict.memory in newer
         if gives_way:
             mine, other, fact = other, mine, Fact("")
-        elif reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces:
+        elif reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces and mine != AGENT:
             continue
-        if may_touch(fact, mine, other):
-            asked = gives_way or plan.note.hints.replaces or verdict.action not in _ENDING
+        if may_touch(mine, other) or (mine == AGENT and not fact.typed):
+            asked = gives_way or plan.note.hints.replaces or verdict.action not in ENDING
             ending = asked or ends(plan.note, plan.facts[n], memory not in held)
             yield verdict if ending else replace(verdict, action="MAYBE"), memory, gives_way
-        elif fact.typed and verdict.action in _ENDING:
+        elif fact.typed and verdict.action in ENDING:
             yield replace(verdict, action="MAYBE"), memory, gives_way
 
 
-def _judged(admitted: Iterable[tuple[Verdict, int, bool]], rows: dict[int, int]) -> Iterator[tuple[Verdict, int, int]]:
+def _meanwhile(reader: Reader, plan: Plan, known: Mapping[int, int], admitted: Iterable[Found]) -> Iterator[Found]:
+    """Have what would end a memory that holds longer than it does only stand before it, unless somebody asked for it.
+
+    What a model says in the place of the judge is no newer than that.
+    """
+    again = {uid for _, uid in reader.found(plan.note.again)} if plan.note.again else set()
+    for verdict, memory, gives_way in admitted:
+        stored = known.get(verdict.fact, 0)
+        ends = reader.ends([memory, stored])
+        new, old = plan.facts[verdict.fact].ends_at or ends.get(stored), ends.get(memory)
+        longer = outlasts(new, old) if gives_way else outlasts(old, new)
+        asked = plan.note.hints.replaces or verdict.memory in again
+        if verdict.action in ENDING and longer and not asked:
+            marked = replace(verdict, action="MEANWHILE", reason=f"{verdict.reason}, but only for a while")
+            yield marked, memory, gives_way
+        else:
+            yield verdict, memory, gives_way
+
+
+def _judged(admitted: Iterable[Found], rows: dict[int, int]) -> Iterator[Pair]:
     """Yield (verdict, older, newer) of what gives way. Where the memory is the newer of the two, that is the fact."""
     for verdict, memory, gives_way in admitted:
         old, new = (rows[verdict.fact], memory) if gives_way else (memory, rows[verdict.fact])
@@ -195,20 +236,28 @@ def _judged(admitted: Iterable[tuple[Verdict, int, bool]], rows: dict[int, int])
             yield verdict, old, new
 
 
-def _retire(unit: Unit, plan: Plan, judged: Sequence[tuple[Verdict, int, int]], now: int) -> int:
+def _retire(unit: Unit, plan: Plan, judged: Sequence[Pair], now: int) -> int:
     """Close what is out of date."""
     return sum(
         unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
         for verdict, old, new in judged
-        if verdict.action != "MAYBE"
+        if verdict.action not in _MARKING
     )
 
 
-def _doubt(unit: Unit, judged: Sequence[tuple[Verdict, int, int]], now: int) -> None:
-    """Mark what is maybe out of date."""
+def _doubt(reader: Reader, unit: Unit, judged: Sequence[Pair], now: int) -> None:
+    """Mark what is maybe out of date, and what stands behind something for a while; no mark gives way to a shorter."""
     for verdict, old, new in judged:
-        if verdict.action == "MAYBE":
+        if verdict.action in _MARKING and not _marked_for_longer(reader, old, new):
             unit.doubt(old, new, now, verdict.reason)
+
+
+def _marked_for_longer(reader: Reader, old: int, new: int) -> bool:
+    marked = next(iter(reader.newer([reader.rows([old])[old].uid]).values()), None)
+    if marked is None:
+        return False
+    ends = reader.ends([marked[0], new])
+    return outlasts(ends.get(marked[0]), ends.get(new))
 
 
 def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
@@ -226,24 +275,24 @@ def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at
         unit.set_meta(REPLACED + plan.note.uid, None)
     old = plan.note.hints.replaces
     # Whose word the other note is nobody knows yet: only what may retire anybody's leaves word.
-    if old and shown and not at and not unverified(_whose(plan, min(shown))):
+    if old and shown and not at and _whose(plan, min(shown)) == USER:
         unit.set_meta(REPLACED + old, f"{shown[min(shown)]} {plan.note.queued_at}")
     return retired
 
 
-def _ending_personal(reader: Reader, plan: Plan, admitted: Iterable[tuple[Verdict, int, bool]]) -> Iterator[int]:
+def _ending_personal(reader: Reader, plan: Plan, admitted: Iterable[Found]) -> Iterator[int]:
     """Yield the facts that end what holds everywhere: they hold everywhere too, unless the caller says otherwise."""
     for verdict, memory, gives_way in admitted:
-        if verdict.action != "MAYBE" and not (gives_way or plan.note.hints.scope or reader.scope_of([memory])):
+        if verdict.action != "MAYBE" and not (gives_way or asked_scope(plan.note) or reader.scope_of([memory])):
             yield verdict.fact
 
 
-def _visibility(reader: Reader, plan: Plan, n: int, admitted: Iterable[tuple[Verdict, int, bool]]) -> str:
+def _visibility(reader: Reader, plan: Plan, n: int, admitted: Iterable[Found]) -> str:
     """Return for whom a fact is: as the caller says, or as what it ends, where that is shared and ours or asked for."""
     if plan.note.hints.visibility:
         return plan.note.hints.visibility
     ended = [memory for verdict, memory, gives_way in admitted
-             if verdict.fact == n and verdict.action in {"UPDATE", "DELETE"} and not gives_way]  # fmt: skip
+             if verdict.fact == n and verdict.action in {*ENDING, "MEANWHILE"} and not gives_way]  # fmt: skip
     ours = reader.role()
     before = reader.authorship(ended).values() if ours and ended else ()
     asked = bool(plan.note.hints.replaces)
@@ -268,6 +317,13 @@ def _draft(
     )
 
 
+def _kept_here(draft: Draft, plan: Plan, n: int, against: Iterable[Found]) -> Draft:
+    """Return a draft that takes over no scope beyond its own from what it only contradicts."""
+    if draft.scope != EVERYWHERE or all(verdict.fact != n for verdict, *_ in against):
+        return draft
+    return replace(draft, scope=scope(plan.note, plan.facts[n]))
+
+
 def _rest(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...]) -> Draft:
     """Return what is left of a memory as it was said: by the same, on the same day, of the same weight."""
     fact = plan.facts[n]
@@ -287,7 +343,7 @@ def _rest(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, byt
 
 def _replaced_scope(reader: Reader, note: Note) -> Scope | None:
     """Return what the memory holds for that a note replaces, None where it replaces none or says so itself."""
-    if note.hints.scope or not note.hints.replaces:
+    if asked_scope(note) or not note.hints.replaces:
         return None
     rows = [row for row, _ in reader.found(note.hints.replaces)]
     return _scope(reader, rows[0]) if rows else None

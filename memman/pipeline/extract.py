@@ -1,6 +1,5 @@
-"""Note → facts, with category, importance, entities, keywords and summary in the same call."""
+"""Note → facts, with category, importance, entities, keywords, summary and scope in the same call."""
 
-import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -44,18 +43,18 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
         return replace(plan, facts=())
     facts = await (_noted if note.channel == "note" else _captured)(tools, note)
     facts = tuple(fact for fact in facts if not tools.gone(note, fact.text))
-    facts = await asyncio.to_thread(_admitted, tools, note, await weighed(tools, note, facts))
+    facts = await _admitted(tools, note, await weighed(tools, note, facts))
     return replace(plan, facts=await scoped(tools, note, facts))
 
 
-def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+async def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     """Leave out what a person rejected, unless the user says it.
 
     What turns leave, and agents note, they may want to be asked about: then the user's own words in a turn count as
     well as asked about, and rejected.
     """
     ask = tools.capture == "ask" and (note.channel != "note" or (note.provenance.agent and not note.hints.replaces))
-    gone = rejected(tools, [one.text for one in facts if ask or source(note, one) != "user"])
+    gone = await rejected(tools, [one.text for one in facts if ask or source(note, one) != "user"])
     kept = (one for one in facts if one.text not in gone)
     return tuple(replace(one, held=one.held or _ASK) if ask else one for one in kept)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from memman.config.scope import PERSONAL, REPOSITORY
 from memman.model.records import DEFAULT_IMPORTANCE, Fact, Hints
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.fidelity import faithful, original
@@ -27,6 +28,7 @@ FIELDS: dict[str, Any] = {
     "entities": _strings(*ENTITIES),
     "keywords": _strings(*KEYWORDS),
     "summary": {"type": "string", "maxLength": MAX_SUMMARY},
+    "scope": {"type": "string", "enum": [PERSONAL, REPOSITORY, "unsure"]},
 }
 
 
@@ -46,7 +48,7 @@ def listing(fields: Mapping[str, Any], most: int) -> dict[str, Any]:
 
 def fact(item: Mapping[str, Any], hints: Hints) -> Fact:
     """Read one fact; what the caller of `remember` hinted wins over the model."""
-    category = item.get("category")
+    category, scope = item.get("category"), item.get("scope")
     return Fact(
         text=lines(item.get("text"), MAX_TEXT),
         category=hints.category or (category if category in CATEGORIES else "fact"),
@@ -54,6 +56,7 @@ def fact(item: Mapping[str, Any], hints: Hints) -> Fact:
         entities=names((*hints.entities, *_texts(item.get("entities"))), *ENTITIES),
         keywords=names(item.get("keywords"), *KEYWORDS),
         summary=clean(item.get("summary"), MAX_SUMMARY),
+        scope=scope if scope in (PERSONAL, REPOSITORY) else "",
     )
 
 

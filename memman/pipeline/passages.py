@@ -2,9 +2,12 @@
 
 from memman.judge.judge import Judge
 from memman.llm.builtin.split import extents
+from memman.pipeline.speech import announced, own
 
 # Of a single passage there is nothing to tell whose it is by.
 FEWEST = 2
+# What the judge says of a passage: surely the author's own, possibly pasted, or probably.
+OWN, MAYBE, PASTED = 0, 1, 2
 
 
 def passages(text: str) -> list[tuple[int, int]]:
@@ -20,10 +23,28 @@ def passages(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def unclear(judge: Judge | None, text: str) -> tuple[str, ...]:
-    """Return the passages of a message that its author may not have written."""
-    found = passages(text) if judge else []
-    if judge is None or len(found) < FEWEST:
-        return ()
-    pasted = judge.pasted(text, found)
-    return tuple(text[start:end] for (start, end), theirs in zip(found, pasted, strict=True) if theirs)
+def heard(judge: Judge | None, text: str) -> tuple[str, tuple[str, ...]]:
+    """Return what the author of a message may have said, and the passages of it that they may not have written.
+
+    What steers agents is in doubt sooner than the rest. What follows an announcement is said by them only where the
+    judge is sure of it, and may not be theirs even then.
+    """
+    said = own(text)
+    if judge is None:
+        return said, ()
+    bands = _banded(judge, said)
+    maybe = [one for one, band in bands if band == MAYBE]
+    orders = {one for one, steers in zip(maybe, judge.steering(maybe), strict=True) if steers}
+    theirs = [one for one, band in bands if band == PASTED or one in orders]
+    after = announced(text)
+    kept = [one for one, band in _banded(judge, text) if band == OWN and one in after] if after else []
+    return "\n\n".join(filter(None, (said, *kept))), (*theirs, *kept)
+
+
+def _banded(judge: Judge, text: str) -> list[tuple[str, int]]:
+    """Return the passages of a message, and what the judge says of each; of a single one there is nothing to say."""
+    found = passages(text)
+    if len(found) < FEWEST:
+        return []
+    bands = judge.pasted(text, found)
+    return [(text[start:end], band) for (start, end), band in zip(found, bands, strict=True)]

@@ -1,5 +1,6 @@
 """What a person has been asked about: they rejected it, or it waits for them. It is not proposed in other words."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 from memman.embed.static import sign_code
@@ -20,10 +21,18 @@ CHANGED = 0.25
 _NEAREST = 8
 
 
-def rejected(tools: Tools, texts: Sequence[str]) -> set[str]:
-    """Return those of `texts` that a person rejected, in these words or, as the judge finds, in others."""
+async def rejected(tools: Tools, texts: Sequence[str]) -> set[str]:
+    """Return those of `texts` that a person rejected, in these words or, as the judge finds, in others.
+
+    The judge works in a thread of its own, and the store, which other notes read meanwhile, is read in none.
+    """
     found = tools.reader.rejected(texts)
-    return found | {text for text in texts if text not in found and _says(tools, text, _refused(tools, text))}
+    rest = [text for text in texts if text not in found]
+    if tools.judge and rest:
+        await asyncio.to_thread(tools.judge.about, rest)
+    refused = [(text, list(_refused(tools, text))) for text in rest]
+    said = await asyncio.to_thread(lambda: {text for text, rows in refused if _says(tools, text, rows)})
+    return found | said
 
 
 def waiting(tools: Tools, plan: Plan) -> set[int]:

@@ -6,29 +6,45 @@ from dataclasses import replace
 
 from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.model.records import Fact, Note, Scope
-from memman.model.trust import unverified
+from memman.model.trust import USER, unverified
 from memman.pipeline.plan import Tools
 from memman.pipeline.trust import source
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
 
 _EVERYTHING = Filters()
-# What the judge finds -> scope.
-_BANDS = {0: REPOSITORY, 1: "", 2: PERSONAL}
+# What a model says, '' for nothing -> the scope of what the judge finds to be a repository's, unsure, surely personal.
+_SCOPES = {
+    "": (REPOSITORY, "", PERSONAL),
+    PERSONAL: (REPOSITORY, PERSONAL, PERSONAL),
+    REPOSITORY: (REPOSITORY, "", ""),
+}
 
 
 async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Give each fact its scope: what the caller says, or else what the judge finds, '' where it is unsure.
-
-    What a page, a file or a tool says is nobody's wish.
-    """
-    if note.hints.scope or not note.provenance.repository or tools.judge is None:
-        return tuple(replace(fact, scope=note.hints.scope) for fact in facts)
-    personal = await asyncio.to_thread(tools.judge.personal, [fact.text for fact in facts])
+    """Give each fact its scope: what the caller says, or else what model and judge find, '' where that is unsure."""
+    said = asked(note)
+    if said or not note.provenance.repository:
+        return tuple(replace(fact, scope=said) for fact in facts)
+    texts = [fact.text for fact in facts]
+    bands = await asyncio.to_thread(tools.judge.personal, texts) if tools.judge else [1] * len(texts)
     return tuple(
-        replace(fact, scope=REPOSITORY if unverified(source(note, fact)) else _BANDS[band])
-        for fact, band in zip(facts, personal, strict=True)
+        replace(fact, scope=_found(source(note, fact), _SCOPES[fact.scope][band]))
+        for fact, band in zip(facts, bands, strict=True)
     )
+
+
+def asked(note: Note) -> str:
+    """Return what the caller says a note holds for, '' for nothing: a wish is only what the user says themselves."""
+    said = note.hints.scope
+    return "" if said == PERSONAL and note.provenance.source != USER else said
+
+
+def _found(whose: str, scope: str) -> str:
+    """Return the scope of a source's word, given what was found for it: of others than the user none is personal."""
+    if unverified(whose):
+        return REPOSITORY
+    return scope if whose == USER or scope != PERSONAL else ""
 
 
 def scope(note: Note, fact: Fact) -> Scope:

@@ -1,7 +1,7 @@
 """A message's own words: without what its author pasted, quoted or never wrote."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memman.pipeline.injection import attack
 from memman.pipeline.pasted import announces, command, foreign, machine, told, voices
@@ -42,8 +42,16 @@ def continued(text: str) -> tuple[str, str]:
 
 def own(text: str) -> str:
     """Return what the author of `text` said in their own words, paragraph by paragraph: nobody attacks their agent."""
-    said = _said(_ATTACHED.sub("", _unframed(text[:LONGEST])))
-    return "\n\n".join(paragraph for paragraph in said if not attack(paragraph))
+    return _paragraphed(said for said, _ in _said(text))
+
+
+def announced(text: str) -> str:
+    """Return what nothing but an announcement before it takes from the author of `text`, paragraph by paragraph."""
+    return _paragraphed(after for _, after in _said(text))
+
+
+def _paragraphed(said: Iterable[str]) -> str:
+    return "\n\n".join(paragraph for paragraph in said if paragraph and not attack(paragraph))
 
 
 def prose(text: str) -> str:
@@ -69,9 +77,9 @@ def _unframed(text: str) -> str:
     return "".join((*kept, text[at:]))
 
 
-def _said(text: str) -> Iterator[str]:
-    """Yield the paragraphs that the author wrote."""
-    paragraphs = list(_paragraphs(text))
+def _said(text: str) -> Iterator[tuple[str, str]]:
+    """Yield of each paragraph what the author wrote, and what follows an announcement."""
+    paragraphs = list(_paragraphs(_ATTACHED.sub("", _unframed(text[:LONGEST]))))
     others = voices([line for lines, _ in paragraphs for line in lines])
     paragraphs = _from_author(paragraphs)
     pasted = False
@@ -81,10 +89,16 @@ def _said(text: str) -> Iterator[str]:
             continue
         last = n == len(paragraphs) - 1
         if pasted and not (last and _addressed(lines)):
+            yield "", _unmarked(lines, others)
             continue
-        kept, pasted = _typed(lines, others)
-        if kept:
-            yield "\n".join(kept)
+        kept, after, pasted = _typed(lines, others)
+        yield "\n".join(kept), _unmarked(after, others)
+
+
+def _unmarked(lines: list[str], others: frozenset[str]) -> str:
+    """Return the lines that nothing in themselves shows to be a machine's or somebody else's."""
+    marked = (line in others or foreign(line) or machine(line) or told(line) or _ECHOED.match(line) for line in lines)
+    return "\n".join(line for line, theirs in zip(lines, marked, strict=True) if not theirs)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[list[str], bool]]:
@@ -128,22 +142,22 @@ def _addressed(lines: list[str]) -> bool:
     return bool(_ADDRESS.match(lines[0].strip())) and sum(map(len, lines)) <= _CLOSING
 
 
-def _typed(lines: list[str], others: frozenset[str]) -> tuple[list[str], bool]:
-    """Return a paragraph's own lines, and whether what follows is pasted."""
+def _typed(lines: list[str], others: frozenset[str]) -> tuple[list[str], list[str], bool]:
+    """Return a paragraph's own lines, those that are announced, and whether the next paragraphs are pasted."""
     kept: list[str] = []
-    for line in lines:
-        if line in others or foreign(line):
-            return kept, True
-        if machine(line):
-            return kept, False  # what follows it in one paragraph is of its kind
+    for n, line in enumerate(lines):
+        theirs = line in others or foreign(line)
+        if theirs or machine(line):
+            return kept, [], theirs  # what follows it in one paragraph is of its kind
         teller = told(line)
         if teller:
-            return [*kept, teller], False
+            return [*kept, teller], [], False
         said, ended = spoken(line)
         kept += [said] if said else []
         if ended:
-            return kept, said == line.strip() or not line.rstrip().endswith((".", "!"))
-        announced = announces(line, "".join(lines[1:2]) if line is lines[0] else "")
-        if announced or command(line):
-            return kept, announced or line is lines[-1]
-    return kept, False
+            return kept, [], said == line.strip() or not line.rstrip().endswith((".", "!"))
+        if announces(line, "".join(lines[1:2]) if line is lines[0] else ""):
+            return kept, lines[n + 1 :], True
+        if command(line):
+            return kept, [], line is lines[-1]
+    return kept, [], False

@@ -28,17 +28,14 @@ def whose(note: Note, fact: Fact, candidates: Sequence[Candidate]) -> str:
     return lowest(mine, *(c.source for c in read if twins(c.text, fact.text)))
 
 
-def may_touch(fact: Fact, mine: str, other: str) -> bool:
-    """Whether a fact of source `mine` may retire or confirm a memory of source `other`.
-
-    What neither the user nor their agent said touches nothing they said, nor does what an agent said in passing.
-    """
-    return rank(mine) <= rank(other) or not (fact.source or unverified(mine))
+def may_touch(mine: str, other: str) -> bool:
+    """Whether what is of source `mine` may retire what is of source `other`, or put it in doubt."""
+    return rank(mine) <= rank(other)
 
 
 def may_confirm(fact: Fact, mine: str, other: str) -> bool:
     """Whether a fact confirms a memory of source `other` that says the same; what an agent repeats unasked does not."""
-    return not fact.source and may_touch(fact, mine, other)
+    return not fact.source and (may_touch(mine, other) or not unverified(mine))
 
 
 def vouches(mine: str, other: str) -> bool:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from memman.clock import now_ms
 from memman.config.places import fsync_folder, put_file, store_path, text_at
 from memman.config.scope import PERSONAL, label
 from memman.model.errors import CannotWrite
 from memman.model.moments import iso
 from memman.model.plural import counted
-from memman.model.text import SHORT_ID
+from memman.model.text import SHORT_ID, outdated
 from memman.model.vocabulary import HIDDEN
 from memman.portable import front, git
 from memman.secrets.leaks import cleaned
@@ -128,12 +129,22 @@ def _text(one: Mapping[str, Any], names: Mapping[str, str], before: list[str]) -
     about = {MARK: VERSION, "id": one["uid"], "scope": scope, **{name: one[name] for name in _SHOWN}}
     about |= {"valid_from": iso(one["valid_from"])}
     about |= {"valid_to": iso(one["valid_to"])} if one["valid_to"] is not None else {}
+    about |= _until(one)
     heir = one["superseded_by"]
     about |= {"superseded_by": _link(names[heir])} if heir in names else {}
     about |= {"supersedes": [_link(names[uid]) for uid in before]} if before else {}
     edges = {f"- {_link(names[edge['to']])} ({edge['kind']})" for edge in one.get("links", ()) if edge["to"] in names}
     about |= {"digest": _digest(one["text"].strip())}
     return front.written(about, one["text"].strip() + (_BESIDE + "\n".join(sorted(edges)) if edges else ""))
+
+
+def _until(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Tell until when a memory holds, and what makes it doubtful; how long ago that was would change by the day."""
+    ends_at = next((side["ends_at"] for side in one.get("freshness", ())), None)
+    changed = min((file["changed_at"] for file in one.get("file", ()) if file["changed_at"]), default=None)
+    labels = list(outdated(ends_at, changed, now_ms(), aged=False))
+    told = {"holds_until": iso(ends_at)} if ends_at is not None else {}
+    return told | ({"labels": labels} if labels else {})
 
 
 def _folders(shown: list[dict[str, Any]]) -> dict[str, str]:

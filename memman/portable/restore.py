@@ -19,11 +19,12 @@ from memman.queue.notes import Queue
 from memman.recovery.swap import finish
 from memman.secrets.leaks import cleaned
 from memman.store.opening import open_store
-from memman.store.sqlite import load
+from memman.store.sqlite import load, rules
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import advance, fill
 from memman.upkeep.idle import UPGRADING
+from memman.upkeep.rules import publish
 
 # Memories that are indexed and embedded at once.
 _PART = 512
@@ -33,7 +34,8 @@ _PART = 512
 class Plan:
     """What is to be added, and what is not: `here` already, said here by another memory (`same`), `purged`.
 
-    With `in_place` memories get the rows that they had: the store is empty, or is the one that they are from.
+    `rules` are to be added, too, `ruled` are the uids of those that are there. With `in_place` memories get the rows
+    that they had: the store is empty, or is the one that they are from.
     """
 
     add: Sequence[Mapping[str, Any]]
@@ -41,16 +43,19 @@ class Plan:
     same: Mapping[str, int]
     purged: Sequence[Mapping[str, Any]]
     in_place: bool
+    rules: Sequence[Mapping[str, Any]] = ()
+    ruled: frozenset[str] = frozenset()
 
     def counted(self) -> dict[str, int]:
-        """Count what is to be added by status."""
-        return dict(Counter(record["status"] for record in self.add))
+        """Count what is to be added: memories by status, and rules."""
+        return dict(Counter(record["status"] for record in self.add)) | ({RULE: len(self.rules)} if self.rules else {})
 
 
 def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan:
     """Compare an export with a store. With `purged` what was purged here comes back."""
     with Catalogue.open(store_path) as catalogue:
         rows, said = load.known(catalogue.reader.db), load.said(catalogue.reader.db)
+        ruled = frozenset(rule["uid"] for rule in rules.listed(catalogue.reader))
     memories = export.rows[MEMORY]
     here = {record["uid"]: rows[record["uid"]] for record in memories if record["uid"] in rows}
     in_place = not rows or (bool(here) and all(one["row"] == here.get(one["uid"], one["row"]) for one in memories))
@@ -61,9 +66,12 @@ def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan
         if one["uid"] not in here and (buried.hold(one["note"], one["uid"]) or texts.says(one["text"]))
     ]
     left = {one["uid"] for one in gone}
+    gone += [rule for rule in export.rows[RULE] if rule["uid"] in buried.notes - ruled]
     fresh = [record for record in memories if record["uid"] not in here.keys() | left]
     same = {record["uid"]: said[key] for record in fresh if (key := _says(record)) in said}
-    return Plan([one for one in fresh if one["uid"] not in same], here, same, gone, in_place)
+    away = ruled | buried.notes
+    meant = [rule for rule in export.rows[RULE] if rule["uid"] not in away and rule.get("memory") not in left]
+    return Plan([one for one in fresh if one["uid"] not in same], here, same, gone, in_place, meant, ruled)
 
 
 def restored(data: str, store: str, export: Export, *, purged: bool) -> tuple[Plan, list[int]]:
@@ -85,6 +93,7 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> tuple[Pl
         _settle(data, export, plan)
         with closing(Queue(data)) as queue:
             queue.set_meta(UPGRADING, "1")  # the judge has not read them yet
+    publish(data)
     return plan, added
 
 
@@ -95,7 +104,7 @@ def _added(store: SqliteStore, export: Export, plan: Plan) -> list[int]:
             added = load.add(unit, records, rows, in_place=plan.in_place, at=now_ms())
             load.link(unit, export.rows[MEMORY], rows, frozenset(added))
             load.put(unit.db, "receipt", map(cleaned, export.rows[NOTE]))
-            load.put_rules(unit, map(cleaned, export.rows[RULE]))
+            load.put_rules(unit, map(cleaned, plan.rules))
             load.put(unit.db, "rejected", map(_digested, export.rows[REJECTED]))
             for setting in export.rows[SETTING]:
                 load.put_setting(unit, setting, rows)
@@ -111,10 +120,11 @@ def _added(store: SqliteStore, export: Export, plan: Plan) -> list[int]:
 def _settle(data: str, export: Export, plan: Plan) -> None:
     """Keep from now on what was purged where the export is from, and let go of what has come back."""
     back = {record["uid"] for record in plan.add}
-    dig_up(data, back, {record["note"] for record in plan.add})
+    ruled = {rule["uid"] for rule in plan.rules}
+    dig_up(data, back, {record["note"] for record in plan.add} | ruled)
     dig_up_texts(data, (record["text"] for record in plan.add))
     known, there = Tombstones.load(data), plan.here.keys() | back
-    notes = {record["note"] for record in export.rows[MEMORY] if record["uid"] in there}
+    notes = {record["note"] for record in export.rows[MEMORY] if record["uid"] in there} | ruled | plan.ruled
     fresh = [
         (one["note"], one["memory"])
         for one in export.rows[PURGED]

@@ -13,7 +13,7 @@ from memman.queue.entry import new_uid
 from memman.queue.retry import ATTEMPTS, BACKOFF
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SEALED, SOUND, digest
-from memman.sqlite import Row, Transaction, TranslatedErrors, close
+from memman.sqlite import NAMED, Row, Transaction, TranslatedErrors, close
 
 # A waiting time further off than any we set means that the clock was turned back.
 _LONGEST_MS = 2 * BACKOFF[-1] * 1000
@@ -245,11 +245,11 @@ class Queue:
             return [dict(zip(LISTED, row, strict=True)) for row in self.db.execute(sql, (_json_list(states), limit))]
 
     def find(self, part: str) -> str:
-        """Return the uid of the note that `part` (a beginning or an ending) names. Raises UnknownId, AmbiguousId."""
+        """Return the uid of the note that a beginning or an ending names. Raises UnknownId and AmbiguousId."""
         if not part.isalnum():
             raise UsageError(f"{part[:40]!a} is not an id")
         with TranslatedErrors(self.path):
-            sql = "SELECT uid FROM note WHERE uid LIKE ?1 || '%' OR uid LIKE '%' || ?1 LIMIT 2"
+            sql = f"SELECT uid FROM note WHERE {NAMED.format('uid')} LIMIT 2"
             found = [uid for (uid,) in self.db.execute(sql, (part.lower(),))]
         if not found:
             raise UnknownId(f"no note has the id {part}")

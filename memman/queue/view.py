@@ -8,7 +8,7 @@ from memman.config.places import queue_path
 from memman.queue.damage import register_reading_functions
 from memman.queue.notes import Queue
 from memman.queue.schema import look
-from memman.sqlite import TranslatedErrors
+from memman.sqlite import NAMED, TranslatedErrors
 
 WAITING = ("pending", "running", "parked")
 
@@ -33,10 +33,12 @@ class QueueView(Queue):
         self.db.close()
 
     def named(self, store: str, part: str) -> list[str]:
-        """Return the notes of `store` that wait and whose uid ends with `part`."""
-        sql = "SELECT uid FROM note WHERE store = ? AND state <> 'done' AND uid LIKE '%' || ? ORDER BY id LIMIT 10"
+        """Return the notes of `store` that wait and that `part` names, as a catalogue's `named` says."""
+        sql = (
+            f"SELECT uid FROM note WHERE store = ?2 AND state <> 'done' AND {NAMED.format('uid')} ORDER BY id LIMIT 10"
+        )
         with TranslatedErrors(self.path):
-            return [str(uid) for (uid,) in self.db.execute(sql, (store, part))]
+            return [str(uid) for (uid,) in self.db.execute(sql, (part, store))]
 
     def of(self, store: str) -> list[str]:
         """Return the notes of `store` that wait, parked ones too, oldest first."""

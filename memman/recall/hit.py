@@ -1,5 +1,6 @@
 """What recall's stages hand on: an anchor, the memory read, a hit. None is changed once it is made. Hot."""
 
+from memman.model.text import ENDED
 from memman.recall.confidence import LOW
 from memman.store import MemoryRow
 
@@ -77,9 +78,6 @@ class Read(Stage):
         return self.anchor.stands_for or self.anchor.id
 
 
-# How the label of what holds no longer begins.
-ENDED = "past its end"
-
 # How a note that waits was found, or a memory that another one brought along.
 UNREAD = Read(Anchor(0, 0.0), MemoryRow(), 0.0)
 
@@ -89,15 +87,16 @@ class Hit(Stage):
 
     `confidence` is how likely it is what was asked for, `coverage` the share of the query's words in the text, `cosine`
     that of the built-in table. `read` is how it was found, `via` the edge that led to it, `alike` the uids of hits that
-    say the same, `maybe_replaced_by` the uid of the memory that may have replaced it, `rerank` what a reranker gave it,
-    `scope` what it holds for where that is not all of the repository one is in, nor everywhere, `labels` what else
-    is to be said of it, and `reliability` what sessions reported, None where none did. `author` and `visibility` are of
-    a store that several share.
+    say the same, `maybe_replaced_by` the uid of the memory that may have replaced it, `until` till when that stands
+    before it where it holds only for a while, `against` the uid of the one that it contradicts, being unconfirmed,
+    `rerank` what a reranker gave it, `scope` what it holds for where that is not all of the repository one is in, nor
+    everywhere, `labels` what else is to be said of it, and `reliability` what sessions reported, None where none did.
+    `author` and `visibility` are of a store that several share.
     """
 
     __slots__ = (
-        "alike", "author", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by", "read", "reliability",
-        "rerank", "row", "scope", "score", "via", "visibility",
+        "against", "alike", "author", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by", "read",
+        "reliability", "rerank", "row", "scope", "score", "until", "via", "visibility",
     )  # fmt: skip
 
     def __init__(
@@ -111,18 +110,21 @@ class Hit(Stage):
         via: tuple[str, int] | None = None,
         alike: tuple[str, ...] = (),
         maybe_replaced_by: str | None = None,
+        against: str | None = None,
         rerank: float | None = None,
         scope: str = "",
         labels: tuple[str, ...] = (),
         reliability: float | None = None,
         author: str | None = None,
         visibility: str | None = None,
+        until: int | None = None,
     ) -> None:
         self.row, self.score, self.confidence = row, score, confidence
         self.coverage, self.cosine, self.read, self.via = coverage, cosine, read, via
         self.alike, self.maybe_replaced_by, self.rerank = alike, maybe_replaced_by, rerank
+        self.against = against
         self.scope, self.labels, self.reliability = scope, labels, reliability
-        self.author, self.visibility = author, visibility
+        self.author, self.visibility, self.until = author, visibility, until
 
     @property
     def id(self) -> int:
@@ -143,6 +145,11 @@ class Hit(Stage):
     def ended(self) -> bool:
         """Whether it is past its end."""
         return any(label.startswith(ENDED) for label in self.labels)
+
+    @property
+    def after(self) -> str | None:
+        """The uid of the memory that stands before it."""
+        return self.against or self.maybe_replaced_by
 
     @property
     def behind(self) -> int | None:

@@ -1,7 +1,6 @@
-"""What is to be said of hits beside what they say: each kind of label asks the store one question. Hot."""
+"""What is to be said of hits beside what they say: each kind of label asks the store. Hot."""
 
-from memman.model.text import age
-from memman.recall.hit import ENDED
+from memman.model.text import opposed, outdated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,26 +16,37 @@ IN_TIME = ("when", "why")
 UNCONFIRMED = "unconfirmed"
 
 
-def unconfirmed(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, str]:  # noqa: ARG001 - the table's shape
+def unconfirmed(
+    reader: "Searched",
+    ids: "Iterable[int]",
+    now: int,  # noqa: ARG001 - the table's shape
+) -> dict[int, tuple[str, ...]]:
     """Label what only an agent has said."""
-    return dict.fromkeys(reader.unconfirmed(ids), UNCONFIRMED)
+    return dict.fromkeys(reader.unconfirmed(ids), (UNCONFIRMED,))
 
 
-def past_end(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, str]:
-    """Label what holds no longer."""
-    return {memory: f"{ENDED} {age(at, now)} ago" for memory, at in reader.ends(ids).items() if at <= now}
+def against(
+    reader: "Searched",
+    ids: "Iterable[int]",
+    now: int,  # noqa: ARG001 - the table's shape
+) -> dict[int, tuple[str, ...]]:
+    """Label what contradicts, unconfirmed, what people stand behind."""
+    found = reader.contradicts(ids)
+    return {memory: (opposed(said[0][1], len(said), sure=said[0][2]),) for memory, said in found.items()}
 
 
-def file_changed(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, str]:
-    """Label what names a file that has changed since it was said."""
-    return dict.fromkeys(reader.changed_files(ids, now), "file changed since")
+def stale(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
+    """Label what holds no longer, and what names a file that has changed since it was said."""
+    ids = list(ids)
+    ends, changed = reader.ends(ids), reader.changed_files(ids, now)
+    return {memory: (*outdated(ends.get(memory), changed.get(memory), now),) for memory in ids}
 
 
 # What makes labels, in the order in which they are shown.
-LABELS: "tuple[Callable[[Searched, Iterable[int], int], dict[int, str]], ...]" = (
+LABELS: "tuple[Callable[[Searched, Iterable[int], int], dict[int, tuple[str, ...]]], ...]" = (
     unconfirmed,
-    past_end,
-    file_changed,
+    against,
+    stale,
 )
 
 
@@ -45,9 +55,9 @@ def labels(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, tupl
     ids = list(ids)
     found: dict[int, tuple[str, ...]] = {}
     for told in LABELS if ids else ():
-        for memory, label in told(reader, ids, now).items():
-            found[memory] = (*found.get(memory, ()), label)
-    return found
+        for memory, said in told(reader, ids, now).items():
+            found[memory] = (*found.get(memory, ()), *said)
+    return {memory: said for memory, said in found.items() if said}
 
 
 def stood_back(reader: "Searched", reads: "list[Read]", as_of: int | None) -> "list[Read]":

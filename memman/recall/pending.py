@@ -5,10 +5,14 @@ Only what somebody asked to be remembered: a turn is no memory before the drain 
 
 import os
 import sys
+import time
 
 import apsw
 
+from memman.config.scope import PERSONAL, label, path_of
 from memman.model.terms import stems
+from memman.model.text import outdated
+from memman.model.trust import USER
 from memman.queue.seal import SINCE, SOUND, register_functions
 from memman.recall.confidence import apposite, confidence, wanted
 from memman.recall.hit import Hit
@@ -40,17 +44,19 @@ class WaitingRow(Row):
     replaces: str
     repository: str
     scope: str
+    ends_at: "int | None"
 
 
-_COLUMNS = WaitingRow.listed().removesuffix("scope")
-_WAITING = f"""
-SELECT {_COLUMNS}{{scope}} FROM note
-WHERE store = ? AND state IN ('pending', 'running', 'parked') AND {{kind}} ORDER BY id DESC LIMIT ?
+# Columns that a queue that no note was added to since an upgrade may lack: since which version, and what stands for it.
+_LATER = {"scope": (6, "''"), "ends_at": (7, "NULL")}
+_WAITING = """
+SELECT {columns} FROM note
+WHERE store = ? AND state IN ('pending', 'running', 'parked') AND {kind} ORDER BY id DESC LIMIT ?
 """
 # What a newer memman has queued is found, too.
 _ANY = 2**31
-# A queue that no note was added to since an upgrade may have no channels yet.
-_CHANNELS_SINCE, _SCOPES_SINCE = 2, 6
+# Since when there are channels.
+_CHANNELS_SINCE = 2
 
 
 def waiting(path: str, store: str) -> list[WaitingRow]:
@@ -65,7 +71,7 @@ def waiting(path: str, store: str) -> list[WaitingRow]:
         if version >= SINCE:
             register_functions(db)
             kind += f" AND {SOUND}"
-        sql = _WAITING.format(kind=kind, scope="scope" if version >= _SCOPES_SINCE else "''")
+        sql = _WAITING.format(kind=kind, columns=_columns(version))
         rows = list(map(WaitingRow, db.execute(sql, (store, NEWEST)))) if version else []
         db.close()
     except (apsw.Error, UnicodeDecodeError) as error:
@@ -73,6 +79,12 @@ def waiting(path: str, store: str) -> list[WaitingRow]:
             sys.stderr.write(f"memman: {path} cannot be read, so queued notes were not searched ({error})\n")
         return []
     return rows
+
+
+def _columns(version: int) -> str:
+    """Write the columns of a queue of a version."""
+    later = {name: (name if version >= since else absent) for name, (since, absent) in _LATER.items()}
+    return ", ".join(later.get(name, name) for name in WaitingRow.columns)
 
 
 def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list[Hit]:
@@ -90,24 +102,34 @@ def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list
             continue
         sure = 1.0 if query.bare else confidence(covered, None, apposite(wants, note.text, asked))
         if filters.least is None or sure >= filters.least:
-            hits.append(Hit(_memory(note), covered * query.weight(note.queued_at), sure, covered))
+            score = covered * query.weight(note.queued_at)
+            told = outdated(note.ends_at, None, time.time_ns() // 1_000_000)
+            hits.append(Hit(_memory(note), score, sure, covered, scope=_scope(note, filters), labels=(*told,)))
     return sorted(hits, key=lambda hit: -hit.score)
 
 
 def admitted(note: WaitingRow, filters: "Filters") -> bool:
-    """Whether a note passes the filters."""
+    """Whether a note passes the filters; of others than the user none is personal."""
     return filters.admits(
         category=note.category,
         source=note.source,
         recorded_at=note.queued_at,
         repository=note.repository,
-        scope=note.scope,
+        scope="" if note.scope == PERSONAL and note.source != USER else note.scope,
     )
 
 
 def coverage(note: WaitingRow, query: "Query", asked: frozenset[str]) -> float:
     """Return the share of the stems asked for that a note holds."""
     return len(asked & stems(query.told(f"{note.text} {note.entities}"))) / len(asked) if asked else 0.0
+
+
+def _scope(note: WaitingRow, filters: "Filters") -> str:
+    """Say what a note will hold for, if not for all of the repository one is in, or everywhere."""
+    folder = path_of(note.scope)
+    if note.scope == PERSONAL or not note.repository or not (folder or not filters.mine(note.repository, folder)):
+        return ""
+    return label(note.repository, folder)
 
 
 def _memory(note: WaitingRow) -> MemoryRow:

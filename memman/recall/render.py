@@ -41,7 +41,7 @@ def head(hit: "Hit", now: int) -> str:
     if row.status != "current":
         marks.append(row.status)
     if hit.maybe_replaced_by:
-        marks.append(replaced(hit.maybe_replaced_by))
+        marks.append(replaced(hit.maybe_replaced_by, hit.until))
     marks += hit.labels
     if hit.doubtful:
         marks.append("low confidence")

@@ -1,11 +1,13 @@
 """What a newer memory does to the one it replaced, or maybe replaced, wherever a recall comes upon it. Hot.
 
 A superseded memory gives way: what finds it finds the one in force. Where history is asked for it is shown too, below
-that one and never without it. What is maybe replaced stands, marked, right behind the newer one.
+that one and never without it. What is maybe replaced stands, marked, right behind the newer one; what contradicts,
+unconfirmed, a memory that people stand behind stands behind that one.
 """
 
-from memman.model.trust import unverified
+from memman.model.trust import USER
 from memman.recall.hit import Anchor, Hit, Read
+from memman.store import outlasts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,28 +87,28 @@ def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
 
     Unless it is by what could not replace just anything.
     """
-    trusted = () if filters.past else (note for note in notes if not unverified(note.source))
+    trusted = () if filters.past else (note for note in notes if note.source == USER)
     return {note.replaces for note in trusted if note.replaces}
 
 
 def doubted(reader: "Searched", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
     """Mark the hits that are maybe replaced, and put the newer memory before each, as high and as sure.
 
-    A newer one that nothing has found is brought in if `filters` admit it. Of all these the first `limit` are returned,
-    but for those that make room for surer ones.
+    So is what an unconfirmed memory contradicts. One that nothing has found is brought in if `filters` admit it. Of all
+    these the first `limit` are returned, but for those that make room for surer ones.
     """
 
     def bring(ids: "Iterable[int]") -> "Iterable[MemoryRow]":
         return reader.sound_rows(reader.filtered(ids, filters)).values()
 
     known = marked(reader, hits, bring, filters.as_of, filters.scopes)
-    if not any(hit.maybe_replaced_by for hit in known.values()):
+    if not any(hit.after for hit in known.values()):
         return hits[:limit]
     found = {uid: hit.confidence for uid, hit in known.items()}
     placed = [hit.row.uid for hit in newer_first([*known.values()])]
     for uid in reversed(placed):
         old = known[uid]
-        if new := known.get(old.maybe_replaced_by or ""):
+        if new := known.get(old.after or ""):
             score, sure = max(new.score, old.score + _AHEAD), max(new.confidence, old.confidence)
             known[new.row.uid] = new.having(score=score, confidence=sure)
     return _surest([known[uid] for uid in placed], found, limit)
@@ -119,10 +121,10 @@ def _surest(placed: list[Hit], found: "Mapping[str, float]", limit: int) -> list
     """
     kept = placed[:limit]
     for hit in placed[limit:]:
-        if hit.doubtful or hit.maybe_replaced_by or orphaned(hit, {one.id for one in kept}):
+        if hit.doubtful or hit.after or orphaned(hit, {one.id for one in kept}):
             continue
-        needed = {one.maybe_replaced_by for one in kept} | {one.behind for one in kept}
-        ends = [one for one in kept if one.maybe_replaced_by and not {one.row.uid, one.id} & needed]
+        needed = {one.after for one in kept} | {one.behind for one in kept}
+        ends = [one for one in kept if one.after and not {one.row.uid, one.id} & needed]
         least = min(ends, key=lambda one: found[one.row.uid], default=hit)
         if least is not hit and found[least.row.uid] < hit.confidence:
             kept = [*(one for one in kept if one is not least), hit]
@@ -136,29 +138,51 @@ def marked(
     as_of: int | None = None,
     scopes: "frozenset[int] | None" = None,
 ) -> dict[str, Hit]:
-    """Return hits by uid, marked where they are maybe replaced, and after them those newer ones that `bring` reads.
+    """Return hits by uid, marked where another stands before them, and after them those others that `bring` reads.
 
-    With `scopes` only what has one of them replaces anything.
+    With `scopes` only what has one of them stands before anything.
     """
     known = {hit.row.uid: hit for hit in hits}
     found: Mapping[str, Hit] = known
-    while newer := reader.newer(found, as_of, scopes) if found else {}:
-        known |= {uid: known[uid].having(maybe_replaced_by=its) for uid, (_, its) in newer.items()}
-        rows = bring(memory for memory, its in newer.values() if its not in known)
+    while found:
+        newer = reader.newer(found, as_of, scopes)
+        until = _until(reader, {known[uid].id: memory for uid, (memory, _) in newer.items()})
+        upheld = _upheld(reader, found, as_of, scopes)
+        known |= {
+            uid: known[uid].having(maybe_replaced_by=its, until=until.get(known[uid].id))
+            for uid, (_, its) in newer.items()
+        }
+        known |= {uid: known[uid].having(against=its) for uid, (_, its) in upheld.items()}
+        before = dict.fromkeys((*newer.values(), *upheld.values()))
+        rows = bring(memory for memory, its in before if its not in known)
         found = {row.uid: Hit(row, score=0.0, confidence=0.0) for row in rows}
         known |= found
     return known
 
 
+def _until(reader: "Searched", newer: "Mapping[int, int]") -> dict[int, int]:
+    """Return, by the older one of each pair, until when the newer one holds where the older one holds longer."""
+    ends = reader.ends({*newer, *newer.values()})
+    return {old: ends[new] for old, new in newer.items() if outlasts(ends.get(old), ends.get(new))}
+
+
+def _upheld(
+    reader: "Searched", hits: "Mapping[str, Hit]", as_of: int | None, scopes: "frozenset[int] | None"
+) -> dict[str, tuple[int, str]]:
+    """Return (id, uid), for those of `hits` that contradict anything, of what they surest do."""
+    said = reader.contradicts((hit.id for hit in hits.values()), as_of, scopes)
+    return {uid: said[hit.id][0][:2] for uid, hit in hits.items() if hit.id in said}
+
+
 def newer_first(hits: "Sequence[Hit]") -> list[Hit]:
-    """Put right before each hit that is maybe replaced the newer one, unless that stands before it already."""
+    """Put right before each hit that another stands before that one, unless it does already."""
     shown = {hit.row.uid: hit for hit in hits}
     return list(dict.fromkeys(one for hit in hits for one in reversed(chain(hit, shown))))
 
 
 def chain(hit: Hit, known: "Mapping[str, Hit]") -> list[Hit]:
-    """Return a hit and those of `known` that maybe replace it, one after the other."""
+    """Return a hit and those of `known` that stand before it, one after the other."""
     passed = [hit]
-    while (newer := known.get(passed[-1].maybe_replaced_by or "")) and newer not in passed:
+    while (newer := known.get(passed[-1].after or "")) and newer not in passed:
         passed.append(newer)
     return passed

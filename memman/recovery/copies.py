@@ -11,13 +11,20 @@ from memman.config.places import open_file, queue_path, store_path
 from memman.model.errors import MemmanError
 from memman.recovery.manifest import backups_path, listed
 from memman.sqlite import COMPANIONS, TranslatedErrors, open_reader
+from memman.store.sqlite.rules import VERB as RULE
 
 # How a folder's name begins that a repair works in.
 REPAIRING = ".repair-"
 # Files that hold nothing by themselves.
 _DULL = ("-wal", "-shm", "manifest.json")
 # Table -> how it names what it holds.
-_TABLES = {"memory": "uid IN {ids} OR note IN {ids}", "note": "uid IN {ids} AND text <> ''", "journal": "note IN {ids}"}
+_TABLES = {
+    "memory": "uid IN {ids} OR note IN {ids}",
+    "rule": "uid IN {ids}",
+    "log": f"verb GLOB '{RULE}*' AND memory IN {{ids}} AND coalesce(before, after) IS NOT NULL",
+    "note": "uid IN {ids} AND text <> ''",
+    "journal": "note IN {ids}",
+}
 
 
 def holding(data: str, ids: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -16,7 +16,7 @@ from memman.config.places import store_path
 from memman.embed import LocalEmbedder
 from memman.model.errors import DamagedFile
 from memman.model.records import Draft, Fact, Scope
-from memman.model.vocabulary import HELD, MAYBE, PROTECTED
+from memman.model.vocabulary import CLAIMS, HELD, MAYBE, PROTECTED
 from memman.pipeline import context
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite.catalogue import RECEIPT
@@ -39,7 +39,8 @@ SELECT old.uid, new.uid, old.retired_at, old.valid_to
 FROM memory AS old JOIN memory AS new ON new.id = old.superseded_by
 WHERE old.note IN {_CLOSED} OR new.note IN {_CLOSED} ORDER BY old.id
 """
-_MARKED = "SELECT key, value FROM meta WHERE " + " OR ".join(f"key GLOB '{mark}*'" for mark in (HELD, PROTECTED, MAYBE))
+_MARKS = (HELD, PROTECTED, MAYBE, CLAIMS)
+_MARKED = "SELECT key, value FROM meta WHERE " + " OR ".join(f"key GLOB '{mark}*'" for mark in _MARKS)
 _SCOPES = f"""
 SELECT uid, repository, path FROM memory JOIN scoped ON memory = memory.id JOIN scope ON scope.id = scope
 WHERE note IN {_CLOSED}
@@ -129,6 +130,7 @@ def _add(unit: SqliteUnit, row: Row, present: Present) -> int:
     draft = Draft(row["uid"], row["note"], fact, row["source"], row["origin"], row["valid_from"], scope=scope)
     memory = unit.add(draft, row["recorded_at"], held=HELD + draft.uid in present.marks)
     unit.linked("", memory, memory)
+    unit.set_meta(CLAIMS + draft.uid, present.marks.get(CLAIMS + draft.uid))
     if PROTECTED + draft.uid in present.marks:
         unit.protect(memory, row["recorded_at"], wanted=True)
     return memory

@@ -1,21 +1,22 @@
 """Deleting what a person wants gone: out of store, queue, journal, sessions and logs, and out of the files' bytes.
 
-A tombstone comes first and the store's own transaction last, so that a purge
-which dies is either made again by its ids, or finished by the next drain.
+A tombstone comes first, and goes again where the store refuses; what waits is
+dropped last. So a purge which dies is either made again by its ids, or finished
+by the next drain, and one that fails leaves all as it was.
 """
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from memman.clock import now_ms
 from memman.config import lockfile
-from memman.config.buried import bury_texts
+from memman.config.buried import Buried, bury_texts, dig_up_texts
 from memman.config.places import LOG_FILES, log_path, sessions_path, store_path, text_at, write_file
 from memman.config.schedule import refuse_stopped
-from memman.config.tombstones import WHOLE, bury
+from memman.config.tombstones import WHOLE, bury, dig_up
 from memman.embed import LocalEmbedder
 from memman.locks import quiet
 from memman.model.errors import MemmanError
@@ -30,7 +31,7 @@ from memman.recovery.backup import sweep
 from memman.recovery.swap import finish
 from memman.store.opening import open_store
 from memman.store.sqlite import purge as sql
-from memman.store.sqlite import undone
+from memman.store.sqlite import rules, undone
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
@@ -40,11 +41,15 @@ from memman.upkeep.scrub import mark, scrub
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to go: memories and waiting notes as records; `whole` are the notes of which nothing is left then."""
+    """What is to go: memories, waiting notes and rules as records.
+
+    `whole` are the notes of which nothing is left then.
+    """
 
     memories: tuple[dict[str, Any], ...] = ()
     waiting: tuple[dict[str, Any], ...] = ()
     whole: tuple[str, ...] = ()
+    rules: tuple[dict[str, Any], ...] = ()
 
     @property
     def rows(self) -> list[int]:
@@ -68,10 +73,11 @@ class Receipt:
     scrubbed: bool = True
     backups: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    rules: list[str] = field(default_factory=list)
 
 
 def targeted(data: str, store: str, uids: Sequence[str]) -> Selection:
-    """Find what whole ids of memories and notes name."""
+    """Find what whole ids of memories, notes and rules name, and the rules that were made of these memories."""
     refuse_stopped(data, "purge")
     with closing(QueueView(data)) as queue:
         queue.hold()  # before the store is read: a note drained in between is seen twice, and never not at all
@@ -80,8 +86,10 @@ def targeted(data: str, store: str, uids: Sequence[str]) -> Selection:
             memories = catalogue.memories(list(dict.fromkeys(rows)))
             stored = dict.fromkeys(memory["note"] for memory in memories)
             gone = [note for note in stored if {row for row, _, its in catalogue.named(note) if its == note} <= {*rows}]
+            made = rules.made_of(catalogue.reader, {memory["uid"]: memory["text"] for memory in memories})
+            ruled = [rule for rule in rules.worded(catalogue.reader) if rule["uid"] in uids or rule in made]
         waiting = [queue.show(uid) for uid in dict.fromkeys(uids) if uid not in stored and uid in queue.of(store)]
-    return Selection(tuple(memories), tuple(waiting), (*gone, *(row["uid"] for row in waiting)))
+    return Selection(tuple(memories), tuple(waiting), (*gone, *(row["uid"] for row in waiting)), tuple(ruled))
 
 
 def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
@@ -92,34 +100,37 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
         target = targeted(data, store, uids)  # what waited may have been stored since it was asked about
         with closing(open_store(data, store)) as opened:
             opened.check_writing()  # where a server is out of reach nothing is begun
-        _bury(data, target)
         with builtin_embedder() as local:
-            scrubbed = _deleted(data, store, target, local)
+            scrubbed = _deleted(data, store, target, local, _burying(data, target))
     publish(data)
     gone = [memory["uid"] for memory in target.memories]
-    backups, files = copies.holding(data, [*gone, *target.notes])
-    return Receipt(gone, [row["uid"] for row in target.waiting], scrubbed, backups, files)
+    ruled = [rule["uid"] for rule in target.rules]
+    backups, files = copies.holding(data, [*gone, *target.notes, *ruled])
+    return Receipt(gone, [row["uid"] for row in target.waiting], scrubbed, backups, files, ruled)
 
 
 def follow(data: str, store: str, uids: Sequence[str], local: LocalEmbedder) -> None:
     """Delete memories that were purged on another machine, which says so itself. The caller keeps everything quiet."""
     target = targeted(data, store, uids)
     bury_texts(data, _texts(target))
-    _deleted(data, store, target, local)
+    _deleted(data, store, target, local, nullcontext())
 
 
-def _deleted(data: str, store: str, target: Selection, local: LocalEmbedder) -> bool:
+def _deleted(
+    data: str, store: str, target: Selection, local: LocalEmbedder, kept_away: AbstractContextManager[None]
+) -> bool:
     """Delete a selection from wherever it is kept; whether its bytes are gone too."""
     with _deleting(done := []), closing(Queue(data)) as queue:
         mark(queue, store)
         _clear_traces(data, target)
         queue.let_go(store)
-        for note in target.notes:
-            queue.drop(note)
         with closing(open_store(data, store)) as opened:
-            with opened.unit() as unit:
+            with kept_away, opened.unit() as unit:
+                rules.purge(unit, [rule["uid"] for rule in target.rules], now_ms())
                 erase(opened, unit, local, target.rows, waiting=target.waiting)
             done.append("deleted")
+            for note in target.notes:
+                queue.drop(note)
             if store not in _scrubbed(data, queue, {store: opened}):
                 done.append("scrubbed")
     return "scrubbed" in done
@@ -142,8 +153,13 @@ def erase(
     rows: Sequence[int],
     waiting: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Delete memories in the caller's transaction; notes that wait are closed, so that no drain stores them."""
+    """Delete memories, with the rules that were made of them, in the caller's transaction.
+
+    Notes that wait are closed, so that no drain stores them.
+    """
     now = now_ms()
+    made = rules.made_of(store.reader, {row.uid: row.text for row in store.reader.rows(rows).values()})
+    rules.purge(unit, [rule["uid"] for rule in made], now)
     context.forget(unit, local, store.cell, rows, now)
     sql.purge(unit, rows, now)
     undone.forget(unit.db, set(rows))
@@ -164,10 +180,21 @@ def _scrubbed(data: str, queue: Queue, stores: dict[str, SqliteStore]) -> list[s
         return scrub(data, queue, opened)
 
 
-def _bury(data: str, target: Selection) -> None:
-    single = ((memory["note"], memory["uid"]) for memory in target.memories if memory["note"] not in target.whole)
-    bury_texts(data, _texts(target))
-    bury(data, [*((note, WHOLE) for note in target.whole), *single], now_ms())
+@contextmanager
+def _burying(data: str, target: Selection) -> Iterator[None]:
+    """Keep a selection from coming back, unless it does not go."""
+    single = {memory["uid"]: memory["note"] for memory in target.memories if memory["note"] not in target.whole}
+    known = Buried.load(data)
+    texts = [text for text in _texts(target) if not known.says(text)]
+    bury_texts(data, texts)
+    whole = (*target.whole, *(rule["uid"] for rule in target.rules))
+    bury(data, [*((uid, WHOLE) for uid in whole), *((note, uid) for uid, note in single.items())], now_ms())
+    try:
+        yield
+    except BaseException:
+        dig_up_texts(data, texts)
+        dig_up(data, single, whole)
+        raise
 
 
 def _texts(target: Selection) -> list[str]:
@@ -185,7 +212,7 @@ def _clear_traces(data: str, target: Selection) -> None:
     Of the worker's log every line of level debug goes: they quote what stages were given.
     """
     uids = {memory["uid"] for memory in target.memories}
-    said = {word for row in (*target.memories, *target.waiting) for word in terms(row["text"])}
+    said = {word for row in (*target.memories, *target.waiting, *target.rules) for word in terms(row["text"])}
     telling = {word for word in said if len(word) >= _TELLING or not word.isalpha() or not word.isascii()}
 
     def cleared(session: str) -> str:

@@ -32,6 +32,7 @@ from memman.recovery.swap import aside_path, drafted, finish, put
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.opening import connected
 from memman.store.replica import position
+from memman.store.sqlite import rules
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.rules import publish
@@ -164,11 +165,14 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
             if name == part.store:
                 carry(store, unit, local, present)
             # What was purged may have come along: another copy of the store holds it still.
-            purged = _purged(store, Tombstones.load(data), texts, present)
+            buried = Tombstones.load(data)
+            purged = _purged(store, buried, texts, present)
             erase(store, unit, local, purged)
+            ruled = [rule["uid"] for rule in rules.worded(store.reader) if rule["uid"] in buried.notes]
+            rules.purge(unit, ruled, now_ms())
             gone = store.reader.located(present.forgotten) - set(purged)
             forgotten = context.forget(unit, local, store.cell, sorted(gone), now_ms())
-        if purged:
+        if purged or ruled:
             store.db.execute("VACUUM")
         receipts = frozenset(note for (note,) in store.db.execute("SELECT note FROM receipt"))
         memories = store.db.execute("SELECT count(*) FROM memory WHERE status = 'current'").get

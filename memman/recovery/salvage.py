@@ -13,7 +13,7 @@ import apsw
 
 from memman.config.places import open_file
 from memman.config.tombstones import Tombstones
-from memman.model.vocabulary import EDGE_KINDS, HELD, MAYBE, PROTECTED, REPLACED, UNDONE
+from memman.model.vocabulary import CLAIMS, EDGE_KINDS, HELD, MAYBE, PROTECTED, REPLACED, UNDONE
 from memman.queue.damage import DAMAGED, STATES, readable, register_reading_functions
 from memman.queue.seal import DIGEST
 from memman.sqlite import Transaction, TranslatedErrors, checkpoint, trust_pages
@@ -35,7 +35,7 @@ _ELSEWHERE = (apsw.FullError, apsw.NoMemError, apsw.CantOpenError, apsw.BusyErro
 _ITS_OWN = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ)
 # What goes with memories, and which rows of it: settings that drains do not work out again, lines of the log that can
 # be read, links that no rebuild makes again.
-_MARKS = " OR ".join(f"key GLOB '{mark}*'" for mark in (HELD, PROTECTED, MAYBE, REPLACED, UNDONE))
+_MARKS = " OR ".join(f"key GLOB '{mark}*'" for mark in (HELD, PROTECTED, MAYBE, CLAIMS, REPLACED, UNDONE))
 _LEGIBLE = "coalesce(json_valid(before), 1) AND coalesce(json_valid(after), 1)"
 _KEPT_LINKS = f"kind = {EDGE_KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
 

@@ -72,6 +72,12 @@ class Reader(Protocol):
     def filtered(self, ids: Iterable[int], filters: Filters) -> set[int]:
         """Return those of `ids` that `filters` admits."""
 
+    def newer(self, uids: Iterable[str]) -> dict[str, tuple[int, str]]:
+        """Return (id, uid), for those of `uids` that are maybe replaced, of what is in force on that side."""
+
+    def ends(self, ids: Iterable[int]) -> dict[int, int]:
+        """Return until when those of `ids` hold that do not hold for ever."""
+
     def located(self, uids: Iterable[str]) -> set[int]:
         """Return the rows of memories, by whole uid, or by the uid of their note."""
 
@@ -92,6 +98,11 @@ class Reader(Protocol):
 
     def unconfirmed(self, ids: Iterable[int]) -> set[int]:
         """Return those of `ids` that only agents have said, and nobody bore out."""
+
+    def contradicts(
+        self, ids: Iterable[int], as_of: int | None = None, held: frozenset[int] | None = None
+    ) -> dict[int, list[tuple[int, str, bool]]]:
+        """Return (id, uid, whether surely) of what each of `ids` contradicts, being unconfirmed."""
 
     def shown_in(self, session: str, ids: Iterable[int]) -> set[int]:
         """Return those of `ids` that a session was shown."""
@@ -173,7 +184,15 @@ class Searched(Protocol):
     ) -> dict[str, tuple[int, str]]:
         """Return (id, uid), for those of `uids` that are maybe replaced, of what is, or was, in force on that side.
 
-        What has none of the scopes `held` replaces nothing here.
+        What has none of the scopes `held` replaces nothing here, and what is past its end nothing any more.
+        """
+
+    def contradicts(
+        self, ids: Iterable[int], as_of: int | None = None, held: frozenset[int] | None = None
+    ) -> dict[int, list[tuple[int, str, bool]]]:
+        """Return (id, uid, whether surely) of what each of `ids` contradicts, being unconfirmed, surest first.
+
+        What is in force, or was, and has one of the scopes `held`.
         """
 
     def located(self, uids: Iterable[str]) -> set[int]:
@@ -235,6 +254,12 @@ class Unit(Protocol):
 
     def doubt(self, old: int, new: int, at: int, why: str) -> bool:
         """Mark `old` as maybe replaced by `new`; False where one of them is not current."""
+
+    def contradict(self, new: int, old: int, at: int, why: str, *, sure: bool) -> bool:
+        """Have `new` say that it contradicts `old` until it is borne out; False where one of them is not current."""
+
+    def accord(self, new: int, old: int, at: int) -> bool:
+        """Have `new` contradict `old` no more; False when it did not."""
 
     def tie(self, memory: int, blobs: Mapping[str, str]) -> None:
         """Keep which files, by path, a memory names, and what they hold."""

@@ -70,17 +70,18 @@ OR changed <> '' AND EXISTS (
     SELECT 1 FROM json_each(changed) i, authorship a
     WHERE a.visibility = 'private' AND a.memory IN (i.value ->> '$[1][0]', i.value ->> '$[1][2]')
 )"""
-# A setting is for all unless it is named after a memory, or what an undo did.
+# The memory that a setting is named after or a line of the log is of, where it is there: they are for whom it is.
+_NAMED = f"""
+iif(key GLOB '{REPLACED}*', (SELECT id FROM memory WHERE id = CAST(value AS INTEGER)),
+    {_BY_UID.format("substr(key, instr(key, ':') + 1)")})"""
+# Any other setting is for all, but what an undo did, and word for a note of which nothing is there.
 _OF_SETTING = f"""
 CASE
-    WHEN key GLOB '{UNDONE}*' THEN 'private'
-    WHEN key GLOB '{REPLACED}*' THEN {_SEEN.format("CAST(value AS INTEGER)")}
-    WHEN {_BY_UID.format("substr(key, instr(key, ':') + 1)")} THEN
-        {_SEEN.format(_BY_UID.format("substr(key, instr(key, ':') + 1)"))}
-    ELSE 'shared'
+    WHEN about THEN {_SEEN.format("about")}
+    ELSE iif(key GLOB '{UNDONE}*' OR key GLOB '{REPLACED}*', 'private', 'shared')
 END"""
-# A line of the log is for whom its memory is; that something was purged, all are told, and nothing of what it said.
-_OF_LINE = f"iif(verb = 'purge', 'shared', {_SEEN.format(_BY_UID.format('log.memory'))})"
+# That something was purged, all are told, and nothing of what it said.
+_OF_LINE = f"iif(verb = 'purge', 'shared', {_SEEN.format('about')})"
 # Where rows come from that are more than the columns of a table.
 _READ = {
     "receipt": f"(SELECT *, iif({_PRIVATE_NOTE}, 'private', 'shared') AS visibility FROM receipt)",
@@ -91,8 +92,14 @@ _READ = {
         "(SELECT rule.*, repository, path, iif(rule.scope, 'shared', 'private') AS visibility"
         " FROM rule JOIN scope ON scope.id = rule.scope)"
     ),
-    "meta": f"(SELECT *, {_OF_SETTING} AS visibility FROM meta WHERE key NOT GLOB '{OWN}*')",
-    "log": f"(SELECT *, {_OF_LINE} AS visibility FROM log)",
+    "meta": (
+        f"(SELECT *, {_OF_SETTING} AS visibility"
+        f" FROM (SELECT *, {_NAMED} AS about FROM meta WHERE key NOT GLOB '{OWN}*'))"
+    ),
+    "log": (
+        f"(SELECT *, {_OF_LINE} AS visibility FROM (SELECT *, iif(verb = 'purge', NULL,"
+        f" {_BY_UID.format('log.memory')}) AS about FROM log))"
+    ),
     "rejected": "(SELECT lower(hex(digest)) AS digest, at FROM rejected)",
 }
 # All that is said of memories, by table: the groups of those that a JSON list names.
@@ -108,8 +115,16 @@ BESIDE = {
     "log": f"SELECT id FROM log WHERE memory IN (SELECT uid FROM memory WHERE id {LISTED})",
     "meta": (
         f"SELECT key FROM meta WHERE substr(key, instr(key, ':') + 1) IN (SELECT uid FROM memory WHERE id {LISTED})"
+        f" OR key GLOB '{REPLACED}*' AND CAST(value AS INTEGER) {LISTED}"
     ),
 }
+# The lines of what is purged by the lines that a JSON list names: for whom they are their memory says no more.
+LINES_LEFT = f"SELECT id FROM log WHERE memory IN (SELECT memory FROM log WHERE verb = 'purge' AND id {LISTED})"
+# The notes that changed one of the memories that a JSON list names.
+CHANGED_BY = (
+    "SELECT DISTINCT note FROM receipt, json_each(nullif(changed, '')) i"
+    f" WHERE (i.value ->> '$[1][0]' {LISTED} OR i.value ->> '$[1][2]' {LISTED})"
+)
 
 
 def _table(
@@ -120,6 +135,7 @@ def _table(
 
 
 _SENT = ("visibility",)
+_ABOUT = ("about", "visibility")
 _RECEIPT = "note at outcome facts agent session cwd repository revision host user drain models changed"
 _RULE = "id uid text tool pattern action repository path memory made_at ends_at snoozed_until hits hit_at"
 
@@ -140,8 +156,8 @@ TABLES = {
         _table("vector", "embedder memory cell planes squares", "embedder memory", group="memory"),
         _table("link", "src kind dst weight detail", "src kind dst"),
         _table("rule", _RULE, "id", sent=_SENT),
-        _table("meta", "key value", "key", sent=_SENT, numbered=False),
-        _table("log", "id at verb memory note before after", "id", sent=_SENT),
+        _table("meta", "key value", "key", sent=_ABOUT, numbered=False),
+        _table("log", "id at verb memory note before after", "id", sent=_ABOUT),
         _table("embedder", "id provider model dimension", "id"),
         _table("cell", "embedder id centroid", "embedder id"),
         _table("beacon", "embedder cell code", "embedder cell"),

@@ -7,7 +7,7 @@ import os
 import re
 from contextlib import suppress
 
-from memman.config.places import fsync_folder, open_file
+from memman.config.places import FOLDER_MODE, fsync_folder, open_file
 from memman.config.synced import BUNDLE, REQUEST, listing
 from memman.model.errors import CannotWrite
 
@@ -15,6 +15,20 @@ _HOST = r"[0-9a-f]{16}"
 _BUNDLE = re.compile(rf"({_HOST})/(\d{{8}}){re.escape(BUNDLE)}")
 _REQUEST = re.compile(rf"({_HOST})/({_HOST})-(\d{{8}}){re.escape(REQUEST)}")
 _DRAFT = ".new"
+
+
+def make(path: str) -> None:
+    """Make the folder at `path`, for us alone, where its parent is there. Raises CannotWrite."""
+    parent = os.path.dirname(path)
+    if not os.path.isdir(parent):
+        raise CannotWrite(f"the folder {parent} does not exist: make it or mount it first")
+    try:
+        os.mkdir(path, FOLDER_MODE)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise CannotWrite(f"{path} is not a folder: give another one") from None
+    except OSError as error:
+        raise CannotWrite(f"the folder {path} could not be made ({error.strerror})") from error
 
 
 class Folder:

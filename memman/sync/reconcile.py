@@ -11,13 +11,15 @@ from typing import Any
 
 from memman.judge.judge import Judge
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
-from memman.model.vocabulary import HIDDEN, MAYBE, PROTECTED
+from memman.model.trust import AGENT
+from memman.model.vocabulary import CLAIMS, HIDDEN, MAYBE, PROTECTED
 from memman.pipeline import judged
 from memman.pipeline.candidates import find
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.reconcile import by_builtin
 from memman.pipeline.trust import may_touch
-from memman.store import MemoryRow
+from memman.pipeline.upheld import contradict, upheld
+from memman.store import MemoryRow, outlasts
 from memman.store.sqlite import registers
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.registers import MEMORY, STATUS, TEXT
@@ -154,7 +156,8 @@ async def _verdicts(
     return [
         (verdict, by_uid[verdict.memory])
         for verdict in await by_builtin(tools, plan)
-        if may_touch(fact, row.source, by_uid[verdict.memory].source) and not reader.meta(PROTECTED + verdict.memory)
+        if row.source == AGENT
+        or (may_touch(row.source, by_uid[verdict.memory].source) and not reader.meta(PROTECTED + verdict.memory))
     ]
 
 
@@ -162,14 +165,24 @@ def _settle(unit: Any, ledger: Ledger, new: MemoryRow, verdict: Verdict, candida
     """Retire or mark a memory, at a time and of a version that every host arrives at."""
     old = MemoryRow(unit.db.execute(f"SELECT {MemoryRow.listed()} FROM memory WHERE uid = ?", (candidate.uid,)).get)
     at = max(old.recorded_at, new.recorded_at)
-    if verdict.action == "MAYBE":
+    reader = SqliteReader(unit.db)
+    ends = reader.ends([old.id, new.id])
+    shorter = outlasts(ends.get(old.id), ends.get(new.id))
+    if reader.unconfirmed([new.id]) and upheld(reader, old.id):
+        contradict(unit, [(replace(verdict, action="MEANWHILE") if shorter else verdict, old.id, new.id)], at)
+        _keep(unit.db, ledger, new, {registers.mark(CLAIMS)}, (old.uid, new.uid))
+        return 0
+    if reader.meta(PROTECTED + old.uid):
+        return 0
+    marked = verdict.action == "MAYBE" or shorter
+    if marked:
         done = unit.doubt(old.id, new.id, at, verdict.reason)
     else:
         done = unit.supersede(old.id, new.id, at, new.valid_from, verdict.reason)
     if done:
         for row in (old, new):
             _keep(unit.db, ledger, row, {STATUS, registers.mark(MAYBE)}, (old.uid, new.uid))
-    return int(done and verdict.action != "MAYBE")
+    return int(done and not marked)
 
 
 def _keep(db: Any, ledger: Ledger, row: MemoryRow, parts: set[str], ends: tuple[str, str]) -> None:

@@ -11,7 +11,7 @@ from memman.config.places import sessions_path
 from memman.config.shown import Showing, put_back, taken
 from memman.config.stores import exists
 from memman.embed import LocalEmbedder
-from memman.model.errors import NoServer, ServerRefused
+from memman.model.errors import NewerSchema, NoServer, NotSetUp, ServerRefused
 from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
@@ -22,7 +22,7 @@ from memman.upkeep.rules import publish, put_back_hits, taken_hits
 
 SESSION_DAYS = 7
 # What keeps a store from being written to that no repair here mends.
-_ELSEWHERE = (NoServer, ServerRefused)
+_ELSEWHERE = (NoServer, ServerRefused, NewerSchema, NotSetUp)
 
 
 async def maintain(
@@ -50,6 +50,9 @@ async def maintain(
         if exists(data, name):
             with _kept(partial(put_back_hits, data, name, hits)):
                 opened(name).count_hits(hits)
+    for store in stores.values():
+        with suppress(*_ELSEWHERE):
+            store.settle()
     publish(data)
     for store in stores.values():
         with suppress(*_ELSEWHERE):
@@ -59,7 +62,7 @@ async def maintain(
 
 @contextmanager
 def _kept(put_back: Callable[[], None]) -> Iterator[None]:
-    """Put back what cannot be counted as long as a store's server is out of reach, or lets us only read."""
+    """Put back what cannot be counted as long as a store's server cannot be asked, or lets us only read."""
     try:
         yield
     except _ELSEWHERE:

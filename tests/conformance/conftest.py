@@ -11,8 +11,7 @@ from tests.support.stores import KINDS, Subject, made
 @pytest.fixture(scope="session")
 def team(cluster: Cluster) -> Iterator[Database]:
     """Give a database with memman's tables."""
-    with cluster.database() as database:
-        database.upgrade()
+    with cluster.memman() as database:
         yield database
 
 

@@ -143,7 +143,7 @@ class Stores(RuleBasedStateMachine):
         held=st.sampled_from((False, False, False, True)),
         category=st.sampled_from(("fact", "decision")),
         importance=st.integers(1, 5),
-        then=st.sampled_from(("", "", "supersede", "supersede", "doubt", "turn")),
+        then=st.sampled_from(("", "", "supersede", "supersede", "doubt", "turn", "contradict", "contradict")),
         other=row,
     )
     def note(self, said, session, source, scope, late, held, category, importance, then, other):
@@ -161,6 +161,8 @@ class Stores(RuleBasedStateMachine):
         def also(unit, rows):
             if old and rows and then == "supersede":
                 unit.supersede(old, rows[0], self.at, self.at, "changed")
+            elif old and rows and then == "contradict":
+                unit.contradict(rows[0], old, self.at, "not so", sure=bool(other % 3))
             elif old and rows:
                 unit.doubt(*((old, rows[0]) if then == "doubt" else (rows[0], old)), self.at, "it seems")
             if old and rows:
@@ -372,6 +374,6 @@ def machine(fresh, runs):
 @pytest.mark.promise("M1")
 def test_all_stores_are_one(fresh, rounds, kept):
     """200 runs of 50 steps over the oracle, SQLite and a server: no difference, the order of recall included."""
-    runs = rounds(12, 200)
+    runs = rounds(4, 200)
     steps = machine(fresh, runs)
     kept(f"{runs} runs of {STEPS} steps ({steps} changes) over 3 stores: 0 differences, recall order included")

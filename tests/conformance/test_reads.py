@@ -5,7 +5,7 @@ import pytest
 from memman.config.scope import Here
 from memman.embed.codes import planes, sign_code
 from memman.embed.static import query_planes
-from memman.model.vocabulary import BUILTIN, HELD, MAYBE, MINILM, PROTECTED
+from memman.model.vocabulary import BUILTIN, CLAIMS, HELD, MAYBE, MINILM, PROTECTED
 from memman.store.filters import Filters
 from memman.store.protocols import Reader, Searched
 from tests.support.scripted import BEGAN, DAY, day, told_to
@@ -17,7 +17,7 @@ CODE = sign_code(planes(LOCAL.vectors(["port of Kestrel"])[0])[0])
 MODEL = LOCAL.fingerprint
 WORDS = ("port", "kestrel", "deployed", "web", "staging", "数据", "rotates", "nothing")
 KEPT = ("fact", "decision")
-MARKS = (PROTECTED, HELD, MAYBE)
+MARKS = (PROTECTED, HELD, MAYBE, CLAIMS)
 HERE = (Here(), Here("example.org/a"), Here("example.org/a", "src/x"), Here("example.org/b"), Here("example.org/c"))
 MATCHES = (
     '"port" OR "kestrel"',
@@ -101,6 +101,7 @@ ASKED = {
     "mentions": [lambda r: [r.mentions(name, n) for name in ("Kestrel", "Sara Löwe", "数据库", "") for n in (1, 9)]],
     "evidence": [lambda r: r.evidence(ROWS)],
     "unconfirmed": [lambda r: r.unconfirmed(ROWS)],
+    "contradicts": [lambda r: [r.contradicts(ROWS, at) for at in (None, *map(day, range(16)))]],
     "shown_in": [lambda r: r.shown_in("s1", ROWS)],
     "rejected": [lambda r: r.rejected(["Never test on fridays", "Prefer tabs."])],
     "others": [lambda r: bool(r.others()) * 0],

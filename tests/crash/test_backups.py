@@ -76,7 +76,7 @@ def test_backups_under_load_restore_and_hold_every_note_acknowledged_before(
     box, kind, tmp_path, monkeypatch, rounds, kept
 ):
     """Each backup taken while notes come and are drained verifies, restores elsewhere, and lacks no earlier note."""
-    wanted, before = rounds(2 if kind else 6, 50), {}
+    wanted, before = rounds(2 if kind else 4, 50), {}
     with Load(box) as load:
         while len(before) < wanted:
             acknowledged = set(load.acknowledged)
@@ -109,7 +109,7 @@ def test_a_backup_that_is_killed_is_not_listed(box, rounds, kept):
     """However often taking one is killed, every listed backup is whole, and the next one clears away what was begun."""
     box.remember("Redis caches the invoices of the billing service.")
     box.drain()
-    wanted, chance, killed, begun, torn = rounds(10, 100), random.Random(3), 0, 0, 0
+    wanted, chance, killed, begun, torn = rounds(5, 100), random.Random(3), 0, 0, 0
     undisturbed = finished(box, CREATE)
     while killed < wanted:
         killed += struck(box, CREATE, chance.uniform(0.0, undisturbed))
@@ -128,7 +128,7 @@ def test_a_restore_that_is_killed_leaves_the_old_store_or_the_new(box, rounds, k
     first = {name: {box.remember("Redis caches the invoices.", store=name)} for name in ("default", "other")}
     box.drain()
     assert box.memman("backup", "create").returncode == 0
-    wanted, chance, killed, torn, later, before = rounds(10, 100), random.Random(4), 0, 0, set(), 0
+    wanted, chance, killed, torn, later, before = rounds(5, 100), random.Random(4), 0, 0, set(), 0
     undisturbed = finished(box, RESTORE)
     while killed < wanted:
         later.add(box.remember(f"Later service number {len(later)} listens on port {len(later)}."))

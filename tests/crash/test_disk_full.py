@@ -133,7 +133,7 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged(box, disk, rounds, kept
     chance, tally = random.Random(3), Tally()
     with Forks(*disk) as forks:
         fill = Fill(forks, disk[-1])
-        for number in range(rounds(3, 50)):
+        for number in range(rounds(2, 50)):
             this = Round(forks, fill, Path(disk[-1], f"round-{number}"), box.data, tally)
             if number % 2:
                 this.acknowledged[forks.run(("remember", OLD), this.data).out.strip()] = OLD
@@ -153,7 +153,7 @@ def test_a_database_that_may_grow_no_further_costs_nothing_that_was_acknowledged
     """Whatever its `max_page_count`, a queue refuses with 74 and a store leaves notes waiting; both work without it."""
     chance, tally = random.Random(5), Tally()
     with Forks() as forks:
-        for number in range(rounds(1 if kind else 3, 50)):
+        for number in range(rounds(1 if kind else 2, 50)):
             data, acknowledged = box.data.with_name(f"round-{number}"), {}
             kind.join(Box(data, box.environ | {"MEMMAN_DATA_DIR": str(data)}))
             with kind.parted(data):

@@ -88,7 +88,7 @@ def test_no_flipped_byte_makes_a_wrong_answer_unsaid(sound, rounds, kept, capsys
     """
     (box, content), chance = sound, random.Random(15)
     right = answers(box, capsys)
-    flips, silent, told = rounds(40, 500), [], 0
+    flips, silent, told = rounds(25, 500), [], 0
     for _ in range(flips):
         place, bit = chance.randrange(len(content)), 1 << chance.randrange(8)
         spoil(box.store_path(), content, place, bit)
@@ -112,7 +112,7 @@ def test_no_flipped_byte_in_a_waiting_note_is_taken_for_its_word(box, rounds, ke
         queue.db.execute("UPDATE note SET state = 'pending', attempts = 0")
     assert len(right) == len(asked)
     content = box.queue_path.read_bytes()
-    flips, silent, told, parked = rounds(60, 2_000), [], 0, 0
+    flips, silent, told, parked = rounds(40, 2_000), [], 0, 0
     for _ in range(flips):
         place, bit = chance.randrange(len(content)), 1 << chance.randrange(8)
         spoil(box.queue_path, content, place, bit)

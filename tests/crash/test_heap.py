@@ -50,7 +50,7 @@ def test_a_drain_short_of_memory_damages_and_loses_nothing(box, kind, rounds, ke
     """Whatever memory a drain has, both files are sound afterwards, and the next one stores every note once."""
     uids, tally = [box.remember(text) for text in NOTES], Tally()
     with Crew(rounds(1, 2)) as crew:
-        crew.each(partial(starved, box, kind, DRAIN, lambda *_: uids, tally), limits(rounds(6, 60), DRAINS))
+        crew.each(partial(starved, box, kind, DRAIN, lambda *_: uids, tally), limits(rounds(4, 60), DRAINS))
     assert 0 < tally.short < tally.points
     kept(f"{tally.points} heap limits on a drain, {tally.short} of them too low: {tally.told(*HARMS)}")
 
@@ -69,6 +69,6 @@ def test_a_remember_short_of_memory_is_acknowledged_and_there_or_refused(box, ki
         return held
 
     with Crew(rounds(1, 2)) as crew:
-        crew.each(partial(starved, box, kind, ("remember", NEW), judge, tally), limits(rounds(6, 60), REMEMBERS))
+        crew.each(partial(starved, box, kind, ("remember", NEW), judge, tally), limits(rounds(4, 60), REMEMBERS))
     assert 0 < tally.short < tally.points
     kept(f"{tally.points} heap limits on remember, {tally.short} of them too low: {tally.told(*HARMS)}")

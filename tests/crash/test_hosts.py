@@ -285,8 +285,7 @@ def test_four_hosts_killed_at_random_hold_what_one_would(box, home, tmp_path, ro
     """Nothing said is lost or there twice, all hosts hold the same, and it is what a serial run decides."""
     number, falls, chance = rounds(120, 2000), rounds(1, 10), random.Random(7)
     told, files = said(number, chance)
-    with running(given="") as cluster, cluster.database() as database:
-        database.upgrade()
+    with running(given="") as cluster, cluster.memman() as database:
         database.role("alice", "memman_writer")
         with pooler(database, "alice") as pool, ThreadPoolExecutor(len(HOSTS)) as threads:
             place = Place(database, pool, chance)

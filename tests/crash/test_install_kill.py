@@ -97,7 +97,7 @@ def folder():
 @pytest.mark.parametrize("name", FILES)
 def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name, rounds, kept):
     """Each file is as it was or as it is to be, its original is kept before it changes, and both ways out work."""
-    sweep = Sweep(folder, name, rounds(3, 1))
+    sweep = Sweep(folder, name, rounds(5, 1))
     swept = sweep.run([], "install", ["uninstall"], ["install", "uninstall"])
     outcome = theirs(next(states[1] for states in swept[::-1] if len(states) > 2))
     changed = 0
@@ -121,7 +121,7 @@ def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name
 @pytest.mark.parametrize("name", FILES)
 def test_an_uninstall_killed_anywhere_is_finished_by_the_next(folder, name, rounds, kept):
     """Each file is as installed or as it was; the next uninstall brings all of them back, the next install wires."""
-    sweep = Sweep(folder, name, rounds(3, 1))
+    sweep = Sweep(folder, name, rounds(5, 1))
     swept = sweep.run(["install"], "uninstall", ["uninstall"], ["install", "uninstall"])
     outcome = theirs(next(states[1] for states in swept[::-1] if len(states) > 2))
     folders = {str(path.relative_to(sweep.plain)) for path in sweep.plain.rglob("*")}

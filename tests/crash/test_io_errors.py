@@ -140,7 +140,7 @@ def test_whatever_operation_fails_a_drain_of_five_notes_loses_and_halves_none(bo
     uids = [box.remember(OLD)]
     box.drain()
     uids += [box.remember(text) for text in NOTES]
-    tally = Sweep(box.data, kind, DRAIN, partial(judge_drain, uids), rounds(1 if kind else 17, 0)).run()
+    tally = Sweep(box.data, kind, DRAIN, partial(judge_drain, uids), rounds(1 if kind else 5, 0)).run()
     kept(f"{tally.points} points of a drain of 5: {tally.told(*HARMS)}")
 
 
@@ -155,5 +155,5 @@ def test_whatever_operation_fails_recall_answers_rightly_or_says_what_it_could_n
     with Forks() as forks:
         right = said(forks.run(query, box.data))
     assert len(right) >= 2
-    tally = Sweep(box.data, kind, query, partial(judge_recall, right), rounds(8, 0)).run()
+    tally = Sweep(box.data, kind, query, partial(judge_recall, right), rounds(5, 0)).run()
     kept(f"{tally.points} points of a recall: {tally.told('wrong answers')}")

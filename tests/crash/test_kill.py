@@ -92,7 +92,7 @@ def kills():
 def test_a_drain_killed_at_any_point_is_finished_by_the_next(box, kind, rounds, kept):
     """Killed at a point or in a call, the drain loses and doubles nothing and pays again only for that very call."""
     uids, dead, begun, resumed, again = [], 0, 0, 0, Counter()
-    struck_at = [*kills()][:: rounds(6, 1) if kind else 1]
+    struck_at = [*kills()][:: rounds(9, 1) if kind else 1]
     with ScriptedProvider(script=(assassin := Assassin())) as provider, Nursery(box.environ) as nursery:
         box.use(provider, DRAIN_CONCURRENCY=1)
         uids.append(box.remember("Redis caches the invoices of the billing service."))
@@ -252,7 +252,7 @@ class Sweep:
 @over(*KINDS)
 def test_whatever_is_killed_at_random_moments_nothing_is_lost_or_doubled(box, kind, tmp_path, rounds, kept):
     """Drains, remembers, replacements and forgets die by kill -9: what was acknowledged is there, once and whole."""
-    wanted = rounds(12 if kind else 40, 500)
+    wanted = rounds(5 if kind else 10, 500)
     with ScriptedProvider(latency=0.005) as provider, Nursery(box.environ) as nursery:
         box.use(provider)
         sweep = Sweep(box, nursery, tmp_path)
@@ -284,7 +284,7 @@ def test_whatever_is_killed_at_random_moments_nothing_is_lost_or_doubled(box, ki
 @over(*KINDS)
 def test_a_note_that_brings_down_each_attempt_is_parked_alone(box, kind, rounds, kept, fault):
     """One note kills the process that touches it, or breaks a stage each time: it is parked, the others are stored."""
-    number = rounds(14 if kind else 30, 1000)
+    number = rounds(12, 1000)
     armed = {"kills": "before:reconcile/poison", "raises": "before:reconcile!/poison"}[fault]
     uids = [box.remember(f"Worker {n} polls queue {n}." + " poison" * (n == 11)) for n in range(number)]
     poison = uids.pop(11)

@@ -159,7 +159,7 @@ def test_an_upgrade_killed_at_any_statement_leaves_old_or_new(tmp_path, rounds, 
         before, _ = dump(model)
         n, ended = 0, False
         while not ended:
-            n += rounds(5, 1)
+            n += rounds(9, 1)
             path = tmp_path / f"{kind}{version}-{n}" / "memman.db"
             path.parent.mkdir(mode=0o700)
             path.write_bytes(model.read_bytes())

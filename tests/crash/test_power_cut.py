@@ -80,7 +80,7 @@ def test_a_power_cut_damages_nothing_and_loses_nothing_acknowledged(box, kind, r
     events = recorded(box)
     box.drain()
     whole = Counter(box.store("SELECT note FROM memory"))
-    cuts, each = rounds(2 if kind else 12, 600), rounds(2, 5)
+    cuts, each = rounds(2 if kind else 5, 600), rounds(2, 5)
     wanted = sorted(random.Random(SEED).sample(range(len(events)), cuts))
     played, tally = 0, Tally()
     with Crew(rounds(1, 2)) as crew:

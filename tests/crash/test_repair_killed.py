@@ -115,7 +115,7 @@ def test_a_repair_cut_short_loses_nothing_that_was_acknowledged(damaged, what, r
     """Cut short at any step beside remembers and forgets, a repair leaves the old or the new, and the next one ends."""
     with Forks() as forks:
         repairs, chance = Repairs(damaged, what, forks), random.Random(what)
-        kills = repairs.strike("kill", rounds(10, 250), chance)
+        kills = repairs.strike("kill", rounds(5, 250), chance)
         errors = repairs.strike("io", rounds(4, 250), chance)
     assert repairs.lost == []
     assert kills

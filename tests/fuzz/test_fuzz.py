@@ -18,7 +18,7 @@ LONGEST = 10.0
 def test_whatever_comes_a_parser_keeps_its_promise(name, rounds):
     """Bytes, texts and pieces of what it is made for: no harness fails."""
 
-    @settings(max_examples=rounds(150, 5_000), deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=rounds(100, 5_000), deadline=None, suppress_health_check=list(HealthCheck))
     @given(data=INPUTS)
     def fed(data):
         HARNESSES[name](data)

@@ -84,18 +84,19 @@ def test_claude_codes_shells_say_who_runs_them(box, host, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("node"), reason="opencode's plugin is run by node here")
 def test_opencodes_shells_say_who_runs_them(box, tmp_path):
-    """Its plugin adds the mark to what the agent's commands are run with, and to nothing else."""
+    """Its plugin adds the mark and the session to what the agent's commands are run with, and to nothing else."""
     source = Path(__file__).parents[2] / "hooks/opencode/memman.js"
     (tmp_path / "memman.mjs").write_text(source.read_text().replace("__MEMMAN__", json.dumps(box.script)))
     (tmp_path / "drive.mjs").write_text(
         'import { Memman } from "./memman.mjs"\n'
         'const output = { env: { PATH: "/bin" } }\n'
-        'await (await Memman({ directory: "/" }))["shell.env"]({ cwd: "/" }, output)\n'
+        'await (await Memman({ directory: "/" }))["shell.env"]({ cwd: "/", sessionID: "ses_1" }, output)\n'
         "console.log(JSON.stringify([output.env, process.env.MEMMAN_AGENT ?? null]))\n"
     )
     command = ["node", "drive.mjs"]
     done = subprocess.run(command, cwd=tmp_path, env=box.environ, capture_output=True, check=True, timeout=PATIENCE)
-    assert json.loads(done.stdout) == [{"PATH": f"/bin:{Path(box.script).parent}", "MEMMAN_AGENT": "opencode"}, None]
+    said = {"MEMMAN_AGENT": "opencode", "MEMMAN_SESSION": "ses_1", "PATH": f"/bin:{Path(box.script).parent}"}
+    assert json.loads(done.stdout) == [said, None]
 
 
 def test_doctor_plays_hooks_as_their_host_would_run_them(box):

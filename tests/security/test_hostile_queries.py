@@ -31,8 +31,13 @@ def argument(text):
 
 
 @pytest.fixture(name="stored")
-def _stored(box):
+def _stored(box, filled):
     """Give a store that holds hostile texts, and hostile notes that wait."""
+    return filled(box, fill)
+
+
+def fill(box):
+    """Store hostile texts, and have hostile notes wait."""
     box.remember(PLAIN)
     for text in SPECIAL:
         clean = text.encode("utf-8", "replace").decode().replace("\0", " ")[:20_000].strip()
@@ -41,7 +46,6 @@ def _stored(box):
     box.drain()
     for text in SPECIAL[:12]:
         box.remember(f"The heron waits: {text.encode('utf-8', 'replace').decode()} for billing.")
-    return box
 
 
 def tables(box):
@@ -67,7 +71,7 @@ def steering(text):
 @pytest.mark.promise("S11")
 def test_hostile_queries_are_answered_and_change_nothing(stored, capsys, monkeypatch, rounds, kept):
     """No query fails, writes a row, or brings a control, bidi or zero-width character out, as text or as JSON."""
-    n, before, found, refused = rounds(250, 10_000), tables(stored), 0, 0
+    n, before, found, refused = rounds(150, 10_000), tables(stored), 0, 0
     shapes = ({}, {"json": True}, {"history": True, "json": True, "budget": "300"})
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     for number, text in enumerate(strings(n, 7)):
@@ -114,7 +118,7 @@ def test_hostile_arguments_never_end_in_a_traceback(box, verb, capsys, monkeypat
     """Options and values made of hostile strings are taken, or refused with an error of ours or click's."""
     main = {"recall": hot_recall.main, "remember": hot_remember.main}[verb]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    for number, text in enumerate(strings(rounds(150, 2_000), 11)):
+    for number, text in enumerate(strings(rounds(100, 2_000), 11)):
         flag, value = FLAGS[number % len(FLAGS)], argument(text)
         args = [flag, value, "heron"] if number % 2 else [f"{flag}={value}", value]
         with contextlib.suppress(UsageError, UnknownStore, click.exceptions.Exit, click.UsageError):

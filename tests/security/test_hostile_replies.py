@@ -274,7 +274,7 @@ def check_notes(box):
 @over(*KINDS)
 def test_no_reply_does_more_than_it_may(box, kind, rounds, kept, shape):
     """Every reply is taken, put off or parked; the other store is untouched, and no id counts but those offered."""
-    wanted = rounds(40 if kind else 100, 1000) // len(SHAPES)
+    wanted = rounds(40 if kind else 60, 1000) // len(SHAPES)
     for store in ("default", "other"):
         for text in HONEST:
             box.remember(text, store=store, importance=DEFAULT_IMPORTANCE)

@@ -102,7 +102,35 @@ def half_done(box, words):
     return uid
 
 
-WAYS = (stored, superseded, succeeding, forgotten, alias, waiting, parked, turn, half_done)
+def promoted(box, words):
+    """Store a memory of which a rule was made, and snooze that."""
+    uid = box.remember(f"The {words()} relay is driven by {words()}.")
+    box.drain()
+    assert box.memman("rule", "promote", uid, "--match", "nc relay", "--do", "deny").returncode == 0
+    (rule,) = box.store("SELECT uid FROM rule")
+    assert box.memman("rule", "snooze", rule, "--for", "2h").returncode == 0
+    return uid
+
+
+def ruled_once(box, words):
+    """Store a memory of which a rule was made, and remove that."""
+    uid = promoted(box, words)
+    (rule,) = box.store("SELECT uid FROM rule")
+    assert box.memman("rule", "remove", rule).returncode == 0
+    return uid
+
+
+def unruled(box, words):
+    """Make a rule, and remove it."""
+    rule = json.loads(box.memman("rule", "add", f"Leave {words()} to {words()}.", "--json").stdout)["uid"]
+    assert box.memman("rule", "remove", rule).returncode == 0
+    return rule
+
+
+WAYS = (
+    *(stored, superseded, succeeding, forgotten, alias, waiting, parked, turn, half_done),
+    *(promoted, ruled_once, unruled),
+)
 
 
 def test_a_purge_leaves_the_prompts_of_others_alone(box):
@@ -128,7 +156,7 @@ def test_no_byte_of_what_was_purged_is_left_in_the_data_folder(box, kind, rounds
     Nor is it on the server, in the folder or on the other machine, once that has been up to date again.
     """
     box.configure(LOG_LEVEL="debug")
-    wanted, words, counts, found, named, seen = rounds(len(WAYS) if kind else 10, 100), Words(), Counter(), 0, 0, 0
+    wanted, words, counts, found, named, seen = rounds(len(WAYS), 100), Words(), Counter(), 0, 0, 0
     box.remember("The staging database is Postgres 16 on db-stage-2.")
     box.drain()
     for number in range(wanted):
@@ -242,7 +270,7 @@ def test_a_purge_names_what_it_deletes_and_is_answered_with_it(box):
     first, second = box.store("SELECT uid FROM memory ORDER BY id")
     declined = box.person("purge", first, answer=no)
     assert (declined.returncode, declined.stdout) == (77, "")
-    assert f"{first[:8]}  Redis caches the invoices." in declined.asked
+    assert f"{first[:8]}  user  Redis caches the invoices." in declined.asked
     assert f"Type {first[:4]} to go on" in declined.asked
     assert "Type 2 to go on" in box.person("purge", first, second, answer=no).asked
     assert box.person("purge", first, answer=lambda asked: no(asked).replace("no", "yes")).returncode == 77

@@ -44,8 +44,7 @@ def filled(database, store, rows):
 @pytest.fixture(scope="module")
 def team(cluster):
     """Give a server with a large store of alice's that bob reads, and small ones."""
-    with cluster.database() as database:
-        database.upgrade()
+    with cluster.memman() as database:
         with closing(Server(database.role("alice", "memman_writer"))) as server:
             database.number = server.store("team", make=True)
             others = [server.store(f"other{n}", make=True) for n in range(OTHERS)]

@@ -25,8 +25,7 @@ PRIVATE, SHARED = "alices", "everyones"
 @pytest.fixture(scope="module")
 def team(cluster, tmp_path_factory):
     """Give a server with a store of alice's, that bob writes to and carol reads; dave is no member."""
-    with cluster.database() as database:
-        database.upgrade()
+    with cluster.memman() as database:
         for role in ("alice", "bob", "carol", "dave"):
             database.role(role, "memman_reader" if role == "carol" else "memman_writer")
         database.number = number(database, "alice", str(tmp_path_factory.mktemp("alice")))
@@ -174,6 +173,8 @@ ABOUT_ANOTHERS = {
     "alias": "(store, name, means, memory) VALUES (%s, 'x', 'y', 1)",
     "evidence": "(store, memory, kind, session, at) VALUES (%s, 1, 'wrong', 's', 1)",
     "link": "(store, src, kind, dst, weight, detail) VALUES (%s, 2, 0, 1, 1, '')",
+    "log": "(store, id, at, verb, memory, note, about, visibility) VALUES (%s, 900, 1, 'x', 'x', '', 1, 'shared')",
+    "meta": "(store, key, value, about, visibility) VALUES (%s, 'protected:x', '1', 1, 'shared')",
 }
 
 
@@ -190,6 +191,66 @@ def test_only_the_author_decides_who_sees_a_memory(team):
         team.sql("UPDATE memman.authorship SET visibility = 'private' WHERE memory = 2", role="bob", store=team.number)
     team.sql("UPDATE memman.authorship SET visibility = 'shared' WHERE memory = 1", role="bob", store=team.number)
     assert counted(team, "bob", "memory") == 2
+
+
+SAID_OF = {
+    "log": "(store, id, at, verb, memory, note, about, visibility) VALUES (%s, 910, 1, 'x', 'x', '', 4, 'shared')",
+    "meta": "(store, key, value, about, visibility) VALUES (%s, 'maybe:x', 'y', 4, 'shared')",
+}
+
+
+@pytest.mark.parametrize("table", SAID_OF)
+def test_what_is_said_of_a_memory_is_for_whom_it_is(team, table):
+    """A row of bob's about a memory is alice's alone while that is, whatever it says itself, and hers to change."""
+    key = "key = 'maybe:x'" if table == "meta" else "id = 910"
+    team.sql(f"INSERT INTO memman.{table} {SAID_OF[table]}", team.number, role="bob", store=team.number)
+    ask = f"SELECT visibility FROM memman.{table} WHERE {key}"
+    for visibility, theirs in (("private", []), ("shared", ["private"])):
+        team.sql(f"UPDATE memman.authorship SET visibility = '{visibility}' WHERE memory = 4",
+                 role="alice", store=team.number)  # fmt: skip
+        assert team.sql(ask, role="bob", store=team.number) == theirs
+        team.sql(f"UPDATE memman.{table} SET visibility = 'private' WHERE {key}", role="alice", store=team.number)
+        assert team.sql(ask, role="alice", store=team.number) == ["private"]
+    author = team.sql(f"SELECT author FROM memman.{table} WHERE {key}", role="alice", store=team.number)
+    assert author == [team.called("bob")]
+    team.sql(f"DELETE FROM memman.{table} WHERE {key}", role="alice", store=team.number)
+
+
+def test_a_line_of_a_memory_that_is_gone_stays_for_whom_it_was(team):
+    """Bob cannot take a line of alice's out of her sight by saying that it is of nothing, nor bring one into his."""
+    line = "UPDATE memman.log SET about = NULL, visibility = %s, before = NULL, after = NULL WHERE memory = %s"
+    told = "SELECT author, visibility FROM memman.log WHERE memory = %s"
+    shared = team.sql(told, SHARED, role="alice", store=team.number)
+    team.sql(line, "private", SHARED, role="bob", store=team.number)
+    assert team.sql(told, SHARED, role="alice", store=team.number) == shared
+    assert {visibility for _, visibility in shared} == {"shared"}
+    team.sql(line, "shared", PRIVATE, role="bob", store=team.number)
+    team.sql(line, "shared", PRIVATE, role="alice", store=team.number)
+    assert team.sql(told, PRIVATE, role="bob", store=team.number) == []
+    assert team.sql(told, PRIVATE, role="alice", store=team.number)
+
+
+def test_nobody_takes_the_receipt_of_another_out_of_sight(team):
+    """Bob may change what alice's shared receipt says, but not for whom it is, or whose."""
+    changed = (
+        "UPDATE memman.receipt SET outcome = 'purged', visibility = 'private', author = current_user WHERE note = %s"
+    )
+    team.sql(changed, f"note-{SHARED}", role="bob", store=team.number)
+    said = "SELECT outcome, visibility, author FROM memman.receipt WHERE note = %s"
+    for role in ("alice", "bob"):
+        told = team.sql(said, f"note-{SHARED}", role=role, store=team.number)
+        assert told == [("purged", "shared", team.called("alice"))]
+
+
+def test_edges_go_with_the_memory_whoever_made_them(team):
+    """An edge of alice's private memory, which bob does not see, goes when he deletes the memory at its other end."""
+    team.sql("INSERT INTO memman.authorship VALUES (%s, 920, '', 'shared', '')", team.number,
+             role="alice", store=team.number)  # fmt: skip
+    edge = "INSERT INTO memman.link(store, src, kind, dst, weight, detail) VALUES (%s, 1, 3, 920, 1, 'telling')"
+    team.sql(edge, team.number, role="alice", store=team.number)
+    assert team.sql("SELECT 1 FROM memman.link WHERE dst = 920", role="bob", store=team.number) == []
+    team.sql("DELETE FROM memman.authorship WHERE memory = 920", role="bob", store=team.number)
+    assert team.sql("SELECT 1 FROM memman.link WHERE detail = 'telling'") == []
 
 
 def test_functions_act_for_nobody_else(team):

@@ -5,6 +5,8 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 DAY = 86_400
+# What a clock has in the environment that a process heeds only as it starts; where the clock is, it looks up each time.
+PRELOADED = ("LD_PRELOAD", "FAKETIME_NO_CACHE", "DONT_FAKE_MONOTONIC", "NO_FAKE_STAT")
 
 
 def library() -> str:

@@ -64,7 +64,7 @@ def recorded() -> Iterator[list[Plan]]:
     """Give the plans of all statements that turns and pulls of this process send meanwhile."""
     plans: list[Plan] = []
 
-    def batch(db: Connection, *statements: turn.Statement) -> list[list[Any]]:
+    def batch(db: Connection, *statements: turn.Statement, **_: float) -> list[list[Any]]:
         found = []
         with ClientCursor(db) as cursor:
             for query, values in statements:

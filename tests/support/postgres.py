@@ -1,7 +1,6 @@
 """A real Postgres server for tests: one for each process that asks, from the wheel, or that of MEMMAN_TEST_DSN.
 
-    with running() as cluster, cluster.database() as database:
-        database.upgrade()
+    with running() as cluster, cluster.memman() as database:
         alice = database.role("alice")          # a person's address, as memman takes it
         database.sql("SELECT 1", role="alice")
 
@@ -65,12 +64,28 @@ class Cluster:
     folder: Path | None = None
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
+    template: "Database | None" = None
 
     @contextmanager
     def database(self) -> Iterator["Database"]:
-        """Make a database, and drop it and its roles in the end."""
+        """Make an empty database, and drop it and its roles in the end."""
+        with self._made("") as made:
+            yield made
+
+    @contextmanager
+    def memman(self) -> Iterator["Database"]:
+        """Make a database with memman's tables: a copy of one in which they were made once."""
+        if self.template is None:
+            self.template = Database(self, f"memman_{os.getpid()}_template")
+            self.execute(f"CREATE DATABASE {self.template.name}")
+            self.template.upgrade()
+        with self._made(f"TEMPLATE {self.template.name}") as made:
+            yield made
+
+    @contextmanager
+    def _made(self, of: str) -> Iterator["Database"]:
         made = Database(self, f"memman_{os.getpid()}_{next(_NUMBERS)}")
-        self.execute(f"CREATE DATABASE {made.name}")
+        self.execute(f"CREATE DATABASE {made.name} {of}")
         try:
             yield made
         finally:
@@ -172,7 +187,12 @@ class Database:
 def running(given: str = GIVEN) -> Iterator[Cluster]:
     """Hold a server for as long as it is wanted: one of ours, which can be stopped, unless one is `given`."""
     if given:
-        yield Cluster(given)
+        cluster = Cluster(given)
+        try:
+            yield cluster
+        finally:
+            if cluster.template:
+                cluster.execute(f"DROP DATABASE {cluster.template.name}")
         return
     folder = Path(tempfile.mkdtemp(prefix="memman-pg-"))
     cluster = Cluster("", folder, _free_port())

@@ -34,6 +34,7 @@ KEPT_REQUESTS = 1000
 NEVER = 86_400.0
 BACKLOG = 1024
 
+_POLL = 0.01  # seconds
 _NOTE = re.compile(r"<note>(.*)</note>", re.DOTALL)
 _SPOKEN = re.compile(r"<(user|agent|summary)>\n(.*?)\n</\1>", re.DOTALL)
 _WORD = re.compile(r"\w+")
@@ -44,8 +45,8 @@ _ENTITY = re.compile(r"\b(?:[A-Z][\w-]*|\w+(?:[._/-]\w+)+)")
 class Act:
     """What to do with one request; the default is to answer it properly.
 
-    `delay` is in seconds. `drop` closes the connection without a word, `cut`
-    closes it half-way through the body, `drip` sends a byte each so many seconds.
+    `delay` is in seconds; the reply waits `until` a task was asked so many times. `drop` closes the
+    connection without a word, `cut` closes it half-way through the body, `drip` sends a byte each so many seconds.
     `body` replaces the reply, `content` spoils only what the model said.
     """
 
@@ -53,6 +54,7 @@ class Act:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     delay: float = 0.0
+    until: tuple[str, int] = ("", 0)
     drop: bool = False
     cut: bool = False
     drip: float = 0.0
@@ -387,6 +389,8 @@ class ScriptedProvider:
             async with self._turn if self._serial else contextlib.nullcontext():
                 if not gone() and (wait := self._latency + act.delay):
                     await asyncio.sleep(wait)
+                while not gone() and self.tasks[act.until[0]] < act.until[1]:  # noqa: ASYNC110 - few wait, and not for long
+                    await asyncio.sleep(_POLL)
         finally:
             self.now -= 1
         if not gone():

@@ -28,6 +28,11 @@ def _doubting(unit: Unit, new: Sequence[int]) -> None:
     unit.put_aliases(new[0], [("kestrel", "billing")])
 
 
+def _contradicting(unit: Unit, new: Sequence[int]) -> None:
+    unit.contradict(new[0], 17, day(14), "it seems", sure=False)
+    unit.contradict(new[0], 6, day(14), "it is another", sure=True)
+
+
 def told_to(store: Subject) -> list[int]:
     """Tell a story with all that may become of memories; return their rows, by when they came."""
     rows: list[int] = []
@@ -75,6 +80,7 @@ def told_to(store: Subject) -> list[int]:
         unit.supersede(16, 17, day(13), day(13), "changed")
     with store.unit() as unit:
         unit.reinstate(16, day(14))
+    note(14, "Kestrel listens on 9191.", source="agent", session="s8", also=_contradicting)
     store.moved(context.forget, [18, 2], day(15))
     store.moved(context.restore, [2], day(16))
     store.moved(context.approve, [11], day(17))

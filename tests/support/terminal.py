@@ -22,6 +22,8 @@ from tempfile import TemporaryDirectory
 
 PATIENCE = 60.0  # seconds
 _QUESTION = re.compile(r" Type (\S+) to go on: $")
+# Takes the terminal on standard input as its own, and becomes a command.
+_TAKEN = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 NAMES = ("in", "out", "err", "code")
 
 
@@ -65,6 +67,25 @@ def attended(
         finally:
             os.close(ours)
         return Attended(command, int(code.read_text()), out.read_text("utf-8"), err.read_text("utf-8"), asked)
+
+
+def typed(
+    command: Sequence[str], environ: Mapping[str, str], cwd: str | os.PathLike[str], line: str
+) -> tuple[int, str]:
+    """Run `command` with its standard streams on a terminal, and type a line once it asks; return how it ended.
+
+    With that comes all that was to be seen. What is typed before anything is asked would be seen, too.
+    """
+    ours, theirs = os.openpty()
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    start = [sys.executable, "-c", _TAKEN, *command]
+    process = subprocess.Popen(start, env=dict(environ), cwd=cwd, start_new_session=True, **streams)  # type: ignore[call-overload]
+    os.close(theirs)
+    try:
+        seen = _talk(ours, command, lambda said: f"{line}\n" if said.endswith(": ") else "")
+    finally:
+        os.close(ours)
+    return int(process.wait()), seen
 
 
 def _begin(

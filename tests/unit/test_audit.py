@@ -7,6 +7,7 @@ import time
 import pytest
 
 DAY = 86_400_000
+VPN = "The VPN is down until tomorrow noon."
 TEXTS = (
     "Billing is deployed to Fly.io.",
     "Always run the linter before a commit.",
@@ -98,12 +99,13 @@ def test_an_audit_without_the_judge_and_of_nothing(flawed, box):
 
 
 def test_what_is_plain_is_no_junk(box):
-    """A fact that is worth little to the judge is one all the same; chatter is junk."""
-    for text in ("The kitchen is painted green.", "ok thanks", "fix the failing test"):
+    """A fact that is worth little to the judge is one all the same, and so is what has an end; chatter is junk."""
+    for text in ("The kitchen is painted green.", "ok thanks", "fix the failing test", VPN):
         box.remember(text)
     box.drain()
     (junk,) = [one for one in audited(box)["findings"].values() if one["name"] == "junk"]
     assert {one["text"] for one in junk["examples"]} == {"ok thanks", "fix the failing test"}
+    assert junk["count"] == 2
 
 
 @pytest.mark.parametrize(

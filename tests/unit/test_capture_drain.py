@@ -61,7 +61,8 @@ def test_the_labelled_turns_go_through_a_real_drain(box):
     caught = [t for uid, t in uids.items() if t["label"] != "neutral" and uid in stored]
     assert len(neutral) <= 2, neutral
     assert len(caught) >= 16
-    assert {source for *_, source in memories(box)} == {"user"}
+    # A line of a document that its reader announced, as the agent's word.
+    assert [source for *_, source in memories(box) if source != "user"] in ([], ["agent"])
 
 
 def test_a_turn_that_leaves_nothing_is_done_with_a_receipt(box):

@@ -144,7 +144,8 @@ def test_forget_names_what_stays_out_of_force(box):
     assert before[:8] in shown
     assert old in shown
     told(box, "forget", "--undo", after)
-    assert [record["replaced"] for record in told(box, "forget", after)] == [[{"id": before, "text": old}]]
+    known = {"ends_at": None, "file_changed_at": None}
+    assert [record["replaced"] for record in told(box, "forget", after)] == [[{"id": before, "text": old} | known]]
 
 
 def test_forget_reaches_a_note_that_waits(box):

@@ -141,9 +141,8 @@ def test_an_answer_is_not_marked(full):
     assert "confidence 0." in full.memman("why", "--query", "rate limit of the API").stdout
 
 
-@pytest.mark.parametrize("query", OFF)
-def test_further_memories_of_other_things_make_nobody_surer(box, query):
-    """However much a store holds of other things, a question that none of it answers stays below the mark."""
+def test_further_memories_of_other_things_make_nobody_surer(box):
+    """However much a store holds of other things, questions that none of it answers stay below the mark."""
     lines = [
         json.loads(line)["text"]
         for half in ("fitted", "aside")
@@ -153,7 +152,8 @@ def test_further_memories_of_other_things_make_nobody_surer(box, query):
         for text in texts:
             box.remember(text)
         box.drain()
-        assert max((hit.confidence for hit in box.hits(query, least=0.0)), default=0.0) < LOW + 0.05
+        for query in OFF:
+            assert max((hit.confidence for hit in box.hits(query, least=0.0)), default=0.0) < LOW + 0.05, query
 
 
 def test_min_confidence_cuts_and_uncovers(full):

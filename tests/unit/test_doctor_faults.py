@@ -268,6 +268,12 @@ def disconnected(m: Machine) -> None:
     m.run("memman scheduler drain")
 
 
+def addressless(m: Machine) -> None:
+    """Have the store be a replica whose server has no address here."""
+    unreachable(m)
+    (m.box.data / "env.default").write_text("")
+
+
 def synced_by_nothing(m: Machine) -> None:
     """Name a folder that is not there as the one that a store is synced by."""
     synced.choose(str(m.box.data), "default", "/nowhere/at/all")
@@ -609,6 +615,7 @@ FAULTS = {
     "drain broken off": Fault("drains", failing, "BadConfig"),
     "drain ended with an error": Fault("drains", ill, "exit code 74"),
     "server of a store out of reach": Fault("sharing", unreachable, "out of reach", mended=disconnected),
+    "server of a store without address": Fault("sharing", addressless, "address of its server", mended=disconnected),
     "folder of a sync not there": Fault("sync", synced_by_nothing, "is not there", mended=synced_no_more),
     "backup cut short": Fault("backups", backed_up("queue.db", b"x"), "is damaged", after=no_backups),
     "backup without a word": Fault(
@@ -714,6 +721,7 @@ BY_HAND = {
     "newer schema": "a newer memman has to be installed, by whatever installed this one",
     "folder of a sync not there": "the disk is plugged in, or the folder mounted, or the sync ended",
     "server of a store out of reach": "whoever runs the server starts it, or the network comes back",
+    "server of a store without address": "only a person knows the address, and whether the server is wanted still",
     "order of a page": "a person reads each memory and decides",
     "codex untrusted": "Codex asks its user in a dialog of its own",
     "gemini settings broken": "nobody can tell what the broken text was meant to say",

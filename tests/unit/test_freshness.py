@@ -8,6 +8,7 @@ import time
 import pytest
 
 from memman.model.ending import ends, moment
+from memman.model.passing import passing
 
 MONDAY = int(time.mktime((2026, 11, 23, 9, 0, 0, 0, 0, -1))) * 1000
 ENDS = [
@@ -90,6 +91,8 @@ def test_a_time_of_the_clock_ends_it_in_the_middle_of_a_day(said, clock):
         "Reviews go to Anna this sprint.",
         "Vorerst laufen die Backups auf nas-alt.",
         "当面の間、画像は社内からのみ可能。",
+        "Temporarily, Dana has admin on the billing tenant.",
+        "Vorübergehend gehen Reviews an Bruno.",
     ],
 )
 def test_what_holds_only_for_now_ends_some_day(box, text):
@@ -100,6 +103,23 @@ def test_what_holds_only_for_now_ends_some_day(box, text):
     box.drain()
     sql = "SELECT text, round((ends_at - ?) / 86400000.0) FROM memory LEFT JOIN freshness ON memory = id ORDER BY id"
     assert box.store(sql, at) == [(text, 30.0), ('The "for now" comments in parser.rs are from 2016.', None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Note: provisionally the labels are printed on A4.", True),
+        ("Временно отключили антифрод на возвратах.", True),
+        ("Uploads are stored temporarily in /tmp.", False),
+        ("Temporarily disabled accounts keep their data.", False),
+        ("Vorübergehend gesperrte Konten behalten ihre Daten.", False),
+        ("Временно заблокированные аккаунты хранятся год.", False),
+        ("`Temporarily` is the first word of the banner.", False),
+    ],
+)
+def test_an_adverb_that_begins_a_sentence_speaks_of_the_whole_of_it(text, found):
+    """Elsewhere, and before what it says of a kind of thing, it says how something works, not for how long."""
+    assert passing(text) == found
 
 
 @pytest.mark.parametrize(("said", "day"), WHENS)
@@ -198,7 +218,17 @@ def test_an_end_is_said_with_the_note_and_bad_ones_are_refused(box):
     assert abs(end - time.time_ns() // 1_000_000 - 3 * DAY) < DAY / 2
     assert list(uids(box)) == [FREEZE]
     assert box.memman("insights", "expire", uids(box)[FREEZE], "--at", "2020-01-01").returncode == 2
-    assert box.memman("insights", "expire", uids(box)[FREEZE]).returncode == 2
+    assert box.memman("insights", "expire", uids(box)[FREEZE], "--at", "3d", "--never").returncode == 2
+
+
+def test_a_memory_can_be_ended_now(box):
+    """Without an option: it is labelled as past its end from then on, and shown nowhere unasked."""
+    told(box, "remember", FREEZE)
+    box.drain()
+    assert "is over now" in box.memman("insights", "expire", uids(box)[FREEZE]).stdout
+    assert "past its end" in box.memman("recall", FREEZE).stdout
+    assert "past its end" in box.memman("insights", "stale").stdout
+    assert FREEZE not in box.memman("prime").stdout
 
 
 def git(folder, *args):

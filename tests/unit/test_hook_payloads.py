@@ -22,13 +22,17 @@ HOSTILE = (
 
 
 @pytest.fixture
-def stored(box, tmp_path):
+def stored(box, filled, tmp_path):
     """Give a box with two memories and a project folder."""
     (tmp_path / "proj").mkdir()
+    return filled(box, fill)
+
+
+def fill(box):
+    """Store FACTS."""
     for text, category in FACTS:
         box.remember(text, category=category)
     box.drain()
-    return box
 
 
 @pytest.fixture

@@ -193,17 +193,23 @@ await say("And hurry up.")
 await done()
 await say("Thanks.")
 await done()
+await say(String.raw`"No, it is called \\"north\\"."`)
+await done()
+await say(`"north" is not "south"`)
+await done()
 """
+
+QUOTED = ('No, it is called "north".', '"north" is not "south"')
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="opencode's plugin is run by node here")
 def test_opencode_keeps_every_prompt_of_a_turn(box, tmp_path):
-    """Its plugin joins the prompts until the session is idle."""
+    """Its plugin joins the prompts until the session is idle; of `opencode run` it takes the user's own quotes only."""
     source = Path(__file__).parents[2] / "hooks/opencode/memman.js"
     (tmp_path / "memman.mjs").write_text(source.read_text().replace("__MEMMAN__", json.dumps(box.script)))
     (tmp_path / "drive.mjs").write_text(OPENCODE)
     subprocess.run(["node", "drive.mjs"], cwd=tmp_path, env=box.environ, check=True, timeout=PATIENCE)
-    assert turns(box) == ["From now on use Bun.\n\nAnd hurry up.", "Thanks."]
+    assert turns(box) == ["From now on use Bun.\n\nAnd hurry up.", "Thanks.", *QUOTED]
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex"])

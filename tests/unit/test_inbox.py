@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from memman.model.errors import ForPeople
 from tests.unit.test_unconfirmed import LABEL, SAID, remember
 
 NPM, PNPM = "I prefer npm for every new package.", "The user prefers pnpm for every new package."
@@ -71,6 +72,22 @@ def test_what_was_rejected_is_not_proposed_again(noted):
     assert box.store("SELECT status, source FROM memory ORDER BY id") == [("forgotten", "agent"), ("current", "user")]
 
 
+def test_an_agent_does_not_bring_back_what_was_rejected(noted):
+    """It is told who may; what was forgotten without a rejection it brings back."""
+    box, uid = noted
+    box.memman("review", "reject", uid)
+    box.environ["MEMMAN_AGENT"] = "claude-code"
+    refused = box.memman("forget", "--undo", uid)
+    assert (refused.returncode, refused.stdout) == (ForPeople.exit_code, "")
+    assert f"memman forget --undo {uid[:8]}` in their own terminal" in refused.stderr
+    assert statuses(box) == {SAID: "forgotten"}
+    del box.environ["MEMMAN_AGENT"]
+    box.memman("forget", "--undo", uid)
+    box.environ["MEMMAN_AGENT"] = "claude-code"
+    box.memman("forget", uid)
+    assert "restored" in box.memman("forget", "--undo", uid).stdout
+
+
 def test_edited_the_person_s_text_takes_its_place(noted):
     """It is the user's own word, of the same category; what was held back is rejected in its favour."""
     box, uid = noted
@@ -89,17 +106,26 @@ def test_edited_the_person_s_text_takes_its_place(noted):
 
 @pytest.fixture
 def contradicted(box):
-    """Give a box in which an agent's note took the place of what the user said, and the older one's id."""
+    """Give a box in which an agent's note was to replace what the user said, and the older one's id."""
     box.remember(NPM, category="preference")
     box.drain()
     (old,) = box.store("SELECT uid FROM memory")
     remember(box, PNPM, "one", category="preference", replaces=old)
-    assert statuses(box) == {NPM: "superseded", PNPM: "current"}
+    assert statuses(box) == {NPM: "current", PNPM: "current"}
+    return box, old
+
+
+@pytest.fixture
+def replaced(contradicted):
+    """Give the same as a memman left it that let an agent's note supersede what the user said."""
+    box, old = contradicted
+    box.store("DELETE FROM meta WHERE key LIKE 'claims:%'")
+    box.alter("UPDATE memory SET status = 'superseded', superseded_by = 2, valid_to = 1, retired_at = 1 WHERE id = 1")
     return box, old
 
 
 def test_a_contradiction_shows_both_sides(contradicted):
-    """The list has what the user said, and below it what took its place, and says why that was so."""
+    """The list has what the user said, and below it what is against it, and says why that is so."""
     box, old = contradicted
     (one,) = waiting(box)
     assert (one["uid"], one["kind"], one["other"]["text"]) == (old, "contradicted", PNPM)
@@ -113,9 +139,10 @@ def test_a_contradiction_shows_both_sides(contradicted):
     ("verb", "left"),
     [("approve", {NPM: "superseded", PNPM: "current"}), ("reject", {NPM: "current", PNPM: "forgotten"})],
 )
-def test_a_contradiction_is_settled_either_way(contradicted, verb, left):
-    """Approved, the agent's note holds, confirmed; rejected, what the user said holds again, and is found."""
-    box, old = contradicted
+@pytest.mark.parametrize("made", ["contradicted", "replaced"])
+def test_a_contradiction_is_settled_either_way(request, made, verb, left):
+    """Approved, the agent's note holds, confirmed; rejected, what the user said holds, and is found."""
+    box, old = request.getfixturevalue(made)
     box.memman("review", verb, old)
     assert statuses(box) == left
     assert waiting(box) == []
@@ -141,6 +168,21 @@ def test_all_walks_through_what_waits(noted):
         "Tabs, everywhere.": "current",
     }
     assert [one["uid"] for one in waiting(box)] == [uid]
+
+
+def test_what_does_not_wait_is_said_before_a_person_is_asked(noted):
+    """So is that an edit says nothing."""
+    box, uid = noted
+    box.remember("The wiki is in Notion.")
+    box.drain()
+    (other,) = box.store("SELECT uid FROM memory WHERE text = 'The wiki is in Notion.'")
+    for args, answer in (
+        ((other, "--text", "x"), "does not wait for review"),
+        ((uid, "--text", " "), "say with --text"),
+    ):
+        done = box.person("review", "edit", *args)
+        assert (done.returncode, done.asked) == (2, "")
+        assert answer in done.stderr
 
 
 @pytest.mark.parametrize("verb", [("approve",), ("reject",), ("edit", "--text", "x"), ("all",), ("show",)])

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 
+from memman.llm.builtin.frames import named_apart
 from memman.model.records import Candidate, Fingerprint
 from memman.model.vocabulary import JUDGE, MAYBE
 from memman.pipeline.candidates import closest
@@ -36,6 +37,37 @@ def test_a_new_value_retires_the_old_one_and_nothing_else(box):
     told(box, *OTHERS, "Sessions expire after 30 minutes.", "Sessions now expire after 8 hours.")
     assert current(box) == [*OTHERS, "Sessions now expire after 8 hours."]
     assert box.recall("when do sessions expire")[0] == "Sessions now expire after 8 hours."
+
+
+APART = [
+    (
+        "The qzxcanary2 relay for station K2 listens on port 812.",
+        "The qzxcanary4 relay for station K4 listens on port 814.",
+    ),
+    ("Topic orders.v2 has 24 partitions.", "Topic orders.v3 has 48 partitions."),
+    ("SSH on the shared server is on port 2222.", "FTP on the shared server is on port 2121."),
+]
+CHANGED = [
+    ("The API listens on port 8080.", "The API listens on port 9090."),
+    ("The relay for K2 listens on port 812.", "The relay for K2 listens on port 814."),
+    ("Staging runs on host db-04 with 16 GB.", "Staging runs on host db-05 with 32 GB."),
+    ("We deploy on k8s.", "We deploy on ec2."),
+]
+
+
+def test_what_is_said_of_another_thing_makes_nothing_doubtful(box):
+    """Statements of one frame whose subjects have different names stay unmarked; another value is a change."""
+    told(box, *APART[0])
+    assert current(box) == [*APART[0]]
+    assert box.store(f"SELECT key FROM meta WHERE key GLOB '{MAYBE}*'") == []
+    told(box, *CHANGED[0])
+    assert current(box) == [*APART[0], CHANGED[0][1]]
+
+
+def test_a_name_at_the_beginning_and_something_else_tell_things_apart():
+    """One thing alone that differs is a change, and so is what differs further on."""
+    assert all(named_apart(*pair) for pair in APART)
+    assert not any(named_apart(*pair) for pair in CHANGED)
 
 
 def test_without_the_judge_both_stay(box):

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from bench import sizes
 from memman.govern import migration, sharing
 from memman.store.postgres import turn
 from memman.store.replica import moving
@@ -84,48 +85,86 @@ def test_a_machine_that_connects_has_what_search_asks(full, dsn, monkeypatch, ho
         assert other.store(sql) == full.store(sql), sql
 
 
-# Dies before or after the n-th time that rows go up, or that the way so far is kept.
+# Dies before or after the n-th step: on the way up each time that rows go up, or that the way so far is kept, and on
+# the way back each time that the server is looked at, and at the backup and all that is kept of what was done.
 DYING = """
 import os, signal, sys
 from memman.govern import migration
 from memman.store.replica import moving
-moving._ROWS, left = 200, int(sys.argv[3])
-def mortal(step):
-    def dies(*args):
+data, dsn, left, when, moving._ROWS = *sys.argv[1:3], int(sys.argv[3]), sys.argv[4], int(sys.argv[5])
+def mortal(owner, name):
+    step = getattr(owner, name)
+    def dies(*args, **more):
         global left
         left -= 1
-        if not left and sys.argv[4] == "before":
+        if not left and when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        step(*args)
+        done = step(*args, **more)
         if not left:
             os.kill(os.getpid(), signal.SIGKILL)
-    return dies
-moving.turn.push, moving._keep = mortal(moving.turn.push), mortal(moving._keep)
-migration.to_server(sys.argv[1], "default", sys.argv[2], lambda done, total: None)
+        return done
+    setattr(owner, name, dies)
+if dsn:
+    mortal(moving.turn, "push"), mortal(moving, "_keep")
+    migration.to_server(data, "default", dsn, lambda done, total: None)
+else:
+    mortal(moving.turn, "look"), mortal(moving.position, "leave"), mortal(migration, "take")
+    mortal(moving, "let_go"), mortal(migration, "change")
+    migration.to_itself(data, "default", lambda done, total: None)
 """
+# Rows a turn: fewer than usual, so that a small store takes several.
+FEW = 200
+
+# Where the way back is cut: in the two looks at the server, before it is taken note that all is here and after, and at
+# what is left to do then. (step, when)
+BACK = [
+    *((step, when) for step in (1, 2) for when in ("before", "after")),
+    *((step, "before") for step in (3, 4)),
+    *((1, "before"), (1, "after"), (1, "before"), (1, "after")),
+]
 
 
-def test_killed_ten_times_it_goes_on(full, dsn, home, database):
-    """Killed at any point on the way, the same goes on to the same end."""
-    before, said = unsigned_export(full), answers(full)
+def killed(box, dsn, step, when, rows=FEW):
+    """Kill a way to the server, or without an address the way back, before or after a step of it."""
+    process = box.start(sys.executable, "-c", DYING, str(box.data), dsn, str(step), when, str(rows))
+    assert process.communicate() == ("", "")
+    assert process.returncode == -signal.SIGKILL
+
+
+@pytest.fixture
+def large(request, box, rounds, tmp_path):
+    """Give a box whose store has something of everything, and in the long form 10,000 memories beneath it."""
+    beneath = rounds(0, 10_000)
+    if not beneath:
+        return request.getfixturevalue("full")
+    sizes.build(str(tmp_path / "sizes"), [beneath], print, fresh=False)
+    shutil.copytree(tmp_path / "sizes" / str(beneath) / "data", box.data / "data")
+    filled(box, 200)
+    return box
+
+
+def test_killed_ten_times_each_way_it_goes_on(large, dsn, home, database, rounds):
+    """Killed at any point on the way there or back, the same goes on, and exports and answers are as before."""
+    before, said = unsigned_export(large), answers(large)
     chance = random.Random(15)
     for _ in range(10):
-        place = (str(chance.randint(1, 4)), chance.choice(("before", "after")))
-        process = full.start(sys.executable, "-c", DYING, str(full.data), dsn, *place)
-        assert process.communicate() == ("", "")
-        assert process.returncode == -signal.SIGKILL
-    assert database.sql("SELECT count(*) > 0 AND count(*) < 2000 FROM memman.change") == [True]
-    assert "is on its server" in to_server(full, dsn)
-    assert (unsigned_export(full), answers(full)) == (before, said)
+        place = chance.randint(1, rounds(4, 18)), chance.choice(("before", "after"))
+        killed(large, dsn, *place, rows=rounds(FEW, 5_000))
+    there = database.sql("SELECT count(*) FROM memman.change")[0]
+    assert "is on its server" in to_server(large, dsn)
+    assert 0 < there < database.sql("SELECT count(*) FROM memman.change")[0]
+    assert (unsigned_export(large), answers(large)) == (before, said)
     other = connected(home("other"), dsn)
     assert answers(other) == said
+    for place in BACK:
+        killed(large, "", *place)
+    assert "this machine's own" in done(large, "migrate", "--to", "sqlite")
+    assert (unsigned_export(large), answers(large)) == (before, said)
 
 
 def started(box, dsn):
     """Have a store's way to the server cut short."""
-    process = box.start(sys.executable, "-c", DYING, str(box.data), dsn, "3", "after")
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    killed(box, dsn, 3, "after")
 
 
 def test_on_its_way_a_store_is_only_read(full, dsn, home):
@@ -171,6 +210,30 @@ def test_removing_from_the_server_asks_a_person(full, dsn, database):
     assert full.person("migrate", "--to", "sqlite", "--remove-from-server").returncode == 0
     assert unsigned_export(full) == before
     assert database.sql("SELECT (SELECT count(*) FROM memman.store) + (SELECT count(*) FROM memman.memory)") == [0]
+
+
+ENDING = """
+import os, signal, sys
+from memman.govern import migration
+from memman.store.replica import moving
+moving.let_go = lambda store: os.kill(os.getpid(), signal.SIGKILL)
+migration.to_itself(sys.argv[1], "default", lambda done, total: None, remove=True)
+"""
+
+
+def test_killed_once_the_server_has_nothing_left_it_goes_on(full, dsn, database):
+    """The same command again finds the server's store deleted by itself, and makes the rest this machine's own."""
+    before = unsigned_export(full)
+    to_server(full, dsn)
+    process = full.start(sys.executable, "-c", ENDING, str(full.data))
+    assert process.communicate() == ("", "")
+    assert database.sql("SELECT count(*) FROM memman.store") == [0]
+    drained = full.memman("scheduler", "drain")
+    assert "memman migrate --to sqlite --store default" in drained.stderr
+    ran = full.person("migrate", "--to", "sqlite", "--remove-from-server")
+    assert ran.returncode == 0, ran.stderr
+    assert unsigned_export(full) == before
+    assert not (full.data / "env.default").read_text()
 
 
 def run_fails(box, *args):

@@ -38,7 +38,7 @@ REST = "The gateway needs Redis 7."
 @pytest.mark.parametrize(
     ("before", "after", "ends"),
     [
-        ("user", "agent", True),
+        ("user", "agent", False),
         ("agent", "user", True),
         ("web", "user", True),
         ("file", "agent", True),

@@ -4,6 +4,8 @@ import json
 import shutil
 import subprocess
 
+import pytest
+
 from tests.support.portable import answers, filled
 
 
@@ -40,9 +42,34 @@ def test_export_wipe_import_gives_the_same_answers(box):
     assert "imported 0 memories" in imported(box, path)
 
 
+def test_a_dash_is_standard_output_and_options_that_do_not_go_together_are_refused(box):
+    """No file is called `-`, and nothing that was asked for is left out in silence."""
+    box.remember("The heron is the mascot of the team.")
+    box.drain()
+    assert "The heron" in box.memman("export", "-").stdout
+    for args in (("--git", "x.jsonl"), ("--git",), ("--format", "markdown", "--vectors", "x")):
+        done = box.memman("export", *args)
+        assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
+    assert not {"-", "x", "x.jsonl"} & {path.name for path in box.data.parent.iterdir()}
+
+
 def vault(box):
     """Return the Markdown files of the folder that is kept for a box, by the first words of their names."""
     return {path.name[:12]: path for path in sorted((box.data.parent / "vault").rglob("*.md"))}
+
+
+@pytest.mark.parametrize(("scope", "why"), [("bogus", "--scope takes"), ("personal", "leave --scope out")])
+def test_an_export_comes_in_with_its_own_scopes(box, scope, why):
+    """Another one is refused before anything is asked or stored."""
+    box.remember("The API listens on 8080.")
+    box.drain()
+    path = box.data.parent / "out.jsonl"
+    box.memman("export", str(path))
+    shutil.rmtree(box.data)
+    ran = box.memman("import", str(path), "--scope", scope)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert why in ran.stderr
+    assert not (box.data / "data").exists()
 
 
 def test_a_folder_of_markdown_is_kept_by_drains_and_edits_come_back(box):

@@ -54,7 +54,9 @@ def test_a_full_store_begins_with_what_is_protected_and_preferred(full):
     assert text.index("Current state:") < text.index("Background:")
     assert len(preferred) >= 24
     assert len(decided) >= 6
-    assert BUDGET - 30 < tokens(text) <= BUDGET
+    # What a line costs differs with the letters of its id, so that only the dearest says what room may be left.
+    dearest = max(tokens(line) for line in text.splitlines() if line[8:9] == " ")
+    assert BUDGET - 2 * dearest < tokens(text) <= BUDGET
     assert preferred[0] == f"preference, user: I prefer tool{PREFERENCES - 1} for job{PREFERENCES - 1}."
 
 

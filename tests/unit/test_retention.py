@@ -83,6 +83,26 @@ def test_gc_archives_what_is_least_worth_once_a_person_agrees_and_restore_brings
     assert box.store("SELECT count(*) FROM memory") == [3]
 
 
+def test_what_is_archived_is_listed_apart_from_what_is_forgotten(box):
+    """And no longer once it was restored and forgotten, though it is among what is forgotten either way."""
+    for text in (MOSS, "The wiki is in Notion."):
+        box.remember(text)
+    box.drain()
+    uid = dict(box.store("SELECT text, uid FROM memory"))
+
+    def listed(status):
+        return {one["text"] for one in json.loads(told(box, "insights", "list", "--status", status, "--json"))}
+
+    told(box, "insights", "archive", uid[MOSS])
+    told(box, "forget", uid["The wiki is in Notion."])
+    assert listed("archived") == {MOSS}
+    assert listed("forgotten") == {MOSS, "The wiki is in Notion."}
+    told(box, "insights", "restore", uid[MOSS])
+    assert listed("archived") == set()
+    told(box, "forget", uid[MOSS])
+    assert listed("archived") == set()
+
+
 def test_no_drain_archives_anything(box):
     """However little something is worth, only a person puts it out of recall."""
     old(box)

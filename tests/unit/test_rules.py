@@ -1,11 +1,13 @@
 """Rules: which commands a pattern matches, what hooks answer, and what a session begins with."""
 
 import json
+import shutil
 
 import pytest
 
 from memman.model.pattern import matches, parsed
 from memman.model.shell import commands
+from tests.security.test_purge import holds
 from tests.support.hook_calls import hook
 
 # Pattern -> commands that it must match, and near misses.
@@ -145,15 +147,35 @@ def test_a_standing_rule_begins_every_session(box):
 
 
 def test_a_memory_becomes_a_rule_and_is_purged_with_it(box):
-    """A promoted memory keeps its words; a purge takes the rule along."""
+    """A promoted memory keeps its words; a purge takes the rule along, and says so before it and after."""
     box.remember("Deploys go through fly deploy.")
     box.drain()
     (uid,) = box.store("SELECT uid FROM memory")
     assert box.memman("rule", "promote", uid, "--match", "fly deploy", "--do", "ask").returncode == 0
     assert "ask" in box.memman("rule", "test", "fly deploy").stdout
-    assert box.memman("purge", uid).returncode == 0
+    (rule,) = box.store("SELECT uid FROM rule")
+    planned = box.memman("purge", uid, "--dry-run")
+    assert f"{rule[:8]}  rule, ask: fly deploy: Deploys go through fly deploy." in planned.stdout
+    assert json.loads(box.memman("purge", uid, "--dry-run", "--json").stdout)["rules"] == [rule]
+    assert f"deleted rule {rule[:8]}" in box.memman("purge", uid).stdout
     assert box.store("SELECT count(*) FROM rule") == [0]
     assert not (box.data / "rules").exists()
+    assert "fly deploy" not in box.memman("log", "list").stdout
+
+
+def test_a_rule_is_purged_by_its_id(box):
+    """Whether it is in force or was removed, by the beginning of its id; what others say is left."""
+    kept, gone, removed = (
+        add(box, f"Ask {who} first.", "--match", "npm publish") for who in ("ann", "dwarbek", "zimtola")
+    )
+    assert box.memman("rule", "remove", removed).returncode == 0
+    for uid in (gone, removed):
+        assert f"deleted rule {uid[:8]}" in box.memman("purge", uid[:8]).stdout
+        assert box.memman("purge", uid[:8]).returncode == 3
+    assert [rule["uid"] for rule in json.loads(box.memman("rule", "list", "--json").stdout)] == [kept]
+    assert holds(box, ["dwarbek", "zimtola"]) == set()
+    assert "Ask ann first." in box.memman("rule", "test", "npm publish").stdout
+    assert box.store("SELECT verb FROM log WHERE memory = ? ORDER BY id", removed)[-1] == "rule purge"
 
 
 def test_what_a_store_s_rules_are_is_known_as_soon_as_it_is_restored_or_removed(box):
@@ -168,6 +190,72 @@ def test_what_a_store_s_rules_are_is_known_as_soon_as_it_is_restored_or_removed(
     assert asked(box, "codex", "git push github") != {}
 
 
+def test_the_rules_of_an_export_hold_as_soon_as_it_is_imported(box):
+    """The hook and `rule test` answer by them at once; no drain is needed."""
+    add(box, "No mirror.", "--match", "git push github", "--do", "deny")
+    path = box.data.parent / "out.jsonl"
+    assert box.memman("export", str(path)).returncode == 0
+    shutil.rmtree(box.data)
+    box.remember("The heron is the mascot of the team.")
+    box.drain()
+    assert box.memman("import", str(path)).returncode == 0
+    assert "No mirror." in box.memman("rule", "test", "git push github").stdout
+    assert asked(box, "claude-code", "git push github") != {}
+
+
+def test_rules_come_in_without_memories_and_none_of_a_memory_that_was_purged(box):
+    """The preview counts them, a second import adds none, and one made of what was purged here stays away."""
+    box.remember("The zanderquil relay pushes to GitHub.")
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory")
+    add(box, "No mirror.", "--match", "git push github", "--do", "deny")
+    assert box.memman("rule", "promote", uid, "--match", "nc relay").returncode == 0
+    path = box.data.parent / "out.jsonl"
+    assert box.memman("export", str(path)).returncode == 0
+    assert box.memman("rule", "remove", *box.store("SELECT uid FROM rule WHERE memory = ''")).returncode == 0
+    assert box.memman("purge", uid).returncode == 0
+    assert "1 rule" in box.memman("import", str(path), "--dry-run").stdout
+    assert "imported 0 memories, 1 rule" in box.memman("import", str(path)).stdout
+    assert box.store("SELECT text FROM rule") == ["No mirror."]
+    assert "0 to import" in box.memman("import", str(path)).stdout
+
+
+@pytest.mark.parametrize("way", ["import", "backup restore"])
+def test_a_rule_that_was_purged_stays_away_unless_a_person_asks(box, way):
+    """An older export or backup adds the rest; with --include-purged the rule comes back, and is purged no more."""
+    gone, kept = (add(box, f"No {what}.", "--match", f"{what} push") for what in ("zanderquil", "mirror"))
+    path = box.data.parent / "out.jsonl"
+    assert box.memman("export", str(path)).returncode == 0
+    assert box.memman("backup", "create").returncode == 0
+    assert box.memman("purge", gone).returncode == 0
+    assert box.memman(*way.split(), str(path) if way == "import" else "latest").returncode == 0
+    assert box.store("SELECT uid FROM rule") == [kept]
+    assert "zanderquil" not in (box.data / "rules").read_text()
+    if way == "import":
+        assert "purged: 1" in box.memman("import", str(path), "--dry-run").stdout
+        assert "1 rule" in box.memman("import", str(path), "--include-purged").stdout
+        assert set(box.store("SELECT uid FROM rule")) == {gone, kept}
+        assert (box.data / "purged").read_text().strip() == ""
+
+
+def test_a_rule_that_was_purged_elsewhere_stays_where_it_is_set(box):
+    """An import that knows of the purge leaves it, and so does a backup that is made then and restored."""
+    kept = add(box, "No zanderquil.", "--match", "zanderquil push")
+    path = box.data.parent / "out.jsonl"
+    box.memman("export", str(path))
+    before = box.data.with_name("before")
+    shutil.copytree(box.data, before)
+    box.memman("purge", kept)
+    path.unlink()
+    box.memman("export", str(path))
+    shutil.rmtree(box.data)
+    before.rename(box.data)
+    assert box.memman("import", str(path)).returncode == 0
+    assert box.memman("backup", "create").returncode == 0
+    assert box.memman("backup", "restore", "latest").returncode == 0
+    assert box.store("SELECT uid FROM rule") == [kept]
+
+
 def test_a_rule_is_written_down_as_a_diff(box, tmp_path):
     """The diff is printed, applied after a question, and then there is nothing left to say."""
     uid = add(box, "No releases on Fridays.")
@@ -178,6 +266,17 @@ def test_a_rule_is_written_down_as_a_diff(box, tmp_path):
     assert box.memman("rule", "write", uid, "--file", str(path), "--apply").returncode == 0
     assert path.read_text() == "# Notes\n\n## Rules\n\n- One.\n- No releases on Fridays.\n\n## More\n"
     assert "says so already" in box.memman("rule", "write", uid, "--file", str(path)).stdout
+
+
+def test_the_end_of_a_rule_is_read_as_that_of_a_memory(box):
+    """What `remember --until` takes ends both at the same moment, and what may mean two things is refused by both."""
+    for said in ("7d", "2199-01-01", "2199-01-01T10:00"):
+        add(box, f"Ask until {said}.", "--until", said)
+        assert box.memman("remember", f"The team asks until {said}.", "--until", said).returncode == 0
+    ends = zip(box.store("SELECT ends_at FROM rule"), box.queue("SELECT ends_at FROM note"), strict=True)
+    assert [abs(one - other) < 60_000 for one, other in ends] == [True] * 3
+    refused = [box.memman(*verb, "Ask first.", "--until", "1m").stderr for verb in (("rule", "add"), ("remember",))]
+    assert refused[0] == refused[1] != ""
 
 
 BAD = (("x", "--do", "deny"), ("x", "--when", "tool=Edit", "--match", "a"), ("x" * 501,), ("x", "--until", "never"))

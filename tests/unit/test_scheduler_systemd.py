@@ -15,7 +15,8 @@ import pytest
 from conftest import PATIENCE
 from memman.config.launcher import launcher_path
 from memman.config.schedule import Schedule, bell_path
-from memman.model.errors import UsageError
+from memman.drain.report import Report
+from memman.model.errors import Busy, DamagedFile, NoServer, SchedulerStopped, UsageError
 from memman.scheduler import systemd
 
 # Answers as a manager does that is well: every unit loaded, and the timer's next run in Unix microseconds.
@@ -32,6 +33,8 @@ case "$*" in
 esac
 """
 FAILED = WELL.replace("ActiveState=inactive", "ActiveState=failed").replace("Result=success", "Result=exit-code", 1)
+# What passes by itself: the next drain comes anyway.
+PASSING = (NoServer, SchedulerStopped, Busy)
 USUAL = {"memman-drain.service", "memman-drain-bare.service", "memman-drain.timer", "memman-drain.path"}
 # A manager that never answers; the shell's own wait is what is cut short.
 HANGS = "exec sleep 60"
@@ -67,6 +70,18 @@ def placed(box):
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
+def test_what_passes_hides_nothing_that_does_not():
+    """A drain that finds a server out of reach and a damaged store fails, whichever it finds first."""
+    away, broken = NoServer("away"), DamagedFile("broken")
+    for errors in ((away, broken), (broken, away)):
+        report = Report()
+        for error in errors:
+            later = Report()
+            later.trouble(error)
+            report.add(later)
+        assert report.exit_code == broken.exit_code
+
+
 @pytest.mark.usefixtures("manager")
 def test_the_units_say_what_the_design_needs(box):
     """Bell, interval, launcher, limits and deadline stand in the units, and no placeholder is left."""
@@ -82,6 +97,7 @@ def test_the_units_say_what_the_design_needs(box):
     assert (shell, script.split()[0], bell) == ("/bin/sh", "rm", bell_path(data))
     assert (service["Type"], service["StartLimitIntervalSec"]) == ("oneshot", "0")
     assert int(service["TimeoutStartSec"]) > 240
+    assert set(service["SuccessExitStatus"].split()) == {"SIGTERM", *(str(one.exit_code) for one in PASSING)}
     assert (timer["OnUnitInactiveSec"], timer["AccuracySec"]) == ("60s", "1s")
     assert {"OnActiveSec", "OnBootSec"} <= set(timer)
     assert (path["PathExists"], path["TriggerLimitIntervalSec"]) == (bell_path(data), "0")

@@ -11,6 +11,7 @@ from conftest import Box
 from memman.config.repository import repository
 from memman.config.scope import Here, identity, same
 from tests.support.older_store import take_back
+from tests.support.providers import ScriptedProvider, respond
 
 ROOTS = ("1" * 40, "2" * 40)
 GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -75,6 +76,28 @@ def test_a_repository_s_rule_stays_there_and_the_user_s_wish_goes_with_them(two,
     assert "in shop" not in said(box, one, "recall", "is npm used", "--all-scopes")
     for verb in (("timeline",), ("insights", "list"), ("scope", "list")):
         assert "shop" in said(box, other, *verb)
+
+
+def test_what_waits_is_labelled_like_what_is_stored(box, repos, tmp_path):
+    """A note of another repository, or of a folder, says whose it is; one that holds here, or everywhere, does not."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", NPM)
+    said(box, one, "remember", "--scope", "path:web", "The web folder uses vite.")
+    said(box, one, "remember", "--scope", "personal", GERMAN)
+    for drained in (False, True):
+        for folder, asked, label in (
+            (other, "is npm used", "shop"),
+            (tmp_path, "is npm used", "shop"),
+            (one, "is npm used", ""),
+            (one, "what does the web folder use", "shop/web"),
+            (other, "in which language are answers", ""),
+        ):
+            (line,) = said(box, folder, "recall", asked, "--all-scopes", "--limit", "1").splitlines()
+            (hit,) = json.loads(said(box, folder, "recall", asked, "--all-scopes", "--limit", "1", "--json"))["hits"]
+            assert (hit["scope"], hit["pending"]) == (label, not drained)
+            assert (f"user, in {label}" in line) == bool(label)
+            assert ("pending" in line) != drained
+        box.drain()
 
 
 def test_what_waits_is_as_private_as_what_is_stored(box, repos):
@@ -243,6 +266,53 @@ def test_what_a_repository_knew_comes_along_to_its_name(box, repos):
     assert holds() == full
 
 
+@pytest.mark.parametrize("verb", ["import", "scope move"])
+def test_moving_or_importing_to_a_folder_that_is_not_there_is_told_too(box, repos, verb):
+    """As `remember` tells it, and it is done all the same."""
+    shop = repos("shop")
+    (shop / "web").mkdir()
+    for folder, told in (("web", False), ("wbe", True)):
+        (shop / "notes.txt").write_text(f"The lift of {folder} is inspected in May.\n")
+        box.remember(f"The heron is the mascot of {folder}.", scope="personal")
+        box.drain()
+        (uid,) = box.store("SELECT uid FROM memory ORDER BY id DESC LIMIT 1")
+        args = ("import", "notes.txt", "--scope") if verb == "import" else ("scope", "move", uid, "--to")
+        done = box.memman(*args, f"path:{folder}", cwd=shop)
+        assert done.returncode == 0, done.stderr
+        assert (f"there is no folder {shop}/{folder}" in done.stderr) == told, done.stderr
+
+
+def test_a_scope_that_is_no_folder_of_the_repository_is_told(box, repos):
+    """The note is queued all the same: the folder may come."""
+    shop = repos("shop")
+    (shop / "web").mkdir()
+    for folder, told in (("web", False), ("wbe", True)):
+        done = box.memman("remember", "--json", "--scope", f"path:{folder}", f"Use {folder}.", cwd=shop)
+        assert done.returncode == 0
+        assert (f"there is no folder {shop}/{folder}" in done.stderr) == told, done.stderr
+
+
+def test_an_undo_takes_back_the_name_that_moved_what_is_remembered(box, repos):
+    """So that all is seen there again; of a name given before, it says by which command."""
+    one = repos("shop")
+    said(box, one, "remember", NPM)
+    box.drain()
+    report = json.loads(said(box, one, "scope", "name", "acme", "--move", "--json"))
+    assert f"{one} has no name again" in said(box, one, "undo", report["id"], "--dry-run")
+    undone = said(box, one, "undo", report["id"])
+    assert found(box, one, "is npm used") == [NPM]
+    said(box, one, "undo", undone.rpartition(" ")[2].strip())
+    assert (one / ".git" / "memman-scope").read_text() == "acme\n"
+    assert found(box, one, "is npm used") == [NPM]
+    said(box, one, "scope", "name", "--unset", "--move")
+    said(box, one, "scope", "name", "acme")
+    report = json.loads(said(box, one, "scope", "name", "acme", "--move", "--json"))
+    assert "until you run `memman scope name --unset` there" in said(box, one, "undo", report["id"])
+    assert found(box, one, "is npm used") == []
+    said(box, one, "scope", "name", "--unset")
+    assert found(box, one, "is npm used") == [NPM]
+
+
 def test_a_fact_retires_nothing_of_another_repository(box, repos):
     """The same statement with another value is one fact each; in its own repository it supersedes."""
     one, other = repos("shop"), repos("blog")
@@ -358,3 +428,103 @@ def test_a_history_that_takes_git_too_long_is_asked_for_once(tmp_path, repos, mo
 def test_outside_of_a_repository_there_is_none():
     """Nothing but what is personal holds there."""
     assert (Here().repository, Here().path) == ("", "")
+
+
+RELAY = "Always route mail through relay.example."
+
+
+@pytest.fixture(name="noted")
+def _noted(box, repos):
+    """Give a box in whose first repository an agent noted what is to hold everywhere, and a second repository."""
+    one, other = repos("shop"), repos("blog")
+    agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}
+    box.environ.update(agent)
+    said(box, one, "remember", "--scope", "personal", RELAY)
+    said(box, one, "remember", GERMAN)
+    assert found(box, other, "route mail relay") == []
+    assert found(box, one, "route mail relay") == [RELAY]
+    for name in agent:
+        box.environ.pop(name)
+    box.drain()
+    return box, one, other
+
+
+def test_an_agent_s_word_stays_in_its_repository(noted):
+    """Whatever scope it asks for, while the note waits and afterwards, until a person moves it."""
+    box, one, other = noted
+    assert found(box, one, "route mail relay") == [RELAY]
+    assert found(box, other, "route mail relay") == found(box, other, "which language for answers") == []
+    prompt = json.dumps({"session_id": "x", "prompt": "how do we route mail through a relay?"})
+    assert (
+        "relay.example"
+        not in box.memman("hook", "user-prompt", "--host", "claude-code", input=prompt, cwd=other).stdout
+    )
+    (uid,) = box.store("SELECT uid FROM memory WHERE text = ?", RELAY)
+    said(box, one, "scope", "move", uid, "--to", "personal")
+    assert found(box, other, "route mail relay") == [RELAY]
+
+
+def test_the_user_s_own_word_goes_further(noted):
+    """Said by the user in the same words, a wish that an agent had noted holds everywhere, as theirs."""
+    box, one, other = noted
+    said(box, one, "remember", GERMAN)
+    box.drain()
+    assert found(box, other, "which language for answers") == [GERMAN]
+    assert box.store("SELECT source, status FROM memory WHERE text = ? ORDER BY id", GERMAN) == [
+        ("agent", "superseded"),
+        ("user", "current"),
+    ]
+
+
+@pytest.mark.parametrize("source", ["web", "file", "tool"])
+def test_a_page_s_word_is_never_personal(box, repos, source):
+    """Not even where that is asked for."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", "--source", source, "--scope", "personal", "Widgets are blue on the vendor page.")
+    box.drain()
+    assert found(box, one, "widgets vendor page") == ["Widgets are blue on the vendor page."]
+    assert found(box, other, "widgets vendor page") == []
+
+
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+def test_an_agent_ends_no_wish_from_within_a_repository(box, repos, verb):
+    """Noted against the user's wish there, it is against it there alone; a person's approval has it hold everywhere."""
+    one, other = repos("shop"), repos("blog")
+    english = "The user wants answers in English now, no longer in German."
+    said(box, one, "remember", "--scope", "personal", GERMAN)
+    box.drain()
+    said(box, one, "remember", "--source", "agent", english)
+    box.drain()
+    assert box.store("SELECT status FROM memory") == ["current", "current"]
+    assert found(box, other, "which language for answers") == [GERMAN]
+    said(box, one, "review", verb, *box.store("SELECT uid FROM memory WHERE text = ?", GERMAN))
+    assert found(box, other, "which language for answers") == [GERMAN if verb == "reject" else english]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "args", "everywhere"),
+    [
+        ("No emojis in commit messages.", "personal", (), True),
+        ("No emojis in commit messages.", "unsure", (), False),
+        ("No emojis in commit messages.", "personal", ("--scope", "repository"), False),
+        ("No emojis in commit messages.", "personal", ("--source", "agent"), False),
+        ("The database is Postgres 16 here.", "personal", (), False),
+        (GERMAN, "unsure", (), True),
+        (GERMAN, "repository", (), False),
+    ],
+    ids=["a wish", "unsure", "as told", "an agent's", "surely the repository's", "surely a wish", "not a wish"],
+)
+def test_a_model_says_what_is_personal(box, repos, text, said, args, everywhere):
+    """Its word counts for what the user says themselves, not against the caller, nor for what is surely no wish."""
+
+    def scoped(asked):
+        reply = respond(asked)
+        return {"facts": [one | {"scope": said} for one in reply["facts"]]} if asked["task"] == "extract" else reply
+
+    shop, blog = repos("shop"), repos("blog")
+    with ScriptedProvider(respond=scoped) as provider:
+        box.use(provider)
+        assert box.memman("remember", text, *args, cwd=shop).returncode == 0
+        box.drain()
+    assert found(box, shop, text) == [text]
+    assert found(box, blog, text) == ([text] if everywhere else [])

@@ -4,9 +4,11 @@ import json
 import signal
 import sys
 import time
+from uuid import uuid4
 
 import pytest
 
+from memman.store.postgres.schema import VERSION
 from memman.store.replica import reach
 from memman.upkeep.idle import idle
 from tests.support.machines import connected, done, to_server, unsigned_export
@@ -48,7 +50,7 @@ def test_offline_nothing_is_lost_and_afterwards_all_of_it_drains(shared, databas
         assert not shared.memman("--store", "own", "recall", "boathouse").stderr
         status = json.loads(done(shared, "status", "--json"))
         assert status["servers"]["default"]["state"] == "away"
-        assert "out of reach since" in done(shared, "status")
+        assert "is out of reach; last up to date 2" in done(shared, "status")
         assert "is out of reach" in shared.memman("doctor").stdout
         assert "out of reach: this is what it had at 2" in done(shared, "prime")
         assert done(shared, "prime") == done(shared, "prime")
@@ -58,6 +60,141 @@ def test_offline_nothing_is_lost_and_afterwards_all_of_it_drains(shared, databas
     assert shared.recall("tide table")
     assert not shared.memman("recall", "lighthouse lamp").stderr
     assert json.loads(done(shared, "status", "--json"))["servers"]["default"]["state"] == "ok"
+
+
+DRAINS = ((), (), ("--json",), ("--wait",), ("--wait",), ("--limit", "1"), ("--store", "default"))
+
+
+def test_offline_a_drain_says_so_whether_notes_wait_or_not(shared, database):
+    """One line and the same exit code each time; where it is asked for another store, that is none of its matter."""
+    shared.drain()
+    with database.cluster.away():
+        for waiting in (0, 1):
+            for options in DRAINS:
+                ran = shared.memman("scheduler", "drain", *options)
+                assert (ran.returncode, ran.stderr.count("\n")) == (17, 1), (waiting, options, ran.stderr)
+                assert "is out of reach" in ran.stderr
+            assert done(shared, "scheduler", "drain", "--store", "own").startswith("processed 0 notes")
+            shared.remember(f"The tide table of pier {waiting} hangs in the hall.")
+    assert shared.drain().done == 2
+
+
+OLD = "the server of this store is out of reach: this is what it had"
+LISTS = (("timeline",), ("insights", "list"), ("insights", "show", "{memory}"))
+
+
+def prompted(box):
+    """Return what a prompt has put before the model, in a session of its own."""
+    said = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s1",
+        "prompt": "When is the lighthouse lamp serviced?",
+    }
+    return done(box, "hook", "user-prompt", "--host", "openclaw", input=json.dumps(said | {"session_id": str(uuid4())}))
+
+
+def test_whoever_reads_a_replica_is_told_how_old_it_is(shared, database):
+    """Prompts, recall and lists say it in one line, and in JSON in a field; of a store by itself there is neither."""
+    memory = shared.store("SELECT uid FROM memory")[0]
+    lists = [tuple(word.format(memory=memory) for word in verb) for verb in LISTS]
+    asked = ("recall", "lighthouse lamp", "--json")
+    with database.cluster.away():
+        assert shared.memman("scheduler", "drain").returncode == 17
+        kept = (shared.data / "data/default/reach").read_bytes()
+        assert FACT in prompted(shared)
+        assert OLD in prompted(shared)
+        for more in ((), ("--budget", "400")):
+            assert json.loads(done(shared, *asked, *more))["replica"].startswith(OLD)
+        for verb in lists:
+            ran = shared.memman(*verb)
+            assert ran.stderr.startswith(f"memman: {OLD}"), verb
+            assert ran.stderr.count("\n") == 1
+            assert json.loads(done(shared, *verb, "--json"))[0]["replica"].startswith(OLD), verb
+        assert not shared.memman("--store", "own", "timeline").stderr
+        assert (shared.data / "data/default/reach").read_bytes() == kept
+    shared.drain()
+    assert FACT in prompted(shared)
+    assert "this is what it had" not in prompted(shared)
+    assert "replica" not in json.loads(done(shared, *asked))
+    for verb in lists:
+        assert not shared.memman(*verb).stderr
+        assert "replica" not in json.loads(done(shared, *verb, "--json"))[0]
+
+
+REFUSALS = {
+    "password": (
+        "ALTER ROLE {role} PASSWORD 'another'",
+        "ALTER ROLE {role} PASSWORD 'secret-of-alice'",
+        18,
+        "the server of this store does not accept the password",
+    ),
+    "membership": (
+        "UPDATE memman.member SET role = 'nobody'",
+        "UPDATE memman.member SET role = '{role}'",
+        18,
+        "the server of this store has no such store any more, or {role} is no member of it",
+    ),
+    "older schema": (
+        "UPDATE memman.version SET number = number - 1",
+        "UPDATE memman.version SET number = number + 1",
+        18,
+        f"the server of this store has schema {VERSION - 1} of memman and needs {VERSION}",
+    ),
+    "newer schema": (
+        "UPDATE memman.version SET number = number + 1",
+        "UPDATE memman.version SET number = number - 1",
+        14,
+        f"the server of this store has schema {VERSION + 1}, but this memman only knows {VERSION}",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSALS)
+def test_what_keeps_a_server_from_being_asked_is_told_wherever_it_matters(shared, database, what):
+    """Recall, the first block of a session and status name the cause until a drain has brought the store up to date."""
+    broken, mended, code, says = (str(part).format(role=database.called("alice")) for part in REFUSALS[what])
+    done(shared, "recall", "lighthouse lamp")
+    database.sql(broken)
+    ran = shared.memman("scheduler", "drain")
+    assert (ran.returncode, ran.stderr.count("\n")) == (int(code), 1), ran.stderr
+    assert ran.stdout.startswith("processed 0 notes")
+    assert f"{says}: this is what it had" in shared.memman("recall", "lighthouse lamp").stderr
+    assert f"{says}: this is what it had at 2" in done(shared, "prime")
+    assert says in done(shared, "status")
+    assert says in json.loads(done(shared, "status", "--json"))["servers"]["default"]["why"]
+    database.sql(mended)
+    done(shared, "scheduler", "drain")
+    assert not shared.memman("recall", "lighthouse lamp").stderr
+    assert json.loads(done(shared, "status", "--json"))["servers"]["default"]["why"] == ""
+
+
+UNUSABLE = ("sslmode=foo", "channel_binding=foo", "keepalives=x", "connect_timeout=x")
+
+
+@pytest.mark.parametrize("part", UNUSABLE)
+def test_an_address_that_the_driver_does_not_take_is_an_error_of_settings(shared, dsn, part):
+    """It is told apart from a server that is away, and nothing waits for it to come back by itself."""
+    done(shared, "config", "set", "MEMMAN_STORE_DSN", "-", "--store", "default", input=f"{dsn} {part}")
+    shared.remember("The tide table hangs in the hall.")
+    shared.remember("The boathouse key is under the third step.", store="own")
+    ran = shared.memman("scheduler", "drain")
+    assert (ran.returncode, ran.stderr.count("\n")) == (78, 1), ran.stderr
+    assert "has an address here that cannot be used" in ran.stderr
+    assert ran.stdout.startswith("processed 1 note:")
+    assert "has an address here that cannot be used" in done(shared, "status")
+    assert shared.queue("SELECT attempts FROM note WHERE state = 'pending'") == [0]
+
+
+def test_an_address_that_is_none_is_told_with_the_store_that_has_it(shared):
+    """The drain and doctor name the store, and show nothing of the address."""
+    (shared.data / "env.default").write_text("MEMMAN_STORE_DSN=postgresql://alice:hunter/2@127.0.0.1/team\n")
+    drained, examined = shared.memman("scheduler", "drain"), shared.memman("doctor", "--check", "sharing")
+    assert (drained.returncode, drained.stderr.count("\n")) == (78, 1), drained.stderr
+    for said in (drained.stderr, examined.stdout, done(shared, "status"), shared.memman("recall", "lamp").stderr):
+        assert "cannot be told apart" in said
+        assert "hunter" not in said
+    assert "(store 'default')" in drained.stderr
+    assert "(store 'default')" in examined.stdout
 
 
 VERBS = (
@@ -118,6 +255,7 @@ def test_a_member_who_may_only_read_is_kept_up_to_date_and_drains_other_stores(s
     shared.memman("recall", "lighthouse lamp")
     report = shared.drain()
     assert (report.done, report.exit_code) == (1, 18)
+    assert shared.memman("scheduler", "drain", "--store", "own").returncode == 0
     assert shared.recall("boathouse key", store="own")
     shared.memman("--store", "own", "recall", "boathouse key")
     shared.drain()

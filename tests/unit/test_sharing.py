@@ -1,14 +1,22 @@
 """A store that several people share on a server, by the command line: connecting, members, who sees what, errors."""
 
 import json
+import os
+import select
+import subprocess
 import sys
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 
 import pytest
 
-from conftest import wait_until
+from conftest import PATIENCE, no, wait_until
+from memman.locks import drain_lock
 from memman.model.errors import MemmanError, NewerSchema, NoServer, StoreError
+from memman.store.postgres import turn
 from memman.store.postgres.schema import VERSION
+from memman.store.postgres.server import Server
+from memman.store.replica import position
 from memman.store.replica.store import ReplicaStore
 from tests.support.postgres import pooler
 
@@ -211,7 +219,7 @@ def test_only_an_owner_says_who_is_a_member(team, database):
     assert f'GRANT "memman_writer" TO "{database.called("gina")}"' in said
     refused(alice.memman("store", "remove-member", "team", database.called("alice")), REFUSED, "only owner")
     assert "no longer" in done(alice.memman("store", "remove-member", "team", database.called("bob")))
-    drain(bob)
+    refused(bob.memman("scheduler", "drain"), REFUSED, "no member")
     refused(bob.memman("store", "members", "team"), REFUSED, "no member")
 
 
@@ -241,13 +249,49 @@ def test_who_leaves_may_delete_it_all(team, database):
     assert database.sql("SELECT count(*) FROM memman.memory") == [0]
 
 
+def test_what_nobody_shares_is_not_asked_about(box):
+    """`share` and `store leave` say so before they ask, and so does what is shared where its server has no address."""
+    told(box, "The heron nests in March")
+    for verb in (("share", the_id(box, "heron")), ("store", "leave", "default")):
+        ran = box.person(*verb)
+        assert (ran.returncode, ran.asked, ran.stderr.count("\n")) == (USAGE, "", 1), ran
+        assert "shared with nobody" in ran.stderr
+
+
+def test_sharing_and_leaving_do_nothing_without_a_yes(team, database):
+    """They are refused where nobody can be asked, and where the answer is no; the server has what it had."""
+    bob = team["bob"]
+    told(bob, "The heron nests in March", "--visibility", "private")
+    for verb in (("share", the_id(bob, "heron")), ("store", "leave", "team")):
+        asked = bob.person(*verb, answer=no)
+        assert (asked.returncode, " to go on: no" in asked.asked) == (PEOPLE, True), asked
+        unasked = bob.memman(*verb, before=("setsid", "--wait"), stdin=subprocess.DEVNULL)
+        assert (unasked.returncode, unasked.stdout) == (PEOPLE, ""), unasked
+    assert database.sql("SELECT visibility FROM memman.authorship") == ["private"]
+    assert len(database.sql("SELECT role FROM memman.member")) == 2
+
+
+def test_verbs_that_wait_for_a_drain_say_so(team):
+    """While a drain is at work, connecting, leaving and removing say when to try again, before they ask."""
+    alice = team["alice"]
+    with drain_lock(str(alice.data)):
+        for verb in (
+            ("store", "leave", "team"),
+            ("store", "remove", "team"),
+            ("store", "connect", "team", "--dsn", "-"),
+        ):
+            ran = alice.person(*verb, stdin="postgresql://localhost/x")
+            assert (ran.returncode, ran.asked) == (75, ""), ran
+            assert "a drain is running; try again when it has finished" in ran.stderr
+
+
 ERRORS = {
     "wrong password": (REFUSED, "does not accept the password"),
     "unknown database": (REFUSED, "no such role or database"),
     "nobody listens": (AWAY, "is out of reach"),
     "TLS": (REFUSED, "does not offer TLS"),
     "bad address": (78, "no address of a Postgres server"),
-    "no member": (USAGE, "no store 'team' that you are a member of"),
+    "no member": (USAGE, "no store 'team' that you are a member of", "add-member team ", "--create makes a new one"),
 }
 
 
@@ -267,6 +311,25 @@ def test_each_error_of_connecting_is_one_line(what, database, home):
     refused(connect(alice, dsn), *ERRORS[what])
     assert not alice.store_path("team").exists()
     assert not (alice.data / "env.team").exists()
+
+
+def test_at_a_terminal_the_address_is_asked_for_and_not_shown(home):
+    """Where `--dsn -` or nothing is given, what is typed leaves no trace on the terminal."""
+    alice = home("alice")
+    for given in (["--dsn", "-"], []):
+        ours, theirs = os.openpty()
+        command = [alice.script, "store", "connect", "team", *given]
+        with subprocess.Popen(command, env=alice.environ, stdin=theirs, stderr=subprocess.PIPE, text=True) as process:
+            asked = select.select([process.stderr], [], [], PATIENCE)[0]
+            os.write(ours, b"postgresql://alice:secret-of-alice@127.0.0.1:1/x\n")
+            said = process.stderr.read()
+        assert asked
+        assert process.returncode == AWAY, said
+        assert said.startswith("Address of the server: ")
+        assert "secret" not in said
+        assert not select.select([ours], [], [], 0)[0] or b"secret" not in os.read(ours, 4096)
+        os.close(theirs)
+        os.close(ours)
 
 
 def test_a_server_without_tables_or_with_others_is_told(cluster, home):
@@ -430,39 +493,56 @@ def test_two_people_work_through_a_pooler(database, home):
         assert len(found(alice, "heron")) == len(found(bob, "heron")) == 2
 
 
-def test_another_order_of_commits_than_of_beginnings_loses_nothing(database):
-    """Of pairs of transactions that commit in the other order than they began a puller misses none."""
-    from memman.store.postgres import turn
-    from memman.store.postgres.server import Server
-
+@pytest.mark.promise("M2")
+def test_another_order_of_commits_than_of_beginnings_loses_nothing(database, rounds, kept):
+    """Of pairs of turns that overlap a puller misses none, though it looks while one has its number and waits."""
     database.role("alice", "memman_writer")
-    with closing(Server(database.dsn("alice"))) as server:
-        store = server.store("team", make=True)
-        at, seen = (0, "", ""), set()
-        with closing(database.connect("alice")) as first, closing(database.connect("alice")) as second:
-            for pair in range(1_000):
-                first.execute("BEGIN")
-                first.execute("SELECT pg_current_xact_id()")
-                for db, key in ((second, f"b{pair}"), (first, f"a{pair}")):
-                    if db is second:
-                        began = turn.begin(server, db, store, (1 << 60, "", ""))
-                    else:
-                        db.execute("SELECT set_config('memman.store', %s, true)", (str(store),))
-                        sql = "SELECT seq FROM memman.store WHERE id = %s FOR UPDATE"
-                        began = turn.Turn(db.execute(sql, (store,)).fetchone()[0], {}, None)
-                    turn.push(db, store, began.seq + 1, {"meta": ([key], [(key, "x", "shared")])}, {}, {})
-                    with server.transaction() as reading:
-                        feed = turn.look(server, reading, store, at)
-                        reading.execute("COMMIT")
-                    at = feed.to
-                    seen |= {row[0] for row in feed.changes.get("meta", ((), ()))[1]}
-        assert len(seen) == 2_000
+    pairs, seen, at = rounds(20, 1_000), set(), (0, "", "")
+    with ExitStack() as held, ThreadPoolExecutor(1) as beside:
+        pulling, *writing = (held.enter_context(closing(Server(database.dsn("alice")))) for _ in range(3))
+        store = pulling.store("team", make=True)
+        pids = {server: server.db.info.backend_pid for server in writing}
+        for pair in range(pairs):
+            first, second = writing[:: 1 if pair % 2 else -1]
+            lower = turn.begin(first, first.db, store, position.END).seq
+            higher = beside.submit(whole_turn, second, store, f"b{pair}")
+            over_or_waiting(database, pids[second], higher)
+            at = look(pulling, store, at, seen)
+            say(first, store, lower, f"a{pair}")
+            higher.result(PATIENCE)
+            at = look(pulling, store, at, seen)
+    assert len(seen) == 2 * pairs
+    kept(f"{pairs} pairs of overlapping turns, of which a puller that looked amid each missed {2 * pairs - len(seen)}")
+
+
+def whole_turn(server, store, key):
+    """Draw a number, and commit what is said under it."""
+    say(server, store, turn.begin(server, server.db, store, position.END).seq, key)
+
+
+def say(server, store, seq, key):
+    """Commit a setting in the turn after `seq`."""
+    turn.push(server.db, store, seq + 1, {"meta": ([key], [(key, "x", None, "shared")])}, {}, {})
+
+
+def look(server, store, at, seen):
+    """Pull what came after a position, and return where that ends."""
+    with server.transaction() as db:
+        feed = turn.look(server, db, store, at)
+        db.execute("COMMIT")
+    seen.update(row[0] for row in feed.changes.get("meta", ((), ()))[1])
+    return feed.to
+
+
+def over_or_waiting(database, pid, work):
+    """Wait until some work is done, or waits for a lock."""
+    waits = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s"
+    wait_until(lambda: work.done() or database.sql(waits, pid) == [True])
 
 
 def test_the_roles_are_printed_and_right(cluster, box):
     """The SQL that `memman server roles` prints says what the upgrade does where it may, and a server takes it."""
-    with cluster.database() as database:
-        database.upgrade()
+    with cluster.memman() as database:
         printed = done(box.memman("server", "roles", "--database", database.name))
         assert "NOBYPASSRLS" in printed
         grants = [line for line in printed.splitlines() if line.startswith("GRANT") and "alice" not in line]

@@ -85,3 +85,12 @@ def test_the_oldest_rows_go(deployed):
     store.close()
     assert deployed.store("SELECT session FROM shown ORDER BY at") == ["s6", "s7", "s8"]
     assert deployed.store("SELECT uses FROM memory") == [8]
+
+
+@pytest.mark.parametrize("other", ["gemini", "aider"])
+def test_an_agent_is_named_only_where_it_was_the_only_one(deployed, other):
+    """Of agents whose session nobody knows, a receipt names none that did not ask each time."""
+    uid = deployed.store("SELECT uid FROM memory")[0]
+    (deployed.data / "shown.log").write_text(f"1 default recall gemini . {uid}:1\n2 default recall {other} . {uid}:1\n")
+    deployed.drain()
+    assert deployed.store("SELECT agent, times FROM shown") == [("gemini" if other == "gemini" else "", 2)]

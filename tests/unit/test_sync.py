@@ -67,6 +67,38 @@ def test_facts_learned_apart_end_in_one_chain(box):
     assert export(one) == export(other)
 
 
+AGENT = {"source": "agent", "agent": "claude-code", "session": "s"}
+BEFORE, AFTER = "The staging database runs on port 5432.", "The staging database runs on port 6543 now."
+
+
+def standing(box):
+    """Return the statuses of a machine's memories, and what it says of contradictions."""
+    claims = box.store("SELECT key, value FROM meta WHERE key LIKE 'claims:%'")
+    return dict(box.store("SELECT text, status FROM memory")), claims
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_what_an_agent_contradicts_is_told_and_made_good_on_both(box, apart):
+    """Noted beside the user's word or on another machine, it is against that on both; borne out on one, it holds."""
+    one, other, _ = pair(box)
+    told(one, BEFORE, queued_at=1_700_000_000_000)
+    if not apart:
+        both(one, other)
+    told(other, AFTER, queued_at=1_700_000_100_000, **AGENT)
+    for _ in range(2):
+        both(one, other)
+    assert standing(one) == standing(other)
+    statuses, claims = standing(one)
+    assert set(statuses.values()) == {"current"}
+    assert len(claims) == 1
+    assert "unconfirmed, against" in done(one, "recall", "port of the staging database")
+    told(one, AFTER)
+    for _ in range(2):
+        both(one, other)
+    assert standing(one) == standing(other) == ({BEFORE: "superseded", AFTER: "current"}, [])
+    assert export(one) == export(other)
+
+
 def test_nobody_has_to_see_the_other_first(box):
     """Both write before either reads: each settles it alone, and both come to the same."""
     one, other = apart(box)
@@ -214,9 +246,14 @@ def test_bad_folders_and_keys_get_one_line(box):
         assert ran.stderr.count("\n") == 1, ran.stderr
         return ran.stderr
 
-    assert "is not there" in refused(one, "--folder", str(folder))
+    assert f"{folder} does not exist: make it" in refused(one, "--folder", str(folder / "memman"))
+    assert not folder.exists()
     assert "is not synced" in refused(one)
-    folder.mkdir()
+    folder.write_text("")
+    assert f"{folder} is not a folder" in refused(one, "--folder", str(folder))
+    folder.unlink()
+    assert "this is no key" in refused(one, "--folder", str(folder), "--key", "-", input="rubbish\n")
+    assert not folder.exists()
     done(one, "sync", "--folder", str(folder))
     assert "has bundles of another machine" in refused(other, "--folder", str(folder))
     assert "this is no key" in refused(other, "--folder", str(folder), "--key", "-", input="rubbish\n")
@@ -234,6 +271,21 @@ def test_bad_folders_and_keys_get_one_line(box):
     assert "is not writable" in bound.stderr
     assert done(one, "sync", "--off") == "the store is synced no more\n"
     assert "is not synced" in done(one, "sync", "--status")
+
+
+def test_the_folder_is_made_where_its_parent_is_there(box):
+    """It is private; one that a store is synced by already is not made anew, for it may be a disk that is away."""
+    one = machine(box, "one")
+    folder = box.data.parent / "shared" / "memman"
+    folder.parent.mkdir()
+    done(one, "sync", "--folder", str(folder))
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert bundles(folder, one)
+    shutil.rmtree(folder)
+    refused = one.memman("sync", "--folder", str(folder))
+    assert (refused.returncode, refused.stderr.count("\n")) == (74, 1)
+    assert f"the folder {folder} is not there: mount it" in refused.stderr
+    assert not folder.exists()
 
 
 def test_three_machines_agree_whoever_hears_of_what_first(box):

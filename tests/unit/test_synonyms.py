@@ -41,6 +41,7 @@ def test_what_a_word_is_answered_with_exists(word):
         ("init", "`memman install` does it"),
         ("store rm x", "`memman store remove` does it"),
         ("backup add", "`memman backup create` does it"),
+        ("insights review", "`memman review list` does it"),
         ("insights delete x", "there is no verb 'delete' (see"),
         ("xyzzy", "there is no verb 'xyzzy' (see `memman --help`)"),
     ],

@@ -54,11 +54,12 @@ def test_low_trust_retires_nothing_that_people_said(box, source):
     assert memories(box)[0][2] == "superseded"
 
 
-def test_an_agent_that_was_asked_to_remember_retires(box):
-    """What an agent remembers takes the place of what it changes, whoever said that."""
-    drained(box, DEPLOYED)
-    drained(box, MOVED, source="agent", agent="tester")
-    assert memories(box)[0][2] == "superseded"
+def test_an_agent_retires_what_no_person_stands_behind(box):
+    """What an agent remembers takes the place of what agents and pages said, and of nothing its user said."""
+    for whose in ("web", "agent", "user"):
+        drained(box, DEPLOYED.replace("booking", whose), source=whose)
+        drained(box, MOVED.replace("booking", whose), source="agent", agent="tester")
+    assert [status for *_, status in memories(box)][::2] == ["superseded", "superseded", "current"]
 
 
 def test_low_trust_retires_its_like(box):

@@ -240,6 +240,76 @@ def test_an_undo_is_told_by_one_id_wherever_it_is_told(box):
     assert "forgotten" in box.memman("sessions", "show", "s1").stdout
 
 
+def acted(box, session="evil"):
+    """Have an agent in a session forget a memory, report another as wrong, and write a note."""
+    texts = (OLD, "The heron is the mascot of the team.", "The lift is inspected in May.")
+    for text in texts:
+        box.remember(text, session="first", agent="tester")
+    box.drain()
+    uids = dict(box.store("SELECT text, uid FROM memory"))
+    assert box.memman("forget", uids[texts[2]]).returncode == 0  # a person does
+    box.store("UPDATE receipt SET at = at - 9000000")
+    box.store("UPDATE log SET at = at - 9000000")
+    box.environ.update(MEMMAN_AGENT="tester", MEMMAN_SESSION=session)
+    assert box.memman("forget", uids[OLD]).returncode == 0
+    assert box.memman("insights", "feedback", uids[texts[1]], "wrong").returncode == 0
+    for name in ("MEMMAN_AGENT", "MEMMAN_SESSION"):
+        del box.environ[name]
+    return [uids[text] for text in texts]
+
+
+@pytest.mark.parametrize("way", ["--session", "--since"])
+def test_what_a_session_forgot_and_reported_is_undone(box, way):
+    """Without a note of its own; what others forgot stays so, and the undo of that has all as the session left it."""
+    forgotten, reported, others = acted(box)
+    for verb in (("history", forgotten), ("why", forgotten), ("log", "list", "--memory", forgotten)):
+        (line,) = (line for line in box.memman(*verb).stdout.splitlines() if "  forget " in line)
+        assert line.endswith("tester evil"), verb
+    (line,) = (one for one in json.loads(box.memman("log", "list", "--json").stdout) if one["verb"] == "feedback")
+    assert (line["agent"], line["session"]) == ("tester", "evil")
+    left = state(box)
+    report = undone(box, way, {"--session": "evil", "--since": "2h"}[way])
+    became = {one["id"]: one["became"] for one in report["memories"]}
+    assert became == {forgotten: "restored", reported: "no longer reported wrong"}
+    assert dict(box.store("SELECT uid, status FROM memory")) == {
+        forgotten: "current", reported: "current", others: "forgotten",
+    }  # fmt: skip
+    assert box.recall("where does billing run") == [OLD]
+    assert box.store("SELECT kind FROM evidence WHERE kind = 'wrong'") == []
+    assert "nothing to undo" in box.memman("undo", "--session", "evil").stderr
+    undone(box, report["id"])
+    names = ("entity", "mention")  # those of what was only forgotten are kept
+    assert {**state(box), **dict.fromkeys(names)} == {**left, **dict.fromkeys(names)}
+    assert box.recall("where does billing run") == []
+
+
+def test_a_time_since_which_nothing_came_is_told_plainly(box):
+    """In one line, which says that there is nothing to undo."""
+    done = box.memman("undo", "--since", "2h")
+    assert (done.returncode, done.stderr) == (3, "memman: there is nothing to undo since then\n")
+
+
+def test_notes_and_undos_are_named_by_any_beginning_that_names_no_other(box):
+    """Of the whole id or of the eight letters that are shown; one that several begin with is refused in one line."""
+    notes = [box.remember(text, session="s1") for text in (OLD, "The heron is the mascot of the team.")]
+    box.drain()
+    waiting = box.remember("The lift is inspected in May.")
+    for note in (*notes, waiting):
+        for part in (note, note[:-2], note[-8:], note[-8:-3], note[-8:-3].upper()):
+            (shown,) = json.loads(box.memman("insights", "show", part, "--json").stdout)
+            assert note in (shown.get("note"), shown["uid"]), part
+    for part in (notes[0][:-2], notes[0][-8:-3]):
+        for verb in ("why", "history"):
+            assert OLD in box.memman(verb, part).stdout, (verb, part)
+        assert OLD in box.memman("purge", part, "--dry-run").stdout
+    done = box.memman("undo", notes[0][:4], "--dry-run")
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert "ambiguous" in done.stderr
+    report = undone(box, notes[0][-8:-3])
+    for part in (report["id"][:-2], report["id"][-8:-3], report["id"][-8:], report["id"]):
+        assert f"undo {report['id'][-8:]}" in json.loads(box.memman("undo", part, "--dry-run", "--json").stdout)["what"]
+
+
 def test_a_time_to_come_undoes_nothing(box):
     """It is said so in one line."""
     done = box.memman("undo", "--since", "2199-01-01", "--dry-run")

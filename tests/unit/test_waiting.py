@@ -1,9 +1,12 @@
 """Notes that wait to be drained: found by the time they are of, and in a sane place among hits."""
 
+import time
+
 import pytest
 
 from memman.hot.recall_session import _merged
 from tests.support import memories
+from tests.support.hook_calls import context
 
 DAY = 86_400_000
 
@@ -67,3 +70,12 @@ def test_a_note_that_answers_is_first_and_one_that_touches_is_not(box):
     assert "backup" in box.recall(question)[0]
     box.remember("The nightly backup of the billing database runs at three since Monday.")
     assert "three" in box.recall(question)[0]
+
+
+def test_a_note_whose_time_is_over_before_it_is_drained_says_so(box):
+    """Recall labels it like a memory, and no prompt brings it up."""
+    text = "Deploys to production are frozen."
+    box.remember(text, ends_at=time.time_ns() // 1_000_000 - 7_200_000)
+    assert "pending, past its end 2h ago" in box.memman("recall", "are deploys to production frozen").stdout
+    asked = {"session_id": "s", "prompt": "Are deploys to production frozen?"}
+    assert text not in context(box, "user-prompt", "codex", asked)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memman.judge.chain import Chain, gaps
 from memman.judge.heads import BUCKETS, HEADS, PASTED, PERSONAL, SCRIPTS, STEERING, Head, letters, script
 from memman.judge.judge import FOLDER, Judge
 from memman.judge.surroundings import surroundings
@@ -34,7 +35,10 @@ Array = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Lessons:
-    """Texts with a vector and an answer each; `writers` are those of the folder, others only teach."""
+    """Texts with a vector and an answer each; `writers` are those of the folder, others only teach.
+
+    Of passages `messages` has where each message ends, and the gaps in it.
+    """
 
     texts: list[str]
     vectors: Array
@@ -42,6 +46,7 @@ class Lessons:
     writers: npt.NDArray[np.str_]
     languages: npt.NDArray[np.str_]
     asked: npt.NDArray[np.bool_]
+    messages: Sequence[tuple[int, Sequence[int]]] = ()
 
     def of(self, which: npt.NDArray[np.bool_]) -> "Lessons":
         """Return some of them."""
@@ -147,6 +152,9 @@ def unseen(lessons: Lessons, recipe: Recipe) -> Array:
 def head(lessons: Lessons, recipe: Recipe) -> Head:
     """Fit a head to all lessons, its thresholds to what was found unseen, and print both."""
     found = unseen(lessons, recipe)
+    chain = Chain.counted(told for *_, told in _messages(lessons)) if lessons.messages else None
+    for first, last, (_, between) in _messages(lessons) if chain else ():
+        found[first:last] = chain.smoothed(found[first:last], between)
     written = np.array([script(text) if recipe.by_script else "" for text in lessons.texts])
     bars = {name: _bars(lessons, found, recipe, written == name) for name in SCRIPTS}
     for n, share in enumerate(sorted(recipe.wrong)):
@@ -154,7 +162,16 @@ def head(lessons: Lessons, recipe: Recipe) -> Head:
         print(f"  where {share:.1%} of the no are taken for a yes: {_told(lessons, yes)}")
     weights = fitted(Inputs(lessons, recipe), lessons.answers, recipe.penalty)
     width = lessons.vectors.shape[1]
-    return Head(bars, weights[:width] * recipe.gain, weights[width:-1] * recipe.letters, float(weights[-1]))
+    return Head(bars, weights[:width] * recipe.gain, weights[width:-1] * recipe.letters, float(weights[-1]), chain)
+
+
+def _messages(lessons: Lessons) -> Iterator[tuple[int, int, tuple[list[bool], Sequence[int]]]]:
+    """Yield where each message that was asked about begins and ends, and whose its passages are, with their gaps."""
+    first = 0
+    for last, between in lessons.messages:
+        if lessons.asked[first]:
+            yield first, last, ((lessons.answers[first:last] == 1).tolist(), between)
+        first = last
 
 
 def _bars(lessons: Lessons, found: Array, recipe: Recipe, which: npt.NDArray[np.bool_]) -> list[float]:
@@ -205,7 +222,15 @@ def _statements(
 
 def personal(judge: Judge) -> Lessons:
     """Read what tells a person's own wishes from what is about one repository."""
-    return _statements(judge, "personal", (), lambda one: one["scope"] == "personal")
+    folders = (SEEN / name for name in ("scopes", "scopes-b", "scopes-c", "scopes-d"))
+    seen = [
+        (path.stem, path)
+        for folder in folders
+        for path in sorted(folder.glob("*.jsonl"))
+        if "-questions" not in path.name
+    ]
+    # Of what somebody said in two repositories only a wish has a question of its own.
+    return _statements(judge, "personal", seen, lambda one: one.get("scope") == "personal" or "question" in one)
 
 
 def steering(judge: Judge) -> Lessons:
@@ -239,6 +264,10 @@ def pasted(judge: Judge) -> Lessons:
         np.repeat([writer for writer, *_ in rows], times),
         np.repeat([lang for _, lang, *_ in rows], times),
         np.repeat([asked for *_, asked in rows], times),
+        [
+            (int(last), gaps(text, [(start, end) for start, end, _ in found]))
+            for last, (_, _, text, found, _) in zip(np.cumsum(times), rows, strict=True)
+        ],
     )
 
 
@@ -278,9 +307,9 @@ def _own_turns() -> Iterator[tuple[str, str]]:
 
 
 RECIPES = {
-    PERSONAL: Recipe(personal, (0.002, 0.2), 0.05, 1.0, by_script=False),
-    PASTED: Recipe(pasted, (0.05,), 0.3, 2.0, 4.0),
-    STEERING: Recipe(steering, (0.02,), 1.0, 6.0, 6.0),
+    PERSONAL: Recipe(personal, (0.005, 0.2), 0.1, 1.0, 2.0, by_script=False),
+    PASTED: Recipe(pasted, (0.05, 0.2), 0.3, 2.0, 4.0),
+    STEERING: Recipe(steering, (0.005,), 1.0, 6.0, 6.0),
 }
 
 

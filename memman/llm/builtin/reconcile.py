@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memman.judge.judge import Judge, Relation
+from memman.llm.builtin.frames import named_apart
 from memman.llm.builtin.split import extent, sentences
 
 # From these probabilities on a memory is retired, or marked as maybe replaced.
@@ -58,8 +59,13 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
 
 
 def _comparable(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the numbers of the memories that a fact is compared with: code, and what is long, is no statement."""
-    return [n for n in fact["near"] if _short(fact["text"]) and _short(memories[n]["text"])]
+    """Return the numbers of the memories that a fact is compared with, not with what is said of another thing.
+
+    Code, and what is long, is no statement.
+    """
+    said = fact["text"]
+    near = [n for n in fact["near"] if _short(said) and _short(memories[n]["text"])]
+    return [n for n in near if not named_apart(memories[n]["text"], said)]
 
 
 def _short(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from memman.model.errors import BadConfig
+from memman.model.errors import NotSetUp
 
 if find_spec("psycopg") is None:
-    raise BadConfig("stores on a server need the Postgres driver: pip install 'memman[postgres]'")
+    raise NotSetUp("stores on a server need the Postgres driver: pip install 'memman[postgres]'")

@@ -81,6 +81,7 @@ _NAMING = {
     ),
     "link": ("src", "dst"),
     "memory": ("id",),
+    **dict.fromkeys(("log", "meta"), ("about",)),
 }
 
 

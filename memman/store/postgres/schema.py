@@ -68,6 +68,19 @@ BEGIN
     NEW.author := OLD.author;
     RETURN NEW;
 END $$;
+CREATE FUNCTION memman.keep_seen() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    NEW.visibility := OLD.visibility;
+    RETURN NEW;
+END $$;
+CREATE FUNCTION memman.leave_line() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    NEW.visibility := OLD.visibility;
+    IF NEW.visibility = 'private' THEN
+        NEW.author := current_user;
+    END IF;
+    RETURN NEW;
+END $$;
 CREATE FUNCTION memman.sign() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NEW.author = '' OR NEW.author <> current_user AND NOT memman.is_member(current_user, NEW.store, '{own}') THEN
@@ -229,8 +242,11 @@ CREATE TABLE memman.link(
     dst bigint NOT NULL,
     weight bigint NOT NULL,
     detail text NOT NULL,
-    PRIMARY KEY (store, src, kind, dst)
+    PRIMARY KEY (store, src, kind, dst),
+    FOREIGN KEY (store, src) REFERENCES memman.authorship(store, memory) ON DELETE CASCADE,
+    FOREIGN KEY (store, dst) REFERENCES memman.authorship(store, memory) ON DELETE CASCADE
 ) PARTITION BY HASH (store);
+CREATE INDEX link_back ON memman.link(store, dst);
 CREATE TABLE memman.rule(
     store bigint NOT NULL,
     id bigint NOT NULL,
@@ -256,6 +272,7 @@ CREATE TABLE memman.meta(
     store bigint NOT NULL,
     key text NOT NULL,
     value text NOT NULL,
+    about bigint,
     author text NOT NULL DEFAULT current_user,
     visibility text NOT NULL CHECK (visibility IN ('private', 'shared')),
     PRIMARY KEY (store, key)
@@ -269,6 +286,7 @@ CREATE TABLE memman.log(
     note text NOT NULL,
     before text,
     after text,
+    about bigint,
     author text NOT NULL DEFAULT current_user,
     visibility text NOT NULL CHECK (visibility IN ('private', 'shared')),
     PRIMARY KEY (store, id)
@@ -314,9 +332,12 @@ _MINE = "visibility = 'shared' OR author = current_user"
 # A look into the index for each row: without OFFSET the planner may read the authorship of the whole store instead, for
 # each page of rows again.
 _VISIBLE = "EXISTS (SELECT FROM memman.authorship a WHERE a.store = {0}.store AND a.memory = {0}.{1} OFFSET 0)"
+# What is about a memory goes with it, whoever wrote the row.
+_ABOUT = "CASE WHEN about IS NULL THEN {mine} ELSE {visible} END"
 # Which rows of its own store a member sees; '' for all.
 _SEEN = {
-    **dict.fromkeys(("authorship", "receipt", "rule", "meta", "log"), _MINE),
+    **dict.fromkeys(("authorship", "receipt", "rule"), _MINE),
+    **{name: _ABOUT.format(mine=_MINE, visible=_VISIBLE.format(name, "about")) for name in ("meta", "log")},
     "memory": _VISIBLE.format("memory", "id"),
     **{
         name: _VISIBLE.format(name, "memory")
@@ -331,9 +352,14 @@ _READING, _WRITING = (
     f"(SELECT memman.chosen(current_user, '{these}'))" for these in ("{read,write,own}", "{write,own}")
 )
 # Who wrote a row nobody changes; of a memory whoever owns the store says it, which may move here with its authors.
+# Purging what others wrote changes for nobody whether they see what is left of it.
 _SIGNED = """
 CREATE TRIGGER signed BEFORE INSERT ON memman.authorship FOR EACH ROW EXECUTE FUNCTION memman.sign();
 CREATE TRIGGER kept BEFORE UPDATE ON memman.authorship FOR EACH ROW EXECUTE FUNCTION memman.keep_word();
+CREATE TRIGGER left_seen BEFORE UPDATE ON memman.receipt FOR EACH ROW WHEN (OLD.author <> current_user)
+    EXECUTE FUNCTION memman.keep_seen();
+CREATE TRIGGER left_seen BEFORE UPDATE ON memman.log FOR EACH ROW WHEN (OLD.about IS NOT NULL AND NEW.about IS NULL)
+    EXECUTE FUNCTION memman.leave_line();
 """ + "".join(
     f"CREATE TRIGGER kept BEFORE UPDATE OF author ON memman.{name} FOR EACH ROW"
     " EXECUTE FUNCTION memman.keep_author();\n"

@@ -1,22 +1,32 @@
 """A connection to a server, and what it says in memman's words."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 import psycopg
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
-from memman.model.errors import BadConfig, Busy, MemmanError, NewerSchema, NoServer, ServerRefused
-from memman.store.postgres.roles import GRANTS, OWNER, ROLES
+from memman.model.errors import Busy, MemmanError, NewerSchema, NoServer, NotSetUp, ServerRefused
+from memman.store.postgres.address import parsed, shown
+from memman.store.postgres.patient import Patient
+from memman.store.postgres.roles import GRANTS, OWNER, READER, ROLES, WRITER
 from memman.store.postgres.schema import STEPS, VERSION
 
-# Seconds until a server counts as out of reach.
-CONNECT_S = 5
-Connection = psycopg.Connection[tuple[Any, ...]]
+# Seconds of silence after which a server counts as out of reach; where all of a store is read or written at one time.
+SILENCE_S = 20.0
+UNHURRIED_S = 3600.0
+# What the address says of these holds before it. Seconds until a connection is there, or is known to be dead.
+_PARAMETERS = {
+    "application_name": "memman",
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 20_000,  # milliseconds
+}
+Connection = Patient
 _KNOWN = "SELECT {}, current_user::text, rolsuper OR rolbypassrls FROM {}pg_roles WHERE rolname = current_user"
 # Whether we may make tables as their owner: one row where there is that role, with the right to make a schema.
 _MAY_BE_OWNER = """
@@ -41,18 +51,17 @@ class Known:
 
 
 class Server:
-    """One server, connected to when it is first needed."""
+    """One server, connected to when it is first needed; what it may be silent for, in seconds, is for its user."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, silence_s: float | None = None) -> None:
         self.parameters = parsed(dsn)
+        self.silence_s = SILENCE_S if silence_s is None else silence_s
         self._db: Connection | None = None
         self._known: Known | None = None
 
     def __str__(self) -> str:
         """Name the server as far as everybody may know it."""
-        said = self.parameters
-        host = said.get("host") or said.get("hostaddr") or "this machine"
-        return f"{host}{':' + str(said['port']) if said.get('port') else ''}/{said.get('dbname') or ''}".rstrip("/")
+        return shown(self.parameters)
 
     @property
     def db(self) -> Connection:
@@ -60,11 +69,10 @@ class Server:
         if self._db is None or self._db.closed:
             self._known = None
             with self.translated():
-                self._db = psycopg.connect(
-                    **{"connect_timeout": CONNECT_S, "application_name": "memman", **self.parameters},
-                    autocommit=True,
-                    prepare_threshold=None,
+                self._db = Connection.connect(
+                    **{**_PARAMETERS, **self.parameters}, autocommit=True, prepare_threshold=None
                 )
+            self._db.silence_s = self.silence_s
         return self._db
 
     @property
@@ -88,6 +96,10 @@ class Server:
     def check(self) -> None:
         """Raise NewerSchema or ServerRefused where the server has not the tables that this memman knows."""
         check_version(self, self.known.version)
+
+    def cause(self, error: MemmanError) -> str:
+        """Say why it cannot be asked, without where it is and what the driver says."""
+        return str(error).partition(" (")[0].replace(f"the server {self}", "the server of this store")
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -181,14 +193,15 @@ def check_version(server: Server, version: int) -> None:
         raise ServerRefused(f"the server {server} {has}: its owner runs `memman server upgrade`")
 
 
-def parsed(dsn: str) -> Mapping[str, Any]:
-    """Read a server's address. Raises BadConfig, without telling what it holds."""
-    try:
-        return conninfo_to_dict(dsn)
-    except psycopg.Error as error:
-        raise BadConfig("this is no address of a Postgres server: write postgresql://user@host/database") from error
-
-
+# What the driver says of an address before it looks for the server.
+_UNUSABLE = (
+    "invalid integer value",
+    "invalid port number",
+    ' value: "',
+    "port numbers to",
+    "definition of service",
+    "bad value for",
+)
 # What the driver says where it cannot connect -> what that means.
 _CONNECTING = (
     ("password authentication failed", ServerRefused, "does not accept the password"),
@@ -198,6 +211,7 @@ _CONNECTING = (
     ("does not support SSL", ServerRefused, "does not offer TLS, which the address asks for"),
     ("SSL", ServerRefused, "and this machine do not agree on TLS"),
     ("does not exist", ServerRefused, "has no such role or database"),
+    *((words, NotSetUp, "has an address here that cannot be used") for words in _UNUSABLE),
 )
 _Kinds = type[psycopg.Error] | tuple[type[psycopg.Error], ...]
 _KINDS: tuple[tuple[_Kinds, type[MemmanError], str], ...] = (
@@ -222,9 +236,17 @@ _KINDS: tuple[tuple[_Kinds, type[MemmanError], str], ...] = (
 def translated(error: psycopg.Error, server: Server) -> MemmanError:
     """Turn an error of the driver into memman's own; in one line, and without the password."""
     said = (str(error).strip() or type(error).__name__).splitlines()[0]
-    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+    if isinstance(error, psycopg.OperationalError | psycopg.ProgrammingError) and error.sqlstate is None:
         for words, becomes, says in _CONNECTING:
             if words in str(error):
                 return becomes(f"the server {server} {says} ({said})")
     made, says = next((made, says) for kind, made, says in _KINDS if isinstance(error, kind))
+    if _ungranted(error):
+        says += f": its administrator runs `GRANT {WRITER} TO` the role, or {READER} where it is only to read"
     return made(f"the server {server} {says} ({said})")
+
+
+def _ungranted(error: psycopg.Error) -> bool:
+    """Whether a role is a member of no role of memman's, or of the reader and is to make a store."""
+    said = str(error)
+    return isinstance(error, psycopg.errors.InsufficientPrivilege) and ("schema memman" in said or "make_store" in said)

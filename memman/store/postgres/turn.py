@@ -73,6 +73,7 @@ def begin(server: Server, db: Connection, store: int, after: Position) -> Turn:
             _said("SELECT (SELECT max(number) FROM memman.version)"),
             _said("SELECT seq, numbers FROM memman.store WHERE id = %s FOR UPDATE", store),
             _feed(store, after),
+            waits_s=WAIT_MS / 1000,
         )
     except InsufficientPrivilege as error:
         raise ServerRefused(_only_read(server)) from error
@@ -122,16 +123,18 @@ def push(
 ) -> None:
     """Write what the groups of each table are now, and that they changed in the turn `seq`; and end the turn.
 
-    `before` has the last numbers that rows were given before it, `numbers` now.
+    `before` has the last numbers that rows were given before it, `numbers` now. Who wrote a memory goes last: as long
+    as that is there, who changes what is left of it may see it.
     """
     last = before.get("memory", 0)
-    removed = (_remove(store, TABLES[name], *changed[name], last) for name in reversed(TABLES) if name in changed)
+    *removed, unsigned = (_remove(store, TABLES[name], *changed.get(name, ((), ())), last) for name in reversed(TABLES))
     stored = (_put(store, TABLES[name], changed[name][1]) for name in TABLES if name in changed and changed[name][1])
     feed = [(name, str(group)) for name, (groups, _) in changed.items() for group in groups]
     batch(
         db,
         *filter(None, removed),
         *stored,
+        *filter(None, (unsigned,)),
         _said(
             "INSERT INTO memman.change(store, seq, name, part) SELECT %s, %s, * FROM unnest(%s::text[], %s::text[])"
             " ON CONFLICT (store, name, part) DO UPDATE SET seq = excluded.seq",
@@ -144,10 +147,15 @@ def push(
     )
 
 
-def batch(db: Connection, *statements: Statement) -> list[list[Any]]:
-    """Send statements in one message, and return the rows of those that have any to give."""
+def batch(db: Connection, *statements: Statement, waits_s: float = 0) -> list[list[Any]]:
+    """Send statements in one message, and return the rows of those that have any to give.
+
+    They may have to wait for others for `waits_s` seconds.
+    """
     with ClientCursor(db) as cursor:
-        cursor.execute(";\n".join(cursor.mogrify(query, values) for query, values in statements).encode())
+        message = ";\n".join(cursor.mogrify(query, values) for query, values in statements).encode()
+        with db.bearing(len(message), waits_s):
+            cursor.execute(message)
         found = []
         while True:
             if cursor.description:

@@ -44,6 +44,11 @@ def counts(db: Connection, store: int) -> dict[str, int]:
     return {name: int(_run(db, count, name, store).fetchone()[0]) for name in TABLES}
 
 
+def there(db: Connection, store: int) -> bool:
+    """Whether the server has a store that we are a member of."""
+    return db.execute("SELECT 1 FROM memman.store WHERE id = %s", (store,)).fetchone() is not None
+
+
 def others(db: Connection, store: int) -> int:
     """Count the members of a store beside us."""
     found = db.execute("SELECT count(*) FROM memman.member WHERE store = %s AND role <> current_user", (store,))

@@ -89,10 +89,11 @@ def _vectors_of(db: apsw.Connection, embedders: Sequence[int]) -> set[int]:
 
 
 def _drop_memories(db: apsw.Connection, groups: Sequence[int], rows: Sequence[Row]) -> None:
-    """Delete the memories that are no more, out of the text index too."""
+    """Delete the memories that are no more, out of the text index too, and edges to them that only we saw."""
     kept = {row[0] for row in rows}
     gone = id_list(memory for memory in groups if memory not in kept)
     db.execute(f"DELETE FROM fts WHERE rowid {LISTED}", (gone,))
+    db.execute(f"DELETE FROM link WHERE src {LISTED} OR dst {LISTED}", (gone, gone))
     db.execute(f"DELETE FROM memory WHERE id {LISTED}", (gone,))
 
 

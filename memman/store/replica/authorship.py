@@ -1,5 +1,6 @@
 """Who wrote each memory of a replica, who sees it, and who retired it: filled in for what a transaction changed."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import apsw
@@ -7,7 +8,7 @@ import apsw
 from memman.sqlite import LISTED, id_list
 from memman.store.replica.capture import Groups
 from memman.store.sqlite.authorship import DEFAULT, role
-from memman.store.tables import BESIDE
+from memman.store.tables import BESIDE, CHANGED_BY, LINES_LEFT
 
 _CHANGED = "memory IN (SELECT value FROM json_each(:ids))"
 _RETIRED = "(SELECT status FROM memory WHERE id = memory) IN ('superseded', 'forgotten')"
@@ -47,11 +48,18 @@ def unsign_ours(db: apsw.Connection) -> None:
 def told(db: apsw.Connection, changed: Groups) -> dict[str, list[Any]]:
     """Return what is to be sent: with a memory whose visibility may have changed all that is said of it.
 
-    Others get it whole, or lose the whole of it.
+    Others get it whole, or lose the whole of it; of one that was there before, with the receipts that tell of it.
     """
     sent = {name: list(groups) for name, groups in changed.items()}
-    ids = id_list(sent.get("authorship", ()))
-    for name, sql in BESIDE.items() if "authorship" in sent else ():
-        more: Any = db.execute(sql, (ids,) * sql.count(LISTED))
-        sent[name] = list(dict.fromkeys((*sent.get(name, ()), *(group for (group,) in more))))
+    signed = sent.get("authorship", ())
+    for name, sql in BESIDE.items() if signed else ():
+        _add(db, sent, name, sql, signed)
+    _add(db, sent, "log", LINES_LEFT, changed.get("log", ()))
+    if before := set(signed).difference(changed.get("memory", ())):
+        _add(db, sent, "receipt", CHANGED_BY, before)
     return {name: groups for name, groups in sent.items() if groups}
+
+
+def _add(db: apsw.Connection, sent: dict[str, list[Any]], name: str, sql: str, ids: Iterable[int]) -> None:
+    more: Any = db.execute(sql, (id_list(ids),) * sql.count(LISTED))
+    sent[name] = list(dict.fromkeys((*sent.get(name, ()), *(group for (group,) in more))))

@@ -102,6 +102,8 @@ def remove(store: ReplicaStore) -> None:
     """Delete the store on its server, where it still is. Raises ServerRefused where others are members of it."""
     number = store.number
     with store.server.transaction() as db:
+        if not whole.there(db, number):  # a former call was killed once it was deleted
+            return
         if others := whole.others(db, number):
             raise ServerRefused(f"{others} others are members of the store on {store.server}: it stays there")
         _turn(store, db, number)

@@ -1,6 +1,7 @@
 """What a replica knows of itself, in settings of its own that no other host sees."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,11 +9,13 @@ import apsw
 
 from memman.model.errors import ServerRefused
 from memman.model.vocabulary import CONNECTED, OTHERS, OWN
+from memman.store.sqlite.traces import Gone
 
 if TYPE_CHECKING:
     from memman.store.postgres.server import Server
 
 _AT, _STORE, _MOVE, _LEAVING, _DROPPED = OWN + "at", CONNECTED, OWN + "move", OWN + "leaving", OWN + "dropped"
+_GONE = OWN + "gone"
 # The number of a turn, and the table and the group in it.
 Position = tuple[int, str, str]
 # As the table of a position: the whole of a turn has been seen. Sorts behind the names of all tables.
@@ -58,7 +61,7 @@ def same_store(db: apsw.Connection, server: "Server", called: str) -> int:
         raise ServerRefused(f"{called} is connected to no store yet: run `memman store connect`")
     identity, number = known
     if identity != server.id():
-        raise ServerRefused(f"{server} is not the server that {called} is a replica of")
+        raise ServerRefused(f"the server {server} is not the server that {called} is a replica of")
     return number
 
 
@@ -122,6 +125,21 @@ def dropped(db: apsw.Connection) -> bool:
 def wiped(db: apsw.Connection) -> None:
     """Take note that somebody sees to it that those bytes go."""
     db.execute("DELETE FROM meta WHERE key = ?", (_DROPPED,))
+
+
+def lose(db: apsw.Connection, lost: Mapping[int, Gone]) -> None:
+    """Take note of memories that others took from us, of which rows that only we see may say something yet."""
+    _say(db, _GONE, json.dumps([*map(list, ({**gone(db), **lost}).items())]))
+
+
+def gone(db: apsw.Connection) -> dict[int, Gone]:
+    """Return, by their rows, the memories that others took from us since `settled`."""
+    return {memory: Gone(*one) for memory, one in json.loads(_said(db, _GONE) or "[]")}
+
+
+def settled(db: apsw.Connection) -> None:
+    """Take note that nothing here says anything of those."""
+    db.execute("DELETE FROM meta WHERE key = ?", (_GONE,))
 
 
 def forget(db: apsw.Connection) -> None:

@@ -2,26 +2,33 @@
 
 A file beside the store, so that recall can tell without a question to anybody: Unix milliseconds, 0 for never; `ok`,
 `away`, or `filling` while it is brought here for the first time; and what we may do on the server, where that is known.
+Its second line says what keeps the server from being asked.
 """
 
 import os
 import time
 
 from memman.config.places import reach_path, text_at, write_file
-from memman.model.text import duration
+from memman.model.text import duration, plain
 
 # Seconds for which a replica counts as up to date.
 FRESH = 50
 _DIGITS = 13
 OK, AWAY, FILLING = "ok", "away", "filling"
+_AWAY = "the server of this store is out of reach"
 # What we may do where we may not write: the store is for us to read, or its server is a copy of another.
 READ, COPY = "read", "copy"
 
 
 def state(path: str) -> "tuple[int, str]":
     """Return when the replica at `path` last was what its server had, and how it is: 0 and '' where it is none."""
-    at, how, _ = _read(path)
+    at, how, _, _ = _read(path)
     return at, how
+
+
+def cause(path: str) -> str:
+    """Return what keeps the server of the replica at `path` from being asked, '' where nothing does."""
+    return _read(path)[3]
 
 
 def last(path: str) -> "int | None":
@@ -41,20 +48,20 @@ def only_read(path: str) -> bool:
 
 
 def stale(path: str) -> bool:
-    """Whether the store at `path` is a replica, and it is some time since it was brought up to date."""
+    """Whether the store at `path` is a replica, and it is some time since it was brought up to date, or that failed."""
     at, how = state(path)
-    return bool(how) and not 0 <= time.time() - at / 1000 < FRESH
+    return bool(how) and (how == AWAY or not 0 <= time.time() - at / 1000 < FRESH)
 
 
 def told(path: str, now: "int | None" = None) -> str:
     """Say what whoever reads the replica at `path` must know of it, '' for nothing: how old it is `now`, or of when."""
-    at, how = state(path)
+    at, how, _, why = _read(path)
     if how == FILLING:
         return "this store is still being filled from its server: there is more to come"
     if how == AWAY:
         then = time.strftime("at %Y-%m-%d %H:%M", time.localtime(at // 1000))
         old = then if now is None else f"{duration(max(0, now - at) / 1000)} ago"
-        return f"the server of this store is out of reach: this is what it had {old}"
+        return f"{why.partition(': ')[0]}: this is what it had {old}"
     return ""
 
 
@@ -68,11 +75,11 @@ def reached(path: str, at: int, may: str) -> None:
     _write(path, at, OK, may)
 
 
-def missed(path: str) -> None:
-    """Take note that its server is out of reach."""
-    at, how, may = _read(path)
-    if how == OK:
-        _write(path, at, AWAY, may)
+def missed(path: str, why: str = _AWAY) -> None:
+    """Take note that its server cannot be asked, and `why`, in one line for everybody."""
+    at, how, may, before = _read(path)
+    if how and (how == OK or why != before):
+        _write(path, at, FILLING if how == FILLING else AWAY, may, why)
 
 
 def forget(path: str) -> None:
@@ -83,10 +90,11 @@ def forget(path: str) -> None:
         return
 
 
-def _read(path: str) -> "tuple[int, str, str]":
-    at, how, may = (*text_at(reach_path(path)).split(), "", "", "")[:3]
-    return (int(at) if at.isdecimal() and len(at) <= _DIGITS else 0), how, may
+def _read(path: str) -> "tuple[int, str, str, str]":
+    state, _, why = text_at(reach_path(path)).partition("\n")
+    at, how, may = (*state.split(), "", "", "")[:3]
+    return (int(at) if at.isdecimal() and len(at) <= _DIGITS else 0), how, may, plain(why) or _AWAY * (how == AWAY)
 
 
-def _write(path: str, at: int, how: str, may: str = "") -> None:
-    write_file(reach_path(path), f"{at} {how} {may}".rstrip() + "\n")
+def _write(path: str, at: int, how: str, may: str = "", why: str = "") -> None:
+    write_file(reach_path(path), f"{at} {how} {may}".rstrip() + "\n" + (f"{plain(why)}\n" if why else ""))

@@ -7,21 +7,23 @@ from typing import Any, Self
 
 from memman.clock import now_ms
 from memman.config.buried import bury_texts
-from memman.config.env import own
 from memman.config.filesystem import ensure_safe_folder, refuse_shared
 from memman.config.places import store_path
 from memman.config.tombstones import bury
-from memman.model.errors import NewerSchema, NoServer, ServerRefused
+from memman.model.errors import NewerSchema, NoServer, NotSetUp, ServerRefused
 from memman.sqlite import LISTED, Transaction, TranslatedErrors, id_list
-from memman.store.opening import DSN
+from memman.store.opening import address
 from memman.store.postgres import turn
 from memman.store.postgres.server import Connection, Server
 from memman.store.postgres.turn import Feed, Turn
 from memman.store.replica import authorship, position, reach
 from memman.store.replica.apply import apply
 from memman.store.replica.capture import Groups, captured, listed
+from memman.store.replica.detached import refuse_unaddressed
+from memman.store.sqlite import traces
 from memman.store.sqlite.purge import forget_samples
 from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.traces import Gone
 from memman.store.tables import TABLES
 
 # Tables whose rows get numbers that are never given again.
@@ -49,8 +51,9 @@ class ReplicaStore(SqliteStore):
 
     @classmethod
     def at(cls, data: str, path: str, name: str) -> Self:
-        """Open another replica of what the store `name` is one of, at `path`."""
-        return cls(data, path, Server(own(data, name)[DSN]))
+        """Open another replica of what the store `name` is one of, at `path`. Raises NotSetUp."""
+        refuse_unaddressed(data, name)
+        return cls(data, path, Server(address(data, name)))
 
     def connect(self, name: str, *, make: bool) -> None:
         """Make this a replica of the store `name`. Raises NoServer and ServerRefused."""
@@ -91,9 +94,10 @@ class ReplicaStore(SqliteStore):
 
     def check_writing(self) -> None:
         """Raise ServerRefused where the server lets us only read, and NoServer where it is out of reach."""
-        number = self.number
-        with self.server.transaction() as db:
-            may = turn.look(self.server, db, number, position.END).may
+        with self._reached():
+            number = self.number
+            with self.server.transaction() as db:
+                may = turn.look(self.server, db, number, position.END).may
         why = _READ_ONLY.get(may)
         if why:
             raise ServerRefused(why.format(self.server))
@@ -102,9 +106,10 @@ class ReplicaStore(SqliteStore):
     def _reached(self) -> Iterator[None]:
         """Take note where the server does not answer, or not as it should."""
         try:
-            yield
-        except (NoServer, ServerRefused, NewerSchema):
-            reach.missed(self.path)
+            with self.server.translated():
+                yield
+        except (NoServer, ServerRefused, NewerSchema, NotSetUp) as error:
+            reach.missed(self.path, self.server.cause(error))
             raise
 
     @contextmanager
@@ -127,7 +132,9 @@ class ReplicaStore(SqliteStore):
                     groups = authorship.told(self.db, changed())
                     position.move(self.db, (held.seq + 1, position.WHOLE, ""))
                     numbers = self._numbers(held.numbers)
-                    turn.push(db, number, held.seq + 1, self._rows(groups), numbers, held.numbers)
+                    rows = self._rows(groups)
+                    with self._reached():
+                        turn.push(db, number, held.seq + 1, rows, numbers, held.numbers)
                 else:
                     db.execute("COMMIT")
 
@@ -174,22 +181,33 @@ class ReplicaStore(SqliteStore):
         self.reader.forget_partitions()
         return sum(len(groups) for groups, _ in found.values())
 
-    def _going(self, found: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:
-        """Return, by uid, note, text and summary of the memories here that the server has not."""
+    def _going(self, found: Mapping[str, Any]) -> dict[int, tuple[Any, ...]]:
+        """Return, by row, uid, successor, note, text and summary of the memories here that the server has not."""
         groups, rows = found.get("memory", ((), ()))
         gone = id_list(set(groups) - {row[0] for row in rows})
-        sql = f"SELECT uid, note, text, summary FROM memory WHERE id {LISTED} ORDER BY id"
-        return {uid: (note, text, summary) for uid, note, text, summary in self.db.execute(sql, (gone,))}
+        sql = f"SELECT id, uid, superseded_by, note, text, summary FROM memory WHERE id {LISTED} ORDER BY id"
+        return {memory: row for memory, *row in self.db.execute(sql, (gone,))}
 
-    def _bury(self, gone: Mapping[str, tuple[str, str, str]]) -> None:
-        """Keep what others purged from coming back on this machine; the bytes in the file go with the next drain."""
+    def _bury(self, gone: Mapping[int, tuple[Any, ...]]) -> None:
+        """Keep what others purged from coming back on this machine, and take note of what is gone.
+
+        The next drain sees to the bytes in the file, and to what is said of it in rows that only we see.
+        """
         sql = f"SELECT DISTINCT memory FROM log WHERE verb = 'purge' AND memory {LISTED}"
-        purged = [uid for (uid,) in self.db.execute(sql, (json.dumps([*gone]),))]
-        if purged:
-            bury_texts(self.data, [said for uid in purged for said in gone[uid][1:]])
-            bury(self.data, [(gone[uid][0], uid) for uid in purged], now_ms())
+        uids = {uid for (uid,) in self.db.execute(sql, (json.dumps([row[0] for row in gone.values()]),))}
+        if purged := [row for row in gone.values() if row[0] in uids]:
+            bury_texts(self.data, [said for *_, text, summary in purged for said in (text, summary)])
+            bury(self.data, [(note, uid) for uid, _, note, *_ in purged], now_ms())
         forget_samples(self.db)
         position.drop(self.db)
+        position.lose(self.db, {memory: Gone(row[0], row[1], row[0] in uids) for memory, row in gone.items()})
+
+    def settle(self) -> None:
+        """Take out of rows that only we see what they say of memories that others took from us."""
+        if position.gone(self.db) and reach.may(self.path) not in _READ_ONLY:
+            with self.unit() as unit:
+                traces.settle(unit.db, position.gone(unit.db))
+                position.settled(unit.db)
 
     def number_rows(self, numbers: Mapping[str, int]) -> None:
         """Have new rows get numbers that no host has given."""

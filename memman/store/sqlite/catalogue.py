@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,7 +14,7 @@ from memman.model.names import expression, mentions
 from memman.model.records import Scope
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
-from memman.store import MemoryRow
+from memman.store import MemoryRow, outlasts
 from memman.store.filters import Filters
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import SqliteReader
@@ -35,6 +35,19 @@ _TALLIES = {
 _MOST_MENTIONS = 10_000
 # A chain longer than this is shown in part.
 _LONGEST_CHAIN = 200
+# The memories of notes that a beginning names, by the index of shown digits and by that of receipts.
+_NOTED = (
+    "SELECT id FROM memory WHERE substr(note, -8) >= ?1 AND substr(note, -8) < ?2 UNION"
+    " SELECT m.id FROM receipt r JOIN memory m ON substr(m.note, -8) = substr(r.note, -8) AND m.note = r.note"
+    " WHERE r.note >= ?1 AND r.note < ?2 ORDER BY 1 LIMIT ?3"
+)
+_MOST_NAMED = 1000
+# What a person, or `gc`, put out of recall as least worth keeping: a status only as it is listed.
+ARCHIVED = "archived"
+_ARCHIVED = (
+    "'archive' = (SELECT verb FROM log WHERE log.memory = memory.uid AND verb IN ('forget', 'archive')"
+    " ORDER BY id DESC LIMIT 1)"
+)
 
 
 def _log_record(row: Sequence[Any]) -> dict[str, Any]:
@@ -68,10 +81,13 @@ class Catalogue:
         return dict(self.reader.db.execute(_TALLIES[what]))
 
     def listed(self, *, category: str | None, source: str | None, status: str, limit: int) -> list[dict[str, Any]]:
-        """Return memories, newest first; `status` 'all' means every one."""
-        asked = (("category", category), ("source", source), ("status", None if status == "all" else status))
+        """Return memories, newest first; `status` 'all' means every one, ARCHIVED those forgotten for their worth."""
+        stands = {"all": None, ARCHIVED: "forgotten"}.get(status, status)
+        asked = (("category", category), ("source", source), ("status", stands))
         said = [(name, value) for name, value in asked if value is not None]
-        where = " AND ".join(f"{name} = ?" for name, _ in said) or "1"
+        where = (
+            " AND ".join([*(f"{name} = ?" for name, _ in said), *([_ARCHIVED] if status == ARCHIVED else [])]) or "1"
+        )
         values = (*(value for _, value in said), limit)
         return self._memories(f"{_MEMORY} WHERE {where} ORDER BY id DESC LIMIT ?", values)
 
@@ -94,8 +110,13 @@ class Catalogue:
         return memory not in self.reader.sound_rows([memory])
 
     def named(self, part: str) -> list[tuple[int, str, str]]:
-        """Return (row, uid, note) of memories whose uid begins with `part`, or whose note it names."""
-        rows = self.reader.rows(memory for memory, _ in self.reader.found(part))
+        """Return (row, uid, note) of memories whose uid begins with `part`, or whose note it names.
+
+        A note is named by how its id begins, or the digits of it that are shown; and by its last eight digits or more.
+        """
+        values = (part, part[:-1] + chr(ord(part[-1]) + 1), _MOST_NAMED)
+        noted = [memory for (memory,) in self.reader.db.execute(_NOTED, values)]
+        rows = self.reader.rows([*(memory for memory, _ in self.reader.found(part)), *noted])
         return [(row.id, row.uid, row.note) for row in rows.values()]
 
     def receipt(self, note: str) -> dict[str, Any] | None:
@@ -121,7 +142,29 @@ class Catalogue:
         )
 
     def doubtful(self) -> dict[int, int]:
-        """Return the memories in force that are maybe replaced, newest first, each with what by."""
+        """Return the memories in force that are maybe replaced, newest first, each with what by.
+
+        What only stands behind another for a while is none of them, unless nobody but an agent has said that one.
+        """
+        behind = self.behind()
+        guesses = self.reader.unconfirmed(behind.values())
+        return {old: new for old, new in self._marked().items() if old not in behind or new in guesses}
+
+    def behind(self) -> dict[int, int]:
+        """Return the memories in force that stand behind what holds only for a while, and less long than they."""
+        found = self._marked()
+        ends = self.reader.ends({*found, *found.values()})
+        return {old: new for old, new in found.items() if outlasts(ends.get(old), ends.get(new))}
+
+    def pairs(self) -> set[tuple[int, int]]:
+        """Return (older, newer) of all that was ever marked so and still is, also by what has ended since."""
+        sql = (
+            "SELECT m.id, n.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?) JOIN memory n"
+            " ON n.uid = meta.value WHERE meta.key GLOB ?"
+        )
+        return set(self.reader.db.execute(sql, (len(MAYBE) + 1, MAYBE + "*")))
+
+    def _marked(self) -> dict[int, int]:
         sql = (
             "SELECT m.uid, m.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?)"
             " WHERE meta.key GLOB ? AND m.status = 'current' ORDER BY m.id DESC"
@@ -200,20 +243,23 @@ class Catalogue:
         And whether only an agent has said it.
         """
         scopes = self.reader.scope_of(row.id for row in rows)
-        ends, changed = self._freshness([row.id for row in rows])
+        fresh = freshness(self.reader, (row.id for row in rows))
         unconfirmed = self.reader.unconfirmed(row.id for row in rows)
         lists = ("entities", "keywords")
         return [
             row.record()
             | {name: json.loads(getattr(row, name)) for name in lists}
             | {"scope": label(*scopes[row.id]) if row.id in scopes else "", "unconfirmed": row.id in unconfirmed}
-            | {"ends_at": ends.get(row.id), "file_changed_at": changed.get(row.id)}
+            | fresh[row.id]
             for row in rows
         ]
 
-    def _freshness(self, ids: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
-        """Return until when memories hold, and since when a file that they name differs, of those where it does."""
-        return self.reader.ends(ids), self.reader.changed_files(ids, now_ms())
+
+def freshness(reader: SqliteReader, ids: Iterable[int]) -> dict[int, dict[str, int | None]]:
+    """Return until when each memory holds, and since when a file that it names differs; None where nothing is known."""
+    ids = list(ids)
+    ends, changed = reader.ends(ids), reader.changed_files(ids, now_ms())
+    return {row: {"ends_at": ends.get(row), "file_changed_at": changed.get(row)} for row in ids}
 
 
 def _empty() -> SqliteReader:

@@ -13,7 +13,7 @@ import apsw
 from memman.model.records import Note
 from memman.model.vocabulary import HELD, PROTECTED, REPLACED
 from memman.sqlite import LISTED, id_list
-from memman.store.sqlite.seal import reseal
+from memman.store.sqlite import claims, rules, traces
 from memman.store.sqlite.unit import SqliteUnit
 
 OUTCOME = "purged"
@@ -32,10 +32,14 @@ def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
     db, ids = unit.db, id_list(memories)
     gone: list[Any] = db.execute(f"SELECT id, uid, note FROM memory WHERE id {LISTED} ORDER BY id", (ids,)).fetchall()
     for memory, uid, note in gone:
-        _pass_on(db, memory)
+        traces.pass_on(db, memory, db.execute("SELECT superseded_by FROM memory WHERE id = ?", (memory,)).get)
         unit.undoubt(uid)
+        claims.forget(db, uid)
         _drop_settings(db, memory, uid, note)
-    _clear_log(db, ids)
+    db.execute(
+        f"UPDATE log SET before = NULL, after = NULL WHERE memory IN (SELECT uid FROM memory WHERE id {LISTED})", (ids,)
+    )
+    traces.clear_log(db, {memory: uid for memory, uid, _ in gone})
     db.execute(
         "UPDATE entity SET count = count - (SELECT count(*) FROM mention m WHERE m.entity = entity.id"
         f" AND m.memory {LISTED}) WHERE id IN (SELECT entity FROM mention WHERE memory {LISTED})",
@@ -43,11 +47,7 @@ def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
     )
     for table, column in _NAMED:
         db.execute(f"DELETE FROM {table} WHERE {column} {LISTED}", (ids,))
-    db.executemany("DELETE FROM rule WHERE memory = ?", [(uid,) for _, uid, _ in gone])
-    db.execute(
-        "DELETE FROM scope WHERE id AND NOT EXISTS (SELECT 1 FROM scoped WHERE scope = scope.id)"
-        " AND NOT EXISTS (SELECT 1 FROM rule WHERE scope = scope.id)"
-    )
+    rules.drop_scopes(db)
     db.execute("DELETE FROM entity WHERE NOT EXISTS (SELECT 1 FROM mention WHERE entity = entity.id)")
     for _, uid, note in gone:
         db.execute("INSERT INTO log(at, verb, memory, note) VALUES (?, 'purge', ?, ?)", (at, uid, note))
@@ -62,34 +62,9 @@ def close(unit: SqliteUnit, note: Note, at: int) -> None:
     _mark(unit.db, note.uid)
 
 
-def _pass_on(db: apsw.Connection, memory: int) -> None:
-    """Have what the memory took the place of be superseded by what took its own."""
-    for (row,) in db.execute("SELECT id FROM memory WHERE superseded_by = ?", (memory,)).fetchall():
-        sql = "UPDATE memory SET superseded_by = (SELECT superseded_by FROM memory WHERE id = ?) WHERE id = ?"
-        db.execute(sql, (memory, row))
-        reseal(db, "id = ?", (row,))
-
-
 def _drop_settings(db: apsw.Connection, memory: int, uid: str, note: str) -> None:
     db.execute("DELETE FROM meta WHERE key IN (?, ?, ?)", (PROTECTED + uid, HELD + uid, REPLACED + note))
     db.execute("DELETE FROM meta WHERE key GLOB ? AND value GLOB ?", (REPLACED + "*", f"{memory} *"))
-
-
-def _clear_log(db: apsw.Connection, ids: str) -> None:
-    """Empty the lines of memories, and take out of others what they say of them."""
-    uids = f"SELECT uid FROM memory WHERE id {LISTED}"
-    db.execute(f"UPDATE log SET before = NULL, after = NULL WHERE memory IN ({uids})", (ids,))
-    db.execute(
-        "UPDATE log SET before = NULL, after = NULL WHERE verb IN ('link', 'doubt', 'keep')"
-        f" AND EXISTS (SELECT 1 FROM memory WHERE id {LISTED} AND instr(coalesce(after, before), uid))",
-        (ids,),
-    )
-    for side in ("before", "after"):
-        db.execute(
-            f"UPDATE log SET {side} = json_remove({side}, '$.superseded_by', '$.why')"
-            f" WHERE json_extract({side}, '$.superseded_by') {LISTED}",
-            (ids,),
-        )
 
 
 def _mark(db: apsw.Connection, note: str) -> None:

@@ -67,6 +67,9 @@ WITH RECURSIVE step(old, new) AS (
 SELECT step.old, n.id, n.uid FROM step CROSS JOIN memory n ON n.id = step.new
 WHERE n.status NOT IN {HIDDEN} AND NOT ({_GONE.format("n")}) AND n.uid <> step.old
 """
+# What has ended stands before nothing any more.
+_NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
+_LASTING = f"AND NOT EXISTS (SELECT 1 FROM freshness WHERE memory = n.id AND ends_at <= coalesce(?2, {_NOW}))"
 
 # The columns that hold what somebody said.
 LISTS = ("entities", "keywords")
@@ -92,10 +95,7 @@ def load_vectors(db: apsw.Connection) -> bool:
 MARKED_SINCE = 3
 # The first schema that keeps what a person wants to know of a memory beside what it says.
 ANNOTATED_SINCE = 5
-_NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
 _MOST_COUNTS = 50_000
-# Rows that may mention a name, of which so many are read: more often a name tells little.
-_MENTIONS = 64
 # Other names of what one fact names.
 _MOST_ALIASES = 12
 # Sign codes that a recall scans at most: of a larger store those in the cells around the query.
@@ -342,14 +342,29 @@ class SqliteReader:
     ) -> dict[str, tuple[int, str]]:
         """Return (id, uid), for those of `uids` that are maybe replaced, of what is, or was, in force on that side.
 
-        What has none of the scopes `held` replaces nothing here.
+        What has none of the scopes `held` replaces nothing here, and what is past its end nothing any more.
         """
         listed = ",".join(f'"{uid}"' for uid in uids)
-        found = {old: (memory, uid) for old, memory, uid in self.db.execute(_NEWER, (f"[{listed}]", as_of))}
+        sql = _NEWER + (_LASTING if self.annotated else "")
+        found = {old: (memory, uid) for old, memory, uid in self.db.execute(sql, (f"[{listed}]", as_of))}
         if held is None or not found:
             return found
         there = scopes.kept(self.db, [memory for memory, _ in found.values()], held)
         return {old: new for old, new in found.items() if new[0] in there}
+
+    def contradicts(
+        self, ids: "Iterable[int]", as_of: int | None = None, held: "frozenset[int] | None" = None
+    ) -> dict[int, list[unconfirmed.Claim]]:
+        """Return (id, uid, whether surely) of what each of `ids` contradicts, being unconfirmed, surest first.
+
+        What has none of the scopes `held` is not contradicted here.
+        """
+        found = unconfirmed.contradicts(self.db, ids, as_of, evidence=self.annotated)
+        if held is None or not found:
+            return found
+        there = scopes.kept(self.db, [old for said in found.values() for old, *_ in said], held)
+        kept = {new: [one for one in said if one[0] in there] for new, said in found.items()}
+        return {new: said for new, said in kept.items() if said}
 
     def evidence(self, ids: "Iterable[int]") -> dict[int, list[tuple[str, str, int]]]:
         """Return (kind, session, when) of what bears out each of `ids`, or speaks against it, oldest first."""
@@ -551,20 +566,9 @@ class SqliteReader:
 
         Those count whose text has it, whether or not it was known as a name when they came.
         """
-        from memman.model.names import expression, mentions
+        from memman.store.sqlite.mentions import mentions
 
-        match = expression(called)
-        if not match:
-            return 0, []
-        known = self.db.execute("SELECT count FROM entity WHERE name = ?", (called.casefold(),)).get or 0
-        sql = (
-            "SELECT m.id, m.text, m.entities FROM"
-            " (SELECT rowid FROM fts WHERE fts MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) n"
-            f" CROSS JOIN memory m ON m.id = n.rowid WHERE {self.current} ORDER BY m.id DESC"
-        )
-        rows = self.db.execute(sql, (match, self.horizon, _MENTIONS))
-        found = [memory for memory, text, entities in rows if mentions(text, called) or mentions(entities, called)]
-        return max(known, len(found)), found[:limit]
+        return mentions(self.db, called, self.current, self.horizon, limit)
 
     def found(self, part: str) -> list[tuple[int, str]]:
         """Return (id, uid) of memories whose uid begins with `part`, or whose note it names.

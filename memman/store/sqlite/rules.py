@@ -1,12 +1,13 @@
 """The rules in a store: constraints that a person set. Functions that write run in the transaction of their caller."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import apsw
 
 from memman.model.records import Scope
+from memman.model.text import plain
 from memman.secrets import screened
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.unit import SqliteUnit
@@ -17,8 +18,15 @@ _COLUMNS = (
     *("hits", "hit_at"),
 )
 FIELDS = (*_COLUMNS, "repository", "path")
+LONGEST = 500
 # How the verbs of the log begin that are about a rule.
 VERB = "rule "
+# What rules say, and those that were removed as the log knows them.
+_WORDED = (
+    "SELECT uid, text, memory, action, pattern FROM rule UNION ALL"
+    " SELECT memory, coalesce(json_extract(after, '$.text'), json_extract(before, '$.text')) AS said, '', '', ''"
+    f" FROM log WHERE verb GLOB '{VERB}*' AND said IS NOT NULL"
+)
 _LOGGED = ("text", "pattern", "action", "ends_at", "snoozed_until")
 
 
@@ -29,6 +37,30 @@ def listed(reader: SqliteReader) -> list[dict[str, Any]]:
     columns = ", ".join(f"rule.{name}" for name in _COLUMNS)
     sql = f"SELECT {columns}, repository, path FROM rule JOIN scope ON scope.id = rule.scope ORDER BY rule.id"
     return [dict(zip(FIELDS, row, strict=True)) for row in reader.db.execute(sql)]
+
+
+def worded(reader: SqliteReader) -> list[dict[str, Any]]:
+    """Return what each rule says of which a word is left: those of a store, and removed ones, without an action."""
+    if not reader.annotated:
+        return []
+    rows: dict[str, dict[str, Any]] = {}
+    for row in reader.db.execute(_WORDED):
+        rows.setdefault(row[0], dict(zip(("uid", "text", "memory", "action", "pattern"), row, strict=True)))
+    return list(rows.values())
+
+
+def made_of(reader: SqliteReader, memories: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the rules, removed ones too, that were made of memories or say the very same.
+
+    `memories` is what each says, by uid.
+    """
+    texts = set(map(wording, memories.values()))
+    return [rule for rule in worded(reader) if rule["memory"] in memories or rule["text"] in texts]
+
+
+def wording(text: str) -> str:
+    """Return a text as a rule says it."""
+    return plain(" ".join(text.split()), LONGEST)
 
 
 def add(unit: SqliteUnit, rule: Mapping[str, Any], at: int) -> None:
@@ -48,11 +80,26 @@ def add(unit: SqliteUnit, rule: Mapping[str, Any], at: int) -> None:
 def remove(unit: SqliteUnit, rule: Mapping[str, Any], at: int) -> None:
     """Delete a rule, and its scope where nothing else has it."""
     unit.db.execute("DELETE FROM rule WHERE uid = ?", (rule["uid"],))
-    unit.db.execute(
+    drop_scopes(unit.db)
+    _log(unit.db, at, VERB + "remove", rule["uid"], rule, None)
+
+
+def purge(unit: SqliteUnit, uids: Collection[str], at: int) -> None:
+    """Delete rules, and all that the log keeps of what they said."""
+    rows = [(uid,) for uid in uids]
+    unit.db.executemany("DELETE FROM rule WHERE uid = ?", rows)
+    unit.db.executemany(f"UPDATE log SET before = NULL, after = NULL WHERE verb GLOB '{VERB}*' AND memory = ?", rows)
+    drop_scopes(unit.db)
+    for uid in uids:
+        _log(unit.db, at, VERB + "purge", uid, None, None)
+
+
+def drop_scopes(db: apsw.Connection) -> None:
+    """Delete the scopes of which there is neither a memory nor a rule."""
+    db.execute(
         "DELETE FROM scope WHERE id AND NOT EXISTS (SELECT 1 FROM scoped WHERE scope = scope.id)"
         " AND NOT EXISTS (SELECT 1 FROM rule WHERE scope = scope.id)"
     )
-    _log(unit.db, at, VERB + "remove", rule["uid"], rule, None)
 
 
 def snooze(unit: SqliteUnit, rule: Mapping[str, Any], until: int, at: int) -> None:

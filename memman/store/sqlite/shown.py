@@ -13,7 +13,8 @@ MOST_ROWS = 200_000
 _COUNT = """
 INSERT INTO shown(memory, session, way, agent, at, times, tokens)
 SELECT id, ?2, ?3, ?4, ?5, 1, ?6 FROM memory WHERE uid = ?1
-ON CONFLICT DO UPDATE SET times = times + 1, tokens = tokens + excluded.tokens, at = max(at, excluded.at)
+ON CONFLICT DO UPDATE SET times = times + 1, tokens = tokens + excluded.tokens, at = max(at, excluded.at),
+    agent = iif(agent = excluded.agent, agent, '')
 RETURNING memory, times
 """
 _BOUND = "DELETE FROM shown WHERE at <= (SELECT at FROM shown ORDER BY at DESC LIMIT 1 OFFSET ?)"
@@ -22,7 +23,7 @@ _BOUND = "DELETE FROM shown WHERE at <= (SELECT at FROM shown ORDER BY at DESC L
 def count(db: apsw.Connection, showings: Iterable[Showing]) -> None:
     """Add what was shown; a memory is of use once in each session that asked and was shown it.
 
-    Where nobody knows the session, that is each time.
+    Where nobody knows the session, that is each time, and who asked is known where it was one agent alone.
     """
     used = []
     for one in showings:

@@ -31,6 +31,7 @@ class SqliteStore:
             self.db = open_writer(path)
             migrate(self.db, path, steps)
             self.reader = SqliteReader(self.db)
+        self.by: Mapping[str, str] = {}  # agent and session that the log names where no note makes a change
 
     @classmethod
     def open(cls, data: str, name: str) -> "SqliteStore":
@@ -50,13 +51,16 @@ class SqliteStore:
     def unit(self) -> Iterator[SqliteUnit]:
         """Hold one write transaction, for writes to memories."""
         with self.transaction():
-            unit = SqliteUnit(self.db)
+            unit = SqliteUnit(self.db, self.by)
             yield unit
             unit.finish()
 
     def pull(self) -> int:
         """Bring in what other machines have changed, and return how much: nobody shares this store."""
         return 0
+
+    def settle(self) -> None:
+        """Have nothing here tell of memories that others took from us: nobody shares this store."""
 
     def check_writing(self) -> None:
         """Raise StoreError where nothing can be written now for reasons elsewhere: nobody else has a say here."""

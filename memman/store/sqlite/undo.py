@@ -11,9 +11,9 @@ from typing import Any
 
 import apsw
 
-from memman.model.vocabulary import HIDDEN, MAYBE, REPLACED, SPREAD
+from memman.model.vocabulary import CLAIMS, HIDDEN, MAYBE, REPLACED, SPREAD
 from memman.sqlite import LISTED, id_list
-from memman.store.sqlite import images
+from memman.store.sqlite import acts, images
 from memman.store.sqlite.images import Image, Record, Values
 from memman.store.sqlite.unit import SqliteUnit
 
@@ -42,6 +42,18 @@ class Work:
             if status != "forgotten":
                 self._put("memory", [memory], ["forgotten", valid_to, retired_at or at, by])
 
+    def bring_back(self, memories: Collection[int]) -> None:
+        """Undo that memories were forgotten: each stands as it did before."""
+        for memory in memories:
+            status, valid_to, retired_at, by = images.read(self.db, "memory", [memory]) or _HOLDS
+            if status == "forgotten":
+                self._put("memory", [memory], ["superseded", valid_to, retired_at, by] if by else _HOLDS)
+
+    def unreport(self, reports: Collection[acts.Report]) -> None:
+        """Drop what was reported of memories."""
+        for report in reports:
+            self._put("evidence", list(report), None)
+
     def reverse(self, done: Sequence[Image]) -> None:
         """Have rows say what they said before, where they still say what they said afterwards, the last one first."""
         for table, key, before, after in reversed(done):
@@ -64,7 +76,7 @@ class Work:
         return self.record.images()
 
     def _let_hold(self) -> None:
-        """Let what is still superseded by what goes hold again, and drop marks that name it.
+        """Let what is still superseded by what goes hold again, and drop marks that name it, or what it contradicts.
 
         A store from before receipts told what their notes changed knows it only by this.
         """
@@ -74,7 +86,8 @@ class Work:
             if old not in self.left:
                 self._put("memory", [old], self._before([old], _HOLDS, images.read(self.db, "memory", [old])))
         sql = f"SELECT key FROM meta WHERE key GLOB '{MAYBE}*' AND value IN (SELECT uid FROM memory WHERE id {LISTED})"
-        for (key,) in self.db.execute(sql, (listed,)).fetchall():
+        said = f"SELECT key FROM meta JOIN memory m ON key = '{CLAIMS}' || m.uid WHERE m.id {LISTED}"
+        for (key,) in (*self.db.execute(sql, (listed,)).fetchall(), *self.db.execute(said, (listed,)).fetchall()):
             self._put("meta", [key], None)
 
     def _before(self, key: list[Any], before: Values, after: Values) -> Values:
@@ -107,6 +120,8 @@ class Work:
         """Whether all memories that a row names are there: some may have been purged."""
         if table == "meta" and key[0].startswith(MAYBE):
             return all(_row(self.db, uid) for uid in (key[0].removeprefix(MAYBE), values[0]))
+        if table == "meta" and key[0].startswith(CLAIMS):
+            return all(_row(self.db, uid) for uid in (key[0].removeprefix(CLAIMS), *json.loads(values[0])))
         named = images.named(table, key)
         if table == "meta" and key[0].startswith(REPLACED):
             named = [int(values[0].split()[0])]
@@ -114,7 +129,7 @@ class Work:
 
     def _leave(self, table: str, key: list[Any]) -> None:
         """Take note of the memory that is left as it is."""
-        row = _row(self.db, str(key[0]).removeprefix(MAYBE)) if table == "meta" else key[0]
+        row = _row(self.db, str(key[0]).removeprefix(MAYBE).removeprefix(CLAIMS)) if table == "meta" else key[0]
         if row and row not in self.made:
             self.left[row] = _CHANGED
 

@@ -1,13 +1,15 @@
 """What undos did, each under an id of its own, and which notes a session, a drain or a time has stored."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import apsw
 
 from memman.model.errors import AmbiguousId, UnknownId
+from memman.model.text import SHORT_ID
 from memman.model.vocabulary import UNDONE
+from memman.sqlite import NAMED
 from memman.store.sqlite.images import GONE, Image, moved, named
 from memman.store.sqlite.rescoped import Move
 from memman.store.sqlite.unit import SqliteUnit
@@ -21,11 +23,14 @@ def keep(unit: SqliteUnit, uid: str, record: Mapping[str, Any]) -> None:
     unit.set_meta(UNDONE + uid, _json(record))
 
 
-def keep_moves(unit: SqliteUnit, uid: str, at: int, what: str, moves: Collection[Move]) -> None:
-    """Keep what a new name of a repository moved, as an undo that can be undone, and write the one line of the log."""
+def keep_moves(unit: SqliteUnit, uid: str, at: int, what: str, moves: Collection[Move], naming: Sequence[str]) -> None:
+    """Keep what a new name of a repository moved, as an undo that can be undone, and write the one line of the log.
+
+    `naming` is the repository's git folder, with its name before and after.
+    """
     did = f"{len(moves)} moved"
     record = {"at": at, "what": what, "did": did, "undone": "", "images": [], "notes": [], "put": [], "moved": moves}
-    keep(unit, uid, record)
+    keep(unit, uid, record | {"named": naming})
     unit.tell(at, "rename", uid, f"{what}: {did}")
 
 
@@ -36,17 +41,30 @@ def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
 
 
 def found(db: apsw.Connection, part: str) -> dict[str, dict[str, Any]]:
-    """Return the undos whose id begins or ends with `part`."""
-    return {uid: one for uid, one in listed(db).items() if uid.startswith(part) or uid.endswith(part)}
+    """Return the undos whose id, or the digits of it that are shown, begins with `part`, or ends with it."""
+    return {
+        uid: one
+        for uid, one in listed(db).items()
+        if uid.startswith(part) or uid[-SHORT_ID:].startswith(part) or uid.endswith(part)
+    }
 
 
-def forget(db: apsw.Connection, rows: Collection[int]) -> None:
-    """Drop what undos and receipts keep of purged memories, and of the queue: some of it may say the same."""
+def forget(db: apsw.Connection, rows: Collection[int], *, notes: bool = False) -> None:
+    """Drop what undos and receipts keep of memories that are gone.
+
+    And of the queue, but for its `notes` where nothing was purged: some of it may say the same.
+    """
     for uid, record in listed(db).items():
-        kept = record | {"notes": [], "images": _without(record["images"], rows)}
+        kept = record | {"images": _without(record["images"], rows)} | ({} if notes else {"notes": []})
         if kept != record:
             db.execute("UPDATE meta SET value = ? WHERE key = ?", (_json(kept), UNDONE + uid))
-    receipts: list[Any] = db.execute("SELECT note, changed FROM receipt WHERE changed <> ''").fetchall()
+    forget_receipts(db, rows)
+
+
+def forget_receipts(db: apsw.Connection, rows: Collection[int], where: str = "1", *values: str) -> None:
+    """Drop what receipts keep of memories."""
+    sql = f"SELECT note, changed FROM receipt WHERE changed <> '' AND {where}"
+    receipts: list[Any] = db.execute(sql, values).fetchall()
     for note, changed in receipts:
         left = _without(said := json.loads(changed), rows)
         if left != said:
@@ -64,8 +82,8 @@ def _json(said: Any) -> str:
 
 
 def noted(db: apsw.Connection, part: str) -> list[str]:
-    """Return the notes with a receipt whose uid ends with `part`."""
-    sql = f"SELECT note FROM receipt WHERE note LIKE '%' || ? AND outcome NOT IN {_GONE} LIMIT 2"
+    """Return the first two notes with a receipt that `part` names."""
+    sql = f"SELECT note FROM receipt WHERE {NAMED.format('note')} AND outcome NOT IN {_GONE} LIMIT 2"
     return [note for (note,) in db.execute(sql, (part,))]
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import apsw
@@ -10,35 +11,31 @@ import apsw
 from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
 from memman.model.reliability import FEEDBACK
 from memman.model.terms import index_terms
-from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
+from memman.model.vocabulary import CLAIMS, EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
 from memman.store import MemoryRow
-from memman.store.sqlite import authorship, linkers, rejected, seal, vectors
+from memman.store.sqlite import authorship, claims, doubts, linkers, rejected, seal, vectors
 from memman.store.sqlite.images import Record
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
+from memman.store.sqlite.unconfirmed import BEARS_OUT, SURELY
+from memman.store.sqlite.unconfirmed import MAYBE as UNSURE
 
 # Two neighbours either side: the measured optimum of the context column.
 CONTEXT = 2
 # How the detail of an edge begins that a person made; no rule of ours changes or drops it.
 MANUAL = "manual"
-_HOLDS = """
-WITH RECURSIVE step(id, next) AS (
-    SELECT id, superseded_by FROM memory WHERE uid = (SELECT value FROM meta WHERE key = ?)
-    UNION SELECT m.id, m.superseded_by FROM step JOIN memory m ON m.id = step.next
-)
-SELECT m.uid FROM step JOIN memory m ON m.id = step.id WHERE step.next IS NULL
-"""
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 _LOGGED = ("text", "category", "importance", "entities", "valid_from", "valid_to", "status", "superseded_by")
 # What a line of the log tells beside them.
-_TOLD = ("why", "maybe_replaced_by", "scope", "ends_at")
+_TOLD = ("why", "maybe_replaced_by", "against", "scope", "ends_at", "agent", "session")
+_BORNE_OUT = "what contradicts it was borne out"
 
 
 class SqliteUnit:
     """One transaction's writes. Only `commit` and the govern verbs receive one."""
 
-    def __init__(self, db: apsw.Connection) -> None:
-        self.db = db
+    def __init__(self, db: apsw.Connection, by: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.db, self._by = db, {name: screened(said) for name, said in by.items() if said}
         self._note = self._kept = ""
         self.record: Record | None = None
         self._around: dict[int, list[tuple[int, int, str]]] = {}
@@ -177,15 +174,59 @@ class SqliteUnit:
             return False
         if authorship.keeps_apart(self.db, new, old):
             return False
-        self._break_ring(before["uid"], after["uid"])
+        if turned := doubts.leading_back(self.db, before["uid"], after["uid"]):
+            self.set_meta(MAYBE + turned, None)
         self.set_meta(MAYBE + before["uid"], after["uid"])
         self._log(at, "doubt", before["uid"], "", None, {"maybe_replaced_by": after["uid"], "why": why})
         return True
 
+    def contradict(self, new: int, old: int, at: int, why: str, *, sure: bool) -> bool:
+        """Have `new` say that it contradicts `old`, which stays as it is until somebody bears `new` out.
+
+        False where one of them is not current.
+        """
+        before, after = self._state(old), self._state(new)
+        if old == new or not before["status"] == after["status"] == "current":
+            return False
+        said = {before["uid"]: SURELY if sure else UNSURE}
+        self._claim(after["uid"], claims.of(self.db, after["uid"]) | said)
+        self._log(at, "contradict", after["uid"], "", None, {"against": before["uid"], "why": why})
+        return True
+
+    def accord(self, new: int, old: int, at: int) -> bool:
+        """Have `new` contradict `old` no more; False when it did not."""
+        before, after = self._state(old)["uid"], self._state(new)["uid"]
+        left = claims.of(self.db, after)
+        if left.pop(before, None) is None:
+            return False
+        self._claim(after, left)
+        self._log(at, "keep", after, "", {"against": before}, None)
+        return True
+
+    def _claim(self, uid: str, said: Mapping[str, str]) -> None:
+        self.set_meta(CLAIMS + uid, json.dumps(said, separators=(",", ":")) if said else None)
+
+    def _make_good(self, memory: int, at: int) -> None:
+        """Do what a memory, now that it is borne out, does to what it contradicts; nothing to what is protected.
+
+        What holds in one place ends nothing that holds everywhere, but is maybe an exception to it.
+        """
+        new = self._state(memory)
+        said = claims.of(self.db, new["uid"])
+        if not said or new["status"] != "current":
+            return
+        self._claim(new["uid"], {})
+        everywhere = not self.scope(memory).repository
+        for old, uid in claims.unprotected(self.db, said):
+            if said[uid] == SURELY and (everywhere or self.scope(old).repository):
+                self.supersede(old, memory, at, new["valid_from"], _BORNE_OUT)
+            else:
+                self.doubt(old, memory, at, _BORNE_OUT)
+
     def keep(self, memory: int, at: int) -> bool:
         """Have `memory` be maybe replaced no more; False when it was not."""
         uid = self._state(memory)["uid"]
-        newer = self._newer(uid)
+        newer = doubts.newer(self.db, uid)
         if not newer:
             return False
         self.set_meta(MAYBE + uid, None)
@@ -202,11 +243,17 @@ class SqliteUnit:
         return True
 
     def bear_out(self, memory: int, kind: str, session: str, at: int) -> bool:
-        """Keep one piece of evidence for or against a memory, once a session; False when it was there already."""
+        """Keep one piece of evidence for or against a memory, once a session; False when it was there already.
+
+        What bears it out makes good what it contradicts.
+        """
         values = (memory, kind, screened(session), at)
         self._about("evidence", *values[:3])
         self.db.execute("INSERT INTO evidence VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
-        return self.db.changes() == 1
+        new = self.db.changes() == 1
+        if kind in BEARS_OUT:
+            self._make_good(memory, at)
+        return new
 
     def expire(self, memory: int, ends_at: int | None, at: int, why: str = "") -> bool:
         """Have a memory hold until `ends_at`, None for ever; False where it does so already."""
@@ -337,21 +384,7 @@ class SqliteUnit:
 
     def undoubt(self, uid: str) -> None:
         """Drop the marks of what is maybe replaced that have the memory `uid` on either side."""
-        self.db.execute("DELETE FROM meta WHERE key = ?", (MAYBE + uid,))
-        self.db.execute("DELETE FROM meta WHERE key GLOB ? AND value = ?", (MAYBE + "*", uid))
-
-    def _newer(self, uid: str) -> str:
-        """Return the uid of what holds in the place of what the memory `uid` is maybe replaced by, '' for nothing."""
-        return self.db.execute(_HOLDS, (MAYBE + uid,)).get or ""
-
-    def _break_ring(self, old: str, new: str) -> None:
-        """Drop the mark that leads from `new`, by way of others or at once, back to `old`."""
-        passed = [old]
-        while new and new not in passed:
-            passed.append(new)
-            new = self._newer(new)
-        if new:
-            self.set_meta(MAYBE + passed[-1], None)
+        doubts.drop(self.db, uid)
 
     def seal(self, memory: int) -> None:
         """Give `memory` the digest of what it says now; whoever writes to its row must."""
@@ -366,6 +399,7 @@ class SqliteUnit:
         self.set_meta(PROTECTED + uid, str(at) if wanted else None)
         if wanted:
             self.set_meta(MAYBE + uid, None)
+            self._make_good(memory, at)
         self._log(at, "protect" if wanted else "unprotect", uid, "", None, None)
         return True
 
@@ -528,6 +562,8 @@ class SqliteUnit:
     def _log(
         self, at: int, verb: str, uid: str, note: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
     ) -> None:
+        if self._by and not note:
+            after = {**(after or {}), **self._by}
         self.db.execute(
             "INSERT INTO log(at, verb, memory, note, before, after) VALUES (?, ?, ?, ?, ?, ?)",
             (at, verb, uid, note or self._note, _changed(before, after), _changed(after, before)),

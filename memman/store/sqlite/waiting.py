@@ -30,6 +30,15 @@ def contradicted(reader: "SqliteReader") -> dict[int, int]:
     return {old: new for old, new in found.items() if old not in guesses}
 
 
+def why_against(reader: "SqliteReader", new: str, old: str) -> str:
+    """Return the reason that the log gives for what the memory `new` last said it contradicts the memory `old`."""
+    sql = (
+        "SELECT after ->> '$.why' FROM log WHERE memory = ? AND verb = 'contradict' AND after ->> '$.against' = ?"
+        " ORDER BY id DESC LIMIT 1"
+    )
+    return str(reader.db.execute(sql, (new, old)).get or "")
+
+
 def why(reader: "SqliteReader", uid: str) -> str:
     """Return the reason that the log gives for what happened to a memory last, '' for none."""
     sql = "SELECT after FROM log WHERE memory = ? AND verb IN ('hold', 'doubt', 'supersede') ORDER BY id DESC LIMIT 1"

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from memman.model.vocabulary import HELD, HIDDEN, MAYBE, PROTECTED, REPLACED
+from memman.model.vocabulary import CLAIMS, HELD, HIDDEN, MAYBE, PROTECTED, REPLACED
 from tests.support.oracle.state import HOLDS, SUPERSEDES, TRACKED, State, alike, named, said
 from tests.support.oracle.writes import Writes
 
 # Tables that a purge drops rows of, and verbs whose lines in the log name another memory.
 PURGED = (*TRACKED[2:], "links", "aliases", "named", "vectors", "scopes", "visibility", "index", "memories")
-TELLING = ("link", "doubt", "keep")
+TELLING = ("link", "doubt", "keep", "contradict")
 
 
 class Oracle(Writes):
@@ -54,8 +54,11 @@ class Oracle(Writes):
                 self._change(old.id, superseded_by=self.state.memories[row.id].superseded_by)
             self._undoubt(row.uid)
             late = (k for k, v in self.state.meta.items() if k.startswith(REPLACED) and v.startswith(f"{row.id} "))
-            for key in [PROTECTED + row.uid, HELD + row.uid, REPLACED + row.note, *late]:
+            for key in [PROTECTED + row.uid, HELD + row.uid, CLAIMS + row.uid, REPLACED + row.note, *late]:
                 self.set_meta(key, None)
+            for key in [key for key in self.state.meta if key.startswith(CLAIMS)]:
+                left = {uid: said for uid, said in self._claims(key.removeprefix(CLAIMS)).items() if uid != row.uid}
+                self.set_meta(key, json.dumps(left, separators=(",", ":")) if left else None)
         self._clear_log({row.uid for row in gone}, ids)
         for table in PURGED:
             for memory in ids:
@@ -102,6 +105,8 @@ class Oracle(Writes):
         going = {state.memories[memory].uid for memory in made}
         for key in [key for key, value in state.meta.items() if key.startswith(MAYBE) and value in going]:
             del state.meta[key]
+        for uid in going:
+            state.meta.pop(CLAIMS + uid, None)
         for memory in sorted(made):
             row = state.memories[memory]
             if row.status != "forgotten":
@@ -114,7 +119,7 @@ class Oracle(Writes):
         if alike(table, now, became):
             self._say(table, key, self._held_before(key, was, became, made, left) if table == "memories" else was)
         elif not alike(table, now, was):
-            about = self._row(key.removeprefix(MAYBE)) if table == "meta" else None
+            about = self._row(key.removeprefix(MAYBE).removeprefix(CLAIMS)) if table == "meta" else None
             left |= {about.id} if about else set(named(table, key)[:1])
 
     def _settled(self, before: State) -> dict[int, tuple[str, str]]:
@@ -154,6 +159,8 @@ class Oracle(Writes):
         there: list[Any] = [self.state.memories.get(memory) for memory in named(table, key)]
         if values is not None and table == "meta" and key.startswith(MAYBE):
             there = [self._row(uid) for uid in (key.removeprefix(MAYBE), values)]
+        if values is not None and table == "meta" and key.startswith(CLAIMS):
+            there = [self._row(uid) for uid in (key.removeprefix(CLAIMS), *json.loads(values))]
         if values is None:
             getattr(self.state, table).pop(key, None)
         elif all(there) and table == "memories":

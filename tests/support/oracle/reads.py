@@ -1,5 +1,6 @@
 """What pipeline and recall read of the oracle."""
 
+import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from math import log
 from typing import Any
@@ -14,6 +15,7 @@ from memman.model.records import EVERYWHERE, Fingerprint, Scope
 from memman.model.trust import VERIFIED
 from memman.model.vocabulary import (
     BUILTIN,
+    CLAIMS,
     EDGE_KINDS,
     FILLED,
     HIDDEN,
@@ -261,7 +263,8 @@ class Reads:
             first = self._row(self.meta(MAYBE + uid))
             if first and (as_of is None or first.recorded_at <= as_of):
                 heir = self._heir(first.id, as_of)
-                if heir and heir.status not in HIDDEN and heir.uid != uid and self._in_scope(heir.id, held):
+                holds = heir and heir.status not in HIDDEN and not self.ended([heir.id], as_of)
+                if holds and heir.uid != uid and self._in_scope(heir.id, held):
                     found[uid] = (heir.id, heir.uid)
         return found
 
@@ -300,6 +303,25 @@ class Reads:
             for memory, row in self.rows(ids).items()
             if row.source == "agent" and PROTECTED + row.uid not in self.state.meta and memory not in borne_out
         }
+
+    def contradicts(
+        self, ids: Iterable[int], as_of: int | None = None, held: Collection[int] | None = None
+    ) -> dict[int, list[tuple[int, str, bool]]]:
+        """Return what unconfirmed memories contradict, what they surely do first."""
+        found = {}
+        for memory in sorted(self.unconfirmed(ids)):
+            said = self._claims(self.state.memories[memory].uid)
+            rows = [row for row in map(self._row, said) if row and self._was_in_force(row, as_of)]
+            pairs = [(row.id, row.uid, said[row.uid] == "surely") for row in rows if self._in_scope(row.id, held)]
+            if pairs:
+                found[memory] = sorted(pairs, key=lambda one: (not one[2], one[0]))
+        return found
+
+    def _claims(self, uid: str) -> dict[str, str]:
+        return dict(json.loads(self.meta(CLAIMS + uid) or "{}"))
+
+    def _was_in_force(self, row: MemoryRow, as_of: int | None) -> bool:
+        return row.status not in HIDDEN and not self._gone(row, as_of) and (as_of is None or row.recorded_at <= as_of)
 
     def ends(self, ids: Iterable[int]) -> dict[int, int]:
         """Return until when memories hold."""

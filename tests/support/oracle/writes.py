@@ -8,6 +8,7 @@ from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope
 from memman.model.reliability import FEEDBACK
 from memman.model.terms import index_terms
 from memman.model.vocabulary import (
+    CLAIMS,
     EDGE_KINDS,
     FILLED,
     HELD,
@@ -19,13 +20,13 @@ from memman.model.vocabulary import (
 from memman.secrets import screened
 from memman.store import MemoryRow
 from memman.store.sqlite.rejected import digest
-from tests.support.oracle.reads import Reads
+from tests.support.oracle.reads import BEARS_OUT, Reads
 from tests.support.oracle.words import tokens
 
 # What a line of the log tells.
 LOGGED = (
     *("text", "category", "importance", "entities", "valid_from", "valid_to", "status", "superseded_by"),
-    *("why", "maybe_replaced_by", "scope", "ends_at"),
+    *("why", "maybe_replaced_by", "against", "scope", "ends_at"),
 )
 MANUAL, CONTEXT = "manual", 2
 
@@ -146,6 +147,43 @@ class Writes(Reads):
         self._log(at, "keep", uid, {"maybe_replaced_by": newer}, None)
         return True
 
+    def contradict(self, new: int, old: int, at: int, why: str, *, sure: bool) -> bool:
+        """Have one memory say that it contradicts another."""
+        before, after = self.state.memories[old], self.state.memories[new]
+        if old == new or not before.status == after.status == "current":
+            return False
+        said = self._claims(after.uid) | {before.uid: "surely" if sure else "maybe"}
+        self.set_meta(CLAIMS + after.uid, _json(said))
+        self._log(at, "contradict", after.uid, None, {"against": before.uid, "why": why})
+        return True
+
+    def accord(self, new: int, old: int, at: int) -> bool:
+        """Have it contradict that no more."""
+        before, after = self._uid(old), self._uid(new)
+        said = self._claims(after)
+        if before not in said:
+            return False
+        del said[before]
+        self.set_meta(CLAIMS + after, _json(said) if said else None)
+        self._log(at, "keep", after, {"against": before}, None)
+        return True
+
+    def _make_good(self, memory: int, at: int) -> None:
+        """Retire or doubt what it contradicts, for it is borne out."""
+        new = self.state.memories[memory]
+        said = self._claims(new.uid)
+        if not said or new.status != "current":
+            return
+        self.set_meta(CLAIMS + new.uid, None)
+        for old in sorted(self.located(said)):
+            uid = self._uid(old)
+            if uid not in said or PROTECTED + uid in self.state.meta:
+                continue
+            if said[uid] == "surely" and (not self.scope(memory).repository or self.scope(old).repository):
+                self.supersede(old, memory, at, new.valid_from, "what contradicts it was borne out")
+            else:
+                self.doubt(old, memory, at, "what contradicts it was borne out")
+
     def reinstate(self, memory: int, at: int) -> bool:
         """Undo a supersession."""
         before = self.state.memories[memory]
@@ -160,6 +198,8 @@ class Writes(Reads):
         key = (memory, kind, screened(session))
         fresh = key not in self.state.evidence
         self.state.evidence.setdefault(key, (at,))
+        if kind in BEARS_OUT:
+            self._make_good(memory, at)
         return fresh
 
     def report(self, memory: int, kind: str, session: str, at: int) -> bool:
@@ -216,6 +256,7 @@ class Writes(Reads):
         self.set_meta(PROTECTED + uid, str(at) if wanted else None)
         if wanted:
             self.set_meta(MAYBE + uid, None)
+            self._make_good(memory, at)
         self._log(at, "protect" if wanted else "unprotect", uid, None, None)
         return True
 

@@ -1,0 +1,169 @@
+"""What holds no longer, and what names a file that has changed, is shown by no verb without saying so."""
+
+import json
+import shutil
+import time
+
+from every_verb import CALLS, LEAVES, TEXTS, made
+
+from memman.model.vocabulary import MAYBE
+from tests.support.hook_calls import hook
+
+PAST, CHANGED = "past its end 2d ago", "file changed since"
+SAYS = dict(zip(TEXTS, (PAST, CHANGED, PAST), strict=True))
+DAY = 86_400_000
+# Verbs that run until they are ended, need a server or a network, or have taken the label away by what they do.
+ELSEWHERE = ("install", "scheduler", "server", "share", "unshare", "store", "uninstall", "migrate", "sync")
+MENDING = ("insights verify", "insights expire", "remember", "replace", "rule add", "backup restore")
+# Those that write a memory on several lines.
+IN_PAIRS = ("insights show", "why", "review show", "rule promote", "rule write")
+MORE = {
+    "audit --files": ("audit", "--files", "{notes}"),
+    "export --markdown": ("export", "--format", "markdown", "{folder}"),
+    "forget --undo": ("forget", "--undo", "{spare}"),
+    "gc --dry-run": ("gc", "--below", "2", "--dry-run"),
+    "graph about": ("graph", "about", "Fly.io"),
+    "graph about the other": ("graph", "about", "Redis"),
+    "insights candidates": ("insights", "candidates", "--below", "2"),
+    "insights show of the other": ("insights", "show", "{other}"),
+    "purge --dry-run": ("purge", "{spare}", "--dry-run"),
+    "review show of two": ("review", "show", "{spare}"),
+    "rule write of a memory": ("rule", "write", "{memory}", "--file", "{notes}"),
+    "timeline": ("timeline",),
+    "undo --dry-run": ("undo", "{other}", "--dry-run"),
+    "why --query": ("why", "--query", "what caches the invoices of billing", "{spare}"),
+    "why of the other": ("why", "{other}"),
+}
+PRINTING = {
+    *(
+        "audit",
+        "audit --files",
+        "diff",
+        "export",
+        "forget",
+        "gc",
+        "gc --dry-run",
+        "graph about",
+        "graph about the other",
+    ),
+    *("graph related", "history", "insights archive", "insights candidates", "insights feedback"),
+    *("insights list", "insights protect", "insights reinstate", "insights restore", "insights show"),
+    *("insights stale", "learned", "log list", "purge", "purge --dry-run", "recall", "review all", "review approve"),
+    *("review list", "review reject", "review show", "review show of two", "rule promote", "rule write of a memory"),
+    *("scope move", "sessions show", "timeline", "undo", "undo --dry-run", "why", "why --query", "why of the other"),
+}
+
+
+def aged(box):
+    """Fill a box, and have two of its memories be past their end, and a file of the third be changed."""
+    names = made(box)
+    long_ago = time.time_ns() // 1_000_000 - 2 * DAY
+    for uid, old in (("memory", True), ("other", False), ("spare", True)):
+        sql = "INSERT INTO freshness(memory, ends_at) SELECT id, ? FROM memory WHERE uid = ?"
+        if not old:
+            sql = "INSERT INTO file SELECT id, 'src/cache.py', '', ? FROM memory WHERE uid = ?"
+        box.alter(sql, long_ago, names[uid])
+    box.alter("INSERT INTO meta VALUES (?, ?)", MAYBE + names["spare"], names["other"])
+    notes = box.data.parent / "rules.md"
+    notes.write_text("".join(f"- {text[:-1]}\n" for text in TEXTS))
+    assert box.memman("backup", "create").returncode == 0
+    return names | {"notes": str(notes)}
+
+
+def lines(names, *, as_json):
+    """Yield (what it is called, command line) of every verb that may print a memory."""
+    said = {verb: (*verb.split(), *CALLS[verb]) for verb in LEAVES if not verb.startswith(ELSEWHERE)} | MORE
+    for verb, args in said.items():
+        if verb in MENDING or verb == "hook":
+            continue
+        known = LEAVES[" ".join(args[:2])] if " ".join(args[:2]) in LEAVES else LEAVES[args[0]]
+        takes_json = any("--json" in one.opts for one in known.params) or args[0] == "recall"
+        if not as_json or takes_json:
+            yield verb, [word.format(**names) for word in args] + ["--json"] * as_json
+
+
+def skipping(asked):
+    """Answer that what waits is to be left as it is."""
+    return "skip\n" if asked.endswith("quit? ") else ""
+
+
+def shown(box, names, *, as_json=False):
+    """Yield (verb, what it printed, also at the terminal), each of the box as it is now."""
+    saved = box.data.parent / "saved"
+    shutil.copytree(box.data, saved)
+    for verb, args in lines(names, as_json=as_json):
+        done = box.person(*args, answer=skipping) if verb == "review all" else box.memman(*args)
+        assert done.returncode in {0, 2, 3}, (verb, done)
+        yield verb, done.stdout if as_json else done.stdout + done.stderr + getattr(done, "asked", "")
+        shutil.rmtree(box.data)
+        shutil.copytree(saved, box.data)
+
+
+def files(folder):
+    """Return what the files of a folder say, each on one line."""
+    return "\n".join(path.read_text().replace("\n", " ") for path in folder.rglob("*.md"))
+
+
+def silent(said, verb):
+    """Return the lines that show a memory without its label."""
+    told = [" ".join(said.splitlines())] if verb.startswith(IN_PAIRS) else said.splitlines()
+    return [line for line in told for text, label in SAYS.items() if text in line and label not in line]
+
+
+def test_no_verb_shows_an_old_memory_without_its_label(box):
+    """Every verb that prints memories, to people or agents, says that its date has passed or its file changed."""
+    names = aged(box)
+    printed, wrong = set(), {}
+    for verb, said in shown(box, names):
+        if any(text in said for text in TEXTS):
+            printed.add(verb)
+        if verb == "export":
+            found = [one for line in said.splitlines() if line[:1] == "{" for one in unlabelled(json.loads(line))]
+        else:
+            found = silent(said, verb)
+        if found:
+            wrong[verb] = found
+    assert not wrong, json.dumps(wrong, indent=1)
+    hooked = hook(box, "session-start", "codex", {"session_id": "t"}).stdout.decode()
+    assert not silent(hooked, "hook")
+    assert printed >= PRINTING
+
+
+def test_a_file_of_markdown_says_it_and_stays_as_it_is(box):
+    """The head of a file has the end and the label, neither of which changes from day to day."""
+    names = aged(box)
+    folder = box.data.parent / "shared"
+    assert box.memman("export", "--format", "markdown", str(folder)).returncode == 0
+    before = files(folder)
+    assert before.count('labels: ["past its end"]') == 2
+    assert before.count("holds_until: ") == 2
+    assert before.count('labels: ["file changed since"]') == 1
+    box.alter("UPDATE freshness SET ends_at = ends_at + 0, verified_at = NULL WHERE memory > 0")
+    assert box.memman("export", "--format", "markdown", str(folder)).returncode == 0
+    assert files(folder) == before
+    assert names["memory"] in before
+
+
+def unlabelled(said, *, known=False):
+    """Yield the texts of old memories in a record that nothing around them dates."""
+    if isinstance(said, list):
+        for one in said:
+            yield from unlabelled(one, known=known)
+    if isinstance(said, dict):
+        dated = said.get("freshness") or said.get("file") or said.get("labels")
+        known = known or bool(dated or said.get("ends_at") or said.get("file_changed_at"))
+        if said.get("text") in TEXTS and not known:
+            yield said["text"]
+        for one in said.values():
+            yield from unlabelled(one, known=known)
+
+
+def test_records_tell_it_too(box):
+    """With --json the end and the change of a file stand beside what a memory says."""
+    names = aged(box)
+    wrong = {}
+    for verb, said in shown(box, names, as_json=True):
+        # What was promoted is printed as the rule that it is now.
+        if said and verb != "rule promote" and (found := list(unlabelled(json.loads(said)))):
+            wrong[verb] = found
+    assert not wrong, wrong

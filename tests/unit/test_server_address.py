@@ -1,0 +1,119 @@
+"""The address of a server: what of it is shown, and what of it is refused."""
+
+import pytest
+
+from memman.model.errors import NotSetUp
+from memman.store.postgres.server import Server
+from tests.support.machines import to_server
+from tests.support.terminal import typed
+
+BLURRED = (
+    "postgresql://alice:hunter/2@127.0.0.1/team",
+    "postgresql://alice:hunter@2@127.0.0.1/team",
+    "postgresql://alice:hun/ter@2@127.0.0.1:5432/team",
+    "postgresql://alice:hunter/2/3@127.0.0.1:5432/team?sslmode=disable",
+    "postgresql://alice:1/hunter@127.0.0.1:5432/team",
+    "postgresql://alice:hunter?2/3@127.0.0.1/team",
+    "postgres://alice@example.org:hunter2@127.0.0.1/team",
+    "host=hunter@127.0.0.1 dbname=team",
+)
+
+
+@pytest.mark.parametrize("dsn", BLURRED)
+def test_an_address_whose_parts_cannot_be_told_apart_is_refused(box, dsn):
+    """One line says how to write it, and shows nothing of it; nothing is kept."""
+    ran = box.memman("store", "connect", "team", "--dsn", "-", input=f"{dsn}\n")
+    assert (ran.returncode, ran.stderr.count("\n")) == (78, 1), ran.stderr
+    assert "percent-encode" in ran.stderr
+    assert not [part for part in ("hun", "alice", "127") if part in ran.stderr + ran.stdout]
+    assert not (box.data / "env.team").exists()
+
+
+NONE = (
+    "hunter2 and nonsense",
+    "https://alice:hunter@127.0.0.1",
+    "postgresql://alice@127.0.0.1:99999/team",
+    "host=127.0.0.1 port=hunter dbname=team",
+)
+
+
+@pytest.mark.parametrize("dsn", [*BLURRED, *NONE])
+def test_an_address_that_is_none_is_not_set_either(box, dsn):
+    """`config set` refuses what `store connect` does, before it asks, and shows nothing of it."""
+    ran = box.memman("config", "set", "MEMMAN_STORE_DSN", "-", input=f"{dsn}\n")
+    assert (ran.returncode, ran.stderr.count("\n")) == (78, 1), ran.stderr
+    assert "percent-encode" in ran.stderr
+    assert not [part for part in ("hun", "alice", "127") if part in ran.stderr + ran.stdout]
+    assert not (box.data / "env").exists() or "DSN" not in (box.data / "env").read_text()
+
+
+@pytest.mark.parametrize("group", ["", "memman_reader"])
+def test_a_role_without_a_grant_is_told_which_is_missing(box, database, group):
+    """In one line, with the SQL that an administrator runs."""
+    dsn = database.role("alice", *filter(None, [group]))
+    ran = box.memman("store", "connect", "team", "--create", "--dsn", "-", input=f"{dsn}\n")
+    assert (ran.returncode, ran.stderr.count("\n")) == (18, 1), ran.stderr
+    assert "GRANT memman_writer TO" in ran.stderr
+
+
+ASKING = (
+    ("store", "connect", "team", "--create", "--dsn", "-"),
+    ("store", "connect", "team", "--create"),
+    ("server", "upgrade", "--dsn", "-"),
+    ("migrate", "--to", "postgres"),
+    ("migrate", "--to", "postgres", "--dsn", "-"),
+)
+
+
+@pytest.mark.parametrize("verb", ASKING, ids=" ".join)
+def test_at_a_terminal_an_address_is_asked_for_and_not_shown(box, database, verb):
+    """With `--dsn -` or without: the password is seen neither as it is typed nor afterwards."""
+    box.remember("The lighthouse lamp is serviced every May.")
+    box.drain()
+    dsn = database.address if verb[0] == "server" else database.role("alice", "memman_writer")
+    code, seen = typed((box.script, *verb), box.environ, box.data.parent, dsn)
+    assert code == 0, seen
+    assert seen.startswith("Address of the server: ")
+    assert "dbname" not in seen
+
+
+def test_a_store_whose_server_is_known_goes_on_without_being_asked(box, dsn):
+    """A migration that was cut short, and a second one, take the address that is kept."""
+    box.remember("The lighthouse lamp is serviced every May.")
+    box.drain()
+    to_server(box, dsn)
+    code, seen = typed((box.script, "migrate", "--to", "postgres"), box.environ, box.data.parent, "")
+    assert (code, "already" in seen, "Address" in seen) == (0, True, False), seen
+
+
+def test_without_a_terminal_a_migration_says_what_it_lacks(box):
+    """Nothing is asked of nobody."""
+    box.remember("The lighthouse lamp is serviced every May.")
+    box.drain()
+    ran = box.memman("migrate", "--to", "postgres")
+    assert (ran.returncode, "which server?" in ran.stderr) == (2, True), ran.stderr
+
+
+SHOWN = {
+    "postgresql://alice:hunter%2F2@127.0.0.1/team": "127.0.0.1/team",
+    "postgresql://alice:hunter%402@[::1]:5432/team": "::1:5432/team",
+    "postgresql://alice:hunter?2@example.org/te%40m": "example.org/…",
+    "postgresql://alice@/team?host=/run/postgresql&password=hunter@2": "/run/postgresql/team",
+    "host=a.example,b.example port=1,2 password=hunter": "a.example,b.example:1,2",
+    "dbname=postgresql://alice:hunter2@127.0.0.1/team": "this machine/…",
+    "": "this machine",
+}
+
+
+@pytest.mark.parametrize("dsn", SHOWN)
+def test_a_server_is_called_by_where_it_is(dsn):
+    """Host, port and database are shown, where they can be nothing else."""
+    assert str(Server(dsn)) == SHOWN[dsn]
+
+
+@pytest.mark.parametrize("dsn", ["postgresql://alice@[bad", "postgresql://alice:p%@x/team", "alice:hunter2@x/team"])
+def test_what_is_no_address_is_not_repeated(dsn):
+    """Whatever it holds, the error does not."""
+    with pytest.raises(NotSetUp, match="no address of a Postgres server") as caught:
+        Server(dsn)
+    assert "alice" not in str(caught.value)
