@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS sync_value(
     PRIMARY KEY (kind, whose, part)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS sync_unsaid ON sync_value(kind, whose, part) WHERE unsaid;
+CREATE INDEX IF NOT EXISTS sync_marked ON sync_value(whose, part, digest) WHERE part GLOB 'mark *';
 CREATE INDEX IF NOT EXISTS sync_waiting ON sync_value(kind, whose, part) WHERE waiting IS NOT NULL;
 CREATE TABLE IF NOT EXISTS sync_born(
     memory TEXT PRIMARY KEY,
@@ -119,6 +120,11 @@ class Ledger:
         if whose is not None:
             sql, given = f"{sql} AND whose {LISTED}", (kind, json.dumps(list(whose)))
         return {(its, part): Value(Version(*v), waiting) for its, part, *v, waiting in self.db.execute(sql, given)}
+
+    def marks(self) -> dict[tuple[str, str], bytes]:
+        """Return the digests of the marks of memories, by (uid, part), without those that are no more."""
+        sql = "SELECT whose, part, digest FROM sync_value WHERE part GLOB 'mark *' AND digest <> x''"
+        return {(uid, part): value for uid, part, value in self.db.execute(sql)}
 
     def put(self, place: Place, version: Version, *, unsaid: bool = False, waiting: str | None = None) -> None:
         """Keep the version of a value."""

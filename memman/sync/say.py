@@ -37,7 +37,10 @@ Reach = Callable[[str, None], None]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is compared: all, or only memories of which the log tells since a line, and receipts since a moment."""
+    """What is compared: all, or only marks, memories of which the log tells since a line, and receipts since a moment.
+
+    A mark may go with another memory than the one that the log names.
+    """
 
     line: int = 0
     at: int = 0
@@ -153,18 +156,21 @@ def _seen(ledger: Ledger, stamped: str, looked: Sequence[Any], look: Look) -> No
         ledger.keep(compared=looked[1])
 
 
-def _looked_at(db: apsw.Connection, look: Look) -> list[Any]:
+def _looked_at(db: apsw.Connection, ledger: Ledger, look: Look) -> list[Any]:
     """Return row and uid of the memories that are compared."""
     if look.everything:
         return db.execute("SELECT id, uid FROM memory ORDER BY id").fetchall()
     told = "SELECT m.id FROM log JOIN memory m ON m.uid = log.memory WHERE log.id > ?1"
     ends = f"SELECT src FROM link WHERE dst IN ({told}) UNION {told}"
-    return db.execute(f"SELECT id, uid FROM memory WHERE id IN ({ends}) ORDER BY id", (look.line,)).fetchall()
+    marks = {(uid, part): digest(value) for uid, part, value in registers.marks(db)}
+    marked = json.dumps([uid for (uid, _), _ in marks.items() ^ ledger.marks().items()])
+    sql = f"SELECT id, uid FROM memory WHERE id IN ({ends}) OR uid IN (SELECT value FROM json_each(?2)) ORDER BY id"
+    return db.execute(sql, (look.line, marked)).fetchall()
 
 
 def changes(db: apsw.Connection, ledger: Ledger, data: str, look: Look = ALL) -> Iterator[Change]:
     """Yield every value that is another than is known, None for what is no more."""
-    rows = _looked_at(db, look)
+    rows = _looked_at(db, ledger, look)
     for part in (rows[first : first + _PART] for first in range(0, len(rows), _PART)):
         known = ledger.values(MEMORY, [uid for _, uid in part])
         found = registers.of_memories(db, [row for row, _ in part])

@@ -4,12 +4,14 @@ import json
 import random
 import shutil
 import sys
+from contextlib import closing
 
 import pyrage
 import pytest
 
 from memman.govern.stores import Chosen
 from memman.govern.syncing import begin
+from memman.store.opening import open_store
 from tests.support.machines import apart, carry, differing, done, export, host, machine, pair, told
 
 
@@ -553,6 +555,27 @@ def test_a_drain_says_of_a_purge_all_that_it_changed(box):
     assert done(one[0], "sync").startswith("0 values written, ")
     done(other[0], "sync")
     assert differing(one[0], other[0]) == []
+
+
+@pytest.mark.promise("R24")
+def test_a_drain_says_what_a_forget_did_to_the_mark_of_another_memory(box):
+    """What was maybe replaced by it is so no more, on the other machine as well, without waiting for the hour."""
+    one, other, _ = pair(box)
+    told(one, "The billing database runs on port 5433.")
+    told(one, "The ledger is kept in Ghent.")
+    old, new = one.store("SELECT uid FROM memory ORDER BY id")
+    with closing(open_store(str(one.data), "default")) as store, store.unit() as unit:
+        unit.doubt(1, 2, 1, "says otherwise")
+        unit.db.execute("DELETE FROM link")  # by an edge a drain would find it anyway
+    for machine_ in (one, other):
+        done(machine_, "sync")
+    marks = "SELECT key || ' ' || value FROM meta WHERE key GLOB 'maybe:*'"
+    assert other.store(marks) == [f"maybe:{old} {new}"]
+    done(one, "forget", new)
+    for machine_ in (one, other):
+        done(machine_, "scheduler", "drain")
+    assert (one.store(marks), other.store(marks)) == ([], [])
+    assert differing(one, other) == []
 
 
 def test_a_store_that_is_to_be_synced_is_not_connected_to_a_server(box, tmp_path):

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import apsw
@@ -59,7 +59,7 @@ def memories(db: apsw.Connection, *, vectors: bool = False, among: Iterable[int]
     """
     some = Some(among)
     uids = dict(db.execute("SELECT id, uid FROM memory"))
-    marks, scopes = _marks(db, set(uids.values())), _scopes(db, some)
+    marks, scopes = marks_of(db, set(uids.values())), _scopes(db, some)
     beside = {table: _grouped(_side(db, table, some)) for table in SIDES}
     beside["links"] = _grouped((src, _edge(edge)) for src, *edge in some.of(db, _EDGES, "e.src"))
     aliases = some.of(db, "SELECT memory, name, means FROM alias{}", "memory")
@@ -140,8 +140,8 @@ def _vector(provider: str, model: str, dimension: int, planes: bytes, squares: i
     return by | {"planes": base64.b64encode(planes).decode(), "squares": squares}
 
 
-def _marks(db: apsw.Connection, uids: set[str]) -> dict[str, dict[str, str]]:
-    """Return the settings that are named after a memory: protected, maybe replaced, held back."""
+def marks_of(db: apsw.Connection, uids: Collection[str]) -> dict[str, dict[str, str]]:
+    """Return the settings that are named after some memories, by uid: protected, maybe replaced, held back."""
     found: dict[str, dict[str, str]] = {}
     for key, value in db.execute("SELECT key, value FROM meta ORDER BY key"):
         mark, _, uid = key.partition(":")

@@ -14,7 +14,7 @@ import apsw
 from memman.model.vocabulary import EDGE_KINDS, MAYBE, REPLACED, SPREAD
 from memman.secrets import SCREEN
 from memman.store.sqlite import images, linkers, load
-from memman.store.sqlite.dump import LISTS, SIDES, columns, memories, receipts, rejected, rules, settings
+from memman.store.sqlite.dump import LISTS, SIDES, columns, marks_of, memories, receipts, rejected, rules, settings
 from memman.store.sqlite.schema import UNIT_WEIGHT
 from memman.store.sqlite.unit import SqliteUnit
 
@@ -65,6 +65,12 @@ def _parts(record: Mapping[str, Any]) -> Parts:
         made = _part("vector", one["provider"], one["model"], str(one["dimension"]))
         found[made] = {name: one[name] for name in ("planes", "squares")}
     return found
+
+
+def marks(db: apsw.Connection) -> Iterator[tuple[str, str, Any]]:
+    """Yield the uid, the part and the value of every mark of a memory."""
+    for uid, named in marks_of(db, {uid for (uid,) in db.execute("SELECT uid FROM memory")}).items():
+        yield from ((uid, mark(name), value) for name, value in named.items())
 
 
 def of_others(db: apsw.Connection, since: int = 0) -> Iterator[tuple[Place, Any]]:
