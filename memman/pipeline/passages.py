@@ -26,16 +26,17 @@ def passages(text: str) -> list[tuple[int, int]]:
 def heard(judge: Judge | None, text: str) -> tuple[str, tuple[str, ...]]:
     """Return what the author of a message may have said, and the passages of it that they may not have written.
 
-    What steers agents is in doubt sooner than the rest. What follows an announcement is said by them only where the
-    judge is sure of it, and may not be theirs even then.
+    What reads as written to steer agents is in doubt wherever it stands, as a message of its own too: of what people
+    type to an agent next to nothing does. What follows an announcement is said by them only where the judge is sure of
+    it, and may not be theirs even then.
     """
     said = own(text)
     if judge is None:
         return said, ()
     bands = _banded(judge, said)
-    maybe = [one for one, band in bands if band == MAYBE]
-    orders = {one for one, steers in zip(maybe, judge.steering(maybe), strict=True) if steers}
-    theirs = [one for one, band in bands if band == PASTED or one in orders]
+    rest = [said[start:end] for start, end in passages(said)]
+    orders = {one for one, steers in zip(rest, judge.steering(rest), strict=True) if steers}
+    theirs = [one for one in rest if one in orders or (one, PASTED) in bands]
     after = announced(text)
     kept = [one for one, band in _banded(judge, text) if band == OWN and one in after] if after else []
     return "\n\n".join(filter(None, (said, *kept))), (*theirs, *kept)
