@@ -73,7 +73,8 @@ def checks_pages() -> bool:
 def _check_pages(db: apsw.Connection) -> None:
     """Raise CorruptError where a file has lost the mark by which its pages are checked."""
     if db.execute("PRAGMA application_id").get == CHECKED and db.reserve_bytes() != CHECKSUM_BYTES:
-        raise apsw.CorruptError("its first page is damaged")
+        kept = db.reserve_bytes()
+        raise apsw.CorruptError(f"its first page is damaged: pages keep {kept} bytes free, not {CHECKSUM_BYTES}")
 
 
 def _patiently(work: "Callable[[], T]") -> "T":
