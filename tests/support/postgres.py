@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from memman.store.postgres.server import Server
@@ -249,9 +250,10 @@ class Pooler:
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start it, and wait until it answers. Where it is not installed, the test is skipped."""
         program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-        assert program, "PgBouncer is not installed"
+        if not program:
+            pytest.skip("PgBouncer is not installed")
         command = [*_as_somebody(), program, "-q", str(self.folder / "ini")]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _await(self.port, self.process)
