@@ -34,18 +34,15 @@ def heard(judge: Judge | None, text: str) -> tuple[str, tuple[str, ...]]:
     if judge is None:
         return said, ()
     bands = _banded(judge, said)
-    rest = [said[start:end] for start, end in passages(said)]
-    orders = {one for one, steers in zip(rest, judge.steering(rest), strict=True) if steers}
-    theirs = [one for one in rest if one in orders or (one, PASTED) in bands]
+    steering = judge.steering([one for one, _ in bands])
+    theirs = [one for (one, band), steers in zip(bands, steering, strict=True) if band == PASTED or steers]
     after = announced(text)
     kept = [one for one, band in _banded(judge, text) if band == OWN and one in after] if after else []
     return "\n\n".join(filter(None, (said, *kept))), (*theirs, *kept)
 
 
 def _banded(judge: Judge, text: str) -> list[tuple[str, int]]:
-    """Return the passages of a message, and what the judge says of each; of a single one there is nothing to say."""
+    """Return the passages of a message, and what the judge says of each; whose a single one is nothing tells."""
     found = passages(text)
-    if len(found) < FEWEST:
-        return []
-    bands = judge.pasted(text, found)
+    bands = judge.pasted(text, found) if len(found) >= FEWEST else [MAYBE] * len(found)
     return [(text[start:end], band) for (start, end), band in zip(found, bands, strict=True)]

@@ -20,7 +20,7 @@ def current(box):
     return sorted(box.store("SELECT text FROM memory WHERE status = 'current'"))
 
 
-def test_what_one_machine_learns_the_other_knows_after_a_round_each(box):
+def test_what_one_eachlearns_the_other_knows_after_a_round_each(box):
     """Memories, forgets, scopes, protection and rules come over; exports are equal."""
     one, other, _ = pair(box)
     told(one, "We deploy billing to Fly.io from the main branch.", repository="example.org/shop")
@@ -463,7 +463,7 @@ def test_a_note_that_replaced_what_was_purged_elsewhere_is_the_same_on_both(box)
     assert done(one[0], "sync") == done(other[0], "sync") == "0 values written, 0 taken in\n"
 
 
-def test_what_names_a_memory_of_a_third_machine_waits_for_it(box):
+def test_what_names_a_memory_of_a_third_eachwaits_for_it(box):
     """A note's receipt that comes before the memory it changed says all it said once that has come, and is not news."""
     one, other, folder = pair(box)
     third = machine(box, "third")
@@ -567,13 +567,13 @@ def test_a_drain_says_what_a_forget_did_to_the_mark_of_another_memory(box):
     with closing(open_store(str(one.data), "default")) as store, store.unit() as unit:
         unit.doubt(1, 2, 1, "says otherwise")
         unit.db.execute("DELETE FROM link")  # by an edge a drain would find it anyway
-    for machine_ in (one, other):
-        done(machine_, "sync")
+    for each in (one, other):
+        done(each, "sync")
     marks = "SELECT key || ' ' || value FROM meta WHERE key GLOB 'maybe:*'"
     assert other.store(marks) == [f"maybe:{old} {new}"]
     done(one, "forget", new)
-    for machine_ in (one, other):
-        done(machine_, "scheduler", "drain")
+    for each in (one, other):
+        done(each, "scheduler", "drain")
     assert (one.store(marks), other.store(marks)) == ([], [])
     assert differing(one, other) == []
 
