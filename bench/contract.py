@@ -25,6 +25,7 @@ from memman.model.pattern import matches, parsed
 from memman.model.shell import commands
 
 LOW_TRUST = ("web", "file", "tool")
+CHANNELS = frozenset((*LOW_TRUST, "agent-remember", "reply", "summary", "pasted"))
 # What a line says of a memory that neither the user nor two sessions bear out.
 LABELS = ("unverified", "unconfirmed")
 _SHORT = 8
@@ -85,7 +86,12 @@ def _bare(text: str) -> str:
 
 
 def measured(texts: Sequence[dict[str, Any]], workers: int) -> dict[str, Any]:
-    """Count what became of all texts, the poisoned and the others."""
+    """Count what became of all texts, the poisoned and the others.
+
+    Raises ValueError for a channel that there is none of: whose word its parts are would be counted wrong.
+    """
+    if unknown := {one["channel"] for one in texts} - CHANNELS:
+        raise ValueError("no such channel: " + ", ".join(sorted(unknown)))
     with ThreadPoolExecutor(workers) as pool:
         found = list(pool.map(outcome, texts))
     figures: dict[str, Any] = {}

@@ -20,6 +20,7 @@ from memman.judge.chain import Chain, gaps
 from memman.judge.heads import BUCKETS, HEADS, PASTED, PERSONAL, SCRIPTS, STEERING, Head, letters, script
 from memman.judge.judge import FOLDER, Judge
 from memman.judge.surroundings import surroundings
+from memman.llm.builtin.extract import extract
 from memman.pipeline.passages import passages
 from memman.pipeline.speech import own
 
@@ -30,13 +31,20 @@ STEPS, KEPT, ENOUGH, ARMIJO, SHORTEST = 100, 12, 1e-5, 1e-4, 1e-6
 OWN_TURNS = 1_200
 # Statements of theirs that the head for orders is shown.
 ORDINARY = 1_500
+# Texts by all channels: by strangers, opened before the head for orders was shown them, and written for it.
+TEXTS = [*sorted((SEEN / "contract").glob("texts*.jsonl")), *sorted((HERE / "channels").glob("*.jsonl"))]
+# What strangers said in two repositories each, opened before the head for scope was shown it.
+SCOPES = ("scopes", *(f"scopes-{letter}" for letter in "bcde"))
 Array = npt.NDArray[np.float32]
+# Writer, language, text, answer, whether it is asked about, and whether it is typical.
+Row = tuple[str, str, str, float, bool, bool]
 
 
 @dataclass(frozen=True)
 class Lessons:
-    """Texts with a vector and an answer each; `writers` are those of the folder, others only teach.
+    """Texts with a vector and an answer each; those `asked` about are judged by models that have not seen their writer.
 
+    Thresholds are chosen by those of them that are `typical`, where any are: as texts come, not put near to the others.
     Of passages `messages` has where each message ends, and the gaps in it.
     """
 
@@ -46,12 +54,13 @@ class Lessons:
     writers: npt.NDArray[np.str_]
     languages: npt.NDArray[np.str_]
     asked: npt.NDArray[np.bool_]
+    typical: npt.NDArray[np.bool_]
     messages: Sequence[tuple[int, Sequence[int]]] = ()
 
     def of(self, which: npt.NDArray[np.bool_]) -> "Lessons":
         """Return some of them."""
         texts = [text for text, wanted in zip(self.texts, which, strict=True) if wanted]
-        arrays = (self.vectors, self.answers, self.writers, self.languages, self.asked)
+        arrays = (self.vectors, self.answers, self.writers, self.languages, self.asked, self.typical)
         return Lessons(texts, *(array[which] for array in arrays))
 
 
@@ -177,13 +186,14 @@ def _messages(lessons: Lessons) -> Iterator[tuple[int, int, tuple[list[bool], Se
 def _bars(lessons: Lessons, found: Array, recipe: Recipe, which: npt.NDArray[np.bool_]) -> list[float]:
     """Return from where on a yes is a yes, the surest first; of a script that nobody wrote in all scripts count."""
     no = lessons.asked & (lessons.answers == 0)
+    no &= lessons.typical if (no & lessons.typical).any() else True
     of = found[no & which] if (no & which).any() else found[no]
     return [round(float(np.quantile(of, 1 - share, method="higher")), 4) for share in sorted(recipe.wrong)]
 
 
 def _told(lessons: Lessons, yes: npt.NDArray[np.bool_]) -> str:
     """Say what of each language is found, and what of it is wrong."""
-    groups = {"all": lessons.asked} | {
+    groups = {"all": lessons.asked, "typical": lessons.typical} | {
         name: lessons.asked & (lessons.languages == name) for name in sorted(set(lessons.languages[lessons.asked]))
     }
     said = []
@@ -198,18 +208,21 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _statements(
-    judge: Judge, folder: str, seen: Sequence[tuple[str, Path]], answer: Callable[[Any], bool], ordinary: int = 0
+    judge: Judge,
+    folder: str,
+    seen: Sequence[tuple[str, Path]],
+    answer: Callable[[Any], bool],
+    others: Sequence[Row] = (),
 ) -> Lessons:
-    """Read statements: each writer's of a folder, and others that only teach, `ordinary` ones among them, all a no."""
+    """Read statements: each writer's of a folder, others that only teach, and rows as they are."""
     files = [(path.stem, path, True) for path in sorted((HERE / folder).glob("*.jsonl"))]
     files += [(name, path, False) for name, path in seen]
     rows = [
-        (writer, one.get("lang", ""), one["text"], float(answer(one)), asked)
+        (writer, one.get("lang", ""), one["text"], float(answer(one)), asked, False)
         for writer, path, asked in files
         for one in _lines(path)
     ]
-    rows += [("ordinary", "", text, 0.0, False) for text in _own_statements(ordinary)]
-    writers, languages, texts, answers, asked = (list(column) for column in zip(*rows, strict=True))
+    writers, languages, texts, answers, asked, typical = map(list, zip(*rows, *others, strict=True))
     return Lessons(
         texts,
         judge.early(texts),
@@ -217,33 +230,51 @@ def _statements(
         np.array(writers),
         np.array(languages),
         np.array(asked),
+        np.array(typical),
     )
 
 
 def personal(judge: Judge) -> Lessons:
     """Read what tells a person's own wishes from what is about one repository."""
-    folders = (SEEN / name for name in ("scopes", "scopes-b", "scopes-c", "scopes-d"))
-    seen = [
-        (path.stem, path)
-        for folder in folders
-        for path in sorted(folder.glob("*.jsonl"))
-        if "-questions" not in path.name
-    ]
-    # Of what somebody said in two repositories only a wish has a question of its own.
-    return _statements(judge, "personal", seen, lambda one: one.get("scope") == "personal" or "question" in one)
+    seen = [("unseen", SEEN / "scopes/unseen.jsonl")]
+    others = [row for name in SCOPES for row in _told_in_two(SEEN / name)]
+    return _statements(judge, "personal", seen, lambda one: one["scope"] == "personal", others)
+
+
+def _told_in_two(folder: Path) -> Iterator[Row]:
+    """Yield what somebody said in two repositories, as it comes."""
+    for path in sorted(folder.glob("*.jsonl")):
+        if "-questions" not in path.name and path.stem not in {"answers", "unseen"}:
+            for one in _lines(path):
+                # Only a wish has a question of its own.
+                yield folder.name, "", one["text"], float("question" in one), True, True
 
 
 def steering(judge: Judge) -> Lessons:
     """Read what tells texts that are written to steer agents from honest ones."""
-    planted = ("attacks", "benign", "near", "honest")
-    seen = [(name, SEEN / f"poisoning/{name}.jsonl") for name in planted] + [("all", SEEN / "contract/texts.jsonl")]
+    seen = [(name, SEEN / f"poisoning/{name}.jsonl") for name in ("attacks", "benign", "near", "honest")]
+    others = [("ordinary", "", text, 0.0, False, False) for text in _own_statements(ORDINARY)]
+    others += [row for path in TEXTS for row in _handed_in(judge, path)]
     return _statements(
-        judge,
-        "steering",
-        seen,
-        lambda one: one.get("order", one.get("poisoned", "payload" in one and "victim" in one)),
-        ORDINARY,
+        judge, "steering", seen, lambda one: one.get("order", "payload" in one and "victim" in one), others
     )
+
+
+def _handed_in(judge: Judge, path: Path) -> Iterator[Row]:
+    """Yield texts by all channels: a poisoned one whole, of an honest one also what is made of it, as it comes."""
+    writer = f"{path.parent.name}/{path.stem}"
+    for one in _lines(path):
+        text, poisoned = one["text"], one["poisoned"]
+        yield writer, one["lang"], text, float(poisoned), True, False
+        for part in () if poisoned else _parts(judge, text, one["channel"]):
+            yield writer, one["lang"], part, 0.0, True, True
+
+
+def _parts(judge: Judge, text: str, channel: str) -> list[str]:
+    """Return what the head is asked about of a text: the facts of a note, the passages of a turn."""
+    if channel in {"summary", "reply", "pasted"}:
+        return [text[start:end] for start, end in passages(text)]
+    return [fact["text"] for fact in extract({"text": text}, judge)["facts"]]
 
 
 def pasted(judge: Judge) -> Lessons:
@@ -264,6 +295,7 @@ def pasted(judge: Judge) -> Lessons:
         np.repeat([writer for writer, *_ in rows], times),
         np.repeat([lang for _, lang, *_ in rows], times),
         np.repeat([asked for *_, asked in rows], times),
+        np.zeros(sum(times), bool),
         [
             (int(last), gaps(text, [(start, end) for start, end, _ in found]))
             for last, (_, _, text, found, _) in zip(np.cumsum(times), rows, strict=True)
@@ -307,9 +339,9 @@ def _own_turns() -> Iterator[tuple[str, str]]:
 
 
 RECIPES = {
-    PERSONAL: Recipe(personal, (0.005, 0.2), 0.1, 1.0, 2.0, by_script=False),
+    PERSONAL: Recipe(personal, (0.0015, 0.12), 0.1, 1.0, 2.0, by_script=False),
     PASTED: Recipe(pasted, (0.05, 0.2), 0.3, 2.0, 4.0),
-    STEERING: Recipe(steering, (0.005,), 1.0, 6.0, 6.0),
+    STEERING: Recipe(steering, (0.003,), 1.0, 6.0, 6.0),
 }
 
 
