@@ -105,6 +105,7 @@ judge: dev ## Train the judge anew, into memman/judge; its digests are in memman
 	.venv-judge/bin/python tools/train_judge/train.py --out .venv-judge/judge.pt
 	.venv-judge/bin/python tools/train_judge/export.py .venv-judge/judge.pt memman/judge
 	.venv-judge/bin/python tools/train_judge/heads.py
+	.venv-judge/bin/python tools/train_judge/retirement.py
 
 mutations: dev ## Put faults of one line into copies of the tree; the tests named for each must notice it
 	$(BIN)/python tools/mutations.py

@@ -1,9 +1,9 @@
 """Learning on texts by writers who have seen neither the code nor what it was made from.
 
 `python -m bench.unseen --data FOLDER` takes a folder for each writer and sends what is in it through the product's own
-pipeline: facts that change and near misses of such (all of a writer's in one store), turns, documents, prompts to an
-agent that should or should not bring a memory, rules that the user turns round, and the histories of projects (README
-and log, a note an entry). It prints a table, and with --json writes all outcomes.
+pipeline: facts of which none ends another, facts that change and near misses of such (each in one store), turns,
+documents, prompts to an agent that should or should not bring a memory, rules that the user turns round, and the
+histories of projects (README and log, a note an entry). It prints a table, and with --json writes all outcomes.
 """
 
 import argparse
@@ -85,6 +85,17 @@ class Desk:
     def reminded(self, prompt: str) -> str:
         """Return what the hook of a prompt says."""
         return reminder(self.data, "default", Here(), prompt, Session("", "", ""))
+
+
+def facts(folder: Path, work: str) -> Iterator[Line]:
+    """Yield what somebody said of one project, all in one store: none of it ends anything."""
+    desk = Desk(work)
+    for line in _lines(folder, "facts"):
+        desk.tell(line["text"])
+    for uid, text, status, _ in desk.memories():
+        retired, marked = status != "current", bool(desk.store.reader.meta(MAYBE + uid))
+        yield {"part": "facts", "text": text, "retired": retired, "marked": marked, "right": not retired}
+    desk.store.close()
 
 
 def replaced(folder: Path, work: str) -> Iterator[Line]:
@@ -193,7 +204,7 @@ def histories(folder: Path, work: str) -> Iterator[Line]:
         desk.store.close()
 
 
-PARTS = (replaced, turns, notes, prompts, reversals, histories)
+PARTS = (facts, replaced, turns, notes, prompts, reversals, histories)
 
 
 def _lines(folder: Path, part: str) -> Sequence[Line]:
@@ -216,6 +227,8 @@ def _covers(text: str, piece: str) -> bool:
 def table(outcomes: Sequence[Line]) -> str:
     """Count what came out, by part and writer."""
     kinds = {
+        "facts: wrongly retired": lambda o: o["part"] == "facts",
+        "facts: wrongly marked": lambda o: o["part"] == "facts",
         "changed: what holds first, nothing stale unmarked": lambda o: o["part"] == "changed",
         "changed: the old one retired": lambda o: o["part"] == "changed",
         "changed: the old one retired or marked": lambda o: o["part"] == "changed",
@@ -234,6 +247,8 @@ def table(outcomes: Sequence[Line]) -> str:
         "history: what ended retired or marked": lambda o: o["part"] == "ended",
     }
     counted = {
+        "facts: wrongly retired": lambda o: o["retired"],
+        "facts: wrongly marked": lambda o: o["marked"],
         "changed: the old one retired": lambda o: o["retired"],
         "changed: the old one retired or marked": lambda o: o["retired"] or o["marked"],
         "near misses: the old one retired": lambda o: o["retired"],

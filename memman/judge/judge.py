@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 from threading import Lock
@@ -12,10 +12,11 @@ import numpy as np
 from cachetools import LRUCache
 
 from memman.embed.base import Vectors
-from memman.judge import heads
+from memman.judge import heads, retirement
 from memman.judge.chain import gaps
 from memman.judge.encoder import Encoder
 from memman.judge.heads import HEADS, PASTED, PERSONAL, STEERING, Head
+from memman.judge.retirement import LEAST, NOT, Retirement
 from memman.judge.surroundings import surroundings
 from memman.judge.tokens import Token, bare, tokens
 from memman.model.errors import ProviderMisconfigured
@@ -115,6 +116,26 @@ class Judge:
         with self._lock:
             self._relations.update({(*one, most): known[one] for one in rest})
         return [known[one] for one in groups]
+
+    def endings(self, new: str, olds: Sequence[str], relations: Sequence[Relation]) -> list[tuple[float, int]]:
+        """Return how probably each old statement no longer holds once `new` is said, and SURE, MAYBE or NOT of it.
+
+        `relations` are what was judged of each pair.
+        """
+        found = [(0.0, NOT)] * len(olds)
+        likely = [n for n, relation in enumerate(relations) if relation.ends >= LEAST]
+        if likely:
+            shown = self.shown(new, [olds[n] for n in likely], [relations[n] for n in likely])
+            for n, share in zip(likely, self._retirement.shares(shown), strict=True):
+                found[n] = share, self._retirement.band(share, relations[n].ends)
+        return found
+
+    def shown(self, new: str, olds: Sequence[str], relations: Sequence[Relation]) -> Vectors:
+        """Return what each pair shows of whether the old statement ends (pairs, retirement.FEATURES)."""
+        mine, *theirs = (set(self._ids(text, LONGEST_PAIR)) for text in (new, *olds))
+        shared = [len(mine & one) / max(1, min(len(mine), len(one))) for one in theirs]
+        nearness = self.about(olds) @ self.about([new])[0]
+        return retirement.features([astuple(one) for one in relations], nearness.tolist(), shared)
 
     def about(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of what statements speak of: those that bear on one another are near (texts, ABOUT)."""
@@ -223,6 +244,13 @@ class Judge:
     def _heads(self) -> dict[str, Head]:
         try:
             return heads.read(self._folder + HEADS, self.name)
+        except (OSError, ValueError, KeyError) as error:
+            raise ProviderMisconfigured(f"the judge cannot be loaded ({error}): {_MEND}") from error
+
+    @cached_property
+    def _retirement(self) -> Retirement:
+        try:
+            return retirement.read(self._folder + HEADS, self.name)
         except (OSError, ValueError, KeyError) as error:
             raise ProviderMisconfigured(f"the judge cannot be loaded ({error}): {_MEND}") from error
 

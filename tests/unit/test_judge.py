@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from memman.judge.judge import ABOUT, FOLDER, LONGEST_TEXT, MANIFEST, VOCABULARY, WEIGHTS, Judge, Span, damage
+from memman.judge.retirement import MAYBE, SURE
 from memman.judge.tokens import tokens
-from memman.llm.builtin.reconcile import SURE
 from memman.llm.builtin.turn import leaning, turn
 
 # Plain statements, each with one that ends it, and one that only looks like it.
@@ -62,17 +62,23 @@ def test_the_weights_are_those_of_the_manifest():
     assert Judge().name == manifest["name"]
 
 
+def ended(judge, old, new):
+    """Return SURE, MAYBE or NOT."""
+    return judge.endings(new, [old], [judge.relation(old, new)])[0][1]
+
+
 @pytest.mark.parametrize(("old", "new", "other"), CHANGES)
 def test_a_plain_change_ends_what_it_changes_and_nothing_else(judge, old, new, other):
     """The change is sure or at least likelier than not; what only looks like it is never sure."""
     assert judge.relation(old, new).ends >= 0.5
-    assert judge.relation(old, other).ends < SURE
+    assert ended(judge, old, new) >= MAYBE
+    assert ended(judge, old, other) < SURE
 
 
 @pytest.mark.parametrize(("old", "new"), LOG)
 def test_a_commit_ends_no_statement_that_still_holds(judge, old, new):
     """Subjects of commits and titles, which are no statements, and what is merely added, retire nothing."""
-    assert judge.relation(old, new).ends < SURE
+    assert ended(judge, old, new) < SURE
 
 
 def test_of_many_the_likeliest_are_looked_at_to_the_end():

@@ -1,8 +1,9 @@
 """The judge in the drain: what it retires, what it marks, and the vectors that it keeps of memories."""
 
 import asyncio
-import sys
 
+from memman.judge.retirement import MAYBE as UNSURE
+from memman.judge.retirement import NOT, Retirement
 from memman.llm.builtin.frames import named_apart
 from memman.model.records import Candidate, Fingerprint
 from memman.model.vocabulary import JUDGE, MAYBE
@@ -83,7 +84,7 @@ def test_without_the_judge_both_stay(box):
 
 def test_what_is_unsure_is_marked_and_both_stay(box, monkeypatch):
     """Below the bar of what is sure, the older one is marked by the newer and stands behind it."""
-    monkeypatch.setattr(sys.modules["memman.llm.builtin.reconcile"], "SURE", 1.01)
+    monkeypatch.setattr(Retirement, "band", lambda _, share, alone: UNSURE if min(share, alone) >= 0.5 else NOT)
     told(box, *OTHERS, "Sessions expire after 30 minutes.", "Sessions now expire after 8 hours.")
     assert len(current(box)) == len(OTHERS) + 2
     old, new = box.store("SELECT uid FROM memory WHERE text LIKE 'Sessions%' ORDER BY id")

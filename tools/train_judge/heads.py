@@ -352,12 +352,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(FOLDER) / HEADS)
     asked = parser.parse_args()
     judge = Judge()
-    kept = json.loads(asked.out.read_text("utf-8"))["heads"] if asked.out.exists() else {}
+    said = json.loads(asked.out.read_text("utf-8")) if asked.out.exists() else {"heads": {}}
     for name in asked.heads:
         print(name)
         recipe = RECIPES[name]
-        kept[name] = head(recipe.lessons(judge), recipe).record()
-    asked.out.write_text(json.dumps({"judge": judge.name, "heads": kept}, indent=1) + "\n")
+        said["heads"][name] = head(recipe.lessons(judge), recipe).record()
+    asked.out.write_text(json.dumps(said | {"judge": judge.name}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,19 @@
 """The reconcile task: what each new fact does to each memory offered with it.
 
 Precision first: superseding a memory that still holds hides a truth. Between surely so and surely not, both stay and
-the older one is marked (docs/adr/0036).
+the older one is marked (docs/adr/0048).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memman.judge.judge import Judge, Relation
+from memman.judge.retirement import MAYBE, SURE
 from memman.llm.builtin.frames import named_apart
 from memman.llm.builtin.split import extent, sentences
 
-# From these probabilities on a memory is retired, or marked as maybe replaced.
-SURE, UNSURE = 0.9, 0.05
+# Below this probability a statement does not bear on a sentence.
+UNSURE = 0.05
 # A sentence of a memory worth this is not retired with the rest of it.
 WORTH = 0.8
 # Letters of a statement that is compared at all: the judge reads no more of one, and has learned from shorter ones.
@@ -48,14 +49,16 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
     near = _comparable(fact, memories)
     if not near:
         return
-    (judged,) = judge.compared([_group(fact, memories, near)], BEARS)
-    ranked = sorted(zip(near, judged, strict=True), key=lambda one: -one[1].ends)
-    likely = [(n, relation) for n, relation in ranked if relation.ends >= UNSURE]
+    new, olds = asked = _group(fact, memories, near)
+    (judged,) = judge.compared([asked], BEARS)
+    ranked = sorted(zip(near, judged, judge.endings(new, olds, judged), strict=True), key=lambda one: -one[2][0])
+    likely = [(n, relation, share, band) for n, relation, (share, band) in ranked if band >= MAYBE]
     # Of what is unsure only the likeliest is marked, and nothing where something else is sure.
-    for n, relation in [one for one in likely if one[1].ends >= SURE] or likely[:1]:
-        reason = f"says otherwise, {relation.ends:.0%} sure"
-        action = _action(relation, memories[n]["text"], fact["text"], judge)
-        yield relation.ends, {"fact": fact["n"], "action": action, "memory": memories[n]["n"], "reason": reason}
+    for n, relation, share, band in [one for one in likely if one[3] == SURE] or likely[:1]:
+        old = memories[n]
+        action = "MAYBE" if band < SURE or _more(old["text"], new, judge) else _ends(relation)
+        reason = f"says otherwise, {share:.0%} sure"
+        yield share, {"fact": fact["n"], "action": action, "memory": old["n"], "reason": reason}
 
 
 def _comparable(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -72,9 +75,7 @@ def _short(text: str) -> bool:
     return "\n" not in text and extent(text) <= LONGEST
 
 
-def _action(relation: Relation, old: str, new: str, judge: Judge) -> str:
-    if relation.ends < SURE or _more(old, new, judge):
-        return "MAYBE"
+def _ends(relation: Relation) -> str:
     return "UPDATE" if relation.supersedes >= relation.retracts else "DELETE"
 
 
