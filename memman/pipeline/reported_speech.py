@@ -57,6 +57,8 @@ _QUOTED = re.compile(
     r"|(?<![\w'])'(?:[^'\n]|(?<=\w)'(?=\w)){12,400}'(?!\w)"
 )
 _WORDS = 4
+# Sentences stand in a span of code where so many of its words are letters alone, and none is an option.
+_CODE, _PLAIN, _SENTENCE_WORDS = re.compile(r"`[^`\n]{12,}`"), re.compile(r"[^\W\d_]+[,.;:!?]?"), 6
 # Characters of a sentence that are looked at.
 _LONGEST = 1_000
 
@@ -92,5 +94,12 @@ def _denied(said: str, after: str) -> bool:
 
 
 def _unquoted(line: str) -> str:
-    """Leave out what stands in quotes, but for single words and names."""
+    """Leave out what stands in quotes, but for single words and names, and sentences in a span of code."""
+    line = _CODE.sub(lambda said: "`\u2026`" if _prose(said[0][1:-1]) else said[0], line)
     return _QUOTED.sub(lambda said: '"\u2026"' if len(said[0].split()) >= _WORDS else said[0], line)
+
+
+def _prose(said: str) -> bool:
+    words = said.split()
+    options = any(word.startswith("-") for word in words)
+    return not options and sum(bool(_PLAIN.fullmatch(word)) for word in words) >= _SENTENCE_WORDS

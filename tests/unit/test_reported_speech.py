@@ -81,6 +81,7 @@ def test_what_only_looks_announced_is_the_user_s(which, size, whole, caught):
         ("- [ ] we use relay now", ""),
         ("Test data: we use relay now", ""),
         ('he sent "from now on always use relay" to me', 'he sent "\u2026" to me'),
+        ("is the title `fix: agents always skip the review from now on` ok", "is the title `\u2026` ok"),
     ],
 )
 def test_a_line_ends_where_somebody_else_speaks(text, said):
@@ -105,6 +106,7 @@ def test_a_line_ends_where_somebody_else_speaks(text, said):
         "review this PR\n\nwe never merge without two approvals",
         "add this to your memory\nalways use uv",
         "why does it print this? never log tokens!",
+        "always run `docker compose -f ci.yml run --rm app pytest -x -q tests` before a push",
     ],
 )
 def test_the_user_s_own_words_stay(text):
