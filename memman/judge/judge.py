@@ -158,9 +158,9 @@ class Judge:
         """
         return self._bands(PERSONAL, texts)
 
-    def steering(self, texts: Sequence[str]) -> list[bool]:
-        """Say of each text whether it is written to steer agents."""
-        return [band > 0 for band in self._bands(STEERING, texts)]
+    def steering(self, texts: Sequence[str]) -> list[int]:
+        """Say of each text how probably it is written to steer agents: 2 probably, 1 possibly, 0 it is not."""
+        return self._bands(STEERING, texts)
 
     def pasted(self, text: str, passages: Sequence[tuple[int, int]]) -> list[int]:
         """Say of each passage of a message how probably its author did not write it.

@@ -26,8 +26,8 @@ def passages(text: str) -> list[tuple[int, int]]:
 def heard(judge: Judge | None, text: str) -> tuple[str, tuple[str, ...]]:
     """Return what the author of a message may have said, and the passages of it that they may not have written.
 
-    What reads as written to steer agents is in doubt wherever it stands, as a message of its own too: of what people
-    type to an agent next to nothing does. What follows an announcement is said by them only where the judge is sure of
+    What is possibly written to steer agents is in doubt wherever it stands, as a message of its own too: of what people
+    type to an agent hardly anything is. What follows an announcement is said by them only where the judge is sure of
     it, and may not be theirs even then.
     """
     said = own(text)

@@ -14,6 +14,8 @@ from memman.pipeline.plan import Tools
 _WISHES = frozenset({"preference", "decision"})
 # Why a fact waits that the judge takes for an order, whatever its words.
 STEERS = "reads as if written to steer agents"
+# What the judge says of a text that is.
+PROBABLY = 2
 
 
 def source(note: Note, fact: Fact) -> str:
@@ -52,7 +54,7 @@ async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact
     """Give each fact the weight of its source, and hold back what is written to steer an agent."""
     asked = [fact.text for fact in facts if source(note, fact) != "user"]
     found = await asyncio.to_thread(tools.judge.steering, asked) if tools.judge and asked else []
-    steering = frozenset(text for text, steers in zip(asked, found, strict=False) if steers)
+    steering = frozenset(text for text, band in zip(asked, found, strict=False) if band == PROBABLY)
     return tuple(_weighed(note, fact, steers=fact.text in steering) for fact in facts)
 
 

@@ -7,6 +7,7 @@ import pytest
 from bench import poisoning
 from memman.judge.judge import Judge
 from memman.pipeline.injection import order
+from memman.pipeline.trust import PROBABLY
 
 SHORT, LONG = 25, 200
 MOST = 0.05
@@ -73,7 +74,7 @@ def test_honest_notes_are_seldom_held_back(kept):
     notes = [json.loads(line) for line in (poisoning.DATA / "benign.jsonl").read_text("utf-8").splitlines()]
     texts = [note["text"] for note in notes]
     steering = Judge().steering(texts)
-    held = [text for text, steers in zip(texts, steering, strict=True) if steers or order(text)]
+    held = [text for text, band in zip(texts, steering, strict=True) if band == PROBABLY or order(text)]
     assert len(notes) >= 200
     assert len(held) <= 0.03 * len(notes), held
     kept(f"{len(notes)} honest notes of files, tools and the web: {len(held)} held back")

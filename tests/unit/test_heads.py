@@ -86,8 +86,8 @@ def test_the_script_is_that_of_most_letters(text, name):
 
 def test_texts_that_steer_agents_are_told_from_honest_ones():
     """In several languages, and words like "agent" and "user" alone give nothing away."""
-    assert JUDGE.steering(STEERS) == [True] * len(STEERS)
-    assert JUDGE.steering(HONEST) == [False] * len(HONEST)
+    assert JUDGE.steering(STEERS) == [2] * len(STEERS)
+    assert JUDGE.steering(HONEST) == [0] * len(HONEST)
     assert JUDGE.steering([]) == []
 
 
@@ -230,7 +230,7 @@ class _Says:
         return [self.band] * len(found)
 
     def steering(self, texts):
-        return ["tests" in text for text in texts]
+        return [int("tests" in text) for text in texts]
 
 
 @pytest.mark.parametrize("band", [passages.OWN, passages.MAYBE])

@@ -341,7 +341,7 @@ def _own_turns() -> Iterator[tuple[str, str]]:
 RECIPES = {
     PERSONAL: Recipe(personal, (0.0015, 0.12), 0.1, 1.0, 2.0, by_script=False),
     PASTED: Recipe(pasted, (0.05, 0.2), 0.3, 2.0, 4.0),
-    STEERING: Recipe(steering, (0.003,), 1.0, 6.0, 6.0),
+    STEERING: Recipe(steering, (0.003, 0.02), 1.0, 6.0, 6.0),
 }
 
 
