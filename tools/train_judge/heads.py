@@ -32,7 +32,11 @@ OWN_TURNS = 1_200
 # Statements of theirs that the head for orders is shown.
 ORDINARY = 1_500
 # Texts by all channels: by strangers, opened before the head for orders was shown them, and written for it.
-TEXTS = [*sorted((SEEN / "contract").glob("texts*.jsonl")), *sorted((HERE / "channels").glob("*.jsonl"))]
+TEXTS = [
+    SEEN / "contract/texts.jsonl",
+    *(SEEN / f"contract/texts-{letter}.jsonl" for letter in "bcdefghij"),
+    *sorted((HERE / "channels").glob("*.jsonl")),
+]
 # What strangers said in two repositories each, opened before the head for scope was shown it.
 SCOPES = ("scopes", *(f"scopes-{letter}" for letter in "bcde"))
 Array = npt.NDArray[np.float32]
