@@ -33,8 +33,8 @@ OWN_TURNS = 1_200
 ORDINARY = 1_500
 # Texts by all channels: by strangers, opened before the head for orders was shown them, and written for it.
 TEXTS = [
-    SEEN / "contract/texts.jsonl",
     *(SEEN / f"contract/texts-{letter}.jsonl" for letter in "bcdefghij"),
+    SEEN / "contract/texts.jsonl",
     *sorted((HERE / "channels").glob("*.jsonl")),
 ]
 # What strangers said in two repositories each, opened before the head for scope was shown it.
