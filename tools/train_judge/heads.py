@@ -356,12 +356,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(FOLDER) / HEADS)
     asked = parser.parse_args()
     judge = Judge()
-    said = json.loads(asked.out.read_text("utf-8")) if asked.out.exists() else {"heads": {}}
+    said = json.loads(asked.out.read_text("utf-8")) if asked.out.exists() else {}
+    if said.get("judge") != judge.name:
+        said = {"judge": judge.name, "heads": {}}
     for name in asked.heads:
         print(name)
         recipe = RECIPES[name]
         said["heads"][name] = head(recipe.lessons(judge), recipe).record()
-    asked.out.write_text(json.dumps(said | {"judge": judge.name}, indent=1) + "\n")
+    asked.out.write_text(json.dumps(said, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memman.judge.judge import Judge, Relation
-from memman.judge.retirement import MAYBE, SURE
+from memman.judge.retirement import LEAST, MAYBE, SURE
 from memman.llm.builtin.frames import named_apart
 from memman.llm.builtin.split import extent, sentences
 
-# Below this probability a statement does not bear on a sentence.
-UNSURE = 0.05
 # A sentence of a memory worth this is not retired with the rest of it.
 WORTH = 0.8
 # Letters of a statement that is compared at all: the judge reads no more of one, and has learned from shorter ones.
@@ -86,4 +84,4 @@ def _more(old: str, new: str, judge: Judge) -> bool:
         return False
     ended = judge.relations([(one, new) for one in told])
     worth = judge.lines(told)
-    return any(one.ends < UNSURE and kept >= WORTH for one, (kept, _) in zip(ended, worth, strict=True))
+    return any(one.ends < LEAST and kept >= WORTH for one, (kept, _) in zip(ended, worth, strict=True))
