@@ -1,11 +1,13 @@
 import asyncio
 import contextlib
+import gzip
 import json
 import socket
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -290,6 +292,34 @@ def test_a_redirect_is_misconfigured_and_not_followed():
 def test_a_reply_that_is_no_object_is_bad(act):
     """A body that is cut, not JSON or not an object is a BadReply."""
     assert failure(BadReply, act)[1] == 1
+
+
+def bomb(times):
+    """Return 64 MB of blanks in few bytes: packed so many times."""
+    packed = b" " * 2**26
+    for _ in range(times):
+        packed = gzip.compress(packed)
+    return packed
+
+
+def test_a_packed_reply_is_unpacked():
+    """A reply in gzip, the only encoding that is asked for, is the object in it."""
+    act = Act(headers={"content-encoding": "gzip"}, body=gzip.compress(b'{"object": "list"}'))
+    with ScriptedProvider(script=[act]) as provider:
+        assert post(provider.url) == {"object": "list"}
+    assert provider.received[0].headers["accept-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "gzip, gzip", "gzip, identity", "deflate", "zstd"])
+def test_a_reply_that_unpacks_to_too_much_is_bad_and_takes_no_memory(encoding):
+    """However often and in whatever a reply is packed, no more than the limit is unpacked."""
+    act = Act(headers={"content-encoding": encoding}, body=bomb(1 + encoding.count(", gzip")))
+    tracemalloc.start()
+    try:
+        failure(BadReply, act, policy=Policy(reply_bytes=100_000))
+        assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_broken_encoding_is_bad():
