@@ -396,33 +396,19 @@ def test_repositories_are_the_same_by_first_commit_or_address(one, other, alike)
     assert same(one, other) is same(other, one) is alike
 
 
-def test_git_is_asked_once_for_a_repository(tmp_path, repos, monkeypatch):
-    """Its first commit is remembered by the folder, and not where git is missing."""
-    shop = repos("shop")
-    data = tmp_path / "data"
+def test_the_first_commit_is_read_once_for_a_repository(tmp_path, repos):
+    """It is remembered by the folder, and so is that it could not be read."""
+    whole, damaged, data = repos("shop"), repos("other"), tmp_path / "data"
     data.mkdir()
-    monkeypatch.setenv("PATH", "")
-    assert identity(str(data), repository(str(shop))) == str(shop)
-    (data / "repositories").unlink()
-    monkeypatch.undo()
-    whole = identity(str(data), repository(str(shop)))
-    assert whole == f"{shop}#{git(shop, 'rev-list', '--max-parents=0', 'HEAD')}"
-    monkeypatch.setenv("PATH", "")
-    assert identity(str(data), repository(str(shop))) == whole
-
-
-def test_a_history_that_takes_git_too_long_is_asked_for_once(tmp_path, repos, monkeypatch):
-    """A hook has a second: git is ended before, and that it did not answer is remembered."""
-    shop, data, programs = repos("shop"), tmp_path / "data", tmp_path / "programs"
-    data.mkdir()
-    programs.mkdir()
-    slow = programs / "git"
-    slow.write_text(f"#!/bin/sh\necho asked >> {tmp_path}/asked\nexec sleep 60\n")
-    slow.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    for _ in range(2):
-        assert identity(str(data), repository(str(shop))) == str(shop)
-    assert (tmp_path / "asked").read_text() == "asked\n"
+    objects, aside = damaged / ".git/objects", damaged / "aside"
+    objects.rename(aside)
+    assert identity(str(data), repository(str(damaged))) == str(damaged)
+    aside.rename(objects)
+    assert identity(str(data), repository(str(damaged))) == str(damaged)
+    told = f"{whole}#{git(whole, 'rev-list', '--max-parents=0', 'HEAD')}"
+    assert identity(str(data), repository(str(whole))) == told
+    (whole / ".git/objects").rename(whole / "aside")
+    assert identity(str(data), repository(str(whole))) == told
 
 
 def test_outside_of_a_repository_there_is_none():
