@@ -455,6 +455,7 @@ def transcribe(copy: apsw.Connection, db: apsw.Connection) -> None:
 
 def _copy(path: str, target: str) -> None:
     """Copy the file at `path` whole, while its one writer holds it; the copy has its name when it is on disk."""
+    check_regular(target)
     draft = target + ".new"
     for end in COMPANIONS:  # what a process that was killed amid this has left
         if os.path.exists(draft + end):

@@ -187,28 +187,32 @@ def make_file(path: str) -> None:
     os.close(handle)
 
 
-def write_file(path: str, text: str) -> None:
-    """Replace a small file atomically and durably, mode 0600; of a link, what it leads to, if that is one's own.
+def write_file(path: str, text: str, mode: int = FILE_MODE) -> None:
+    """Replace a small file atomically and durably; of a link, what it leads to, if that is one's own.
 
     Raises CannotWrite.
     """
     try:
-        put_file(path, text)
+        put_file(path, text, mode)
     except OSError as error:
         _cannot(path, "written", error)
 
 
-def put_file(path: str, text: str) -> None:
-    """Do what `write_file` does. Raises OSError."""
+def put_file(path: str, text: str, mode: int = FILE_MODE) -> None:
+    """Do what `write_file` does. Raises OSError, where a pipe, a device or a folder is there too: it would be lost."""
     check_still(path)
     target = os.path.realpath(path)
-    if os.path.islink(path) and os.path.exists(target) and os.stat(target).st_uid != os.geteuid():
-        raise OSError(EPERM, "it leads to a file of another user", path)
+    if os.path.exists(target):
+        there = os.stat(target)
+        if not S_ISREG(there.st_mode):
+            raise OSError(EINVAL, "it is not a regular file", path)
+        if os.path.islink(path) and there.st_uid != os.geteuid():
+            raise OSError(EPERM, "it leads to a file of another user", path)
     draft = f"{target}.{os.getpid()}.new"
     make_folder(os.path.dirname(target))
     handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:
-        os.fchmod(handle, FILE_MODE)
+        os.fchmod(handle, mode)
         left = text.encode()
         while left:  # a disk that is nearly full takes some of it
             left = left[os.write(handle, left) :]

@@ -69,8 +69,15 @@ def written(place: Chosen, *, vectors: bool = False) -> Iterator[str]:
 
 
 def saved(place: Chosen, path: str, *, vectors: bool = False) -> None:
-    """Write a store's export to a file that nobody else may read; it replaces an older export, and no other file."""
+    """Write a store's export to a file that nobody else may read, or into a pipe or device.
+
+    It replaces an older export, and no other file. Raises CannotWrite.
+    """
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.writelines(written(place, vectors=vectors))
+            return
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 ours = lines.ours(file.readline())

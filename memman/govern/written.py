@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 
 from memman.config import stores
+from memman.config.places import check_regular
 from memman.model.errors import CannotWrite, UsageError
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -39,6 +40,7 @@ def change(texts: Sequence[str], file: str | None) -> Change:
     path = os.path.abspath(file) if file else _file()
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise UsageError(f"{path} is no file that could be written to")
+    check_regular(path)
     try:
         with open(path, encoding="utf-8", newline="") as source:
             before = source.read()

@@ -3,11 +3,11 @@
 import os
 
 import memman
+from memman.config.places import open_file, write_file
 from memman.model.errors import BadConfig, CannotWrite
 
 # They hold no secret, and systemd complains of units that not everybody can read.
 _MODE = 0o644
-_FOLDER_MODE = 0o700
 
 
 def shipped(name: str) -> bytes:
@@ -23,15 +23,17 @@ def shipped(name: str) -> bytes:
 def lay(folder: str, texts: dict[str, str]) -> list[str]:
     """Write those of `texts` that are not there as they should be; return their names. Raises CannotWrite."""
     changed = [name for name, text in texts.items() if held(f"{folder}/{name}") != text]
+    if masked := [name for name in changed if os.path.realpath(f"{folder}/{name}") == os.devnull]:
+        raise CannotWrite(f"{folder}/{masked[0]} is masked: run systemctl --user unmask {masked[0]}")
     for name in changed:
-        _write(f"{folder}/{name}", texts[name])
+        write_file(f"{folder}/{name}", texts[name], _MODE)
     return changed
 
 
 def held(path: str) -> str | None:
     """Return what a file holds, None where there is none."""
     try:
-        with open(path, encoding="utf-8", errors="replace", newline="") as source:
+        with open(path, encoding="utf-8", errors="replace", newline="", opener=open_file) as source:
             return source.read()
     except OSError:
         return None
@@ -44,17 +46,3 @@ def take(path: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def _write(path: str, text: str) -> None:
-    draft = f"{path}.{os.getpid()}.new"
-    try:
-        os.makedirs(os.path.dirname(path), _FOLDER_MODE, exist_ok=True)
-        with open(draft, "w", encoding="utf-8", newline="") as target:
-            os.fchmod(target.fileno(), _MODE)
-            target.write(text)
-            target.flush()
-            os.fsync(target.fileno())
-        os.replace(draft, path)
-    except OSError as error:
-        raise CannotWrite(f"{path} could not be written ({error.strerror})") from error

@@ -7,8 +7,10 @@ import subprocess
 import pytest
 
 from conftest import PATIENCE, wait_until
-from memman.config.places import open_file, read_file
+from memman.config.places import open_file, read_file, write_file
+from memman.govern.written import change
 from memman.model.errors import CannotWrite
+from memman.scheduler.files import lay
 
 # Far longer than any of these takes, far shorter than the patience of who calls them.
 FILES = (
@@ -84,6 +86,67 @@ def test_nothing_is_written_into_a_pipe(tmp_path):
             open_file(str(tmp_path / "pipe"), os.O_WRONLY)
     finally:
         os.close(reader)
+
+
+def test_what_is_replaced_is_a_regular_file(tmp_path):
+    """A pipe, a folder and a link to either stay what they are; a link to a file of one's own is written through."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "plain").write_text("old")
+    for name in ("pipe", "folder", "plain"):
+        (tmp_path / f"to-{name}").symlink_to(name)
+    for name in ("pipe", "folder", "to-pipe", "to-folder"):
+        with pytest.raises(CannotWrite, match=f"{name} could not be written .it is not a regular file"):
+            write_file(str(tmp_path / name), "new")
+    assert (tmp_path / "pipe").is_fifo()
+    write_file(str(tmp_path / "to-plain"), "new")
+    assert (tmp_path / "to-plain").is_symlink()
+    assert (tmp_path / "plain").read_text() == "new"
+    assert len(list(tmp_path.iterdir())) == 6
+
+
+def test_an_export_goes_into_a_pipe_and_to_a_terminal(box, tmp_path):
+    """A pipe and a device get the lines and stay what they are, also by a link: nothing is put in their place."""
+    box.remember("The heron nests.")
+    box.drain()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        reader = subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE, text=True)
+        try:
+            assert box.memman("export", str(tmp_path / name)).returncode == 0
+            assert (tmp_path / "pipe").is_fifo()
+            assert "The heron nests." in reader.communicate(timeout=PATIENCE)[0]
+        finally:
+            reader.kill()
+    mine, device = os.openpty()
+    try:
+        assert box.memman("export", os.ttyname(device)).returncode == 0
+        assert b"memman" in os.read(mine, 4096)
+    finally:
+        os.close(mine)
+        os.close(device)
+
+
+def test_a_unit_that_is_masked_or_a_pipe_stays_so(tmp_path):
+    """Install neither lifts a mask that a person set nor waits for a pipe; it writes nothing then."""
+    (tmp_path / "b.timer").symlink_to(os.devnull)
+    texts = {"a.service": "text", "b.timer": "text"}
+    with pytest.raises(CannotWrite, match="is masked: run systemctl --user unmask"):
+        lay(str(tmp_path), texts)
+    assert not (tmp_path / "a.service").exists()
+    (tmp_path / "b.timer").unlink()
+    os.mkfifo(tmp_path / "b.timer")
+    with pytest.raises(CannotWrite, match="not a regular file"):
+        lay(str(tmp_path), texts)
+    assert (tmp_path / "b.timer").is_fifo()
+
+
+def test_rules_are_not_added_to_a_pipe(tmp_path):
+    """What a rules file is to gain is compared with what it holds: a pipe would be waited for."""
+    os.mkfifo(tmp_path / "AGENTS.md")
+    with pytest.raises(CannotWrite, match="not a regular file"):
+        change(["Use tabs."], str(tmp_path / "AGENTS.md"))
 
 
 def test_a_drain_that_meets_a_pipe_still_hears_a_signal(box):
