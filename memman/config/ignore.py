@@ -1,9 +1,11 @@
 """Folders of which nothing is to be remembered. Safe on the hot path.
 
-A work tree says so in `.memmanignore` at its root, for itself; the person in
+A work tree lists them in `.memmanignore` at its root, for itself; the person in
 MEMMAN_IGNORE, for any folder. Patterns are a small part of git's: names parted
-by `/`, `*` for anything within a name. One without a `/` before its end fits a
-folder anywhere, any other begins at the root. What lies below goes with it.
+by `/`, `*` for anything within a name, `?` for one character, `**` for any
+folders. One without a `/` before its end fits a folder anywhere, any other
+begins at the root. What lies below goes with it. A list that holds anything
+else leaves out everything.
 """
 
 import os
@@ -13,63 +15,133 @@ from memman.config.repository import repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.config.repository import Repository
+    from collections.abc import Callable, Iterator, Sequence
 
 FILE = ".memmanignore"
 KEY = "MEMMAN_IGNORE"
+# What a pattern of git's, a shell's or another encoding's has, and none of ours.
+_FOREIGN_START, _FOREIGN = ("!", '"', "$"), frozenset("[]\\\0\ufffd")
 
 
-def ignored(data: str, folder: str, here: "Repository | None") -> str:
+def ignored(data: str, folder: str) -> str:
     """Return what says that nothing of `folder` is to be remembered, '' for nothing.
 
     Raises OSError or CannotWrite where that cannot be known.
     """
     real = os.path.realpath(folder)
-    here = here if real == folder else repository(real)
-    root = here.root if here else real
-    said = read_file(f"{root}/{FILE}")
-    if said:
-        names = real.removeprefix(root).strip("/").split("/") if real != root else []
-        for line in said.splitlines():
-            pattern = line.strip()
-            if pattern and pattern[0] != "#" and matches(pattern, names):
-                return f"{root}/{FILE} says {pattern!a}"
-    listed = setting(data, KEY)
-    for pattern in map(str.strip, listed.split(",") if listed else ()):
-        if pattern and matches(os.path.expanduser(pattern), real.strip("/").split("/")):
-            return f"{KEY} says {pattern!a}"
+    shell = os.environ.get("PWD", "")
+    links = [path for path in (folder, shell) if path[:1] == "/" and os.path.realpath(path) == real]
+    for place in dict.fromkeys((real, *map(os.path.normpath, links))):
+        for where, root, lines in _lists(data, place):
+            names = [name for name in place.removeprefix(root).split("/") if name]
+            for line in lines:
+                if not understood(line):
+                    return f"{where} is not understood at {line!a}, so it leaves out everything"
+                pattern = _cut(line)
+                if any(matches(one, names) for one in (line, pattern)) or _leads(root, pattern, real):
+                    return f"{where} says {line!a}"
     return ""
 
 
-def matches(pattern: str, names: list[str]) -> bool:
+def misread(data: str, folder: str) -> list[str]:
+    """Return what is not understood of the lists that count in `folder`: for each such line, where it stands and it."""
+    found = _lists(data, os.path.realpath(folder))
+    return [
+        f"{where} is not understood at {line!a}" for where, _, lines in found for line in lines if not understood(line)
+    ]
+
+
+def understood(line: str) -> bool:
+    """Whether a line of a list is a pattern of ours."""
+    return not (line.startswith(_FOREIGN_START) or _FOREIGN & set(_cut(line)) or ".." in line.split("/"))
+
+
+def matches(pattern: str, names: "Sequence[str]") -> bool:
     """Whether a pattern fits the folder whose path from the root is `names`, or one that it lies in.
 
     A bare `*` or `/` fits the root itself.
     """
-    pattern = pattern.removeprefix("**/").removesuffix("/**")
-    parts = pattern.strip("/").split("/")
-    if parts in ([""], ["*"]):
+    parts = _parts(pattern)
+    if parts in ([], ["*"]):
         return True
-    anchored = "/" in pattern.rstrip("/")
-    starts = [0] if anchored else range(len(names))
-    return any(_fit(parts, names[start : start + len(parts)]) for start in starts)
+    anywhere = [] if "/" in pattern.rstrip("/") else ["**"]
+    return _glob([*anywhere, *parts, "**"], names, "**", _fits)
 
 
-def _fit(parts: list[str], names: list[str]) -> bool:
-    return len(parts) == len(names) and all(map(_fits, parts, names))
+def _lists(data: str, folder: str) -> "Iterator[tuple[str, str, list[str]]]":
+    """Yield where each list is that counts in `folder`, where its patterns begin, and its lines."""
+    here = repository(folder)
+    root = here.root if here else folder
+    lines = _text(f"{root}/{FILE}").splitlines()
+    yield f"{root}/{FILE}", root, [text for line in lines if (text := line.strip()) and text[0] != "#"]
+    listed = map(str.strip, setting(data, KEY).split(","))
+    # One that begins in no folder that is known is taken for a name anywhere.
+    yield KEY, "/", [os.path.expanduser(pattern.removeprefix("./")) for pattern in listed if pattern]
+
+
+def _text(path: str) -> str:
+    """Return what a list says, '' where there is none. Raises OSError or CannotWrite."""
+    said = read_file(path)
+    if said.startswith("\ufffd\ufffd"):  # the two bytes that UTF-16 begins with
+        with open(path, "rb") as file:
+            said = file.read().decode("utf-16", "replace")
+    return said.removeprefix("\ufeff")
+
+
+def _cut(line: str) -> str:
+    """Return a line without the comment after its pattern."""
+    at = next((at for at in range(1, len(line)) if line[at] == "#" and line[at - 1] in " \t"), len(line))
+    return line[:at].rstrip()
+
+
+def _parts(pattern: str) -> list[str]:
+    return [part for part in pattern.split("/") if part not in ("", ".")]
+
+
+def _leads(root: str, pattern: str, real: str) -> bool:
+    """Whether `real` is a folder that a pattern leads to by links, or lies in one."""
+    parts = [part for part in _parts(pattern) if part != "**"]
+    return any(_lies(real, path) for path in _led(os.path.realpath(root), parts, real))
+
+
+def _led(folder: str, parts: list[str], real: str) -> "Iterator[str]":
+    """Yield the folders that a pattern fits below `folder`, without links; of many those on the way to `real`."""
+    if not parts:
+        yield folder
+    elif "*" not in parts[0] and "?" not in parts[0]:
+        yield from _led(os.path.realpath(f"{folder}/{parts[0]}"), parts[1:], real)
+    else:
+        try:
+            found = [os.path.realpath(one.path) for one in os.scandir(folder) if _fits(parts[0], one.name)]
+        except OSError:
+            return
+        for path in found:
+            if _lies(real, path):
+                yield from _led(path, parts[1:], real)
+
+
+def _lies(real: str, folder: str) -> bool:
+    return f"{real}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def _fits(part: str, name: str) -> bool:
     """Whether a pattern for one name fits it."""
-    first, *rest = part.split("*")
-    if not rest:
-        return part == name
-    at = len(first)
-    if not name.startswith(first):
-        return False
-    for piece in rest[:-1]:
-        found = name.find(piece, at)
-        if found < 0:
+    return _glob(part, name, "*", lambda wanted, char: wanted in ("?", char))
+
+
+def _glob(pattern: "Sequence[str]", given: "Sequence[str]", star: str, fits: "Callable[[str, str], bool]") -> bool:
+    """Whether `given` is what `pattern` says, one after the other; `star` in it stands for any number."""
+    at = n = again = 0
+    last = -1
+    while n < len(given):
+        if at < len(pattern) and pattern[at] == star:
+            last, again = at, n
+            at += 1
+        elif at < len(pattern) and fits(pattern[at], given[n]):
+            at, n = at + 1, n + 1
+        elif last >= 0:
+            again += 1
+            at, n = last + 1, again
+        else:
             return False
-        at = found + len(piece)
-    return name.endswith(rest[-1]) and len(name) - len(rest[-1]) >= at
+    return all(one == star for one in pattern[at:])

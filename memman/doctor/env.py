@@ -1,13 +1,14 @@
 """Whether the env file says what memman understands.
 
-Looks at: the env file
-Finds: open to others, bad values; warns of unknown keys and of variables of the shell that nothing reads
+Looks at: the env file, the lists of folders in which nothing is remembered
+Finds: open to others, bad values, lists it cannot read; warns of unknown keys and of variables that nothing reads
 """
 
 import os
 from collections.abc import Iterator
 
 from memman.config.env import env_path, unknown
+from memman.config.ignore import misread
 from memman.config.keys import KEYS
 from memman.doctor.finding import Context, Finding, fail, ok, shell, sound, warn
 from memman.model.plural import counted
@@ -21,6 +22,8 @@ def check(context: Context) -> Iterator[Finding]:
         yield from sound((*_faults(context, path), *_unknown(context)), says)
     else:
         yield ok("no key is set, all defaults apply")
+    for fault in misread(context.data, os.getcwd()):
+        yield fail(f"{fault}, so nothing is remembered here", hint="write it as docs/secrets.md says, or remove it")
     yield from _shadows(context)
 
 

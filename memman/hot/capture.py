@@ -35,7 +35,7 @@ def wanted(call: "Call") -> bool:
         return False
     try:
         said = setting(call.data, "MEMMAN_CAPTURE")
-        return said in _ON and not ignored(call.data, call.cwd or os.getcwd(), call.here)
+        return said in _ON and not ignored(call.data, call.cwd or os.getcwd())
     except Exception:  # noqa: BLE001 - what cannot be read is no permission
         return False
 

@@ -20,8 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memman.config.repository import Repository
-
 # Lines of a piped text from which on it may be a list.
 _MANY = 20
 # Bytes of all lines that come at once with --lines.
@@ -58,7 +56,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     if apart and any(len(part.encode()) > MAX_BYTES for part in parts):
         refuse(f"a line is longer than {MAX_BYTES} bytes: split it into several; nothing was queued")
     here = stores.here()
-    _check_place(data, here)
+    _check_place(data)
     store = _existing(data, stores.resolve(data, said(values, "store"), here))
     _check_rights(data, store)
     origin = {name: screened(text) for name, text in stamp(data, choice(values, "source", SOURCES) or "", here).items()}
@@ -106,10 +104,10 @@ def _check_rights(data: str, store: str) -> None:
             raise ServerRefused(f"not saved: store {store!r} is one that you may only read; its owner can change that")
 
 
-def _check_place(data: str, here: "Repository | None") -> None:
+def _check_place(data: str) -> None:
     """Raise UsageError where nothing is to be remembered."""
     try:
-        why = ignored(data, os.getcwd(), here)
+        why = ignored(data, os.getcwd())
     except FileNotFoundError:
         return
     if why:

@@ -12,10 +12,12 @@ FITS = (
     ("secrets", "secrets"), ("secrets/", "a/b/secrets/c"), ("/secrets", "secrets/deep/down"), ("a/b", "a/b/c"),
     ("client-*", "work/client-acme"), ("*-private", "x-private/y"), ("a*b*c", "aXbYc"), ("**/keys", "a/keys"),
     ("a/**", "a/b"), ("*", ""), ("/", "any/where"), ("*", "any"), ("/*/keys", "a/keys"),
+    ("./hr", "hr"), ("h?", "hr"), ("a/**/b", "a/x/y/b"), ("a/**/b", "a/b"), ("*" * 40 + "a", "a" * 200),
 )  # fmt: skip
 MISSES = (
     ("secrets", "secret"), ("/secrets", "a/secrets"), ("a/b", "x/a/b"), ("client-*", "client"), ("a*b", "aXc"),
     ("a*bb*b", "abb"), ("secrets", ""), ("a/b", "a"), ("/*/keys", "keys"),
+    ("./hr", "a/hr"), ("h?", "h"), ("h?", "hrs"), ("a/**/b", "a/x"), ("*a" * 40, "a" * 39 + "b" * 160),
 )  # fmt: skip
 
 
@@ -90,6 +92,44 @@ def test_a_whole_work_tree_can_be_left_out(box, tree):
     for folder in (tree, tree / "src", link):
         assert box.memman("remember", "x is y", cwd=folder).returncode == 2
         assert said(box, folder) == []
+
+
+def test_what_a_link_leads_to_is_left_out(box, tree):
+    """A folder on a list may be a link or lie behind one, and so may the home: the agent's folder is the real one."""
+    base = box.data.parent
+    (base / "disk/clients/acme").mkdir(parents=True)
+    (base / "elsewhere").mkdir()
+    (base / "clients").symlink_to(base / "disk/clients")
+    (base / "disk/clients/globex").symlink_to(base / "elsewhere")
+    (base / "house").symlink_to(base)
+    (tree / "people").symlink_to(tree / "src")
+    box.configure(IGNORE="~/clients/*")
+    (tree / ".memmanignore").write_text("people\n")
+    box.environ["HOME"] = str(base / "house")
+    for folder in (base / "disk/clients/acme", base / "elsewhere", tree / "src"):
+        assert box.memman("remember", "x is y", cwd=folder).returncode == 2, folder
+    assert box.memman("remember", "x is y", cwd=tree / "hr").returncode == 0
+
+
+@pytest.mark.parametrize("written", ["\ufeffhr/\n", "./hr\n", "hr # salaries\n", "h?\n", "hr/\r\n"])
+@pytest.mark.parametrize("code", ["utf-8", "utf-16"])
+def test_a_list_is_understood_as_people_write_it(box, tree, written, code):
+    """A byte order mark, `./`, a comment behind a pattern, `?`, UTF-16: what is named is left out, the rest is not."""
+    (tree / ".memmanignore").write_bytes(written.encode(code))
+    assert box.memman("remember", "Ada earns a lot.", cwd=tree / "hr").returncode == 2
+    assert box.memman("remember", "The build takes a minute.", cwd=tree / "src").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "line", [b"!src\n", b"[hs]r\n", b"h\\r\n", b"../x\n", b"m\xfcller\n", b'"hr"\n', b"h\0r\0\n\0"]
+)
+def test_a_list_that_is_not_understood_leaves_out_everything_and_doctor_names_it(box, tree, line):
+    """What git, a shell or another encoding would take for a pattern is not passed over."""
+    (tree / ".memmanignore").write_bytes(b"hr\n" + line)
+    ended = box.memman("remember", "x is y", cwd=tree / "src")
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    assert said(box, tree / "src") == []
+    assert ".memmanignore is not understood" in box.memman("doctor", "--check", "env", cwd=tree / "src").stdout
 
 
 def test_a_list_that_is_no_file_keeps_everything_out(box, tree):
