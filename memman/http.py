@@ -12,7 +12,7 @@ import sys
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -41,6 +41,8 @@ def bearer(api_key: str) -> dict[str, str]:
 # Besides 5xx, the answers that another try may not meet.
 TRANSIENT = frozenset({408, 409, 425, 429})
 _TOO_MANY = 429
+# What a web filter between here and the provider answers with a page of its own.
+BLOCKED = frozenset({403, 451})
 # What a person should look at when the request itself is rejected.
 CHECK = {
     400: "the model's name and what it supports",
@@ -109,12 +111,14 @@ class Broken(BadReply):
 class _TryAgainError(Exception):
     """What went wrong, and how many seconds the server asks to wait.
 
-    `late` says that no reply came in time, `crowded` that fewer calls at once may help.
+    `status` is what it answered, `late` says that no reply came in time, `crowded` that fewer calls at once may help.
     """
 
-    def __init__(self, trouble: str, wait: float = 0.0, *, late: bool = False, crowded: bool = False) -> None:
+    def __init__(
+        self, trouble: str, wait: float = 0.0, *, status: int = 0, late: bool = False, crowded: bool = False
+    ) -> None:
         super().__init__(trouble)
-        self.wait, self.late, self.crowded = wait, late, crowded
+        self.wait, self.status, self.late, self.crowded = wait, status, late, crowded
 
 
 class Http:
@@ -137,27 +141,31 @@ class Http:
         self._paces: dict[str, Pace] = {}
         self._room = asyncio.Semaphore(self.policy.connections)
 
-    async def post(self, url: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> JsonObject:
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: Mapping[str, Any], *, rejecting: Sequence[str] = ()
+    ) -> JsonObject:
         """Post `body` as JSON and return the object answered, trying again where that can help.
 
-        Raises ProviderUnavailable, BadReply or ProviderMisconfigured (a Rejected
-        where it is the provider that says so).
+        Raises ProviderUnavailable, BadReply or ProviderMisconfigured (a Rejected where it is the provider that says
+        so). A 5xx with one of the words `rejecting` is such a rejection too.
         """
-        return await self._call(_request("POST", url, headers, body, self.policy))
+        return await self._call(_request("POST", url, headers, body, self.policy), rejecting)
 
     async def get(self, url: str, headers: Mapping[str, str]) -> JsonObject:
         """Return the object at `url`; raises as `post` does."""
         return await self._call(_request("GET", url, headers, None, self.policy))
 
-    async def _call(self, request: httpx.Request) -> JsonObject:
+    async def _call(self, request: httpx.Request, rejecting: Sequence[str] = ()) -> JsonObject:
         number = 1
         while True:
             try:
-                return await self._paced(request)
+                return await self._paced(request, rejecting)
             except _TryAgainError as trouble:
                 hopeless = trouble.wait > self.policy.longest_pause or (trouble.late and _local(request.url.host))
                 if hopeless or number >= self.policy.tries:
-                    raise ProviderUnavailable(f"{_place(request)} {trouble} (try {number})") from None
+                    unavailable = ProviderUnavailable(f"{_place(request)} {trouble} (try {number})")
+                    unavailable.status = trouble.status
+                    raise unavailable from None
                 # At least what the server asks for, and not everybody at once.
                 pause = trouble.wait + _jitter(0, self.policy.backoff * 2 ** (number - 1))
             await asyncio.sleep(min(pause, self.policy.longest_pause))
@@ -169,12 +177,12 @@ class Http:
             while transports:
                 await transports.pop().aclose()
 
-    async def _paced(self, request: httpx.Request) -> JsonObject:
+    async def _paced(self, request: httpx.Request, rejecting: Sequence[str]) -> JsonObject:
         pace = self._pace(request.url)
         entered = await pace.enter()
         began = time.monotonic()
         try:
-            reply = await self._try(request)
+            reply = await self._try(request, rejecting)
         except _TryAgainError as trouble:
             if trouble.crowded:
                 pace.halve(entered)
@@ -192,7 +200,7 @@ class Http:
             self._paces[origin] = Pace(1 if _local(url.host) else self.policy.connections)
         return self._paces[origin]
 
-    async def _try(self, request: httpx.Request) -> JsonObject:
+    async def _try(self, request: httpx.Request, rejecting: Sequence[str]) -> JsonObject:
         try:
             async with asyncio.timeout(self.policy.timeout), self._connection(request.url) as connection:
                 response = await connection.handle_async_request(request)
@@ -205,7 +213,7 @@ class Http:
             raise _TryAgainError(told, late=True, crowded=True) from None
         except httpx.TransportError as error:
             raise _TryAgainError(f"cannot be reached ({str(error) or type(error).__name__})") from None
-        return _judge(request, response, content)
+        return _judge(request, response, content, rejecting)
 
     async def _read(self, request: httpx.Request, response: httpx.Response) -> bytes:
         """Return the body, unpacked here: httpx unpacks whatever is named, however often, and without a limit."""
@@ -304,22 +312,36 @@ def _as_it_is(chunk: bytes, most: int) -> bytes:
     return chunk[:most]
 
 
-def _judge(request: httpx.Request, response: httpx.Response, content: bytes) -> JsonObject:
+def _judge(request: httpx.Request, response: httpx.Response, content: bytes, rejecting: Sequence[str]) -> JsonObject:
     reply = parsed(content)
-    fault = reply.get("error") if reply else None
-    fault = fault if isinstance(fault, dict) else {}
+    fault = _fault(reply or {})
     status = _status(response.status_code, fault)
+    detail = content[:DETAIL_CHARS].decode(errors="replace").lower()
     if status in range(200, 300):
         if reply is None:
             raise Broken(f"{_place(request)} did not answer with a JSON object")
         return reply
-    if status in TRANSIENT or status >= httpx.codes.INTERNAL_SERVER_ERROR:
+    if status in BLOCKED and "<html" in detail:
+        raise _TryAgainError(f"answered {status} with a web page, as a web filter in between does", status=status)
+    broken = status >= httpx.codes.INTERNAL_SERVER_ERROR and not any(word in detail for word in rejecting)
+    if status in TRANSIENT or broken:
         wait = _seconds(response.headers.get("retry-after", ""))
-        raise _TryAgainError(f"answered {status}", wait, crowded=status == _TOO_MANY)
+        raise _TryAgainError(f"answered {status}", wait, status=status, crowded=status == _TOO_MANY)
     code = next((f" {code}" for code in (fault.get("code"), fault.get("type")) if _is_code(code)), "")
     hint = CHECK.get(status, "the endpoint")
-    detail = content[:DETAIL_CHARS].decode(errors="replace").lower()
     raise Rejected(f"{_place(request)} answered {status}{code}: check {hint}", status, detail)
+
+
+def _fault(reply: JsonObject) -> JsonObject:
+    """Return the error that a reply carries, which OpenRouter may put in the choice that it spoiled."""
+    match reply:
+        case {"error": dict(fault)}:
+            return fault
+        case {"choices": [{"error": {"code": int(code)}}, *_]}:
+            return {"code": code}
+        case {"choices": [{"error": dict() | str()} | {"finish_reason": "error"}, *_]}:
+            return {"code": httpx.codes.BAD_GATEWAY.value}
+    return {}
 
 
 def _status(answered: int, fault: JsonObject) -> int:

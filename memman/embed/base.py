@@ -31,8 +31,8 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> Embedding:
         """Embed `texts` in one call where the provider allows it.
 
-        Raises ProviderUnavailable, BadReply or ProviderMisconfigured, after its
-        own retries.
+        Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured,
+        after its own retries.
         """
 
     async def close(self) -> None:

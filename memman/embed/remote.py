@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from memman.embed import Embedding, Vectors
-from memman.http import Http, JsonObject, bearer
-from memman.model.errors import BadReply, ProviderMisconfigured
+from memman.http import Http, JsonObject, Rejected, bearer
+from memman.model.errors import BadReply, ProviderError, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Fingerprint, Usage
 from memman.secrets import screened
 
+# The answers that may be about one text, and a text that nothing is wrong with.
+ABOUT_TEXT, PLAIN = frozenset({400, 413, 422, 500}), "memory"
 # Texts per call: what the least generous of the known providers (Cohere, behind gateways) takes.
 BATCH = 96
 
@@ -71,7 +73,8 @@ class RemoteEmbedder:
         """Embed `texts`: float32 rows of unit length, shape (texts, dimension).
 
         Raises ProviderUnavailable, BadReply or ProviderMisconfigured, the last
-        also where the dimension is not the one expected.
+        also where the dimension is not the one expected, and Refused where it
+        fails for these texts and for no other.
         """
         parts: list[Vectors] = []
         tokens = 0
@@ -88,14 +91,29 @@ class RemoteEmbedder:
         await self._http.close()
 
     async def _batch(self, texts: list[str]) -> tuple[Vectors, int]:
-        body = {"model": self.fingerprint.model, "input": [screened(text) for text in texts], **self._shape.extra}
-        reply = await self._http.post(self._url, self._headers, body)
+        try:
+            reply = await self._post([screened(text) for text in texts])
+        except (Rejected, ProviderUnavailable) as error:
+            if error.status not in ABOUT_TEXT or not await self._well():
+                raise
+            raise Refused(f"{self.fingerprint.provider} embeds other texts, but not this one: {error}") from None
         vectors = _unit(_read(self._shape.rows, reply), len(texts))
         if vectors is None:
             raise BadReply(f"{self.fingerprint.provider} did not return one valid vector for each text")
         self._check(vectors.shape[1])
         tokens = _read(self._shape.tokens, reply)
         return vectors, max(tokens, 0) if isinstance(tokens, int) else 0
+
+    async def _well(self) -> bool:
+        try:
+            await self._post([PLAIN])
+        except ProviderError:
+            return False
+        return True
+
+    async def _post(self, texts: Sequence[str]) -> JsonObject:
+        body = {"model": self.fingerprint.model, "input": texts, **self._shape.extra}
+        return await self._http.post(self._url, self._headers, body)
 
     def _check(self, dimension: int) -> None:
         expected = self.fingerprint.dimension

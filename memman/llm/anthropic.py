@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memman.http import Http, JsonObject
-from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, count, unbounded
+from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, Truncated, count, unbounded
 from memman.model.records import Request, Usage
 
 VERSION = "2023-06-01"
@@ -76,7 +76,7 @@ class AnthropicMessages(RemoteModel):
         if stop == "refusal":
             raise self._refused()
         if stop in NO_ROOM:
-            raise self._bad("a truncated reply")
+            raise Truncated(f"{self.provider} sent a truncated reply")
         blocks = reply.get("content")
         for block in blocks if isinstance(blocks, list) else ():
             match block:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memman.http import Http, JsonObject, bearer
-from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, amount, count, unbounded
+from memman.llm.remote import BOUNDS_REJECTED, Quirk, RemoteModel, Truncated, amount, count, unbounded
 from memman.llm.text import outermost
 from memman.model.records import Request, Usage
 
@@ -96,7 +96,7 @@ class OpenAICompatible(RemoteModel):
         if message.get("refusal") or finish == "content_filter":
             raise self._refused()
         if finish == "length":
-            raise self._bad("a truncated reply")
+            raise Truncated(f"{self.provider} sent a truncated reply")
         found = outermost(_text(message.get("content")))
         if found is None:
             raise self._bad("something other than a JSON object")

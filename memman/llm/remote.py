@@ -7,13 +7,17 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from memman.http import Http, JsonObject, Rejected
-from memman.model.errors import BadReply, Refused
+from memman.model.errors import BadReply, ProviderError, ProviderUnavailable, Refused
 from memman.model.records import Reply, Request, Usage
 from memman.secrets import screened
 
-# The statuses that say no to a part of the request, and those that say no to its text.
-DIALECT = frozenset({400, 422})
+# The statuses that say no to a part of the request, and those that say no to its text. A 5xx is a rejection only
+# where it speaks of the schema.
+DIALECT = frozenset({400, 422, *range(500, 600)})
+_SERVER = 500
 ABOUT_TEXT = frozenset({400, 403, 413, 422})
+# How much more room an answer gets once tokens ran out, of which a reasoning model spends most on thinking; tokens.
+MORE, ROOM = 4, 8_192
 # How providers word that it is this text they will not or cannot take, not the request as such.
 REFUSALS = (
     "content_filter",
@@ -62,6 +66,10 @@ def unbounded(schema: Any) -> Any:
     return schema
 
 
+class Truncated(BadReply):
+    """The answer's tokens ran out before it was whole, perhaps on thinking."""
+
+
 class RemoteModel(ABC):
     """A model behind HTTP; a provider says how to write the question and read the answer.
 
@@ -91,6 +99,7 @@ class RemoteModel(ABC):
         self._reasks = reasks
         # What this endpoint was found to need, remembered for the life of the process.
         self._learned: tuple[Quirk, ...] = ()
+        self._thinks = False
 
     def model(self, role: str) -> str:
         """Name the model that serves `role` ('fast' or 'slow')."""
@@ -102,17 +111,30 @@ class RemoteModel(ABC):
         Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured.
         """
         request = replace(request, user=screened(request.user))
+        roomy = replace(request, max_tokens=max(MORE * request.max_tokens, ROOM))
         spent: list[Usage] = []
-        left = self._reasks
+        left, thinks, short = self._reasks, self._thinks, None
         while True:
             try:
-                reply = await self._ask(request)
+                reply = await self._ask(roomy if thinks else request)
                 spent.append(self._usage(reply))
-                return Reply(self._data(reply), _total(spent), self.model(request.role), self.provider)
+                answer = Reply(self._data(reply), _total(spent), self.model(request.role), self.provider)
+            except Truncated as error:
+                if thinks or not left:
+                    raise
+                short, thinks, left = error, True, left - 1
             except BadReply:
                 if not left:
                     raise
                 left -= 1
+            except ProviderError:
+                # A server that cannot give, or not in time, the room that only we think the model needs.
+                if short:
+                    raise short from None
+                raise
+            else:
+                self._thinks = thinks
+                return answer
 
     async def close(self) -> None:
         """Release connections."""
@@ -137,11 +159,13 @@ class RemoteModel(ABC):
             for quirk in learned:
                 quirk.change(body, request)
             try:
-                reply = await self._http.post(self._url, self._headers, body)
+                reply = await self._http.post(self._url, self._headers, body, rejecting=BOUNDS_REJECTED)
             except Rejected as rejected:
                 if _about_text(rejected):
                     raise self._refused() from None
                 found = self._explanation(rejected, learned)
+                if found is None and rejected.status >= _SERVER:
+                    raise ProviderUnavailable(str(rejected)) from None
                 if found is None:
                     raise
                 learned = (*learned, found)

@@ -10,6 +10,8 @@ def outermost(text: str) -> dict[str, Any] | None:
 
     An object inside a broken one is not looked for: it would pass for the whole.
     """
-    if text.lstrip().startswith("<think>"):
-        text = text.partition("</think>")[2]
+    thought, closed, answer = text.partition("</think>")
+    thought = thought.lstrip()
+    if thought.startswith("<think>") or (closed and not thought.startswith(("{", "```"))):
+        text = answer
     return parsed(text[text.find("{") : text.rfind("}") + 1])

@@ -132,6 +132,8 @@ class ProviderUnavailable(ProviderError):
 
     exit_code = 21
     again = True
+    # What it answered; 0 where nothing came.
+    status = 0
 
 
 class BadReply(ProviderError):
@@ -142,7 +144,7 @@ class BadReply(ProviderError):
 
 
 class Refused(ProviderError):
-    """The model refused to process this text; the built-in model is used for it instead."""
+    """A model refused this text, and the built-in one is used for it; or an embedder did, and the note is parked."""
 
     exit_code = 23
 

@@ -16,7 +16,7 @@ import numpy as np
 from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.embed.codes import planes
 from memman.judge.judge import Judge
-from memman.model.errors import Busy, CannotWrite, StoreError
+from memman.model.errors import Busy, CannotWrite, Refused, StoreError
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import ENOUGH, FILLED, JUDGE, ON_MACHINE
 from memman.pipeline.context import embed
@@ -47,8 +47,9 @@ async def fill(
 ) -> int:
     """Embed memories beyond row `after` that lack a vector, up to `limit`; return how many.
 
-    Forgotten ones are embedded only where their text stays on this machine.
-    Raises what the embedder raises; the batches before that are kept.
+    Forgotten ones are embedded only where their text stays on this machine; one
+    that the embedder refuses is passed over. Raises what else it raises; the
+    batches before that are kept.
     """
     fingerprint, done = await known(embedder), 0
     with store.unit() as unit:
@@ -62,17 +63,26 @@ async def fill(
             embedder.vectors([text for _, text in rows])  # remembered, so that the transaction is short
             with store.unit() as unit:
                 embed(unit, embedder, store.cell, [memory for memory, _ in rows])
+            done += len(rows)
         else:
-            embedding = await embedder.embed([text for _, text in rows])
-            _put(store, number, [memory for memory, _ in rows], embedding.vectors)
+            done += await _embed(store, number, embedder, rows)
         after = rows[-1][0]
-        done += len(rows)
         progress(len(rows))
     if done and fingerprint.provider != JUDGE:
         learn(store, fingerprint, embedder)
     if fingerprint.provider in ON_MACHINE:
         advance(store, number)
     return done
+
+
+async def _embed(store: SqliteStore, number: int, embedder: Embedder, rows: Sequence[tuple[int, str]]) -> int:
+    """Embed memories, one by one where the embedder refuses one of them; return how many it embedded."""
+    try:
+        embedding = await embedder.embed([text for _, text in rows])
+    except Refused:
+        return sum([await _embed(store, number, embedder, [row]) for row in rows]) if len(rows) > 1 else 0
+    _put(store, number, [memory for memory, _ in rows], embedding.vectors)
+    return len(rows)
 
 
 async def known(embedder: Embedder) -> Fingerprint:

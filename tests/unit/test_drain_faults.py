@@ -11,6 +11,7 @@ import pytest
 from memman.drain.loop import Drain, Limits
 from memman.drain.runner import Watch
 from memman.queue.notes import Queue
+from memman.queue.retry import ATTEMPTS
 from tests.support.providers import (
     DROP,
     GARBAGE_BODY,
@@ -322,6 +323,19 @@ def test_a_rejected_key_stops_the_drain_and_says_what_to_check(box, code):
     with ScriptedProvider() as mended:
         box.use(mended)
         assert box.drain().done == 6
+
+
+def test_a_text_that_the_embedder_alone_cannot_take_is_parked_and_the_others_go_on(box):
+    """It spends its attempts, and neither opens the breaker nor keeps the notes beside it."""
+    script = lambda got: status(500) if "poison" in str(got.body.get("input", "")) else OK  # noqa: E731 - one line
+    with ScriptedProvider(script=script) as provider:
+        box.use(provider)
+        poison = box.remember("The poison rack holds worker 0.")
+        for n in range(ATTEMPTS):
+            box.remember(f"Worker {n} reads topic {n}.")
+            report = box.drain()
+            assert (report.done, report.stopped) == (1, "")
+    assert box.queue("SELECT uid, state FROM note WHERE state <> 'done'") == [(poison, "parked")]
 
 
 def test_garbage_from_the_embedder_alone_costs_no_second_model_call(box):

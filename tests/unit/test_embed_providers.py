@@ -9,7 +9,7 @@ from memman.config.providers import EMBEDDERS
 from memman.embed.cache import CachedEmbedder
 from memman.embed.remote import BATCH, SHAPES, RemoteEmbedder
 from memman.http import Http, Policy
-from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable
+from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Fingerprint
 from tests.support.providers import DROP, GARBAGE_BODY, OK, TRUNCATED_BODY, Act, ScriptedProvider, status
 
@@ -172,6 +172,23 @@ def test_faults_become_errors(shape):
         with ScriptedProvider(script=[act, act]) as provider, pytest.raises(error) as caught:
             embed(provider, shape, TEXTS)
         assert KEY not in str(caught.value)
+
+
+@EVERY
+@pytest.mark.parametrize("code", [400, 413, 500])
+def test_a_text_that_alone_fails_is_refused(shape, code):
+    """Where another text is embedded the text is to blame; where none is, the provider or its settings are."""
+
+    def script(received):
+        return status(code) if down or "poison" in str(received.body["input"]) else OK
+
+    down = False
+    with ScriptedProvider(script=script) as provider:
+        with pytest.raises(Refused):
+            embed(provider, shape, ["well", "poison"])
+        down = True
+        with pytest.raises(ProviderUnavailable if code == 500 else ProviderMisconfigured):
+            embed(provider, shape, ["well", "poison"])
 
 
 def test_identical_text_is_embedded_once():

@@ -325,12 +325,97 @@ def test_a_rejected_text_is_refused(kind, code, message):
         'Here you are:\n\n{"a": {"b": "}"}}\n\nAnything else?',
         '<think>maybe {"a": 1}?</think>{"a": {"b": "}"}}',
         [{"type": "text", "text": '{"a": {"b"'}, {"type": "text", "text": ': "}"}}'}],
+        'It needs an object like {"a": 1}.\n</think>\n{"a": {"b": "}"}}',
     ],
 )
 def test_the_object_is_found_in_the_content(content):
     """Fences, prose, thinking and parts around the object do not hide it."""
     with ScriptedProvider(script=[said(content)]) as provider:
         assert ask(provider).data == {"a": {"b": "}"}}
+
+
+def test_an_answer_may_speak_of_the_mark_that_ends_thinking():
+    """Only before the object does the mark end thinking."""
+    for content in ('{"a": "Qwen ends with </think> alone"}', 'Hm.</think>{"a": "Qwen ends with </think> alone"}'):
+        with ScriptedProvider(script=[said(content)]) as provider:
+            assert ask(provider).data == {"a": "Qwen ends with </think> alone"}
+
+
+@EVERY
+def test_a_model_that_thinks_its_tokens_away_gets_more_room_once(kind):
+    """A truncated answer is asked for again with more room, which the model has from then on."""
+
+    def script(received):
+        limits.append(received.body["max_tokens"])
+        return OK if limits[-1] > REQUEST.max_tokens else TRUNCATED_CONTENT
+
+    limits: list[int] = []
+    with ScriptedProvider(script=script) as provider:
+        assert ask(provider, kind, times=2).data["facts"]
+    assert limits == [2048, 8192, 8192]
+    limits.clear()
+    with ScriptedProvider(script=lambda got: limits.append(got.body["max_tokens"]) or TRUNCATED_CONTENT) as provider:
+        with pytest.raises(BadReply, match="truncated"):
+            ask(provider, kind)
+        assert limits == [2048, 8192]
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "act", [status(400, body=b'{"error": {"message": "max_tokens is too large: 8192"}}'), status(503)]
+)
+def test_a_server_without_more_room_has_sent_a_truncated_answer(kind, act):
+    """What the second question runs into is no outage and no refusal: the model did answer, badly."""
+    with (
+        ScriptedProvider(script=[TRUNCATED_CONTENT, act, act]) as provider,
+        pytest.raises(BadReply, match="truncated"),
+    ):
+        ask(provider, kind, tries=1)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"finish_reason": "error"},
+        {"finish_reason": "error", "error": {"message": "Provider returned error", "code": 502}},
+        {"error": {"message": "Overloaded", "code": "overloaded"}},
+    ],
+)
+def test_an_error_inside_the_choice_is_an_outage(choice):
+    """It is tried again, and where it lasts the provider is unavailable: the model said nothing that could be bad."""
+    with ScriptedProvider(script=[said("", **choice)]) as provider:
+        assert ask(provider).data["facts"]
+    with ScriptedProvider(script=lambda _: said("", **choice)) as provider, pytest.raises(ProviderUnavailable):
+        ask(provider, tries=1)
+
+
+GRAMMAR = status(500, body=b'{"error": {"message": "Failed to initialize samplers: failed to parse grammar"}}')
+
+
+def test_a_500_that_names_the_grammar_is_answered_without_schema():
+    """It is no outage: the schema is dropped at once, and for good."""
+    formats = []
+
+    def script(received):
+        formats.append(received.body.get("response_format", {}).get("type"))
+        return GRAMMAR if formats[-1] else OK
+
+    with ScriptedProvider(script=script) as provider:
+        assert ask(provider, times=2).data["facts"]
+    assert formats == ["json_schema", "json_schema", "json_object", None, None]
+    with ScriptedProvider(script=lambda _: GRAMMAR) as provider, pytest.raises(ProviderUnavailable):
+        ask(provider)
+
+
+@EVERY
+def test_the_page_of_a_web_filter_is_an_outage(kind):
+    """It speaks of the line, not of the text or the key, whatever words it uses."""
+    page = b"<!doctype html><HTML><title>Blocked</title>Your request was flagged by the web filter.</html>"
+    with (
+        ScriptedProvider(script=lambda _: status(403, body=page)) as provider,
+        pytest.raises(ProviderUnavailable, match="web page"),
+    ):
+        ask(provider, kind)
 
 
 @pytest.mark.parametrize(
