@@ -2,7 +2,7 @@
 
 import os
 from errno import EINVAL, EPERM, EROFS
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISDIR, S_ISLNK, S_ISREG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ FILE_MODE = 0o600
 LOG_FILES = 3
 # The most that the record of which rules fired may hold.
 HITS_BYTES = 65_536
+# Links that are followed one after another, as on Linux.
+_MOST_LINKS = 40
 _still = ""
 
 
@@ -55,11 +57,17 @@ def foreign(owner: int) -> bool:
 
 def _refuse_shared(data: str) -> None:
     """Raise BadConfig for a folder that another user made, linked or can change: all in it would be theirs to say."""
+    link = others_link(data)
     try:
-        link, folder = os.lstat(data), os.stat(data)
+        folder = os.stat(data)
+        if not link and folder.st_uid and not os.geteuid():
+            link = _link_below(data)
     except OSError:  # who opens it says so
-        return
-    if foreign(link.st_uid) or foreign(folder.st_uid):
+        if not link:
+            return
+    if link:
+        why = f"cannot be used: {link} is a link that belongs to another user; remove it, or set MEMMAN_DATA_DIR"
+    elif foreign(folder.st_uid):
         why = "belongs to another user: set MEMMAN_DATA_DIR to a folder of your own"
     elif S_ISDIR(folder.st_mode) and folder.st_mode & 0o002:
         why = f"is writable by every user (mode {folder.st_mode & 0o7777:04o}): run chmod 700 on it"
@@ -68,6 +76,38 @@ def _refuse_shared(data: str) -> None:
     from memman.model.errors import BadConfig
 
     raise BadConfig(f"{data} {why}")
+
+
+def others_link(path: str) -> str:
+    """Return the first link on the way to `path` that another user may have laid, '' for none.
+
+    Root follows no link but its own. Anybody else follows another's, as Linux does, where that one alone could lay it.
+    """
+    me, place, left, links = os.geteuid(), "/", os.path.abspath(path).split("/"), 0
+    while left and links < _MOST_LINKS:
+        step = os.path.normpath(os.path.join(place, left.pop(0)))
+        try:
+            info = os.lstat(step)
+            if not S_ISLNK(info.st_mode):
+                place = step
+                continue
+            if info.st_uid not in {0, me} and not (me and left and not os.stat(place).st_mode & 0o022):
+                return step
+            left = os.readlink(step).split("/") + left
+        except OSError:
+            return ""
+        links += 1
+        place = place if left[0] else "/"
+    return ""
+
+
+def _link_below(data: str) -> str:
+    """Return a link in a folder that is not root's own, '' for none: root would follow it for whoever laid it."""
+    for place, folders, files in os.walk(data):
+        for name in (*folders, *files):
+            if os.path.islink(path := f"{place}/{name}") and os.lstat(path).st_uid:
+                return path
+    return ""
 
 
 def check_folder(data: str) -> None:
@@ -208,6 +248,8 @@ def put_file(path: str, text: str, mode: int = FILE_MODE) -> None:
             raise OSError(EINVAL, "it is not a regular file", path)
         if os.path.islink(path) and there.st_uid != os.geteuid():
             raise OSError(EPERM, "it leads to a file of another user", path)
+    if others_link(path):
+        raise OSError(EPERM, "it is reached by a link of another user", path)
     draft = f"{target}.{os.getpid()}.new"
     make_folder(os.path.dirname(target))
     handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)

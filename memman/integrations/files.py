@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memman.config.places import FILE_MODE, make_folder
+from memman.config.places import FILE_MODE, make_folder, others_link
 from memman.integrations.json5 import CannotEdit
 from memman.model.errors import CannotWrite
 
@@ -62,6 +62,8 @@ def swap(path: str, before: bytes | None, after: bytes | None, *, program: bool 
     A link is followed and stays; mode and owner stay. Raises CannotWrite.
     """
     target = os.path.realpath(path)
+    if link := others_link(path):
+        raise CannotWrite(f"{path} is not written: {link} is a link of another user")
     with _said(path):
         if after is None:
             if content(target) != before:

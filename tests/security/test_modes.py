@@ -14,6 +14,9 @@ import pytest
 from every_verb import calls, made
 
 from conftest import PATIENCE
+from memman.config.places import write_file
+from memman.integrations.files import swap
+from memman.model.errors import CannotWrite
 from tests.support.hook_calls import recorded
 from tests.support.kinds import over
 from tests.support.providers import ScriptedProvider
@@ -168,8 +171,8 @@ def test_a_data_folder_that_others_made_or_may_change_is_refused(box):
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="only root can make another user's folder")
-@pytest.mark.parametrize("linked", [False, True], ids=["folder", "link"])
-def test_another_users_folder_or_link_is_refused(box, linked, tmp_path_factory):
+@pytest.mark.parametrize("kind", ["folder", "link", "broken link", "link on the way"])
+def test_another_users_folder_or_link_is_refused(box, kind, tmp_path_factory):
     """In a folder that all share, what another user put where ours should be is not followed."""
     shared = tmp_path_factory.mktemp("shared")
     below = itertools.takewhile(lambda place: place.parent != place.parent.parent, shared.parents)
@@ -179,11 +182,13 @@ def test_another_users_folder_or_link_is_refused(box, linked, tmp_path_factory):
     own, theirs = 65_534, 12_345
     target = shared / "target"
     target.mkdir(mode=0o755)
-    os.chown(target, own if linked else theirs, -1)
-    data = shared / "link" if linked else target
-    if linked:
-        data.symlink_to(target)
+    os.chown(target, theirs if kind == "folder" else own, -1)
+    data = target
+    if kind != "folder":
+        data = shared / "link"
+        data.symlink_to(target / "none" if kind == "broken link" else target)
         os.chown(data, theirs, -1, follow_symlinks=False)
+    data = data / "memman" if kind == "link on the way" else data
     before = ("setpriv", f"--reuid={own}", "--clear-groups", "--")
     if subprocess.run([*before, sys.executable, "-c", ""], capture_output=True, check=False).returncode:
         pytest.skip("this interpreter is in root's own folder")
@@ -195,6 +200,42 @@ def test_another_users_folder_or_link_is_refused(box, linked, tmp_path_factory):
         assert (done.returncode, done.stderr.count("\n")) == (78, 1), done.stderr
         assert "belongs to another user" in done.stderr
     assert os.listdir(target) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's link")
+@pytest.mark.parametrize("name", ["", "queue.db", "data", "data/default/memman.db"])
+def test_root_follows_no_link_in_another_users_home(box, name, tmp_path):
+    """With a user's HOME, root writes nowhere that this user's links lead; its own links it follows."""
+    target = tmp_path / "target"
+    target.mkdir() if name in {"", "data"} else target.touch()
+    if name:
+        (box.data / name).parent.mkdir(parents=True)
+        os.chown(box.data, 12_345, -1)
+    link = box.data / name
+    link.symlink_to(target)
+    os.chown(link, 12_345, -1, follow_symlinks=False)
+    for verb in (("remember", "The heron is grey."), ("status",)):
+        done = box.memman(*verb)
+        assert (done.returncode, done.stderr.count("\n")) == (78, 1), done.stderr
+        assert f"{link} is a link that belongs to another user" in done.stderr
+    assert not (os.listdir(target) if target.is_dir() else target.stat().st_size)
+    os.chown(link, 0, -1, follow_symlinks=False)
+    assert box.memman("remember", "The heron is grey.").returncode == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's link")
+def test_no_file_is_written_by_another_users_link(tmp_path):
+    """Neither an export nor an agent's settings: it might lead to a file of one's own that nobody meant."""
+    precious = tmp_path / "precious"
+    precious.write_text("{}")
+    link = tmp_path / "link"
+    link.symlink_to(precious)
+    os.chown(link, 12_345, -1, follow_symlinks=False)
+    with pytest.raises(CannotWrite, match="a link of another user"):
+        write_file(str(link), "new")
+    with pytest.raises(CannotWrite, match="a link of another user"):
+        swap(str(link), b"{}", b"new")
+    assert precious.read_text() == "{}"
 
 
 READERS = ("config get HTTP_TRIES", "scheduler drain", "install --no-wizard --target codex", "embed swap --to builtin")
