@@ -10,14 +10,13 @@ from memman.config.places import check_regular, check_still, fsync_folder, kept_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from types import TracebackType
     from typing import Any, ClassVar, Self, TypeVar
 
     from memman.model.errors import MemmanError
 
     T = TypeVar("T")
-    Taught = Callable[[apsw.Connection], None]
 
 # The first release without the WAL-reset race (sqlite.org, "WAL-reset bug", fixed 2026-03-13).
 OLDEST_LIBRARY = (3, 51, 3)
@@ -384,39 +383,32 @@ def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
     return int(version)
 
 
-def upgrade(
-    db: apsw.Connection,
-    path: str,
-    steps: "Sequence[str]",
-    *,
-    checked: bool = True,
-    register_functions: "Taught | None" = None,
-) -> None:
-    """Bring a file to the newest schema: step n takes it from schema n to n + 1.
+def upgrade(db: apsw.Connection, path: str, steps: "Mapping[int, str]", *, checked: bool = True) -> None:
+    """Bring a file to the newest schema. The first step makes its tables, each later one needs the one before.
 
     All steps or none; a file that held anything is first copied beside itself. A new one is made with page checksums
-    if it is to be `checked`. `register_functions` gives a connection the functions that steps use.
+    if it is to be `checked`.
     Raises NewerSchema, and DamagedFile where the tables are not those of the schema.
     """
-    if register_functions:
-        register_functions(db)
+    newest = max(steps)
     version = db.execute("PRAGMA user_version").get
-    if version == len(steps):
+    if version == newest:
         return
-    if not schema_version(db, len(steps), path):
+    if not schema_version(db, newest, path):
         _begin(db, checked=checked)
     with Transaction(db):  # several may come first at once: who waited here finds the work done
-        version = schema_version(db, len(steps), path)
-        if version == len(steps):
+        version = schema_version(db, newest, path)
+        if version == newest:
             return
         if version:
             _copy(path, f"{path}.schema-{version}.bak")
         try:
-            for step in steps[version:]:
-                db.execute(step)
+            for number, step in steps.items():
+                if number > version:
+                    db.execute(step)
         except apsw.SQLError as error:
             raise damaged(path, f"its tables are not those of schema {version} ({error})") from error
-        db.execute(f"PRAGMA user_version = {len(steps)}")
+        db.execute(f"PRAGMA user_version = {newest}")
         if db.reserve_bytes() == CHECKSUM_BYTES:
             db.execute(f"PRAGMA application_id = {CHECKED}")
 

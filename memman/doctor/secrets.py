@@ -17,7 +17,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _leaky(name: str, catalogue: Catalogue) -> Iterator[Finding]:
-    if catalogue.reader.marked and screened.leaking(catalogue.reader.db):
+    if screened.leaking(catalogue.reader.db):
         yield warn(
             f"store {name!r} contains a secret that current rules detect; recall does not show it",
             shell("memman", "scan", "--fix", "--store", name),

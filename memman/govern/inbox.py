@@ -39,7 +39,7 @@ def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     """Return (kind, memory, the other side or 0) of what waits."""
     held = [one["id"] for one in catalogue.listed(category=None, source=None, status="review", limit=_MOST)]
     pairs, contradicted = catalogue.doubtful(), waiting.contradicted(catalogue.reader)
-    said = claims.standing(catalogue.reader.db, evidence=catalogue.reader.annotated)
+    said = claims.standing(catalogue.reader.db)
     told = {*pairs, *pairs.values(), *contradicted.values(), *(new for _, new, _ in said)}
     wishes = [row for row in waiting.wishes(catalogue.reader) if row not in told]
     return [

@@ -74,7 +74,7 @@ def _memory(place: Chosen, record: dict[str, Any], catalogue: Catalogue) -> dict
 
 
 def _contradicted_by(catalogue: Catalogue, row: int) -> list[str]:
-    said = claims.standing(catalogue.reader.db, evidence=catalogue.reader.annotated)
+    said = claims.standing(catalogue.reader.db)
     return [one["uid"] for one in catalogue.memories([new for old, new, _ in said if old == row])]
 
 

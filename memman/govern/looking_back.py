@@ -25,7 +25,6 @@ def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     if any(record["kind"] == "note" for record in records):
         raise UnknownId("a note that still waits has no memory yet: try again after the next drain")
     with looking(place) as (catalogue, queue):
-        annotated = catalogue.reader.annotated
         return [
             record
             | {
@@ -33,8 +32,8 @@ def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
                 "causes": graph.related(place, record["uid"], kind="causal", depth=1)["related"],
                 "said": "" if place.agent else _said(queue, record["note"]),
                 "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
-                "evidence": _evidence(catalogue.reader.db, record["id"]) if annotated else [],
-                "shown": shown.of(catalogue.reader.db, record["id"]) if annotated else [],
+                "evidence": _evidence(catalogue.reader.db, record["id"]),
+                "shown": shown.of(catalogue.reader.db, record["id"]),
                 "changes": _changes(place, catalogue, record),
             }
             for record in records
@@ -47,7 +46,7 @@ def cost(place: Chosen, since: int) -> dict[str, Any]:
     with closing(QueueView(place.data)) as queue:
         spent = Ledger(queue.db).spent_since(time.strftime("%Y-%m-%d", time.gmtime(since / 1000)))
     with reading(place) as catalogue:
-        told = shown.costs(catalogue.reader.db, since) if catalogue.reader.annotated else []
+        told = shown.costs(catalogue.reader.db, since)
     named = [entry | {"repository": label(entry["repository"], "") or entry["repository"]} for entry in spent]
     return {"spent": named, "shown": told}
 

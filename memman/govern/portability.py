@@ -8,7 +8,7 @@ from memman.config.drain_by_write import ask
 from memman.config.places import make_folder, put_file
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import asked
-from memman.govern.stores import Chosen, expected, looking, reading, standing, steadily
+from memman.govern.stores import Chosen, expected, looking, reading, standing
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.trust import unverified
 from memman.pipeline.injection import order
@@ -64,7 +64,7 @@ class Reading:
 
 def written(place: Chosen, *, vectors: bool = False) -> Iterator[str]:
     """Yield the lines of a store's export. Raises UnknownStore."""
-    with reading(upgraded(place)) as catalogue:
+    with reading(place) as catalogue:
         yield from lines.written(portable.records(place.data, place.name, catalogue, vectors=vectors))
 
 
@@ -98,16 +98,7 @@ def unfolded(place: Chosen, folder: str, *, repository: bool) -> markdown.Refres
         raise CannotWrite(f"{folder} could not be made ({error.strerror})") from error
     if repository:
         git.begin(folder)
-    return markdown.kept(upgraded(place).data, place.name, folder)
-
-
-def upgraded(place: Chosen) -> Chosen:
-    """Bring a store of an older memman to the newest schema; return it. Raises UnknownStore."""
-    with reading(place) as catalogue:
-        behind = not catalogue.reader.annotated
-    if behind:
-        _upgrade(place)
-    return place
+    return markdown.kept(place.data, place.name, folder)
 
 
 def waiting(place: Chosen) -> int:
@@ -171,10 +162,3 @@ def _stamp() -> dict[str, str]:
     """Return where an import is made."""
     user = os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid())
     return {"host": os.uname().nodename, "user": user, "cwd": os.getcwd(), "revision": ""}
-
-
-@steadily
-def _upgrade(place: Chosen) -> None:
-    from memman.store.opening import open_store
-
-    open_store(place.data, place.name).close()

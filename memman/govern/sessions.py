@@ -13,7 +13,7 @@ from memman.store.sqlite.catalogue import Catalogue
 def listed(place: Chosen, limit: int | None = None) -> list[dict[str, Any]]:
     """Return the latest `limit` sessions, or all, the latest first."""
     with reading(place) as catalogue:
-        return sessions.listed(catalogue.reader.db)[:limit] if catalogue.reader.annotated else []
+        return sessions.listed(catalogue.reader.db)[:limit]
 
 
 @answering

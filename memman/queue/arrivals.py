@@ -63,7 +63,6 @@ def _read(path: str) -> dict[str, Any] | None:
             note = parsed(source.read())
     except OSError:
         return None
-    note = note and {"visibility": "", **note}  # a hook of an older memman names none
     return note if note and _sound(note) else None
 
 

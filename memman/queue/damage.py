@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 
-from memman.queue.seal import DIGEST, SINCE, SOUND, TEXTS, register_functions
+from memman.queue.seal import DIGEST, SOUND, TEXTS, register_functions
 
 DAMAGED = "damaged on disk: check its text and remember it again"
 STATES = ("pending", "running", "done", "parked")
@@ -33,8 +33,6 @@ PARKED = f"state = 'parked', error = '{DAMAGED}', " + ", ".join(f"{name} = {read
 
 def damaged(db: apsw.Connection) -> list[str]:
     """Return the uids of waiting notes that do not say what was queued."""
-    if db.execute("PRAGMA user_version").get < SINCE:
-        return []
     register_reading_functions(db)
     sql = f"SELECT {readable('uid')} FROM note WHERE state IN ('pending', 'running') AND NOT {SOUND} ORDER BY id"
     return [str(uid) for (uid,) in db.execute(sql)]

@@ -84,14 +84,10 @@ class Ledger:
         return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
     def spent_since(self, day: str) -> list[dict[str, Any]]:
-        """Return what was spent from a day on, newest first, by day, stage, model and repository.
-
-        Of a queue that no drain of this version has opened yet nobody knows the repositories.
-        """
-        known = self.db.execute("SELECT 1 FROM pragma_table_info('ledger') WHERE name = 'repository'").get
+        """Return what was spent from a day on, newest first, by day, stage, model and repository."""
         names = (*COLUMNS, "repository")
-        listed = ", ".join(names if known else (*COLUMNS, "'' AS repository"))
-        sql = f"SELECT {listed} FROM ledger WHERE day >= ? ORDER BY day DESC, stage, provider, model, repository"
+        order = "day DESC, stage, provider, model, repository"
+        sql = f"SELECT {', '.join(names)} FROM ledger WHERE day >= ? ORDER BY {order}"
         return [dict(zip(names, row, strict=True)) for row in self.db.execute(sql, (day,))]
 
     def maintain(self) -> None:

@@ -6,7 +6,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-_V1 = """
+# `text` is the user's words and `reply` the agent's where the channel is `turn`, `shown` what the session had been
+# shown. `scope`, `ends_at` and `visibility` are what somebody said of the note's memories. `instead`: the judge decided
+# in place of a model. `again`: the uid that a note had which is asked about again. `digest` tells a row that the disk
+# has changed.
+_TABLES = """
 CREATE TABLE note(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     uid TEXT NOT NULL UNIQUE,
@@ -30,15 +34,25 @@ CREATE TABLE note(
     deferrals INTEGER NOT NULL DEFAULT 0,
     retry_at INTEGER NOT NULL DEFAULT 0,
     changed_at INTEGER NOT NULL DEFAULT 0,
-    error TEXT NOT NULL DEFAULT ''
+    error TEXT NOT NULL DEFAULT '',
+    channel TEXT NOT NULL DEFAULT 'note',
+    reply TEXT NOT NULL DEFAULT '',
+    shown TEXT NOT NULL DEFAULT '',
+    digest INTEGER,
+    instead INTEGER NOT NULL DEFAULT 0,
+    again TEXT NOT NULL DEFAULT '',
+    scope TEXT NOT NULL DEFAULT '',
+    ends_at INTEGER,
+    visibility TEXT NOT NULL DEFAULT ''
 );
-CREATE UNIQUE INDEX note_once ON note(store, text, replaces) WHERE state IN ('pending', 'running');
 CREATE INDEX note_state ON note(state, id);
+CREATE INDEX note_newest ON note(store, id) WHERE state IN ('pending', 'running');
 CREATE TABLE journal(
     note TEXT NOT NULL,
     stage TEXT NOT NULL,
     version TEXT NOT NULL,
     output TEXT NOT NULL,
+    digest INTEGER,
     PRIMARY KEY (note, stage)
 ) WITHOUT ROWID;
 CREATE TABLE ledger(
@@ -51,75 +65,15 @@ CREATE TABLE ledger(
     tokens_out INTEGER NOT NULL DEFAULT 0,
     cost REAL NOT NULL DEFAULT 0,
     unpriced INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (day, stage, provider, model)
+    repository TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (day, stage, provider, model, repository)
 ) WITHOUT ROWID;
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
-# A note of channel `turn` is what one turn of an agent left: `text` is the user's words, `reply` the agent's,
-# `shown` the memories that the session had been shown.
-_V2 = """
-ALTER TABLE note ADD COLUMN channel TEXT NOT NULL DEFAULT 'note';
-ALTER TABLE note ADD COLUMN reply TEXT NOT NULL DEFAULT '';
-ALTER TABLE note ADD COLUMN shown TEXT NOT NULL DEFAULT '';
-DROP INDEX note_once;
-CREATE UNIQUE INDEX note_once ON note(store, text, reply, replaces) WHERE state IN ('pending', 'running');
-"""
-
-# A text waits once more where another came after it: from A to B, back to A, and to B again.
-_V3 = """
-DROP INDEX note_once;
-CREATE INDEX note_newest ON note(store, id) WHERE state IN ('pending', 'running');
-"""
-
-# What tells a row that the disk has changed; no digest means that there was none yet.
-_V4 = """
-ALTER TABLE note ADD COLUMN digest INTEGER;
-ALTER TABLE journal ADD COLUMN digest INTEGER;
-"""
-
-# Whether the judge decided about a note in place of a model that could not be asked; and of a note that is asked about
-# again the uid that it had then.
-_V5 = """
-ALTER TABLE note ADD COLUMN instead INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE note ADD COLUMN again TEXT NOT NULL DEFAULT '';
-"""
-
-# Whose the note's memories are to be, where somebody says it: see `memman.config.scope`.
-_V6 = """
-ALTER TABLE note ADD COLUMN scope TEXT NOT NULL DEFAULT '';
-"""
-
-# Until when the note's memories are to hold, where somebody says it, in Unix milliseconds; and in which repository the
-# notes were made that a provider was asked about.
-_V7 = """
-ALTER TABLE note ADD COLUMN ends_at INTEGER;
-CREATE TABLE account(
-    day TEXT NOT NULL,
-    stage TEXT NOT NULL,
-    provider TEXT NOT NULL,
-    model TEXT NOT NULL,
-    calls INTEGER NOT NULL DEFAULT 0,
-    tokens_in INTEGER NOT NULL DEFAULT 0,
-    tokens_out INTEGER NOT NULL DEFAULT 0,
-    cost REAL NOT NULL DEFAULT 0,
-    unpriced INTEGER NOT NULL DEFAULT 0,
-    repository TEXT NOT NULL DEFAULT '',
-    PRIMARY KEY (day, stage, provider, model, repository)
-) WITHOUT ROWID;
-INSERT INTO account SELECT *, '' FROM ledger;
-DROP TABLE ledger;
-ALTER TABLE account RENAME TO ledger;
-"""
-
-# Who may see what the note makes, of those who share its store, where somebody says it.
-_V8 = """
-ALTER TABLE note ADD COLUMN visibility TEXT NOT NULL DEFAULT '';
-"""
-
-# Released steps are never edited; each changes a table.
-STEPS = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8)
-VERSION = len(STEPS)
+# By the schema that a step leads to. A step that was released is never edited.
+STEPS = {8: _TABLES}
+VERSION = max(STEPS)
 
 
 def open_queue(path: str, *, synchronous: str = "FULL") -> "apsw.Connection":

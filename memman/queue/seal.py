@@ -20,8 +20,6 @@ TEXTS = (
 # The columns that a digest covers: all that was said, and none that the drain writes. Not the younger `scope`:
 # one byte changed in it names no other scope, but for a letter of a folder's name.
 SEALED = (*TEXTS, "importance", "queued_at")
-# The first schema whose notes carry a digest.
-SINCE = 4
 
 
 def number(raw: bytes) -> int:
@@ -37,7 +35,7 @@ def digest(columns: "Iterable[str]") -> str:
 
 
 DIGEST = digest(SEALED)
-# Whether a row says what was queued; one from before there were digests is taken at its word.
+# Whether a row says what was queued; one without a digest is taken at its word.
 SOUND = f"(digest IS NULL OR digest = {DIGEST})"
 
 

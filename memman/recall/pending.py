@@ -13,7 +13,7 @@ from memman.config.scope import PERSONAL, label, path_of
 from memman.model.terms import stems
 from memman.model.text import outdated
 from memman.model.trust import USER
-from memman.queue.seal import SINCE, SOUND, register_functions
+from memman.queue.seal import SOUND, register_functions
 from memman.recall.confidence import apposite, confidence, wanted
 from memman.recall.hit import Hit
 from memman.secrets import masked
@@ -47,16 +47,12 @@ class WaitingRow(Row):
     ends_at: "int | None"
 
 
-# Columns that a queue that no note was added to since an upgrade may lack: since which version, and what stands for it.
-_LATER = {"scope": (6, "''"), "ends_at": (7, "NULL")}
-_WAITING = """
-SELECT {columns} FROM note
-WHERE store = ? AND state IN ('pending', 'running', 'parked') AND {kind} ORDER BY id DESC LIMIT ?
+_WAITING = f"""
+SELECT {WaitingRow.listed()} FROM note
+WHERE store = ? AND state IN ('pending', 'running', 'parked') AND channel = 'note' AND {SOUND} ORDER BY id DESC LIMIT ?
 """
 # What a newer memman has queued is found, too.
 _ANY = 2**31
-# Since when there are channels.
-_CHANNELS_SINCE = 2
 
 
 def waiting(path: str, store: str) -> list[WaitingRow]:
@@ -66,25 +62,15 @@ def waiting(path: str, store: str) -> list[WaitingRow]:
     """
     try:
         db = open_reader(path)
-        version = schema_version(db, _ANY, path)
-        kind = "channel = 'note'" if version >= _CHANNELS_SINCE else "1"
-        if version >= SINCE:
-            register_functions(db)
-            kind += f" AND {SOUND}"
-        sql = _WAITING.format(kind=kind, columns=_columns(version))
-        rows = list(map(WaitingRow, db.execute(sql, (store, NEWEST)))) if version else []
+        register_functions(db)
+        made = schema_version(db, _ANY, path)
+        rows = list(map(WaitingRow, db.execute(_WAITING, (store, NEWEST)))) if made else []
         db.close()
     except (apsw.Error, UnicodeDecodeError) as error:
         if os.path.exists(path):
             sys.stderr.write(f"memman: {path} cannot be read, so queued notes were not searched ({error})\n")
         return []
     return rows
-
-
-def _columns(version: int) -> str:
-    """Write the columns of a queue of a version."""
-    later = {name: (name if version >= since else absent) for name, (since, absent) in _LATER.items()}
-    return ", ".join(later.get(name, name) for name in WaitingRow.columns)
 
 
 def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list[Hit]:

@@ -1,7 +1,7 @@
 """Whether a database is sound: its structure, the checksums of its pages, the digests of its memories and notes."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import closing
 
 import apsw
@@ -12,15 +12,19 @@ from memman.model.plural import counted
 from memman.queue.damage import damaged
 from memman.sqlite import TranslatedErrors, open_reader, strange_header
 from memman.store.sqlite.schema import STEPS
-from memman.store.sqlite.seal import SEALED, SINCE, register_functions, sound
+from memman.store.sqlite.seal import SEALED, register_functions, sound
 
 # The newest memories, whose digests are looked at: half a second's work. The pages of all are.
 MOST = 100_000
-# What there is in a database but for what SQLite adds and takes away by itself; its releases quote names differently.
-_TABLES = "SELECT name, replace(sql, '\"', '') FROM sqlite_master WHERE name NOT GLOB 'sqlite_stat*'"
+# What there is in a database but for what SQLite adds and takes away by itself; its releases quote names differently,
+# and a column that was added later stands on no line of its own.
+_TABLES = """
+SELECT name, replace(replace(replace(sql, '"', ''), ' ', ''), char(10), '') FROM sqlite_master
+WHERE name NOT GLOB 'sqlite_stat*'
+"""
 
 
-def troubles(path: str, steps: Sequence[str]) -> str:
+def troubles(path: str, steps: Mapping[int, str]) -> str:
     """Say what is wrong with the database at `path`, of the schema that `steps` make, '' where nothing is.
 
     Raises what has nothing to do with damage.
@@ -42,30 +46,31 @@ def troubles(path: str, steps: Sequence[str]) -> str:
         return f"it is not a valid database ({cause})" if cause else "it is not a valid database"
 
 
-def _complaints(db: apsw.Connection, steps: Sequence[str]) -> str:
+def _complaints(db: apsw.Connection, steps: Mapping[int, str]) -> str:
     # Nothing but a look at each entry finds a changed byte in an index of the queue, whose pages have no checksums.
     check = "quick_check" if steps is STEPS else "integrity_check"
     said = [str(line) for (line,) in db.execute(f"PRAGMA {check}(3)")]
     return "" if said == ["ok"] else " ".join("; ".join(said).split())[:200]
 
 
-def _misfit(db: apsw.Connection, steps: Sequence[str], path: str) -> str:
+def _misfit(db: apsw.Connection, steps: Mapping[int, str], path: str) -> str:
     """Say where the tables are not those of the schema that a database says it has; one more is no harm.
 
-    Every step changes a table: a number beyond the newest with the tables of the newest is a changed byte.
+    Every step changes a table: another number with the tables of the newest is a changed byte.
     """
     version, tables = db.execute("PRAGMA user_version").get, set(db.execute(_TABLES))
     if version <= 0 and made(db):
         raise refusal(path)
     with closing(apsw.Connection(":memory:")) as model:
         register_functions(model)
-        for step in steps[: max(version, 0)]:
+        for step in steps.values():
             model.execute(step)
         expected = set(model.execute(_TABLES))
-    if version > len(steps):
-        return f"it has the tables of schema {len(steps)}, but says {version}" if tables == expected else ""
+    newest = max(steps)
     if version <= 0:
         return "it has tables, but not the number of their schema" if tables else ""
+    if version != newest:
+        return f"it has the tables of schema {newest}, but says {version}" if tables == expected else ""
     if lost := sorted({name for name, _ in expected} - {name for name, _ in tables}):
         return f"it lacks {', '.join(lost)}"
     other = sorted({name for name, _ in expected - tables})
@@ -74,8 +79,6 @@ def _misfit(db: apsw.Connection, steps: Sequence[str], path: str) -> str:
 
 def _unsealed(db: apsw.Connection) -> str:
     """Count the memories that do not say what was once written, and name the first."""
-    if db.execute("PRAGMA user_version").get < SINCE:
-        return ""
     sql = f"SELECT uid, {', '.join(SEALED)}, digest FROM memory ORDER BY id DESC LIMIT {MOST}"
     bad = [str(uid) for uid, *row in db.execute(sql) if not sound(row)]
     return f"checksum mismatch in {counted(len(bad), 'memory')}, e.g. {bad[0]}" if bad else ""

@@ -87,7 +87,7 @@ class Present:
                     tuple(_rows(db, "memory", SEALED, f"note IN {_CLOSED} ORDER BY id")),
                     tuple(db.execute(_REPLACED)),
                     dict(db.execute(_MARKED)),
-                    {uid: Scope(*scope) for uid, *scope in db.execute(_SCOPES)} if _scoped(db) else {},
+                    {uid: Scope(*scope) for uid, *scope in db.execute(_SCOPES)},
                 )
         except (DamagedFile, ValueError):
             return cls(readable=False)
@@ -134,11 +134,6 @@ def _add(unit: SqliteUnit, row: Row, present: Present) -> int:
     if PROTECTED + draft.uid in present.marks:
         unit.protect(memory, row["recorded_at"], wanted=True)
     return memory
-
-
-def _scoped(db: apsw.Connection) -> bool:
-    """Whether its memories have scopes yet."""
-    return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'scoped'").get)
 
 
 def _removed(data: str, name: str) -> str:

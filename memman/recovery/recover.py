@@ -3,7 +3,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from tempfile import mkdtemp
@@ -113,7 +113,7 @@ def _there(path: str) -> bool:
     return any(os.path.exists(path + end) for end in ("", "-wal"))
 
 
-def _troubles(path: str, steps: Sequence[str]) -> str:
+def _troubles(path: str, steps: Mapping[int, str]) -> str:
     """Say what is wrong, once what repairs that were killed have left behind is gone."""
     for place in leftovers(os.path.dirname(path)):
         shutil.rmtree(place, ignore_errors=True)

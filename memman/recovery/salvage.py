@@ -19,7 +19,6 @@ from memman.queue.seal import DIGEST
 from memman.sqlite import Transaction, TranslatedErrors, checkpoint, trust_pages
 from memman.store import MemoryRow
 from memman.store.sqlite.dump import SIDES
-from memman.store.sqlite.schema import BY_RECEIPT
 from memman.store.sqlite.seal import SEALED, sound
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import MANUAL
@@ -37,6 +36,14 @@ _ITS_OWN = (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOE
 # be read, links that no rebuild makes again.
 _MARKS = " OR ".join(f"key GLOB '{mark}*'" for mark in (HELD, PROTECTED, MAYBE, CLAIMS, REPLACED, UNDONE))
 _LEGIBLE = "coalesce(json_valid(before), 1) AND coalesce(json_valid(after), 1)"
+# A memory that has lost what it holds for holds for the repository that its note was made in.
+_BY_RECEIPT = """
+INSERT INTO scope(repository) SELECT DISTINCT r.repository FROM memory m JOIN receipt r ON r.note = m.note
+    WHERE r.repository <> '' ORDER BY m.id ON CONFLICT DO NOTHING;
+INSERT INTO scoped SELECT m.id, coalesce(s.id, 0) FROM memory m LEFT JOIN receipt r ON r.note = m.note
+    LEFT JOIN scope s ON s.repository = r.repository AND s.path = ''
+    WHERE m.id NOT IN (SELECT memory FROM scoped);
+"""
 _KEPT_LINKS = f"kind = {EDGE_KINDS.index('causal')} OR detail LIKE '{MANUAL}%'"
 
 
@@ -114,7 +121,7 @@ def refill_store(new: SqliteStore, read: apsw.Connection, buried: Tombstones) ->
         )
         for table in ("scope", "scoped"):
             _copy(read, db, table)
-        db.execute(f"DELETE FROM scoped WHERE memory NOT IN (SELECT id FROM memory); {BY_RECEIPT}")
+        db.execute(f"DELETE FROM scoped WHERE memory NOT IN (SELECT id FROM memory); {_BY_RECEIPT}")
         for table in ("rule", "rejected"):
             _copy(read, db, table)
         for table in SIDES:

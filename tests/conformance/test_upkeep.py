@@ -1,4 +1,4 @@
-"""What upkeep changes in a store reaches all machines: cells, bounds, an older schema, rows of another store."""
+"""What upkeep changes in a store reaches all machines: cells, bounds, rows of another store."""
 
 import pytest
 
@@ -9,9 +9,7 @@ from memman.store.replica import position
 from memman.store.replica.store import ReplicaStore
 from memman.store.sqlite import dump, load
 from memman.store.sqlite.partition import Grain
-from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.store import SqliteStore
-from tests.support.older_store import take_back
 from tests.support.scripted import day, told_to
 from tests.support.stores import LOCAL
 
@@ -126,15 +124,12 @@ def test_upkeep_of_a_small_store_asks_the_server_for_nothing(fresh):
     assert store.on_server("SELECT seq FROM memman.store WHERE id = %s", store.number) == [before]
 
 
-@pytest.mark.parametrize("version", [2, 3, 4, 5, 6])
-def test_an_older_store_moves_into_a_shared_one(fresh, version):
-    """Migrated to today's schema and carried over row by row, it is on every machine what it was."""
+def test_a_store_moves_into_a_shared_one(fresh):
+    """Carried over row by row, it is on every machine what it was."""
     old, shared = fresh("sqlite"), fresh("postgres")
     told_to(old)
     path = old.stores[0].path
     old.close()
-    if version < len(STEPS):
-        take_back(path, version)
     old.stores = [SqliteStore(path)]
     records = without_authors(old.writer.db)
     with shared.unit() as unit:

@@ -9,10 +9,9 @@ import pytest
 
 from conftest import rows
 from memman.model.errors import DamagedFile
-from memman.recovery.backup import Attempt, counted, digest, due, fill, take
+from memman.recovery.backup import Attempt, due, fill, take
 from memman.recovery.manifest import Manifest, listed
 from memman.sqlite import Transaction, checkpoint, open_reader, open_writer, upgrade
-from memman.store.sqlite.schema import STEPS
 from memman.upkeep.idle import idle
 from tests.support.backup_calls import restored, run
 
@@ -44,7 +43,7 @@ def test_pages_that_stand_in_a_long_log_are_copied_with_their_checksums(tmp_path
     """A store larger than SQLite's cache, half of it still in the log, gives a copy whose every page is sound."""
     path = str(tmp_path / "store/memman.db")
     db = open_writer(path)
-    upgrade(db, path, ("CREATE TABLE page(id, content)",))
+    upgrade(db, path, {1: "CREATE TABLE page(id, content)"})
     for _ in range(2):
         with Transaction(db):
             for number in range(1500):
@@ -269,23 +268,3 @@ def test_a_damaged_store_is_not_backed_up_unnoticed(box):
     assert run(box, "backup", "list") == ""
     assert not list((box.data / "backups").iterdir())
     run(box, "backup", "create", "--store", "other")
-
-
-def test_a_backup_of_an_older_schema_is_upgraded_when_it_is_restored(box):
-    """A store kept by an older memman comes back with today's tables, and no copy of the upgrade is left beside it."""
-    box.remember("Redis caches the invoices.")
-    box.drain()
-    made = take(str(box.data))
-    folder = box.data / "backups" / made.id
-    path = folder / "stores/default.db"
-    path.unlink()
-    old = open_writer(str(path))
-    upgrade(old, str(path), STEPS[:1])
-    old.execute("PRAGMA journal_mode = DELETE")
-    old.close()
-    with closing(open_reader(str(path))) as reader:
-        now = {"schema": 1, "bytes": path.stat().st_size, "sha256": digest(str(path)), "rows": counted(reader)}
-    change(folder, lambda said: next(part for part in said["parts"] if part["store"]).update(now))
-    restored(box)
-    assert box.store("PRAGMA user_version") == [len(STEPS)]
-    assert [path.name for path in box.store_path().parent.iterdir() if path.suffix == ".bak"] == []

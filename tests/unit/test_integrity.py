@@ -195,34 +195,6 @@ def test_each_single_byte_counts_in_the_digest_of_a_note():
     assert number(bytes(60_000) + note) == right < 2**63
 
 
-def test_a_note_from_before_there_were_digests_is_taken_at_its_word(box):
-    """A queue of schema 3 is upgraded by the next note, and what waited in it is found, drained and stored."""
-    box.remember("Redis caches the sessions of billing.")
-    settle(box.queue_path)
-    db = apsw.Connection(str(box.queue_path))
-    dropped = (
-        "note DROP COLUMN digest",
-        "note DROP COLUMN instead",
-        "note DROP COLUMN again",
-        "note DROP COLUMN scope",
-        "note DROP COLUMN ends_at",
-        "note DROP COLUMN visibility",
-        "journal DROP COLUMN digest",
-    )
-    db.execute(
-        "CREATE TABLE older AS SELECT day, stage, provider, model, calls, tokens_in, tokens_out, cost, unpriced"
-        " FROM ledger; DROP TABLE ledger; ALTER TABLE older RENAME TO ledger"
-    )
-    db.execute("; ".join(f"ALTER TABLE {one}" for one in dropped) + "; PRAGMA user_version = 3")
-    db.close()
-    assert box.recall("what does Redis cache") == [FACTS[0]]
-    box.remember(FACTS[1])
-    assert box.queue("SELECT digest IS NULL FROM note ORDER BY id") == [1, 0]
-    assert FACTS[0] in box.recall("what does Redis cache")
-    box.drain()
-    assert box.states() == {"done": 2}
-
-
 def test_a_waiting_note_that_a_person_cleans_stays_sound(box):
     """What `scan --fix` takes out of a note leaves it one that is stored."""
     box.remember("The heron nests in May.")
@@ -401,16 +373,6 @@ def test_what_is_held_back_is_found_by_nobody_until_approved(stored):
     store.close()
     assert stored.store("SELECT status FROM memory WHERE id > 3 ORDER BY id") == ["current", "review"]
     assert "Billing is watched by Grafana." in stored.recall("what watches billing")
-
-
-def test_an_older_store_is_recalled_from_before_any_drain(stored):
-    """A store of the schema before is read as it is, and upgraded by the next drain."""
-    path = stored.store_path()
-    db = apsw.Connection(str(path))
-    db.execute("ALTER TABLE memory DROP COLUMN digest")
-    db.execute("PRAGMA user_version = 1")
-    db.close()
-    assert FACTS[0] in stored.recall("what does Redis cache")
 
 
 def test_a_command_does_not_wait_for_a_reader_to_empty_the_log(stored):

@@ -1,29 +1,47 @@
-"""A store brought to a newer schema: all of a step or none of it, after a copy."""
+"""A store brought to a newer schema: all of a step or none of it, after a copy; the first one opens as it is."""
 
+import lzma
+import os
+import signal
 import subprocess
 import sys
 import time
-from functools import partial
+from pathlib import Path
 
 import apsw
 import pytest
 
-from conftest import NOTE, PATIENCE, rows
+from conftest import PATIENCE, rows
 from memman.model.errors import MemmanError, NewerSchema
 from memman.queue import schema as queue_schema
+from memman.recovery.check import troubles
 from memman.sqlite import open_writer, upgrade
-from memman.store.sqlite.schema import STEPS, migrate
+from memman.store.sqlite.schema import STEPS, VERSION
 from memman.store.sqlite.store import SqliteStore
 
-NEXT = (*STEPS, "ALTER TABLE memory ADD COLUMN mood TEXT; CREATE TABLE extra(x);")
-# What the first users after an upgrade do, each a process of its own, at once.
-FIRST = {
-    "append": "from memman.queue.append import append; append(data, note)",
-    "queue": "from memman.queue.notes import Queue; Queue(data).close()",
-    "store": "from memman.store.sqlite.store import SqliteStore; SqliteStore.open(data, 'default').close()",
-}
-USER = "import sys; data, note = sys.argv[1], {note}; print('ready', flush=True); sys.stdin.read(); {work}"
-BROKEN = (*STEPS, "CREATE TABLE extra(x); CREATE TABLE memory(x);")
+NEXT = STEPS | {VERSION + 1: "ALTER TABLE memory ADD COLUMN mood TEXT; CREATE TABLE extra(x);"}
+BROKEN = STEPS | {VERSION + 1: "CREATE TABLE extra(x); CREATE TABLE memory(x);"}
+# A queue and a store of the first schema, with memories, a rule, and two notes that wait.
+FIRST = Path(__file__).parents[1] / "data/first_schema"
+HELD = "memory receipt link mention vector code scoped freshness rule log meta".split()
+# Takes the next step, and kills the process before its n-th statement.
+KILLED = """
+import os, signal, sys
+import apsw
+left = int(sys.argv[2])
+def trace(cursor, sql, bindings):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return True
+def hooked(db):
+    db.exec_trace = trace
+apsw.connection_hooks.append(hooked)
+from memman.store.sqlite.schema import STEPS, VERSION
+from memman.store.sqlite.store import SqliteStore
+SqliteStore(sys.argv[1], STEPS | {VERSION + 1: "ALTER TABLE memory ADD COLUMN mood TEXT; CREATE TABLE extra(x);"})
+"""
 
 
 @pytest.fixture(name="path")
@@ -50,17 +68,17 @@ def test_a_step_is_taken_once_and_keeps_what_was_there(path):
         assert store.db.execute("SELECT mood FROM memory").get is None
         store.close()
 
-    assert version(path) == len(NEXT)
+    assert version(path) == max(NEXT)
 
 
 def test_the_old_file_is_copied_first(path):
     """Beside the upgraded store lies a sound copy of what it was, as private as the store."""
     SqliteStore(path, NEXT).close()
 
-    copy = apsw.Connection(f"{path}.schema-{len(STEPS)}.bak")
+    copy = apsw.Connection(f"{path}.schema-{VERSION}.bak")
     assert copy.execute("PRAGMA integrity_check").get == "ok"
     assert copy.execute("SELECT value FROM meta WHERE key = 'kept'").get == "yes"
-    assert copy.execute("PRAGMA user_version").get == len(STEPS)
+    assert copy.execute("PRAGMA user_version").get == VERSION
 
 
 def test_a_step_that_fails_leaves_the_store_as_it_was(path):
@@ -80,7 +98,7 @@ def test_an_older_memman_refuses_the_newer_store(path):
 
     with pytest.raises(NewerSchema):
         SqliteStore(path)
-    assert version(path) == len(NEXT)
+    assert version(path) == max(NEXT)
 
 
 def test_a_log_that_another_program_took_away_is_given_back(box):
@@ -96,33 +114,48 @@ def test_a_log_that_another_program_took_away_is_given_back(box):
 
 
 @pytest.mark.promise("R16")
-@pytest.mark.parametrize("what", FIRST)
-def test_first_users_at_once_are_all_served(box, rounds, kept, what):
-    """Eight processes that open an old queue or store at once all come through, and beside it lies one whole copy."""
-    path = box.store_path() if what == "store" else box.queue_path
-    steps = STEPS if what == "store" else queue_schema.STEPS
-    wanted, served = rounds(2, 10), 0
-    for _ in range(wanted):
-        for old in path.parent.glob(f"{path.name}*"):
-            old.unlink()
-        fill(path, what, steps)
-        users = [first(box, what, n) for n in range(8)]
-        for user in users:
-            assert user.stdout.readline() == "ready\n"
-        for user in users:
-            user.stdin.close()
-            user.stdin = None
-        said = [user.communicate(timeout=PATIENCE)[1] for user in users]
-        served += sum(user.returncode == 0 for user in users)
-        assert said == [""] * 8
-        assert version(str(path)) == len(steps)
-        assert [one.name for one in path.parent.glob("*.bak*")] == [f"{path.name}.schema-1.bak"]
-        assert version(f"{path}.schema-1.bak") == 1
-        assert rows(f"{path}.schema-1.bak", "SELECT count(*) FROM meta") == [2000]
-    assert served == 8 * wanted
-    if what == "append":
-        assert box.states() == {"pending": 8}
-    kept(f"{served} of {8 * wanted} first users at once served ({what})")
+def test_a_step_killed_at_any_statement_leaves_old_or_new(path, rounds, kept):
+    """Killed before each statement in turn, a step leaves the old schema or the new one, and the next opening ends."""
+    store, n, seen = Path(path), 0, {VERSION: 0, max(NEXT): 0}
+    SqliteStore(path).close()
+    before, ended = store.read_bytes(), False
+    while not ended:
+        n += rounds(4, 1)
+        for one in store.parent.iterdir():
+            one.unlink()
+        store.write_bytes(before)
+        command = [sys.executable, "-c", KILLED, path, str(n)]
+        child = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=False)
+        ended = child.returncode == 0
+        assert ended or child.returncode == -signal.SIGKILL, child.stderr
+        seen[version(path)] += 1
+        opened = SqliteStore(path, NEXT)
+        assert (opened.reader.meta("kept"), version(path)) == ("yes", max(NEXT))
+        opened.close()
+        assert not list(store.parent.glob("*.new*"))
+    assert seen[VERSION]
+    assert seen[max(NEXT)]
+    kept(f"{sum(seen.values()) - 1} kills amid a step: {seen[VERSION]} old, {seen[max(NEXT)] - 1} new, 0 between")
+
+
+@pytest.mark.promise("R16")
+def test_the_first_schema_opens_as_it_is(box):
+    """What the first memman left is recalled, listed and drained; opening changes no row, and leaves no copy."""
+    for name, path in (("queue.db", box.queue_path), ("memman.db", box.store_path())):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_bytes(lzma.decompress((FIRST / f"{name}.xz").read_bytes()))
+        path.chmod(0o600)
+    before = {table: box.store(f"SELECT * FROM {table}") for table in HELD}
+    assert troubles(str(box.store_path()), STEPS) == troubles(str(box.queue_path), queue_schema.STEPS) == ""
+    SqliteStore.open(str(box.data), "default").close()
+    assert {table: box.store(f"SELECT * FROM {table}") for table in HELD} == before
+    assert not list(box.data.rglob("*.bak"))
+    assert "Valkey 8" in box.recall("where does billing cache invoices")[0]
+    assert "30 days" in box.recall("how long are backups of db-02 kept")[0]
+    assert box.memman("rule", "list").stdout.count("git push") == 1
+    report = box.drain()
+    assert (report.done, report.errors, box.states()) == (2, [], {"done": 7})
+    assert len(box.store("SELECT uid FROM memory")) == len(before["memory"]) + 2
 
 
 # Makes a queue in folder after folder, each at the moment that is named on standard input.
@@ -172,19 +205,4 @@ def test_who_reads_a_file_that_has_no_log_yet_is_not_waited_for_without_end(tmp_
     assert len([sql for sql in tries if "journal_mode" in sql]) in {2, 3}
     db.trace_v2(0, None)
     upgrade(db, path, queue_schema.STEPS, checked=False)
-    assert version(path) == len(queue_schema.STEPS)
-
-
-def fill(path, what, steps):
-    """Make a file of the first schema that holds enough to take a while."""
-    db = open_writer(str(path), checked=what == "store")
-    (migrate if what == "store" else partial(upgrade, checked=False))(db, str(path), steps[:1])
-    db.executemany("INSERT INTO meta VALUES (?, ?)", [(str(n), "x" * 2000) for n in range(2000)])
-    db.close()
-
-
-def first(box, what, number):
-    """Start one of the first users; it waits for its input's end."""
-    code = USER.format(note=NOTE | {"text": f"Note {number}."}, work=FIRST[what])
-    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, "-c", code, str(box.data)], env=box.environ, text=True, **streams)
+    assert version(path) == queue_schema.VERSION

@@ -7,8 +7,6 @@ import pytest
 from memman.model.records import Usage
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
-from memman.queue.schema import STEPS
-from memman.sqlite import open_writer, upgrade
 from tests.support.providers import GARBAGE_CONTENT, ScriptedProvider, status
 
 TEXT = "Redis caches the invoices of the billing service."
@@ -91,17 +89,3 @@ def test_parts_add_up_to_the_whole(box):
     queue.close()
     assert [sum(column) for column in zip(*spent(box).values(), strict=True)] == [2, 200, 2]
     assert box.queue("SELECT sum(cost) FROM ledger")[0] == pytest.approx(1.0)
-
-
-def test_an_older_ledger_is_kept(box):
-    """What an older memman spent stays, of no repository, and is read before the queue is upgraded."""
-    box.data.mkdir(mode=0o700)
-    db = open_writer(str(box.queue_path), checked=False)
-    upgrade(db, str(box.queue_path), STEPS[:6], checked=False)
-    db.execute("INSERT INTO ledger VALUES ('2026-01-01', 'extract', 'p', 'm', 3, 4, 5, 0.5, 0)")
-    before = Ledger(db).spent_since("2026-01-01")
-    db.close()
-    queue = Queue(str(box.data))
-    assert Ledger(queue.db).spent_since("2026-01-01") == before
-    queue.close()
-    assert spent(box) == {"": (3, 4, 5)}

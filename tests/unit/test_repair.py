@@ -20,7 +20,7 @@ from memman.store.sqlite.store import SqliteStore
 NOTES = [f"The queue {n} was slow." for n in range(12)]
 QUESTION = "which queue was slow"
 # Place and new byte on the queue's first page: its schema's version, kind of file, magic, page size, kind of page.
-SPOILT = [(63, 0), (63, 2), (63, len(QUEUE) + 1), (60, 128), (18, 3), (19, 3), (20, 8), (3, 0), (16, 0), (104, 0)]
+SPOILT = [(63, 0), (63, 2), (63, max(QUEUE) + 1), (60, 128), (18, 3), (19, 3), (20, 8), (3, 0), (16, 0), (104, 0)]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_wrong_byte_of_the_first_page_wedges_no_queue(waiting, place, byte):
     A number that a newer memman may have written ends them with 14; doctor looks closer, and repair mends that, too.
     """
     spoilt, inode = put(waiting.queue_path, place, byte), waiting.queue_path.stat().st_ino
-    refused(waiting, {14 if (place, byte) == (63, len(QUEUE) + 1) else 12})
+    refused(waiting, {14 if (place, byte) == (63, max(QUEUE) + 1) else 12})
     shown = waiting.memman("recall", QUESTION)
     assert "slow" in shown.stdout or shown.stderr
     assert "memman repair --queue" in waiting.memman("doctor").stdout
@@ -79,7 +79,7 @@ def test_a_wrong_byte_of_the_first_page_wedges_no_queue(waiting, place, byte):
     waiting.remember("One more.")
 
 
-@pytest.mark.parametrize(("place", "byte"), [(63, 0), (63, 1), (63, 2), (63, len(STORE) + 1)])
+@pytest.mark.parametrize(("place", "byte"), [(63, 0), (63, 1), (63, 2), (63, max(STORE) + 1)])
 def test_a_wrong_byte_of_a_stores_version_is_damage(stored, place, byte):
     """Nothing is upgraded, doctor names repair, and repair keeps every memory."""
     put(stored.store_path(), place, byte)
@@ -99,20 +99,6 @@ def test_a_changed_word_of_the_schema_is_damage(waiting):
     waiting.queue_path.write_bytes(content.replace(b"attempts INTEGER NOT", b"attempts INTEGER NOW"))
     assert troubles(str(waiting.queue_path), QUEUE)
     assert recover_queue(str(waiting.data)).kept == len(NOTES)
-
-
-def test_no_older_schema_is_damage(tmp_path):
-    """A queue of any schema that was released is sound, before it is brought to the newest and after."""
-    for version in range(1, len(QUEUE)):
-        path = str(tmp_path / f"{version}" / "queue.db")
-        with closing(open_writer(path, checked=False)) as db:
-            db.execute("PRAGMA journal_mode=WAL").get  # noqa: B018 - it answers
-            for step in QUEUE[:version]:
-                db.execute(step)
-            db.execute(f"PRAGMA user_version = {version}")
-        assert troubles(path, QUEUE) == ""
-        open_queue(path).close()
-        assert troubles(path, QUEUE) == ""
 
 
 def test_a_store_that_says_it_is_older_has_its_digests_looked_at(stored):

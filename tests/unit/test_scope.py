@@ -10,7 +10,6 @@ import pytest
 from conftest import Box
 from memman.config.repository import repository
 from memman.config.scope import Here, identity, same
-from tests.support.older_store import take_back
 from tests.support.providers import ScriptedProvider, respond
 
 ROOTS = ("1" * 40, "2" * 40)
@@ -364,17 +363,6 @@ def test_a_replacement_keeps_the_scope_of_what_it_replaces(two):
     said(box, other, "replace", uid, "The staff canteen answers in French.")
     box.drain()
     assert found(box, one, "in which language are answers") == ["The staff canteen answers in French."]
-
-
-def test_an_older_store_s_memories_belong_where_they_were_made(two):
-    """A store of schema 3 is upgraded by its receipts: what was made in a repository is found there alone."""
-    box, one, other = two
-    take_back(box.store_path(), 3)
-    assert found(box, other, "is npm used") == [NPM]  # until a drain has upgraded it
-    said(box, other, "remember", "The blog has no comments.")
-    box.drain()
-    assert found(box, other, "is npm used") == []
-    assert found(box, one, "is npm used") == [NPM]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from memman.secrets import SCREEN
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep import screen
-from tests.support.older_store import take_back
 
 TOKEN = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 RULES = "memman.secrets.rules"
@@ -128,19 +127,6 @@ def test_a_store_that_somebody_puts_there_is_looked_through(box):
     assert tick(box)
     assert box.store(BY, name="brought") == [SCREEN]
     assert not tick(box)
-
-
-def test_a_store_of_an_older_schema_is_hidden_until_a_tick(box):
-    """What it holds names no rules: recall hides its secrets, and a tick brings it to the schema and looks."""
-    box.remember("Deploys push with a token to the mirror.")
-    box.drain()
-    box.alter("UPDATE memory SET text = ?", f"Deploys push with {TOKEN} to the mirror.")
-    take_back(box.store_path(), 2)
-    question = "what do deploys push with"
-    assert "[redacted:github-token]" in box.recall(question)[0]
-    assert tick(box)
-    assert box.store(BY) == [-SCREEN]
-    assert "[redacted:github-token]" in box.recall(question)[0]
 
 
 def test_what_an_older_version_stored_is_hidden_until_it_is_taken_out(box):

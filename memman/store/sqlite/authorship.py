@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     import apsw
 
-# The first schema that knows authors.
-SINCE = 6
 # What holds everywhere is its author's own, what holds for a repository is for all who share the store.
 DEFAULT = "iif((SELECT scope FROM scoped WHERE memory = {}), 'shared', 'private')"
 _OF = f"SELECT visibility FROM (SELECT coalesce(a.visibility, {DEFAULT.format('?1')}) AS visibility FROM (SELECT 1)"

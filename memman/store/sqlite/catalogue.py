@@ -102,7 +102,7 @@ class Catalogue:
             "SELECT repository, path, (SELECT count(*) FROM scoped JOIN memory m ON m.id = memory"
             " WHERE scope = scope.id AND m.status = 'current') FROM scope ORDER BY repository, path"
         )
-        rows = self.reader.db.execute(sql) if self.reader.scoped else ()
+        rows = self.reader.db.execute(sql)
         return [(Scope(repository, path), count) for repository, path, count in rows]
 
     def damaged(self, memory: int) -> bool:
@@ -121,7 +121,7 @@ class Catalogue:
 
     def receipt(self, note: str) -> dict[str, Any] | None:
         """Return what the store recorded about a note and where it came from."""
-        names = RECEIPT + MADE_BY if self.reader.annotated else RECEIPT
+        names = RECEIPT + MADE_BY
         row = self.reader.db.execute(f"SELECT {', '.join(names)} FROM receipt WHERE note = ?", (note,)).get
         return dict(zip(names, row, strict=True)) if row else None
 

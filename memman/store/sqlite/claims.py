@@ -7,16 +7,16 @@ from typing import Any
 import apsw
 
 from memman.model.vocabulary import CLAIMS, PROTECTED
-from memman.store.sqlite.unconfirmed import SURELY, condition
+from memman.store.sqlite.unconfirmed import SURELY, UNCONFIRMED
 
 
-def standing(db: apsw.Connection, *, evidence: bool) -> list[tuple[int, int, bool]]:
+def standing(db: apsw.Connection) -> list[tuple[int, int, bool]]:
     """Return (contradicted memory, the one that does, whether surely) of all in force, newest first."""
     sql = (
         f"SELECT o.id, m.id, said.value = '{SURELY}' FROM meta"
         f" CROSS JOIN memory m ON m.uid = substr(meta.key, {len(CLAIMS) + 1}) AND m.status = 'current'"
         " CROSS JOIN json_each(meta.value) said CROSS JOIN memory o ON o.uid = said.key AND o.status = 'current'"
-        f" WHERE meta.key GLOB '{CLAIMS}*' AND {condition(evidence=evidence)} ORDER BY 2 DESC, 1 DESC"
+        f" WHERE meta.key GLOB '{CLAIMS}*' AND {UNCONFIRMED} ORDER BY 2 DESC, 1 DESC"
     )
     return [(old, new, bool(sure)) for old, new, sure in db.execute(sql)]
 

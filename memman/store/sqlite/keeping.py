@@ -59,7 +59,7 @@ class Standing(Row):
 
 def standings(reader: SqliteReader) -> list[Standing]:
     """Return what is known of every current memory."""
-    return [Standing(row) for row in reader.db.execute(_KEPT)] if reader.annotated else []
+    return [Standing(row) for row in reader.db.execute(_KEPT)]
 
 
 def kept(reader: SqliteReader, rows: Sequence[Standing]) -> dict[int, Kept]:
@@ -89,7 +89,7 @@ def last_borne_out(row: Standing, evidence: Iterable[tuple[str, str, int]]) -> i
 def verified(reader: SqliteReader, memory: int) -> int | None:
     """Return when a person last found a memory to be still true."""
     sql = "SELECT verified_at FROM freshness WHERE memory = ?"
-    at: int | None = reader.db.execute(sql, (memory,)).get if reader.annotated else None
+    at: int | None = reader.db.execute(sql, (memory,)).get
     return at
 
 
@@ -100,7 +100,7 @@ def files(reader: SqliteReader, after: tuple[int, str], limit: int) -> list[File
 
 def files_of(reader: SqliteReader, memory: int) -> list[FileRow]:
     """Return the files that a memory names."""
-    return [FileRow(row) for row in reader.db.execute(_FILES_OF, (memory,))] if reader.annotated else []
+    return [FileRow(row) for row in reader.db.execute(_FILES_OF, (memory,))]
 
 
 def note_changes(db: apsw.Connection, changes: Iterable[tuple[int | None, int, str]]) -> None:

@@ -32,7 +32,7 @@ class PastReader(SqliteReader):
 
     def __init__(self, today: SqliteReader, memory: int, at: int) -> None:
         self.today, self.db, self.has_vectors = today, today.db, today.has_vectors
-        self.scoped, self.horizon = today.scoped, memory
+        self.horizon = memory
         self.current = (
             f"m.id < {memory:d} AND m.status NOT IN {HIDDEN} AND (m.retired_at IS NULL OR m.retired_at >= {at:d})"
         )

@@ -6,7 +6,7 @@ from memman.model.vocabulary import EDGE_KINDS
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.scopes import PERSONAL
-from memman.store.sqlite.unconfirmed import condition
+from memman.store.sqlite.unconfirmed import UNCONFIRMED
 
 _CURRENT = "SELECT m.id FROM memory m WHERE m.status = 'current'"
 # 2^32 over the golden ratio: its multiples fall evenly over the store, the same each time.
@@ -15,13 +15,11 @@ _NEIGHBOURS = f"""
 SELECT DISTINCT min(src, dst), max(src, dst) FROM (
     SELECT src, dst, weight, row_number() OVER (PARTITION BY src ORDER BY weight DESC, dst) AS place
     FROM link JOIN memory a ON a.id = src JOIN memory b ON b.id = dst
-    WHERE kind = {EDGE_KINDS.index("semantic")} AND a.status = 'current' AND b.status = 'current' AND src {LISTED}{{}}
+    WHERE kind = {EDGE_KINDS.index("semantic")} AND a.status = 'current' AND b.status = 'current'
+    AND src {LISTED} AND (coalesce((SELECT scope FROM scoped WHERE memory = src), {PERSONAL}) IN (
+            {PERSONAL}, coalesce((SELECT scope FROM scoped WHERE memory = dst), {PERSONAL}))
+        OR NOT EXISTS (SELECT 1 FROM scoped WHERE memory = dst AND scope <> {PERSONAL}))
 ) WHERE place <= ? ORDER BY 2, 1
-"""
-_MEET = f"""
-AND (coalesce((SELECT scope FROM scoped WHERE memory = src), {PERSONAL}) IN (
-        {PERSONAL}, coalesce((SELECT scope FROM scoped WHERE memory = dst), {PERSONAL}))
-    OR NOT EXISTS (SELECT 1 FROM scoped WHERE memory = dst AND scope <> {PERSONAL}))
 """
 _KEPT = """
 SELECT a.id, b.id FROM log JOIN memory a ON a.uid = log.memory
@@ -41,8 +39,7 @@ def sample(reader: SqliteReader, most: int) -> list[int]:
 
 def neighbours(reader: SqliteReader, ids: Iterable[int], each: int) -> list[tuple[int, int]]:
     """Return (older, newer) of the `each` current memories most alike to each of `ids`, which hold where it does."""
-    sql = _NEIGHBOURS.format(_MEET if reader.scoped else "")
-    return list(reader.db.execute(sql, (id_list(ids), each)))
+    return list(reader.db.execute(_NEIGHBOURS, (id_list(ids), each)))
 
 
 def kept_apart(reader: SqliteReader) -> set[tuple[int, int]]:
@@ -52,7 +49,7 @@ def kept_apart(reader: SqliteReader) -> set[tuple[int, int]]:
 
 def unconfirmed(reader: SqliteReader) -> list[int]:
     """Return the current memories that only agents have said, newest first."""
-    return _ids(reader, f"{_CURRENT} AND {condition(evidence=reader.annotated)} ORDER BY m.id DESC")
+    return _ids(reader, f"{_CURRENT} AND {UNCONFIRMED} ORDER BY m.id DESC")
 
 
 def without_receipt(reader: SqliteReader) -> list[int]:
@@ -73,7 +70,7 @@ def repositories(reader: SqliteReader) -> dict[str, list[int]]:
         "SELECT s.repository, m.id FROM scope s JOIN scoped ON scoped.scope = s.id JOIN memory m ON m.id = memory"
         " WHERE m.status = 'current' AND s.repository <> '' ORDER BY m.id"
     )
-    for repository, memory in reader.db.execute(sql) if reader.scoped else ():
+    for repository, memory in reader.db.execute(sql):
         found.setdefault(repository, []).append(memory)
     return found
 

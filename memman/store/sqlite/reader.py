@@ -56,7 +56,8 @@ WITH RECURSIVE step(old, new) AS (
 SELECT step.old, step.new FROM step CROSS JOIN memory n ON n.id = step.new WHERE NOT ({_GONE.format("n")})
 """
 
-# What a memory is maybe replaced by, and whoever superseded that.
+_NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
+# What a memory is maybe replaced by, and whoever superseded that; what has ended stands before nothing any more.
 _NEWER = f"""
 WITH RECURSIVE step(old, new) AS (
     SELECT o.value, n.id FROM json_each(?1) o
@@ -66,10 +67,8 @@ WITH RECURSIVE step(old, new) AS (
 )
 SELECT step.old, n.id, n.uid FROM step CROSS JOIN memory n ON n.id = step.new
 WHERE n.status NOT IN {HIDDEN} AND NOT ({_GONE.format("n")}) AND n.uid <> step.old
+    AND NOT EXISTS (SELECT 1 FROM freshness WHERE memory = n.id AND ends_at <= coalesce(?2, {_NOW}))
 """
-# What has ended stands before nothing any more.
-_NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
-_LASTING = f"AND NOT EXISTS (SELECT 1 FROM freshness WHERE memory = n.id AND ends_at <= coalesce(?2, {_NOW}))"
 
 # The columns that hold what somebody said.
 LISTS = ("entities", "keywords")
@@ -91,10 +90,6 @@ def load_vectors(db: apsw.Connection) -> bool:
     return True
 
 
-# The first schema whose memories say by which rules for secrets they were screened.
-MARKED_SINCE = 3
-# The first schema that keeps what a person wants to know of a memory beside what it says.
-ANNOTATED_SINCE = 5
 _MOST_COUNTS = 50_000
 # Other names of what one fact names.
 _MOST_ALIASES = 12
@@ -119,20 +114,13 @@ class SqliteReader:
     current = "m.status = 'current'"
     horizon = 2**63 - 1
 
-    def __init__(self, db: apsw.Connection, version: int = VERSION) -> None:
+    def __init__(self, db: apsw.Connection) -> None:
         self.db = db
         self.has_vectors = load_vectors(db)
         self._partitions: dict[int, Partition] = {}
         self._counts: dict[tuple[str, int], int] = {}
         self._counted_at = 0
-        # Whether rows carry a digest, and the uids of those found damaged by it; whether they say by which rules for
-        # secrets they were screened.
-        self.sealed = version >= seal.SINCE
-        self.marked = version >= MARKED_SINCE
-        self.scoped = version >= scopes.SINCE
-        self.annotated = version >= ANNOTATED_SINCE
-        self.signed = version >= authorship.SINCE
-        self.damaged: set[str] = set()
+        self.damaged: set[str] = set()  # the uids of rows that were found damaged by their digest
 
     @classmethod
     def open(cls, path: str) -> "SqliteReader | None":
@@ -140,8 +128,7 @@ class SqliteReader:
         if not there(path):
             return None
         db = open_reader(path)
-        version = schema_version(db, VERSION, path)
-        return cls(db, version) if version else None
+        return cls(db) if schema_version(db, VERSION, path) else None
 
     def close(self) -> None:
         """Close the connection."""
@@ -160,8 +147,8 @@ class SqliteReader:
         return self.meta(OTHERS)
 
     def scopes(self, here: "Here", *, inside: bool = False) -> "frozenset[int] | None":
-        """Return the scopes that hold `here`, None where every memory's does, or none has one yet."""
-        return scopes.visible(self.db, here, inside=inside) if self.scoped else None
+        """Return the scopes that hold `here`, None where every memory's does."""
+        return scopes.visible(self.db, here, inside=inside)
 
     def holding(self, repository: str) -> "frozenset[int]":
         """Return the scopes of one repository, or with '' what holds everywhere alone."""
@@ -169,11 +156,11 @@ class SqliteReader:
 
     def scope_of(self, ids: "Iterable[int]") -> "dict[int, tuple[str, str]]":
         """Return the scope of each of `ids` that does not hold everywhere."""
-        return scopes.named(self.db, ids) if self.scoped else {}
+        return scopes.named(self.db, ids)
 
     def authorship(self, ids: "Iterable[int]") -> "dict[int, authorship.AuthorRow]":
         """Return who wrote each of `ids`, for whom it is and who retired it, where the store is shared."""
-        return authorship.of(self.db, ids) if self.signed else {}
+        return authorship.of(self.db, ids)
 
     def replaced_for_all(self, memory: int) -> int | None:
         """Return a memory that all see and that `memory` has replaced, if there is any."""
@@ -286,7 +273,15 @@ class SqliteReader:
 
         What is to be shown of them goes through `harmless` first.
         """
-        return self._sealed(ids) if self.sealed else self.rows(ids)
+        sql = f"SELECT digest, {MemoryRow.listed()} FROM memory WHERE id {LISTED}"
+        sound = {}
+        for digest, *values in self.db.execute(sql, (id_list(ids),)):
+            row = MemoryRow(values)
+            if seal.digest(*values[: len(seal.SEALED)]) == digest:
+                sound[row.id] = row
+            else:
+                self.damaged.add(row.uid)
+        return sound
 
     def shown_rows(self, ids: "Iterable[int]") -> list[MemoryRow]:
         """Return the memories of `ids` that say what was once written, in their order and without secrets."""
@@ -299,23 +294,12 @@ class SqliteReader:
         rows = list(rows)
         sql = f"SELECT id FROM memory WHERE id {LISTED} AND +screened = {SCREEN}"  # by row, not by the index
         listed = id_list(row.id for row in rows)
-        clean = {memory for (memory,) in self.db.execute(sql, (listed,))} if self.marked else set()
+        clean = {memory for (memory,) in self.db.execute(sql, (listed,))}
         if all(row.id in clean for row in rows):
             return rows
         from memman.store.sqlite.screened import hidden
 
         return [row if row.id in clean else hidden(row) for row in rows]
-
-    def _sealed(self, ids: "Iterable[int]") -> dict[int, MemoryRow]:
-        sql = f"SELECT digest, {MemoryRow.listed()} FROM memory WHERE id {LISTED}"
-        sound = {}
-        for digest, *values in self.db.execute(sql, (id_list(ids),)):
-            row = MemoryRow(values)
-            if seal.digest(*values[: len(seal.SEALED)]) == digest:
-                sound[row.id] = row
-            else:
-                self.damaged.add(row.uid)
-        return sound
 
     def texts(self, ids: "Iterable[int]") -> dict[int, str]:
         """Return the text of each memory."""
@@ -345,8 +329,7 @@ class SqliteReader:
         What has none of the scopes `held` replaces nothing here, and what is past its end nothing any more.
         """
         listed = ",".join(f'"{uid}"' for uid in uids)
-        sql = _NEWER + (_LASTING if self.annotated else "")
-        found = {old: (memory, uid) for old, memory, uid in self.db.execute(sql, (f"[{listed}]", as_of))}
+        found = {old: (memory, uid) for old, memory, uid in self.db.execute(_NEWER, (f"[{listed}]", as_of))}
         if held is None or not found:
             return found
         there = scopes.kept(self.db, [memory for memory, _ in found.values()], held)
@@ -359,7 +342,7 @@ class SqliteReader:
 
         What has none of the scopes `held` is not contradicted here.
         """
-        found = unconfirmed.contradicts(self.db, ids, as_of, evidence=self.annotated)
+        found = unconfirmed.contradicts(self.db, ids, as_of)
         if held is None or not found:
             return found
         there = scopes.kept(self.db, [old for said in found.values() for old, *_ in said], held)
@@ -370,28 +353,28 @@ class SqliteReader:
         """Return (kind, session, when) of what bears out each of `ids`, or speaks against it, oldest first."""
         found: dict[int, list[tuple[str, str, int]]] = {}
         sql = f"SELECT memory, kind, session, at FROM evidence WHERE memory {LISTED} ORDER BY at, kind, session"
-        for memory, *piece in self.db.execute(sql, (id_list(ids),)) if self.annotated else ():
+        for memory, *piece in self.db.execute(sql, (id_list(ids),)):
             found.setdefault(memory, []).append((piece[0], piece[1], piece[2]))
         return found
 
     def ends(self, ids: "Iterable[int]") -> dict[int, int]:
         """Return until when those of `ids` hold that do not hold for ever, in Unix milliseconds."""
         sql = f"SELECT memory, ends_at FROM freshness WHERE memory {LISTED} AND ends_at IS NOT NULL"
-        return dict(self.db.execute(sql, (id_list(ids),))) if self.annotated else {}
+        return dict(self.db.execute(sql, (id_list(ids),)))
 
     def ended(self, ids: "Iterable[int]", as_of: int | None = None) -> set[int]:
         """Return those of `ids` that are past their end, now or at a time."""
         sql = f"SELECT memory FROM freshness WHERE memory {LISTED} AND ends_at <= coalesce(?, {_NOW})"
-        return {row for (row,) in self.db.execute(sql, (id_list(ids), as_of))} if self.annotated else set()
+        return {row for (row,) in self.db.execute(sql, (id_list(ids), as_of))}
 
     def changed_files(self, ids: "Iterable[int]", by: int) -> dict[int, int]:
         """Return, of those of `ids` that name a file changed since, up to `by`, when that was first seen."""
         sql = f"SELECT memory, min(changed_at) FROM file WHERE memory {LISTED} AND changed_at <= ? GROUP BY memory"
-        return dict(self.db.execute(sql, (id_list(ids), by))) if self.annotated else {}
+        return dict(self.db.execute(sql, (id_list(ids), by)))
 
     def unconfirmed(self, ids: "Iterable[int]") -> set[int]:
         """Return those of `ids` that only agents have said, and nobody bore out."""
-        return unconfirmed.unconfirmed(self.db, ids, evidence=self.annotated)
+        return unconfirmed.unconfirmed(self.db, ids)
 
     def shown_in(self, session: str, ids: "Iterable[int]") -> set[int]:
         """Return those of `ids` that a session was shown."""
@@ -401,7 +384,7 @@ class SqliteReader:
         """Return those of `texts` that a person rejected. Not for the hot path."""
         from memman.store.sqlite import rejected
 
-        return rejected.among(self.db, texts) if self.annotated else set()
+        return rejected.among(self.db, texts)
 
     def has_receipt(self, note: str) -> bool:
         """Whether the store has dealt with a note, or with the one that replaces it."""
@@ -465,7 +448,7 @@ class SqliteReader:
         """
         from memman.store.sqlite import standing
 
-        return self.shown_rows(standing.protected(self.db, sources, limit, scopes, ends=self.annotated))
+        return self.shown_rows(standing.protected(self.db, sources, limit, scopes))
 
     def standing(
         self,
@@ -482,7 +465,7 @@ class SqliteReader:
         """
         from memman.store.sqlite import standing
 
-        found = standing.of_category(self.db, category, sources, limit, scopes, uses=uses, annotated=self.annotated)
+        found = standing.of_category(self.db, category, sources, limit, scopes, uses=uses)
         return self.shown_rows(found)
 
     def count(self) -> int:

@@ -32,8 +32,6 @@ _LOGGED = ("text", "pattern", "action", "ends_at", "snoozed_until")
 
 def listed(reader: SqliteReader) -> list[dict[str, Any]]:
     """Return the rules of a store, the oldest first."""
-    if not reader.annotated:
-        return []
     columns = ", ".join(f"rule.{name}" for name in _COLUMNS)
     sql = f"SELECT {columns}, repository, path FROM rule JOIN scope ON scope.id = rule.scope ORDER BY rule.id"
     return [dict(zip(FIELDS, row, strict=True)) for row in reader.db.execute(sql)]
@@ -41,8 +39,6 @@ def listed(reader: SqliteReader) -> list[dict[str, Any]]:
 
 def worded(reader: SqliteReader) -> list[dict[str, Any]]:
     """Return what each rule says of which a word is left: those of a store, and removed ones, without an action."""
-    if not reader.annotated:
-        return []
     rows: dict[str, dict[str, Any]] = {}
     for row in reader.db.execute(_WORDED):
         rows.setdefault(row[0], dict(zip(("uid", "text", "memory", "action", "pattern"), row, strict=True)))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from memman.config.scope import Here
 
-# The first schema that knows scopes.
-SINCE = 4
 # The number of what holds everywhere.
 PERSONAL = 0
 # How many more rows are brought than are needed by the share of visible memories, and beside that.

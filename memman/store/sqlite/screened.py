@@ -11,7 +11,7 @@ from memman.model.errors import MemmanError
 from memman.secrets import SCREEN, masked
 from memman.sqlite import LISTED, TranslatedErrors, id_list, open_reader, schema_version
 from memman.store import MemoryRow
-from memman.store.sqlite.reader import MARKED_SINCE, TEXTS
+from memman.store.sqlite.reader import TEXTS
 from memman.store.sqlite.schema import VERSION
 
 TYPE_CHECKING = False
@@ -33,8 +33,7 @@ def due(path: str) -> bool:
     """Whether drains have to look through the store at `path`; not through one that cannot be read."""
     try:
         with TranslatedErrors(path), closing(open_reader(path)) as db:
-            version = schema_version(db, VERSION, path)
-            return 0 < version < MARKED_SINCE or (version > 0 and bool(next_rows(db, 1)))
+            return schema_version(db, VERSION, path) > 0 and bool(next_rows(db, 1))
     except MemmanError:
         return False
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 # The columns that a digest covers, in order: all but how often a memory was shown.
 SEALED = MemoryRow.columns[:-1]
-# The first schema whose memories carry a digest.
-SINCE = 2
 
 
 def digest(*values: "Any") -> int:
@@ -33,7 +31,7 @@ def sound(row: "Sequence[Any]") -> bool:
 
 
 def register_functions(db: "apsw.Connection") -> None:
-    """Give a connection the SQL function that migrations and writes use."""
+    """Give a connection the SQL function that writes use."""
     db.create_scalar_function("row_digest", digest, len(SEALED), deterministic=True)
 
 

@@ -20,23 +20,22 @@ def _marks(values: "Sequence[str]") -> str:
     return ", ".join("?" * len(values))
 
 
-def _holds(scopes: "frozenset[int] | None", *, ends: bool) -> str:
-    """Write that a memory `m` has one of `scopes` and, in a store that keeps ends, is not past its own."""
-    still = _STILL_HOLDS if ends else ""
+def _holds(scopes: "frozenset[int] | None") -> str:
+    """Write that a memory `m` has one of `scopes` and is not past its end."""
     if scopes is None:
-        return still
+        return _STILL_HOLDS
     listed = ", ".join(map(str, sorted(scopes)))
-    return f" AND coalesce((SELECT scope FROM scoped WHERE memory = m.id), {PERSONAL}) IN ({listed}){still}"
+    return f" AND coalesce((SELECT scope FROM scoped WHERE memory = m.id), {PERSONAL}) IN ({listed}){_STILL_HOLDS}"
 
 
 def protected(
-    db: "apsw.Connection", sources: "Sequence[str]", limit: int, scopes: "frozenset[int] | None", *, ends: bool
+    db: "apsw.Connection", sources: "Sequence[str]", limit: int, scopes: "frozenset[int] | None"
 ) -> list[int]:
     """Return the current memories of `scopes` that a person protected, the most important first, then the newest."""
     sql = (
         "SELECT m.id FROM meta JOIN memory m ON m.uid = substr(meta.key, ?)"
         f" WHERE meta.key >= ? AND meta.key < ? AND m.status = 'current' AND m.source IN ({_marks(sources)})"
-        f"{_holds(scopes, ends=ends)} ORDER BY m.importance DESC, m.id DESC LIMIT ?"
+        f"{_holds(scopes)} ORDER BY m.importance DESC, m.id DESC LIMIT ?"
     )
     beyond = PROTECTED[:-1] + chr(ord(PROTECTED[-1]) + 1)
     values = (len(PROTECTED) + 1, PROTECTED, beyond, *sources, limit)
@@ -51,16 +50,14 @@ def of_category(
     scopes: "frozenset[int] | None",
     *,
     uses: int,
-    annotated: bool,
 ) -> list[int]:
     """Return a category's current memories of `scopes`, the most important first; none that is unconfirmed.
 
     Twice shown by recall counts as one step of importance, up to `uses` times; of equals the newest comes first.
-    `annotated` says whether the store keeps evidence and ends.
     """
     sql = (
         f"SELECT m.id FROM memory m WHERE status = 'current' AND category = ? AND source IN ({_marks(sources)})"
-        f" AND NOT ({unconfirmed.condition(evidence=annotated)})"
-        f"{_holds(scopes, ends=annotated)} ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
+        f" AND NOT ({unconfirmed.UNCONFIRMED})"
+        f"{_holds(scopes)} ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
     )
     return [memory for (memory,) in db.execute(sql, (category, *sources, uses, limit))]

@@ -25,7 +25,7 @@ _GRAIN = Grain()
 class SqliteStore:
     """One store's database, migrated to the newest schema."""
 
-    def __init__(self, path: str, steps: Sequence[str] = STEPS) -> None:
+    def __init__(self, path: str, steps: Mapping[int, str] = STEPS) -> None:
         self.path = path
         with TranslatedErrors(path):
             self.db = open_writer(path)

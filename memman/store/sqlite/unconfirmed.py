@@ -23,31 +23,26 @@ _IN_FORCE = (
     "o.status = 'current' AND (?2 IS NULL OR o.recorded_at <= ?2)"
     " OR o.status = 'superseded' AND o.recorded_at <= ?2 AND o.retired_at > ?2"
 )
+# That a memory `m` is unconfirmed.
+UNCONFIRMED = (
+    f"m.source = 'agent' AND NOT EXISTS (SELECT 1 FROM meta WHERE key = '{PROTECTED}' || m.uid)"
+    f" AND NOT EXISTS (SELECT 1 FROM evidence WHERE memory = m.id AND kind IN {BEARS_OUT})"
+)
 
 
-def condition(*, evidence: bool) -> str:
-    """Write that a memory `m` is unconfirmed, in a store that keeps evidence or none yet."""
-    borne_out = f"SELECT 1 FROM evidence WHERE memory = m.id AND kind IN ('{SAID}', '{APPROVED}', '{VERIFIED}')"
-    protected = f"SELECT 1 FROM meta WHERE key = '{PROTECTED}' || m.uid"
-    found = [protected, borne_out] if evidence else [protected]
-    return "m.source = 'agent'" + "".join(f" AND NOT EXISTS ({one})" for one in found)
-
-
-def unconfirmed(db: "apsw.Connection", ids: "Iterable[int]", *, evidence: bool) -> set[int]:
+def unconfirmed(db: "apsw.Connection", ids: "Iterable[int]") -> set[int]:
     """Return those of `ids` that are unconfirmed."""
-    sql = f"SELECT m.id FROM memory m WHERE m.id {LISTED} AND {condition(evidence=evidence)}"
+    sql = f"SELECT m.id FROM memory m WHERE m.id {LISTED} AND {UNCONFIRMED}"
     return {memory for (memory,) in db.execute(sql, (id_list(ids),))}
 
 
-def contradicts(
-    db: "apsw.Connection", ids: "Iterable[int]", as_of: int | None, *, evidence: bool
-) -> dict[int, list[Claim]]:
+def contradicts(db: "apsw.Connection", ids: "Iterable[int]", as_of: int | None) -> dict[int, list[Claim]]:
     """Return what each of `ids` contradicts that is in force, or was `as_of` a moment, what it surely does first."""
     sql = (
         f"SELECT m.id, o.id, o.uid, said.value = '{SURELY}' FROM json_each(?1) asked"
         f" CROSS JOIN memory m ON m.id = asked.value CROSS JOIN meta ON meta.key = '{CLAIMS}' || m.uid"
         f" CROSS JOIN json_each(meta.value) said CROSS JOIN memory o ON o.uid = said.key"
-        f" WHERE ({_IN_FORCE}) AND {condition(evidence=evidence)} ORDER BY 1, 4 DESC, 2"
+        f" WHERE ({_IN_FORCE}) AND {UNCONFIRMED} ORDER BY 1, 4 DESC, 2"
     )
     found: dict[int, list[Claim]] = {}
     for new, old, uid, sure in db.execute(sql, (id_list(ids), as_of)):

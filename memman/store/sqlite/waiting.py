@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
-from memman.store.sqlite.unconfirmed import condition
+from memman.store.sqlite.unconfirmed import UNCONFIRMED
 
 if TYPE_CHECKING:
     from memman.store.sqlite.reader import SqliteReader
@@ -13,17 +13,15 @@ _WISHES = "('preference', 'decision')"
 
 def wishes(reader: "SqliteReader") -> list[int]:
     """Return the unconfirmed memories that read like a preference or a decision, newest first."""
-    unconfirmed = condition(evidence=reader.annotated)
-    sql = f"SELECT m.id FROM memory m WHERE m.status = 'current' AND m.category IN {_WISHES} AND {unconfirmed}"
+    sql = f"SELECT m.id FROM memory m WHERE m.status = 'current' AND m.category IN {_WISHES} AND {UNCONFIRMED}"
     return [memory for (memory,) in reader.db.execute(f"{sql} ORDER BY m.id DESC")]
 
 
 def contradicted(reader: "SqliteReader") -> dict[int, int]:
     """Return what an unconfirmed memory took the place of though it was no agent's guess itself, newest first."""
-    unconfirmed = condition(evidence=reader.annotated)
     sql = (
         "SELECT old.id, m.id FROM memory m JOIN memory old ON old.superseded_by = m.id AND old.status = 'superseded'"
-        f" WHERE m.status = 'current' AND {unconfirmed} ORDER BY m.id DESC, old.id DESC"
+        f" WHERE m.status = 'current' AND {UNCONFIRMED} ORDER BY m.id DESC, old.id DESC"
     )
     found = dict(reader.db.execute(sql))
     guesses = reader.unconfirmed(found)
