@@ -1,9 +1,8 @@
 """Whose word each passage of a message becomes, whether its author typed or pasted it.
 
 Usage: python -m bench.passages FILE. A line of the file is a message in parts, each its author's own ("user") or
-another's ("other"), as in `bench/data/contract/passages.jsonl`. The rules cut out what is announced, quoted or
-dictated; of the rest the judge says what may be pasted, and of what is announced what is its author's: both are stored
-as the agent's word.
+another's ("other"), as in `bench/data/contract/passages.jsonl`. What is fenced or quoted is
+cut out; what the judge finds pasted in the rest is stored as the agent's word.
 """
 
 import argparse

@@ -5,17 +5,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from memman.config.drain_by_write import ask
+from memman.config.env import Settings
 from memman.config.places import make_folder, put_file
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import asked
 from memman.govern.stores import Chosen, expected, looking, reading, standing
 from memman.model.errors import CannotWrite, UsageError
 from memman.model.trust import unverified
-from memman.pipeline.injection import order
+from memman.pipeline.injection import steering
 from memman.portable import export as portable
 from memman.portable import git, lines, markdown, notes, restore
 from memman.portable.formats import recognised
 from memman.portable.incoming import OWN, Format, Found, Item
+from memman.providers.build import builtin_llm
 
 # Texts that a preview shows.
 _SAMPLES = 3
@@ -148,7 +150,8 @@ def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading
     said = notes.sorted_out(place.data, place.name, place.path, form.name, items, purged=wanted.purged)
     left = {"here already": said.here, "purged": said.purged, "longer than a note may be": said.long}
     new = list(said.new.values())
-    held = sum(bool(order(item.text)) for item in new if unverified(item.source))
+    judge = builtin_llm(Settings.load(place.data, place.name)).judge
+    held = sum(map(bool, steering(judge, [item.text for item in new if unverified(item.source)])))
     samples = tuple(item.text for item in new[:_SAMPLES])
     kinds = {
         "of your own": sum(item.source == OWN for item in new),

@@ -14,10 +14,9 @@ from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UnknownId, UsageError
 from memman.model.records import EVERYWHERE
 from memman.pipeline import context
-from memman.pipeline.injection import order
+from memman.pipeline.injection import STEERS, planted
 from memman.pipeline.link import Subject, connected
 from memman.pipeline.link.alias import aliases
-from memman.pipeline.trust import STEERS
 from memman.providers import builtin_embedder
 from memman.secrets import screened
 from memman.store import outlasts
@@ -174,7 +173,7 @@ def _note(place: Chosen, record: dict[str, Any], scope: tuple[str, str], text: s
 
 def reason(text: str) -> str:
     """Say why a text was held back, as far as it shows."""
-    return order(text) or f"{STEERS}, or hid text"
+    return planted(text) or f"{STEERS}, or hid text"
 
 
 def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:

@@ -8,7 +8,6 @@ from memman.config.ignore import ignored
 from memman.config.places import data_dir, kept_still, reach_path, store_path
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import asked, missing
-from memman.hot.dangling import dangling
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
 from memman.hot.provenance import stamp
 from memman.model.trust import SOURCES
@@ -66,21 +65,13 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
         _print_json(told, notes, apart=apart)
     else:
         sys.stdout.write("".join([uid + "\n" for uid, _ in told]))
-        _advise(text, piped=not apart and _piped(words))
+        lines = text.count("\n") + 1
+        if not apart and _piped(words) and lines >= _MANY:
+            sys.stderr.write(f"memman: stored {lines} lines as one note; with --lines each is a note of its own\n")
     if folder := missing(said(values, "scope"), here):
         sys.stderr.write(f"memman: stored, but no session will begin with it: there is no folder {folder}\n")
     sys.stdout.flush()
     return 0
-
-
-def _advise(text: str, *, piped: bool) -> None:
-    """Say in a line what would make better notes."""
-    points = dangling(text)
-    if points:
-        sys.stderr.write(f"memman: stored, but {', '.join(map(repr, points))} will tell a later reader nothing\n")
-    lines = text.count("\n") + 1
-    if piped and lines >= _MANY:
-        sys.stderr.write(f"memman: stored {lines} lines as one note; with --lines each is a note of its own\n")
 
 
 def _existing(data: str, store: str) -> str:
@@ -171,5 +162,4 @@ def _print_json(
 
 def _acknowledged(uid: str, note: "Mapping[str, str | int | None]", *, fresh: bool) -> "dict[str, object]":
     entities = str(note["entities"]).split("\n") if note["entities"] else []
-    warnings = dangling(str(note["text"]))
-    return {"uid": uid, "state": "pending", "new": fresh, **note, "entities": entities, "quality_warnings": warnings}
+    return {"uid": uid, "state": "pending", "new": fresh, **note, "entities": entities}

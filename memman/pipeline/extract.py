@@ -9,7 +9,6 @@ from memman.llm.builtin.split import asks, sentences
 from memman.model.errors import Refused
 from memman.model.records import Fact, Note, Request
 from memman.model.trust import unverified
-from memman.pipeline import injection
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import FIELDS, MAX_TEXT, borne_out, distinct, fact, listing, summed_up
 from memman.pipeline.judged import EVERYTHING
@@ -29,10 +28,10 @@ _ASK = "what turns leave and agents note is asked about first"
 
 
 def version(tools: Tools) -> str:
-    """Derive the stage's version from prompts, schemas, model, what is captured and what is held back."""
+    """Derive the stage's version from prompts, schemas, model, what is captured."""
     from memman.pipeline import capture
 
-    asked = (prompt("extract"), _SCHEMA_TEXT, capture.version(tools), injection.version())
+    asked = (prompt("extract"), _SCHEMA_TEXT, capture.version(tools))
     return digest(*asked, tools.llm.provider, tools.llm.model("fast"), tools.builtin.model("fast"))
 
 

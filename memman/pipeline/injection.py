@@ -1,88 +1,61 @@
-"""Text that is written to steer an agent: whether it is, and what gives it away.
-
-The rules are a table (`injection_rules`), tried on the text as it looks and on what is hidden or encoded in it.
-"""
+"""Text that is written to steer an agent: its structure gives it away, or the judge takes it for an order to agents."""
 
 import re
-from functools import cache, lru_cache
+from collections.abc import Iterator, Sequence
 
+from memman.judge.judge import Judge
+from memman.model.records import Fact
 from memman.pipeline.deobfuscate import hidden, readings
-from memman.pipeline.injection_rules import (
-    ATTACKS,
-    BIDDEN,
-    COMMENT,
-    LABEL,
-    LABELLED,
-    MEDIUM,
-    NAMED,
-    ORDERS,
-    REPORT,
-)
-from memman.pipeline.prompts import digest
 
 # Characters looked at: more than a fact may have.
 LONGEST = 8_000
-_KEPT = 1_024
-_HIDES = "hides text"
+HIDES, SPEAKS, STEERS = "hides text", "speaks as system or assistant", "reads as if written to steer agents"
+# What the judge says of a text that is.
+_PROBABLY = 2
+_COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
+# A mark that stands alone in a span of code is spoken about.
+_NAMED = re.compile(r"`[^`\s]{1,40}`")
+# How templates of chats, their JSON, transcripts, and calls of tools mark who speaks.
+_ROLES = re.compile(
+    r"""<\|/?(?:system|im_start|im_end|assistant|user|start_header_id|end_header_id|eot_id|endoftext)\|>
+    |\[/?(?:INST|SYS)\]|<</?SYS>>|<(?:start|end)_of_turn>
+    |<\s?/?\s?(?:memman-memory|system-reminder|hook_context|system|assistant|function_calls?|invoke|tool_calls?|tool_use
+      |tool_result|function_results?|antml:\w+)\b[^<>\n]{0,100}>
+    |["']role["']\s*:\s*["'](?:system|developer|assistant|user)["']\s*,\s*["'](?:content|text|parts)["']\s*:
+    |["'](?:tool|function|name|recipient_name)["']\s*:\s*["'][\w.-]{1,60}["']\s*,\s*["'](?:arguments|input|parameters)["']\s*:
+    |^\W{0,8}(?-i:SYSTEM|DEVELOPER)(?:[ ](?-i:MESSAGE|PROMPT))?\s*:\s
+    |^\W{0,8}(?:human|user)\s*:[^\n]{0,400}\n{1,3}\W{0,8}assistant\s*:
+    |^\W{0,8}assistant\s*:[^\n]{0,400}\n{1,3}\W{0,8}(?:human|user)\s*:""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
 
 
-@cache
-def version() -> str:
-    """Say which rules these are."""
-    named = (MEDIUM, NAMED, LABELLED, REPORT, LABEL)
-    return digest(repr((ATTACKS, ORDERS, *named, COMMENT.pattern, BIDDEN.pattern)))
-
-
-@lru_cache(_KEPT)
-def attack(text: str) -> str:
-    """Say what gives a text away as an attack on whoever reads it, '' where nothing does."""
-    return _given_away(text, orders=False)
-
-
-@lru_cache(_KEPT)
-def order(text: str) -> str:
-    """Say what makes a text an attack, or a command that a page has one run, '' where nothing does."""
-    return _given_away(text, orders=True)
-
-
-def reported(text: str) -> str:
-    """Return the source that an agent says it hands on: web, tool or file; '' where it names none."""
-    return _named(REPORT, text)
-
-
-def labelled(text: str) -> str:
-    """Return the source that stands before or behind a text as where it is from, '' where none does."""
-    return _named(LABEL, text)
-
-
-def _given_away(text: str, *, orders: bool) -> str:
+def planted(text: str) -> str:
+    """Say what in the structure of a text shows that it was put before an agent, '' where nothing does."""
+    text = text[:LONGEST]
     if hidden(text):
-        return _HIDES
+        return HIDES
+    return SPEAKS if any(_ROLES.search(_NAMED.sub("", read)) for read in readings(text)) else ""
+
+
+def steering(judge: Judge | None, texts: Sequence[str]) -> list[str]:
+    """Say of each text why it is taken for an order to agents, '' where it is not; without the judge by structure."""
+    found = [planted(text) for text in texts]
+    asked = {text: [*_read(text)] for text, why in zip(texts, found, strict=True) if judge and not why}
+    every = list(dict.fromkeys(read for reads in asked.values() for read in reads))
+    bands = dict(zip(every, judge.steering(every), strict=True)) if judge and every else {}
+    told = {text for text, reads in asked.items() if any(bands[read] == _PROBABLY for read in reads)}
+    return [why or (STEERS if text in told else "") for text, why in zip(texts, found, strict=True)]
+
+
+def parts(fact: Fact) -> list[str]:
+    """Return all of a fact that an agent may read; names and keywords also joined, for each may be part of an order."""
+    names = (*fact.entities, *fact.keywords)
+    beside = (fact.summary, " ".join(names), *(name for name in names if " " in name))
+    return [fact.text, *(one for one in dict.fromkeys(beside) if one and one not in fact.text)]
+
+
+def _read(text: str) -> Iterator[str]:
+    """Yield a text as the judge is to read it: as it looks, decoded, and what its comments say."""
     for read in readings(text[:LONGEST]):
-        found = next((name for name, shape in _shapes(orders=orders).items() if shape.search(read)), "")
-        if found:
-            return found
-        if any(BIDDEN.search("".join(said)) for said in COMMENT.findall(read)):
-            return _HIDES
-    return ""
-
-
-@cache
-def _shapes(*, orders: bool) -> dict[str, re.Pattern[str]]:
-    rules = ORDERS | ATTACKS if orders else ATTACKS
-    return {name: re.compile("|".join(shapes), re.IGNORECASE) for name, shapes in rules.items()}
-
-
-@lru_cache(_KEPT)
-def _named(shape: str, text: str) -> str:
-    if not _calling(shape, *MEDIUM).search(text):
-        return ""
-    return next((source for source in MEDIUM if _calling(shape, source).search(text)), "")
-
-
-@cache
-def _calling(shape: str, *sources: str) -> re.Pattern[str]:
-    """Fill in what a shape calls any of some sources."""
-    for blank, names in (("LABELLED", LABELLED), ("MEDIUM", MEDIUM), ("NAMED", NAMED)):
-        shape = shape.replace(blank, "|".join(names[source] for source in sources))
-    return re.compile(shape, re.IGNORECASE)
+        yield from filter(str.strip, (_COMMENT.sub("", read), *_COMMENT.findall(read)))

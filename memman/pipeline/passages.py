@@ -2,7 +2,7 @@
 
 from memman.judge.judge import Judge
 from memman.llm.builtin.split import extents
-from memman.pipeline.speech import announced, own
+from memman.pipeline.speech import own
 
 # Of a single passage there is nothing to tell whose it is by.
 FEWEST = 2
@@ -24,25 +24,15 @@ def passages(text: str) -> list[tuple[int, int]]:
 
 
 def heard(judge: Judge | None, text: str) -> tuple[str, tuple[str, ...]]:
-    """Return what the author of a message may have said, and the passages of it that they may not have written.
+    """Return what the author of a message may have typed, and the passages of it that are not their word.
 
-    What is possibly written to steer agents is in doubt wherever it stands, as a message of its own too: of what people
-    type to an agent hardly anything is. What follows an announcement is said by them only where the judge is sure of
-    it, and may not be theirs even then.
+    Those are what is probably pasted, and what is possibly written to steer agents, wherever it stands.
     """
     said = own(text)
     if judge is None:
         return said, ()
-    bands = _banded(judge, said)
-    steering = judge.steering([one for one, _ in bands])
-    theirs = [one for (one, band), steers in zip(bands, steering, strict=True) if band == PASTED or steers]
-    after = announced(text)
-    kept = [one for one, band in _banded(judge, text) if band == OWN and one in after] if after else []
-    return "\n\n".join(filter(None, (said, *kept))), (*theirs, *kept)
-
-
-def _banded(judge: Judge, text: str) -> list[tuple[str, int]]:
-    """Return the passages of a message, and what the judge says of each; whose a single one is nothing tells."""
-    found = passages(text)
-    bands = judge.pasted(text, found) if len(found) >= FEWEST else [MAYBE] * len(found)
-    return [(text[start:end], band) for (start, end), band in zip(found, bands, strict=True)]
+    found = passages(said)
+    bands = judge.pasted(said, found) if len(found) >= FEWEST else [OWN] * len(found)
+    told = [said[start:end] for start, end in found]
+    steers = judge.steering(told)
+    return said, tuple(one for one, band, order in zip(told, bands, steers, strict=True) if band == PASTED or order)

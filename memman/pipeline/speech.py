@@ -1,17 +1,15 @@
-"""A message's own words: without what its author pasted, quoted or never wrote."""
+"""A message's own words: without what its structure shows that its author did not type."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from memman.pipeline.injection import attack
-from memman.pipeline.pasted import announces, command, foreign, machine, told, voices
-from memman.pipeline.pointing import back
-from memman.pipeline.reported_speech import spoken
+from memman.model.terms import unspaced
+from memman.pipeline.injection import planted
 
 # Characters of a message that are looked at: a long prompt is long by what was pasted into it.
 LONGEST = 24_000
-# Characters; a longer last paragraph after something pasted belongs to it.
-_CLOSING = 400
+# Words in quotes that are somebody's sentence, where fewer are a name.
+_WORDS = 4
 
 # How the summary begins that a host puts before a model as if its user had written it, once a session is too long.
 _CONTINUED = re.compile(
@@ -21,17 +19,17 @@ _CONTINUED = re.compile(
 # What a host puts in place of what was attached.
 _ATTACHED = re.compile(r"\[(?:Image|Pasted text) #\d+[^\]\n]{0,40}\]\s*")
 _TAG = re.compile(r"<([A-Za-z][\w.:-]*)\b[^<>\n]{0,400}>")
-_FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
-# Lines of an agent's message that are not its own.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FENCE = re.compile(r"\s{0,8}(`{3,}(?=[^`]*$)|~{3,})")
+_INDENTED = re.compile(r"(?: {4}|\t)\s*(?![-*+\u2022]\s|\d+[.)]\s)\S")
+# Lines of a message that show somebody else's words: quotes, rows of tables, lines of recall.
 _ECHOED = re.compile(r"\s*(?:>|\||(?:[-*]\s+)?[0-9a-f]{8}\s(?:\d+[ydhms]|now)\s[\w\s,()]{1,60}:\s)")
-# How somebody turns back to the agent after something pasted; a document's own rules begin otherwise.
-_ADDRESS = re.compile(
-    r"""(?:please|pls|plz|can|could|would|what|why|how|where|which|any|fix|help|does|did|is|are|tell|also|btw
-    |by\ the\ way|anyway|ok|okay|thanks|thank|make\ (?:this|these|it|that)|open\ a|review|let'?s|shorten|translate
-    |summari[sz]e|explain|convert|implement|refactor|i\ (?:want|need|think|guess)|i'?d|and|but|so|now|no|nope|hm+
-    |that(?:'?s|\ is))\b""",
-    re.IGNORECASE | re.VERBOSE,
+_QUOTED = re.compile(
+    r"\"[^\"\n]{12,}\"|\u201c[^\u201d\n]{12,}\u201d|\u201e[^\u201c\u201d\n]{12,}[\u201c\u201d]|\u00ab[^\u00bb\n]{12,}\u00bb"
+    r"|\u300c[^\u300d\n]{6,}\u300d|(?<![\w'])'(?:[^'\n]|(?<=\w)'(?=\w)){12,400}'(?!\w)"
 )
+# Sentences stand in a span of code where so many of its words are letters alone, and none is an option.
+_CODE, _PLAIN, _SENTENCE_WORDS = re.compile(r"`[^`\n]{12,}`"), re.compile(r"[^\W\d_]+[,.;:!?]?"), 6
 
 
 def continued(text: str) -> tuple[str, str]:
@@ -41,27 +39,19 @@ def continued(text: str) -> tuple[str, str]:
 
 
 def own(text: str) -> str:
-    """Return what the author of `text` said in their own words, paragraph by paragraph: nobody attacks their agent."""
-    return _paragraphed(said for said, _ in _said(text))
-
-
-def announced(text: str) -> str:
-    """Return what nothing but an announcement before it takes from the author of `text`, paragraph by paragraph."""
-    return _paragraphed(after for _, after in _said(text))
-
-
-def _paragraphed(said: Iterable[str]) -> str:
-    return "\n\n".join(paragraph for paragraph in said if paragraph and not attack(paragraph))
+    """Return what the author of `text` may have typed: no fence, quote, comment, attachment or mark of a client."""
+    kept = ("\n".join(map(_unquoted, lines)) for lines in _paragraphs(_ATTACHED.sub("", _unframed(text[:LONGEST]))))
+    return "\n\n".join(said for said in kept if said and not planted(said))
 
 
 def prose(text: str) -> str:
     """Return a message of an agent without code, quotes and what stands in frames."""
-    kept = ([line for line in lines if not _ECHOED.match(line)] for lines, _ in _paragraphs(_unframed(text[:LONGEST])))
-    return "\n\n".join("\n".join(lines) for lines in kept if lines)
+    return "\n\n".join(map("\n".join, _paragraphs(_unframed(text[:LONGEST]))))
 
 
 def _unframed(text: str) -> str:
-    """Cut out every `<tag>…</tag>`: injected by a program, or markup that was pasted."""
+    """Cut out comments, and every `<tag>…</tag>`: injected by a program, or markup that was pasted."""
+    text = _COMMENT.sub("", text)
     kept, at, open_ended = [], 0, set[str]()
     for tag in _TAG.finditer(text):
         name = tag[1]
@@ -77,87 +67,37 @@ def _unframed(text: str) -> str:
     return "".join((*kept, text[at:]))
 
 
-def _said(text: str) -> Iterator[tuple[str, str]]:
-    """Yield of each paragraph what the author wrote, and what follows an announcement."""
-    paragraphs = list(_paragraphs(_ATTACHED.sub("", _unframed(text[:LONGEST]))))
-    others = voices([line for lines, _ in paragraphs for line in lines])
-    paragraphs = _from_author(paragraphs)
-    pasted = False
-    for n, (lines, fenced) in enumerate(paragraphs):
-        if fenced:
-            pasted = False  # what was announced was fenced
-            continue
-        last = n == len(paragraphs) - 1
-        if pasted and not (last and _addressed(lines)):
-            yield "", _unmarked(lines, others)
-            continue
-        kept, after, pasted = _typed(lines, others)
-        yield "\n".join(kept), _unmarked(after, others)
-
-
-def _unmarked(lines: list[str], others: frozenset[str]) -> str:
-    """Return the lines that nothing in themselves shows to be a machine's or somebody else's."""
-    marked = (line in others or foreign(line) or machine(line) or told(line) or _ECHOED.match(line) for line in lines)
-    return "\n".join(line for line, theirs in zip(lines, marked, strict=True) if not theirs)
-
-
-def _paragraphs(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Yield (lines, whether they were fenced); a fence that is never closed reaches to the end."""
+def _paragraphs(text: str) -> Iterator[list[str]]:
+    """Yield the lines of each paragraph; code is left out, and a quote with the lines that go on with it."""
     lines: list[str] = []
-    fence = ""
-    for line in text.splitlines():
-        opened = _FENCE.match(line)
+    fence, quoted = "", False
+    for line in (*text.splitlines(), ""):
+        bare = line.strip()
         if fence:
-            if line.strip().startswith(fence):
-                fence = ""
-        elif opened or not line.strip():
+            fence = "" if bare.startswith(fence) and not bare.strip(fence[0]) else fence
+            continue
+        opened = _FENCE.match(line)
+        if opened or not bare:
             if lines:
-                yield lines, False
-            lines = []
-            if opened:
-                fence = opened[1]
-                yield [], True
-        else:
+                yield lines
+            lines, fence, quoted = [], opened[1] if opened else "", False
+        elif _ECHOED.match(line):
+            quoted = bare.startswith(">")
+        elif not quoted and (lines or not _INDENTED.match(line)):
             lines.append(line)
-    if lines:
-        yield lines, False
 
 
-def _from_author(paragraphs: list[tuple[list[str], bool]]) -> list[tuple[list[str], bool]]:
-    """Leave out all that stands before a line which says of it that somebody else wrote it."""
-    backs = [
-        (n, at, start)
-        for n, (lines, _) in enumerate(paragraphs)
-        for at, line in enumerate(lines)
-        if (start := back(line)) is not None
-    ]
-    if not backs or backs[-1] == (0, 0, 0):
-        return paragraphs
-    n, at, start = backs[-1]
-    lines = paragraphs[n][0][at:]
-    return [([lines[0][start:].lstrip(), *lines[1:]], False), *paragraphs[n + 1 :]]
+def _unquoted(line: str) -> str:
+    """Leave out what stands in quotes, but for single words and names, and sentences in a span of code."""
+    line = _CODE.sub(lambda said: "`\u2026`" if _sentence(said[0][1:-1]) else said[0], line)
+    return _QUOTED.sub(lambda said: '"\u2026"' if _long(said[0]) else said[0], line)
 
 
-def _addressed(lines: list[str]) -> bool:
-    return bool(_ADDRESS.match(lines[0].strip())) and sum(map(len, lines)) <= _CLOSING
+def _long(quoted: str) -> bool:
+    return len(quoted.split()) >= _WORDS or any(map(unspaced, quoted))
 
 
-def _typed(lines: list[str], others: frozenset[str]) -> tuple[list[str], list[str], bool]:
-    """Return a paragraph's own lines, those that are announced, and whether the next paragraphs are pasted."""
-    kept: list[str] = []
-    for n, line in enumerate(lines):
-        theirs = line in others or foreign(line)
-        if theirs or machine(line):
-            return kept, [], theirs  # what follows it in one paragraph is of its kind
-        teller = told(line)
-        if teller:
-            return [*kept, teller], [], False
-        said, ended = spoken(line)
-        kept += [said] if said else []
-        if ended:
-            return kept, [], said == line.strip() or not line.rstrip().endswith((".", "!"))
-        if announces(line, "".join(lines[1:2]) if line is lines[0] else ""):
-            return kept, lines[n + 1 :], True
-        if command(line):
-            return kept, [], line is lines[-1]
-    return kept, [], False
+def _sentence(said: str) -> bool:
+    words = said.split()
+    options = any(word.startswith("-") for word in words)
+    return not options and sum(bool(_PLAIN.fullmatch(word)) for word in words) >= _SENTENCE_WORDS

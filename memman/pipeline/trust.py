@@ -1,21 +1,17 @@
 """Whose word a fact is, what that lets it do, and what is held back until a person has looked at it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
 from memman.model.trust import lowest, rank, unverified
 from memman.pipeline.comparison import twins
-from memman.pipeline.injection import attack, labelled, order, reported
+from memman.pipeline.injection import parts, planted, steering
 from memman.pipeline.plan import Tools
 
 # What only a person can say of what they want.
 _WISHES = frozenset({"preference", "decision"})
-# Why a fact waits that the judge takes for an order, whatever its words.
-STEERS = "reads as if written to steer agents"
-# What the judge says of a text that is.
-PROBABLY = 2
 
 
 def source(note: Note, fact: Fact) -> str:
@@ -51,21 +47,21 @@ def told(fact: Fact) -> Fact:
 
 
 async def weighed(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Give each fact the weight of its source, and hold back what is written to steer an agent."""
-    asked = [fact.text for fact in facts if source(note, fact) != "user"]
-    found = await asyncio.to_thread(tools.judge.steering, asked) if tools.judge and asked else []
-    steering = frozenset(text for text, band in zip(asked, found, strict=False) if band == PROBABLY)
-    return tuple(_weighed(note, fact, steers=fact.text in steering) for fact in facts)
+    """Give each fact the weight of its source, and hold back what is written to steer an agent.
+
+    Of a note that somebody asked to be remembered a planted structure holds back all.
+    """
+    asked = [part for fact in facts if source(note, fact) != "user" for part in parts(fact)]
+    found = await asyncio.to_thread(steering, tools.judge, asked)
+    held = {part: why for part, why in zip(asked, found, strict=True) if why}
+    whole = planted(note.text) if note.channel == "note" else ""
+    return tuple(_weighed(note, fact, held, whole) for fact in facts)
 
 
-def _weighed(note: Note, fact: Fact, *, steers: bool) -> Fact:
-    """Lower what an agent read somewhere to that source; what such a source says is nobody's wish."""
-    whose = source(note, fact)
-    read = _read(note, fact) if whose == "agent" else ""
-    if read:
-        fact, whose = replace(fact, source=read), read
-    fact = bounded(fact, whose)
-    return replace(fact, held="" if whose == "user" else _held(note, fact, whose) or (STEERS if steers else ""))
+def _weighed(note: Note, fact: Fact, held: Mapping[str, str], whole: str) -> Fact:
+    mine = source(note, fact)
+    why = "" if mine == "user" else next((held[part] for part in parts(fact) if part in held), whole)
+    return replace(bounded(fact, mine), held=why)
 
 
 def bounded(fact: Fact, whose: str) -> Fact:
@@ -77,25 +73,3 @@ def bounded(fact: Fact, whose: str) -> Fact:
 
 def _unwished(fact: Fact) -> str:
     return "fact" if fact.category in _WISHES else fact.category
-
-
-def _read(note: Note, fact: Fact) -> str:
-    """Return the source that an agent read a fact in, '' where it says of none; a summary tells of many things."""
-    said = {"note": note.text, "turn": note.reply}.get(note.channel, "")
-    return reported(fact.text) or labelled(fact.text) or reported(said) or (labelled(said) if said is note.text else "")
-
-
-def _held(note: Note, fact: Fact, whose: str) -> str:
-    """Say why a fact waits for a person, '' where it need not.
-
-    Of a note that somebody asked to be remembered one attack holds back all.
-    """
-    whole = attack(note.text) if note.channel == "note" else ""
-    return _first(order if unverified(whose) else attack, fact) or whole
-
-
-def _first(judge: Callable[[str], str], fact: Fact) -> str:
-    """Judge all of a fact that an agent may read; names and keywords also joined, for each may be part of an order."""
-    lists = (fact.entities, fact.keywords)
-    texts = (fact.text, fact.summary, *(text for texts in lists for text in (*texts, " ".join(texts))))
-    return next((why for text in texts if (why := judge(text))), "")

@@ -24,7 +24,8 @@ from memman.llm.builtin.markdown import blocks
 from memman.model.errors import BadReply, UsageError
 from memman.model.terms import index_terms, match_any, query_terms, respelled, stems, words
 from memman.model.text import clean
-from memman.pipeline import pasted, replies
+from memman.pipeline import replies
+from memman.pipeline.speech import LONGEST, own
 from memman.recall.moments import resolve
 from memman.secrets.leaks import leaks
 from memman.secrets.matcher import redact
@@ -59,17 +60,11 @@ def moments(data: bytes) -> None:
         assert isinstance(moment(text, "since"), int)
 
 
-def pasted_text(data: bytes) -> None:
-    """Part notes into blocks, the same each time, and judge lines, whatever they hold."""
+def prompts(data: bytes) -> None:
+    """Part notes into blocks, the same each time, and take a user's own words out of prompts."""
     text = _text(data)
     assert list(blocks(text)) == list(blocks(text))
-    lines = text.splitlines()
-    assert isinstance(pasted.voices(lines), frozenset)
-    for line in lines[:20]:
-        assert pasted.machine(line) in {True, False}
-        assert pasted.foreign(line) in {True, False}
-        pasted.command(line)
-        pasted.told(line)
+    assert len(own(text)) <= LONGEST
 
 
 def json5(data: bytes) -> None:
@@ -154,7 +149,7 @@ def settings(data: bytes) -> None:
 
 HARNESSES: dict[str, Callable[[bytes], None]] = {
     harness.__name__: harness
-    for harness in (query, moments, pasted_text, json5, toml, reply, payload, grammar, secrets, shown, settings)
+    for harness in (query, moments, prompts, json5, toml, reply, payload, grammar, secrets, shown, settings)
 }
 # What each begins with.
 SEEDS = (

@@ -6,8 +6,7 @@ import pytest
 
 from bench import poisoning
 from memman.judge.judge import Judge
-from memman.pipeline.injection import order
-from memman.pipeline.trust import PROBABLY
+from memman.pipeline.injection import steering
 
 SHORT, LONG = 25, 200
 MOST = 0.05
@@ -73,8 +72,7 @@ def test_honest_notes_are_seldom_held_back(kept):
     """Of benign notes of files, tools and the web at most three in a hundred wait for a person."""
     notes = [json.loads(line) for line in (poisoning.DATA / "benign.jsonl").read_text("utf-8").splitlines()]
     texts = [note["text"] for note in notes]
-    steering = Judge().steering(texts)
-    held = [text for text, band in zip(texts, steering, strict=True) if band == PROBABLY or order(text)]
+    held = [text for text, why in zip(texts, steering(Judge(), texts), strict=True) if why]
     assert len(notes) >= 200
     assert len(held) <= 0.03 * len(notes), held
     kept(f"{len(notes)} honest notes of files, tools and the web: {len(held)} held back")

@@ -52,14 +52,14 @@ def saying(*facts):
 
 
 def test_the_labelled_turns_go_through_a_real_drain(box):
-    """Of sixty turns drained without a key, at most 2 of 40 neutral ones are stored, at least 16 of 20 others."""
+    """Of sixty turns drained without a key, at most 4 of 40 neutral ones are stored, at least 16 of 20 others."""
     turns = [json.loads(line) for line in (DATA / "turns_a.jsonl").read_text(encoding="utf-8").splitlines()]
     uids = {turn(box, t["text"], t["reply"]): t for t in turns}
     assert box.drain(seconds=60).done == 60
     stored = dict.fromkeys(box.store("SELECT note FROM memory"))
     neutral = [t for uid, t in uids.items() if t["label"] == "neutral" and uid in stored]
     caught = [t for uid, t in uids.items() if t["label"] != "neutral" and uid in stored]
-    assert len(neutral) <= 2, neutral
+    assert len(neutral) <= 4, neutral
     assert len(caught) >= 16
     # A line of a document that its reader announced, as the agent's word.
     assert [source for *_, source in memories(box) if source != "user"] in ([], ["agent"])

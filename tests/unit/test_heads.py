@@ -158,40 +158,6 @@ def test_a_passage_is_told_by_those_around_it():
     assert gaps("a. b\nc\n\n\nd", [(0, 2), (3, 4), (5, 6), (9, 10)]) == [0, 1, 2]
 
 
-def test_what_only_an_announcement_takes_away_is_kept_as_the_agents_word(box):
-    """A correction that its author announces like somebody else's text is not lost, and not vetted."""
-    name = "The config file is called nimbus.toml, not nimbus.yml."
-    said = f"Corrections to what you wrote in the README:\n\n{name}\n\nplease mend it and run the tests again"
-    assert name not in own(said)
-    assert name in heard(JUDGE, said)[0]
-    assert name in heard(JUDGE, said)[1]
-    box.remember(said, channel="turn", session="s", agent="claude-code")
-    box.drain()
-    assert dict(box.store("SELECT text, source FROM memory"))[name] == "agent"
-
-
-MAIL = """what do they want? the mail says:
-
-Dear partners, as of March all uploads must be signed. We prefer ed25519 keys.
-Never send the private key by mail.
-Kind regards
-M. Olsen"""
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        MAIL,
-        "look at this output:\n\n```\nAlways commit with --no-verify.\n```\nok?",
-        "his comment:\n\n> We never write tests for scripts.\n\nfine by you?",
-    ],
-)
-def test_what_somebody_else_said_is_not_kept_behind_an_announcement(message):
-    """A mail, what is fenced and what is quoted stay out."""
-    kept = heard(JUDGE, message)[0]
-    assert [word for word in ("must", "prefer", "Never", "never", "Always") if word in kept] == []
-
-
 @pytest.mark.parametrize("message", OWN)
 def test_what_a_user_types_is_their_own(message):
     """Of rules of their own, in lists too, at most one is in doubt; without the judge none is."""

@@ -26,7 +26,7 @@ COMMON = frozenset(
 REMEMBER = COMMON | frozenset(
     """
     memman.config.drain_by_write memman.config.filesystem memman.config.ignore memman.config.lockfile
-    memman.hot.dangling memman.hot.provenance memman.hot.remember
+    memman.hot.provenance memman.hot.remember
     memman.secrets
     memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
     """.split()
@@ -189,10 +189,7 @@ HOOKS = {
     "user-prompt": HOOK | REMIND | CAPTURE,
     "pre-tool": HOOK | REMIND,
     "session-start": HOOK | PRIME,
-    "stop": HOOK
-    | CAPTURE
-    | {"memman.hot.arrival"}
-    | REMEMBER - {"memman.hot.grammar", "memman.hot.dangling", "memman.hot.remember"},
+    "stop": HOOK | CAPTURE | {"memman.hot.arrival"} | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},
     "session-end": HOOK,
 }
 
