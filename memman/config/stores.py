@@ -20,19 +20,19 @@ def valid_name(name: str) -> bool:
     return 0 < len(name) <= MAX_NAME and name[0] not in "_-" and _ALLOWED.issuperset(name)
 
 
-def checked(name: str) -> str:
+def checked(name: str, what: str = "store name") -> str:
     """Return `name`, or raise UsageError saying what a name may be."""
     if not valid_name(name):
         from memman.model.errors import UsageError
 
         shown = ascii(name[:40])
-        raise UsageError(f"store name {shown} is not allowed: use 1 to 64 letters, digits, '-' or '_'")
+        raise UsageError(f"{what} {shown} is not allowed: use 1 to 64 letters, digits, '-' or '_'")
     return name
 
 
-def harmless(name: str) -> str:
-    """Return a store's name that may be and holds no token, for it is written in many places; or raise UsageError."""
-    return _harmless(checked(name), "store name")
+def harmless(name: str, what: str = "store name") -> str:
+    """Return a name that may be and holds no token, for it is written in many places; or raise UsageError."""
+    return _harmless(checked(name, what), what)
 
 
 def _harmless(text: str, what: str) -> str:

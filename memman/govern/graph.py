@@ -15,7 +15,6 @@ from memman.model.records import Edge
 from memman.model.terms import name as compared
 from memman.model.text import SHORT_ID, clean
 from memman.providers.build import builtin_llm
-from memman.secrets.matcher import redact
 from memman.store import EdgeRow
 from memman.store.filters import Filters
 from memman.store.sqlite.catalogue import Catalogue
@@ -91,7 +90,7 @@ def link(place: Chosen, ends: tuple[str, str], kind: str, weight: float, note: s
         raise UsageError("--weight takes a number from 0 to 1")
     if src == dst:
         raise UsageError("a memory cannot be linked to itself")
-    detail = f"{MANUAL}: {redact(clean(note))}" if note else MANUAL
+    detail = f"{MANUAL}: {clean(note)}" if note else MANUAL
     with writing(place) as store, store.unit() as unit:
         unit.link_by_hand(Edge(kind, src, dst, weight, detail), now_ms())
     return {"src": uids[0], "dst": uids[1], "kind": kind, "weight": weight, "detail": detail}

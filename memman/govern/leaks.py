@@ -1,120 +1,99 @@
-"""Where in a database texts stand, which of them hold a secret, and taking it out of them."""
+"""Which texts of a database hold a secret, and taking it out of them."""
 
-import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import apsw
 
-from memman.secrets import suspicious
-from memman.secrets.leaks import Leak, leaks
-from memman.secrets.matcher import redact
+from memman.secrets import screened, suspicious
+from memman.secrets.leaks import Leak, leaks, within
+from memman.store.sqlite.unit import write_log
 
-_STAMPED = ("agent", "session", "cwd", "repository", "revision", "host", "user")
-
-
-class Place(NamedTuple):
-    """Columns of a table that hold texts, or `data`: JSON with texts in it. `shown` says what a row is called."""
-
-    table: str
-    key: tuple[str, ...]
-    shown: str
-    texts: tuple[str, ...] = ()
-    data: tuple[str, ...] = ()
-
-
-_OF_MEMORY = "(SELECT uid FROM memory WHERE memory.id = {})"
-STORE = (
-    Place("memory", ("id",), "uid", ("text", "summary", "origin"), ("entities", "keywords")),
-    Place("receipt", ("note",), "note", _STAMPED),
-    Place("log", ("id",), "memory", (), ("before", "after")),
-    Place("link", ("src", "kind", "dst"), _OF_MEMORY.format("src"), ("detail",)),
-    Place("alias", ("name", "means", "memory"), _OF_MEMORY.format("alias.memory"), ("name", "means")),
-    Place("entity", ("id",), "'entity'", ("name",)),
-)
-QUEUE = (
-    Place("note", ("id",), "uid", ("text", "reply", "entities", "error", *_STAMPED)),
-    Place("journal", ("note", "stage"), "note", (), ("output",)),
-)
+# Columns that hold JSON with texts in it.
+_DATA = frozenset(("entities", "keywords", "before", "after", "output", "changed", "models", "value", "waiting"))
+# What a row is called, where that is not the table's name.
+_UID = "(SELECT uid FROM memory WHERE memory.id = {})"
+_CALLED = {"memory": "uid", "receipt": "note", "log": "memory", "rule": "uid", "note": "uid", "journal": "note"} | {
+    table: _UID.format(f"{table}.{column}")
+    for table, column in (("link", "src"), ("alias", "memory"), ("file", "memory"), ("evidence", "memory"))
+}
+# Tables whose rows others name by id: the columns that are unique, and who names them.
+_NAMED = {
+    "entity": (("name",), (("mention", "entity"),)),
+    "scope": (("repository", "path"), (("scoped", "scope"), ("rule", "scope"))),
+}
 
 
 class Found(NamedTuple):
-    """A value that holds secrets: whose it is, where it stands, and what it is without them."""
+    """A value that holds secrets: its table and row, what the row is called, and what it is without them."""
 
-    place: Place
-    key: tuple[Any, ...]
+    table: str
+    key: dict[str, Any]
     shown: str
     column: str
     leaks: list[Leak]
     clean: str
 
 
-def found(db: apsw.Connection, places: tuple[Place, ...]) -> Iterator[Found]:
-    """Look through the tables that are there, as far as they have the columns."""
-    for place in places:
-        columns = {name for _, name, *_ in db.execute(f"PRAGMA table_info({place.table})").fetchall()}
-        for column in place.texts + place.data:
-            if column in columns:
-                yield from _in_column(db, place, column)
+def found(db: apsw.Connection) -> Iterator[Found]:
+    """Look through every text of every table, a column after the other: what was found may be mended in between."""
+    sql = "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT GLOB 'sqlite_*'"
+    tables: list[Any] = db.execute(sql).fetchall()
+    for table, keyed in tables:
+        columns: list[Any] = db.execute("SELECT name, type, pk FROM pragma_table_info(?)", (table,)).fetchall()
+        key = tuple(name for name, _, pk in columns if pk) if keyed else ("rowid",)
+        for column in (name for name, kind, _ in columns if kind == "TEXT"):
+            yield from _in_column(db, table, key, column)
 
 
-def _in_column(db: apsw.Connection, place: Place, column: str) -> Iterator[Found]:
-    width = len(place.key)
-    sql = f"SELECT {', '.join(place.key)}, {place.shown}, {column} FROM {place.table} WHERE {column} <> ''"
-    rows: list[Any] = db.execute(sql).fetchall()
+def _in_column(db: apsw.Connection, table: str, key: tuple[str, ...], column: str) -> Iterator[Found]:
+    shown = _CALLED.get(table, f"'{table}'")
+    rows: list[Any] = db.execute(
+        f"SELECT {', '.join(key)}, {shown}, {column} FROM {table} WHERE {column} <> ''"
+    ).fetchall()
     for *row, value in rows:
-        if not (isinstance(value, str) and suspicious(value)):
-            continue
-        clean, held = _looked(value, data=column in place.data)
-        if held:
-            yield Found(place, tuple(row[:width]), str(row[width]), column, held, clean)
+        if isinstance(value, str) and suspicious(value):
+            held: list[Leak] = []
+            clean = (within if column in _DATA else _whole)(value, partial(_without, held))
+            if held:
+                yield Found(table, dict(zip(key, row[:-1], strict=True)), str(row[-1]), column, held, clean)
 
 
-def _looked(value: str, *, data: bool) -> tuple[str, list[Leak]]:
-    held: list[Leak] = []
-
-    def without(text: str) -> str:
-        held.extend(leaks(text))
-        return redact(text)
-
-    if not data:
-        return without(value), held
-    try:
-        clean = json.dumps(_through(json.loads(value), without), ensure_ascii=False, separators=(",", ":"))
-    except (ValueError, RecursionError):
-        clean = without(value)
-    return clean, held
+def _whole(text: str, change: Callable[[str], str]) -> str:
+    return change(text)
 
 
-def _through(value: Any, change: Callable[[str], str]) -> Any:
-    """Change every string in JSON."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return {name: _through(one, change) for name, one in value.items()}
-    return [_through(one, change) for one in value] if isinstance(value, list) else value
+def _without(held: list[Leak], text: str) -> str:
+    """Take the secrets out of a text, and say which they were."""
+    held.extend(leaks(text))
+    return screened(text)
 
 
 def mend(db: apsw.Connection, one: Found) -> None:
     """Write a value without its secrets, in the caller's transaction."""
-    table, keyed = one.place.table, " AND ".join(f"{name} = ?" for name in one.place.key)
-    if table == "alias":
-        db.execute(f"DELETE FROM alias WHERE {keyed}", one.key)
+    keyed = " AND ".join(f"{name} = :{name}" for name in one.key)
+    values = one.key | {"clean": one.clean}
+    db.execute(f"UPDATE OR IGNORE {one.table} SET {one.column} = :clean WHERE {keyed}", values)
+    if db.changes():
         return
-    db.execute(f"UPDATE OR IGNORE {table} SET {one.column} = ? WHERE {keyed}", (one.clean, *one.key))
-    if table == "entity":
-        _join(db, one.key[0], one.clean)
+    if one.table in _NAMED:
+        _join(db, one, values)
+    db.execute(f"DELETE FROM {one.table} WHERE {keyed}", one.key)
 
 
-def _join(db: apsw.Connection, entity: int, name: str) -> None:
-    """Give the mentions of an entity to the one that has its new name already, where there is one."""
-    other = db.execute("SELECT id FROM entity WHERE name = ? AND id <> ?", (name, entity)).get
-    if other is None:
-        return
-    db.execute("INSERT OR IGNORE INTO mention SELECT ?, memory FROM mention WHERE entity = ?", (other, entity))
-    db.execute("DELETE FROM mention WHERE entity = ?", (entity,))
-    db.execute("DELETE FROM entity WHERE id = ?", (entity,))
-    db.execute("UPDATE entity SET count = (SELECT count(*) FROM mention WHERE entity = id) WHERE id = ?", (other,))
+def _join(db: apsw.Connection, one: Found, values: dict[str, Any]) -> None:
+    """Give what names a row to the row that says the same without the secret."""
+    columns, users = _NAMED[one.table]
+    same = " AND ".join(f"other.{name} = {':clean' if name == one.column else f'this.{name}'}" for name in columns)
+    sql = f"SELECT other.id FROM {one.table} this, {one.table} other WHERE this.id = :rowid AND {same}"
+    values["other"] = db.execute(sql, values).get
+    for table, column in users:
+        db.execute(f"UPDATE OR IGNORE {table} SET {column} = :other WHERE {column} = :rowid", values)
+        db.execute(f"DELETE FROM {table} WHERE {column} = :rowid", values)
+    if one.table == "entity":
+        count = "(SELECT count(*) FROM mention WHERE entity = id)"
+        db.execute(f"UPDATE entity SET count = {count} WHERE id = :other", values)
 
 
 def drop_vectors(db: apsw.Connection, memory: int, kept: int) -> None:
@@ -130,5 +109,4 @@ def forget_words(db: apsw.Connection) -> None:
 
 def note(db: apsw.Connection, at: int, uid: str, rules: str) -> None:
     """Write into the log that secrets were taken out of a memory, and of which kinds."""
-    why = json.dumps({"why": rules}, ensure_ascii=False)
-    db.execute("INSERT INTO log(at, verb, memory, after) VALUES (?, 'redact', ?, ?)", (at, uid, why))
+    write_log(db, at, "redact", uid, "", None, {"why": rules})

@@ -18,7 +18,6 @@ from memman.pipeline.injection import STEERS, planted
 from memman.pipeline.link import Subject, connected
 from memman.pipeline.link.alias import aliases
 from memman.providers import builtin_embedder
-from memman.secrets import screened
 from memman.store import outlasts
 from memman.store.sqlite.past import PastReader
 from memman.store.sqlite.unconfirmed import APPROVED
@@ -163,7 +162,7 @@ def _note(place: Chosen, record: dict[str, Any], scope: tuple[str, str], text: s
     return {
         "store": place.name,
         "repository": repository,
-        "text": screened(text.strip()),
+        "text": text.strip(),
         "category": record["category"],
         "importance": record["importance"],
         "entities": "",

@@ -22,6 +22,7 @@ from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
 from memman.store.sqlite import screened
+from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def scan(place: Chosen, *, named: bool) -> Scan:
     findings: list[Leak] = []
     for one in _places(place, named=named):
         if one.exists:
-            findings += _findings(one.name, one.path, leaks.STORE)
-    findings += _findings("queue", queue_path(place.data), leaks.QUEUE)
+            findings += _findings(one.name, one.path)
+    findings += _findings("queue", queue_path(place.data))
     for path in _files(place.data):
         held = leaking(text_at(path))
         findings += [Leak(os.path.relpath(path, place.data), "", *leak) for leak in held]
@@ -67,13 +68,14 @@ def fix(place: Chosen, *, named: bool) -> None:
     refuse_stopped(place.data, "scan --fix")
     with drain_lock(place.data, _PATIENCE), closing(Queue(place.data)) as queue:
         with TranslatedErrors(queue.path), Transaction(queue.db):
-            for leak in list(leaks.found(queue.db, leaks.QUEUE)):
-                with resealed(queue.db, leak.key[0]) if leak.place.table == "note" else nullcontext():
+            for leak in leaks.found(queue.db):
+                with resealed(queue.db, leak.key["rowid"]) if leak.table == "note" else nullcontext():
                     leaks.mend(queue.db, leak)
         for one in _places(place, named=named):
             if one.exists:
                 mark(queue, one.name)
                 _fix_store(one)
+        publish(place.data)
         for path in _files(place.data):
             _fix_file(path)
         _wipe(place.data, queue)
@@ -86,10 +88,10 @@ def _places(place: Chosen, *, named: bool) -> list[Chosen]:
 def _fix_store(place: Chosen) -> None:
     with writing(place) as store, builtin_embedder() as local, store.unit() as unit:
         rules: dict[tuple[int, str], set[str]] = {}
-        for one in list(leaks.found(unit.db, leaks.STORE)):
+        for one in leaks.found(unit.db):
             leaks.mend(unit.db, one)
-            if one.place.table == "memory":
-                rules.setdefault((one.key[0], one.shown), set()).update(leak.rule for leak in one.leaks)
+            if one.table == "memory":
+                rules.setdefault((one.key["rowid"], one.shown), set()).update(leak.rule for leak in one.leaks)
         for (row, uid), names in rules.items():
             unit.seal(row)
             leaks.note(unit.db, now_ms(), uid, ", ".join(sorted(names)))
@@ -117,11 +119,11 @@ def _wipe(data: str, queue: Queue) -> None:
         scrub(data, queue, lambda name: open_stores.enter_context(closing(open_store(data, name))))
 
 
-def _findings(where: str, path: str, places: tuple[leaks.Place, ...]) -> Iterator[Leak]:
+def _findings(where: str, path: str) -> Iterator[Leak]:
     if not there(path):
         return
     with TranslatedErrors(path), closing(open_reader(path)) as db:
-        for one in leaks.found(db, places):
+        for one in leaks.found(db):
             for leak in one.leaks:
                 yield Leak(where, one.shown, *leak)
 
@@ -130,7 +132,7 @@ def _leaks(path: str) -> bool:
     """Whether a copy holds a secret: a database in its tables, any other in its text."""
     try:
         with TranslatedErrors(path), closing(open_reader(path)) as db:
-            return any(True for _ in leaks.found(db, leaks.STORE + leaks.QUEUE))
+            return any(True for _ in leaks.found(db))
     except MemmanError:
         return bool(leaking(text_at(path)))
 

@@ -112,8 +112,7 @@ def _arrived(call: "Call", channel: str, text: str, source: str, **more: str) ->
 
     stamped = stamp(call.data, "", call.here) | {"agent": call.host, "session": call.session.id, "source": source}
     stamped["cwd"] = call.cwd or stamped["cwd"]
-    note: dict[str, str | int | None] = {name: screened(said) for name, said in stamped.items()}
-    note |= {"store": call.store, "text": text, "channel": channel, **more}
+    note: Row = {**stamped, "store": call.store, "text": text, "channel": channel, **more}
     row = entry(note | {"category": None, "importance": None, "entities": "", "replaces": ""})
     arrived = arrive(call.data, row)
     if arrived:

@@ -58,7 +58,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     _check_place(data)
     store = _existing(data, stores.resolve(data, said(values, "store"), here))
     _check_rights(data, store)
-    origin = {name: screened(text) for name, text in stamp(data, choice(values, "source", SOURCES) or "", here).items()}
+    origin = stamp(data, choice(values, "source", SOURCES) or "", here)
     notes = [{**_note(part, values, replaces), **origin, "store": store} for part in parts]
     told = append_all(data, notes)
     if values.get("json"):
@@ -109,10 +109,10 @@ def _note(text: str, values: "Mapping[str, str | bool | None]", replaces: str) -
     importance = choice(values, "importance", IMPORTANCES)
     names = (name.strip() for name in (said(values, "entities") or "").split(","))
     return {
-        "text": screened(text),
+        "text": text,
         "category": choice(values, "category", CATEGORIES),
         "importance": int(importance) if importance else None,
-        "entities": screened("\n".join(filter(None, names))),
+        "entities": "\n".join(filter(None, names)),
         "replaces": replaces,
         "scope": asked(said(values, "scope")),
         "visibility": choice(values, "visibility", VISIBILITIES) or "",
@@ -161,5 +161,6 @@ def _print_json(
 
 
 def _acknowledged(uid: str, note: "Mapping[str, str | int | None]", *, fresh: bool) -> "dict[str, object]":
+    note = {name: screened(value) if isinstance(value, str) else value for name, value in note.items()}
     entities = str(note["entities"]).split("\n") if note["entities"] else []
     return {"uid": uid, "state": "pending", "new": fresh, **note, "entities": entities}

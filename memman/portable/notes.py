@@ -11,7 +11,6 @@ from memman.portable.incoming import IMPORT, Item
 from memman.queue.append import MAX_BYTES, insert_all
 from memman.queue.entry import entry, kept_uid
 from memman.queue.view import QueueView
-from memman.secrets import screened
 from memman.store.sqlite import load
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.reader import SqliteReader
@@ -100,15 +99,15 @@ def _row(
     columns: dict[str, str | int | None] = {
         **stamp,
         "store": store,
-        "text": screened(item.text),
+        "text": item.text,
         "source": item.source,
         "category": item.category,
         "importance": item.importance,
-        "entities": screened("\n".join(item.entities)),
+        "entities": "\n".join(item.entities),
         "replaces": item.edits or (item.replaces and _named(name, item.replaces)),
         "agent": item.agent,
         "session": item.session,
-        "repository": screened(item.repository),
+        "repository": item.repository,
         "scope": item.scope,
     }
     return entry(columns) | {"uid": note, "queued_at": min(item.at or now, now)}

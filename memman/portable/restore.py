@@ -17,7 +17,7 @@ from memman.portable.lines import MEMORY, NOTE, PURGED, REJECTED, RULE, SETTING,
 from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 from memman.recovery.swap import finish
-from memman.secrets.leaks import cleaned
+from memman.secrets.leaks import through
 from memman.store.opening import open_store
 from memman.store.sqlite import load, rules
 from memman.store.sqlite.catalogue import Catalogue
@@ -103,11 +103,11 @@ def _added(store: SqliteStore, export: Export, plan: Plan) -> list[int]:
         with store.unit() as unit:
             added = load.add(unit, records, rows, in_place=plan.in_place, at=now_ms())
             load.link(unit, export.rows[MEMORY], rows, frozenset(added))
-            load.put(unit.db, "receipt", map(cleaned, export.rows[NOTE]))
-            load.put_rules(unit, map(cleaned, plan.rules))
+            load.put(unit.db, "receipt", map(through, export.rows[NOTE]))
+            load.put_rules(unit, map(through, plan.rules))
             load.put(unit.db, "rejected", map(_digested, export.rows[REJECTED]))
             for setting in export.rows[SETTING]:
-                load.put_setting(unit, setting, rows)
+                load.put_setting(unit, through(setting), rows)
             for first in range(0, len(added), _PART):
                 context.index(unit, local, store.cell, added[first : first + _PART])
             numbers = load.put_vectors(unit, plan.add, rows)
@@ -137,7 +137,7 @@ def _settle(data: str, export: Export, plan: Plan) -> None:
 
 def _harmless(record: Mapping[str, Any]) -> dict[str, Any]:
     """Take secrets out of all that a memory says."""
-    return {name: value if name == "vectors" else cleaned(value) for name, value in record.items()}
+    return {name: value if name == "vectors" else through(value) for name, value in record.items()}
 
 
 def _digested(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 import os
 import time
 
+from memman.secrets import screened
+
 # What only some notes have: a turn, and one of which somebody says whose it is.
 _OF_SOME = {"channel": "note", "reply": "", "shown": "", "scope": "", "visibility": ""}
 
@@ -23,7 +25,7 @@ def kept_uid(says: str) -> str:
 
 
 def entry(note: "dict[str, str | int | None]") -> "dict[str, str | int | None]":
-    """Return what is queued of a note: all its columns, with a new uid and the time.
+    """Return what is queued of a note: all its columns without secrets, with a new uid and the time.
 
     `note` holds every column named in append's insert but these two; what only some have may be left out.
     """
@@ -32,5 +34,5 @@ def entry(note: "dict[str, str | int | None]") -> "dict[str, str | int | None]":
 
 
 def _storable(value: "str | int | None") -> "str | int | None":
-    """Replace what is no text in a folder's name or a variable: it must not cost the note."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    """Take out secrets, and what is no text in a folder's name or a variable: it must not cost the note."""
+    return screened(value.encode("utf-8", "replace").decode()) if isinstance(value, str) else value

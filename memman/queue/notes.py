@@ -13,6 +13,7 @@ from memman.queue.entry import new_uid
 from memman.queue.retry import ATTEMPTS, BACKOFF
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SEALED, SOUND, digest
+from memman.secrets.leaks import within
 from memman.sqlite import NAMED, Row, Transaction, TranslatedErrors, close
 
 # A waiting time further off than any we set means that the clock was turned back.
@@ -341,8 +342,8 @@ class Queue:
             return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
 
     def set_meta(self, key: str, value: str) -> None:
-        """Remember a value between drains."""
-        self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        """Remember a value between drains, without secrets: a provider's error may repeat one."""
+        self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, within(value)))
 
     def _run(self, sql: str, values: tuple[Any, ...] | dict[str, Any] = ()) -> int:
         with TranslatedErrors(self.path):

@@ -77,8 +77,8 @@ def take(
     `progress` is told (databases copied or checked, of how many).
     Raises UsageError, UnknownStore, Busy, DamagedFile and CannotWrite.
     """
-    if label and not stores.valid_name(label):
-        raise UsageError(f"label {label[:40]!a} is not allowed: use 1 to 64 letters, digits, '-' or '_'")
+    if label:
+        stores.harmless(label, "label")
     if store is not None and not stores.exists(data, stores.checked(store)):
         raise UnknownStore(f"there is no store named {store!r}: `memman store list` shows them")
     if not (os.path.exists(queue_path(data)) or stores.names(data)):

@@ -66,7 +66,7 @@ def _valued(text: str) -> bool:
 
 # fmt: off
 # Written by `make docs` from `rules.toml`.
-SCREEN = 0xFB7FFF5449B3
+SCREEN = 0x15C8C93FE72E
 ANYWHERE: dict[str, tuple[str, ...]] = {
 "pass": (
     "--pass", "_pass", "admin pass", "db pass", "mot de passe", "pass :", "pass =", "pass ?", 'pass"', "pass'",

@@ -1,11 +1,12 @@
 """Which secrets a text holds, without showing them; and JSON without those in it."""
 
+import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from memman.secrets import masked, suspicious
-from memman.secrets.matcher import redact
+from memman.secrets import masked, screened, suspicious
 
 _MARKER = r"\[(?:redacted:([a-z0-9-]+)|private)\]"
 # Characters shown on either side of a marker.
@@ -23,7 +24,7 @@ def leaks(text: str) -> list[Leak]:
     """Return the secrets in a text, none of them itself."""
     if not suspicious(text):
         return []
-    left, found = redact(text), []
+    left, found = screened(text), []
     known = Counter(marker[0] for marker in re.finditer(_MARKER, text))
     for marker in re.finditer(_MARKER, left):
         if known[marker[0]]:
@@ -34,10 +35,25 @@ def leaks(text: str) -> list[Leak]:
     return found
 
 
-def cleaned(value: Any) -> Any:
-    """Return JSON with the secrets taken out of every string in it."""
+def through(value: Any, change: Callable[[str], str] = screened) -> Any:
+    """Return a value of JSON with every string in it changed: before it is written, the secrets are taken out."""
     if isinstance(value, str):
-        return masked(value)
+        return change(value)
     if isinstance(value, dict):
-        return {name: cleaned(one) for name, one in value.items()}
-    return [cleaned(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: through(one, change) for name, one in value.items()}
+    return [through(one, change) for one in value] if isinstance(value, list | tuple) else value
+
+
+def cleaned(value: Any) -> Any:
+    """Return a value of JSON that is to be shown, without secrets."""
+    return through(value, masked)
+
+
+def within(text: str, change: Callable[[str], str] = screened) -> str:
+    """Do as `through` with JSON in a text; change any other text as a whole."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return change(text)
+    clean = through(value, change)
+    return text if clean == value else json.dumps(clean, ensure_ascii=False, separators=(",", ":"))

@@ -11,6 +11,8 @@ _SPLIT = f"(?<=[!-~])[{FRAGMENTS['hidden']}]+(?=[!-~])"
 # What a bounded pattern took whole may go on.
 _BOUND = 120
 _REST = r"[^\s\"'`]*"
+# What stands before a name that is part of a marker, and so names nothing.
+_IN_MARKER = re.compile(r"\[redacted:[a-z0-9-]*\Z")
 
 
 def redact(text: str) -> str:
@@ -54,7 +56,7 @@ def _swept(rule: Rule, text: str) -> str:
     done = at = 0
     while match := rule.pattern.search(text, at):
         start, end = match.span("secret")
-        if not rule.likely(match):
+        if not rule.likely(match) or _IN_MARKER.search(text, max(0, match.start() - _BOUND), match.start()):
             at = max(start, match.start() + 1)
             continue
         if end - start >= _BOUND and (rest := re.compile(_REST).match(text, end)):

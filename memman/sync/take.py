@@ -15,7 +15,7 @@ from memman.model.vocabulary import FILLED, HELD, ON_MACHINE
 from memman.pipeline import context
 from memman.pipeline.plan import Tools
 from memman.recovery.purge import follow
-from memman.secrets.leaks import cleaned
+from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite import registers, renumber, vectors
 from memman.store.sqlite.registers import MEMORY, NOTE, PURGED, STATUS, TEXT, Place
@@ -345,4 +345,4 @@ class _Work:
 
 def cleaned_value(one: Said) -> Any:
     """Return a value without secrets."""
-    return one.value if one.place[2].startswith("vector") else cleaned(one.value)
+    return one.value if one.place[2].startswith("vector") else through(one.value)

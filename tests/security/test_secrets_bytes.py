@@ -3,9 +3,13 @@
 import json
 import random
 import string
+import subprocess
 
+import click
 import pytest
+from every_verb import CALLS, LEAVES, made
 
+from memman.model.verbs import ALLOWED
 from tests.support.kinds import KINDS, over
 from tests.support.providers import ScriptedProvider
 
@@ -141,3 +145,86 @@ def test_no_byte_of_a_secret_is_left(box, kind, rounds, kept):
         f"{many} secrets by {len(CHANNELS)} channels, {len(provider.received)} requests, "
         f"{sum(map(len, places)) // 2**20} MiB looked through: {len(hits)} hits"
     )
+
+
+# What only looks, waits for a server, takes the store away, or keeps settings, which may hold keys.
+SKIPPED = {
+    *ALLOWED - {"insights feedback"}, "backup restore", "config get", "config set", "config unset",
+    "embed reembed", "embed swap", "export", "import", "install", "migrate", "providers compare", "purge",
+    "scheduler debug", "scheduler install", "scheduler interval", "scheduler serve", "scheduler stop",
+    "scheduler uninstall", "server upgrade", "store connect", "store remove", "sync", "uninstall",
+}  # fmt: skip
+# Options that take a folder of the repository.
+SCOPES = {"scope", "within", "to"}
+
+
+def tokens(verb, names, chance):
+    """Yield the command lines of a verb with a token in each place that takes a text, and the token."""
+    base = [word.format(**names) for word in CALLS.get(verb, ())]
+    for param in LEAVES[verb].params:
+        if getattr(param, "is_flag", False) or param.type.name not in {"text", "path"}:
+            continue
+        token = "ghp_" + drawn(chance)
+        if not isinstance(param, click.Argument):
+            yield token, [*base, param.opts[0], f"path:{token}" if param.name in SCOPES else token]
+        elif param.nargs == 1 or not base:
+            yield token, [f"Never run {token} twice.", *base[1:]]
+            yield token, [token, *base[1:]]
+
+
+def test_no_verb_writes_a_token(box):
+    """Whatever text a verb is given, in whatever place: no file of the data folder holds it, nor is called so."""
+    names, chance, given, repository = made(box), random.Random(4), {}, box.data.parent / "repository"
+    subprocess.run(["git", "init", "-q", repository], check=True)
+    for verb in sorted(LEAVES.keys() - SKIPPED):
+        for token, args in tokens(verb, names, chance):
+            given[token] = [verb, *args]
+            ended = box.memman(*verb.split(), *args, input=f"The {token[4:12]} is new.", cwd=repository)
+            assert ended.returncode != 1 or "Traceback" not in ended.stderr
+    box.drain()
+    files = [path for path in box.data.rglob("*") if path.is_file()]
+    left = b"\0".join([str(path).encode() + path.read_bytes() for path in files])
+    assert len(given) > 60
+    assert [args for token, args in given.items() if token.encode() in left] == []
+
+
+def spoiled(value, token):
+    """Put a token behind every text of a line of an export that says anything, and add what is seldom there."""
+    if isinstance(value, list):
+        return [spoiled(one, token) for one in value]
+    if not isinstance(value, dict):
+        return value
+    names = (
+        "text",
+        "summary",
+        "origin",
+        "detail",
+        "pattern",
+        "repository",
+        "path",
+        "cwd",
+        "host",
+        "agent",
+        "session",
+        "user",
+    )
+    more = {"aliases": [[token, "mirror"]], "marks": {token: token}, "entities": [token]} if "marks" in value else {}
+    said = {name: f"{one} {token}" if name in names else spoiled(one, token) for name, one in value.items()}
+    return said | more
+
+
+def test_an_import_writes_no_token(box, home):
+    """Of an export with a token in whatever it says nothing reaches the data folder."""
+    names, token = made(box), "ghp_" + drawn(random.Random(6))
+    box.memman("rule", "promote", names["memory"], "--match", "fly deploy")
+    box.memman("graph", "link", names["memory"], names["other"], "--note", "both of the shop")
+    lines = map(json.loads, box.memman("export", "-").stdout.splitlines())
+    path = box.data.parent / "spoiled.jsonl"
+    path.write_text("".join(json.dumps(spoiled(line, token)) + "\n" for line in lines))
+    assert path.read_text().count(token) > 30
+    other = home("other")
+    ended = other.memman("import", str(path))
+    assert ended.returncode == 0, ended.stderr
+    assert other.store("SELECT count(*) FROM memory WHERE text GLOB '*redacted:github-token*'") == [3]
+    assert token.encode() not in everything(other)
+    assert other.memman("scan").returncode == 0

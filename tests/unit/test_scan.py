@@ -38,7 +38,16 @@ def leaky(box):
     slip(path, "UPDATE memory SET screened = 0")
     slip(path, "INSERT INTO fts(rowid, text, terms, context) VALUES (900, ?, ?, '')", HELD, HELD)
     slip(path, "DELETE FROM fts WHERE rowid = 900")
-    box.remember(f"The password of the spare host is {PASSWORD}")
+    slip(path, "INSERT INTO scope(repository) VALUES (?), ('[redacted:github-token]')", TOKEN)
+    slip(path, "UPDATE scoped SET scope = (SELECT id FROM scope WHERE repository = ?) WHERE memory = 2", TOKEN)
+    slip(path, "INSERT INTO rule(uid, text, pattern, made_at) VALUES ('r', ?, ?, 1)", HELD, f"push {TOKEN}")
+    slip(path, "INSERT INTO log(at, verb, memory, after) VALUES (1, 'rule add', 'r', ?)", f'{{"pattern": "{TOKEN}"}}')
+    slip(path, "INSERT INTO file VALUES (1, ?, '', NULL)", f"keys/{TOKEN}")
+    slip(path, "INSERT INTO meta VALUES (?, ?)", f"mark:{TOKEN}", json.dumps([TOKEN]))
+    slip(path, "INSERT OR REPLACE INTO link VALUES (1, 3, 2, 10000, ?)", f"by hand: {TOKEN}")
+    box.remember("The password of the spare host is secret.")
+    said = (f"The password of the spare host is {PASSWORD}", f"path:{TOKEN}")
+    box.queue("UPDATE note SET text = ?, scope = ?, digest = NULL", *said)
     (box.data / "logs").mkdir(exist_ok=True, mode=0o700)
     log = box.data / "logs" / "worker.jsonl"
     log.touch(mode=0o600)
@@ -60,6 +69,9 @@ def test_what_an_older_version_stored_is_found_and_not_shown(leaky):
     ended = leaky.memman("scan")
     assert ended.returncode == 1
     assert {"github-token", "password"} <= set(ended.stdout.split())
+    named = [one["id"] for one in json.loads(leaky.memman("scan", "--json").stdout)["findings"]]
+    assert {"entity", "scope", "meta", "r"} <= {*named}
+    assert named.count("r") == 3  # a rule's text, its pattern, and its line of the log
     for where in ("default", "queue", "logs/worker.jsonl", "sessions/one"):
         assert where in ended.stdout
     uid = leaky.store("SELECT uid FROM memory ORDER BY id LIMIT 1")[0]
@@ -89,6 +101,10 @@ def test_fix_takes_them_out_of_every_byte(leaky):
     assert "[redacted:github-token]" in leaky.recall("what do deploys push with")[0]
     assert leaky.memman("doctor", "--check", "integrity").returncode == 0
     assert leaky.memman("scan").returncode == 0
+    assert leaky.store("SELECT repository FROM scope JOIN scoped ON scope = id WHERE memory = 2") == [
+        "[redacted:github-token]"
+    ]
+    assert "[redacted:github-token]" in leaky.memman("rule", "list").stdout
     assert leaky.store("SELECT count(*) FROM log WHERE verb = 'redact'") == [1]
     leaky.drain()
     assert "[redacted:password]" in leaky.recall("password of the spare host")[0]

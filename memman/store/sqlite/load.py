@@ -9,7 +9,7 @@ import apsw
 
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import EDGE_KINDS, HELD
-from memman.secrets import SCREEN
+from memman.secrets import SCREEN, screened
 from memman.store.sqlite import linkers
 from memman.store.sqlite.dump import LISTS, SIDES, Record, columns
 from memman.store.sqlite.schema import UNIT_WEIGHT
@@ -71,7 +71,7 @@ def link(unit: SqliteUnit, records: Iterable[Record], rows: Mapping[str, int], n
     unit.db.executemany(
         "INSERT OR IGNORE INTO link VALUES (?, ?, ?, ?, ?)",
         [
-            (src, EDGE_KINDS.index(edge["kind"]), dst, round(edge["weight"] * UNIT_WEIGHT), edge["detail"])
+            (src, EDGE_KINDS.index(edge["kind"]), dst, round(edge["weight"] * UNIT_WEIGHT), screened(edge["detail"]))
             for src, edge, dst in edges
             if not new.isdisjoint((src, dst))
         ],
@@ -85,7 +85,8 @@ def put_vectors(unit: SqliteUnit, records: Iterable[Mapping[str, Any]], rows: Ma
     numbers = set()
     for record in records:
         for made in record.get("vectors", ()):
-            number = unit.embedder(Fingerprint(made["provider"], made["model"], made["dimension"]))
+            named = screened(made["provider"]), screened(made["model"])
+            number = unit.embedder(Fingerprint(*named, made["dimension"]))
             unit.put_vectors(number, [(rows[record["uid"]], 0, base64.b64decode(made["planes"]), made["squares"])])
             numbers.add(number)
     return numbers
@@ -145,7 +146,7 @@ def _beside(db: apsw.Connection, record: Record, row: int) -> None:
 def _mark(unit: SqliteUnit, record: Record, rows: Mapping[str, int]) -> None:
     for mark, value in record["marks"].items():
         if mark != "maybe" or value in rows:
-            unit.set_meta(f"{mark}:{record['uid']}", value)
+            unit.set_meta(screened(f"{mark}:{record['uid']}"), value)
 
 
 def scope(db: apsw.Connection, holds: Mapping[str, Any]) -> int:

@@ -1,6 +1,5 @@
 """The rules in a store: constraints that a person set. Functions that write run in the transaction of their caller."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from memman.model.records import Scope
 from memman.model.text import plain
 from memman.secrets import screened
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.unit import SqliteUnit
+from memman.store.sqlite.unit import SqliteUnit, write_log
 
 # A rule as a record, by its columns; the scope's come from its own table.
 _COLUMNS = (
@@ -111,10 +110,7 @@ def move(unit: SqliteUnit, uid: str, before: Scope, after: Scope, at: int) -> No
     unit.db.execute("INSERT INTO scope(repository, path) VALUES (?, ?) ON CONFLICT DO NOTHING", scope)
     sql = "UPDATE rule SET scope = (SELECT id FROM scope WHERE repository = ? AND path = ?) WHERE uid = ?"
     unit.db.execute(sql, (*scope, uid))
-    sides = (json.dumps({"scope": side}, ensure_ascii=False) for side in (before, after))
-    unit.db.execute(
-        "INSERT INTO log(at, verb, memory, before, after) VALUES (?, ?, ?, ?, ?)", (at, VERB + "move", uid, *sides)
-    )
+    write_log(unit.db, at, VERB + "move", uid, "", {"scope": before}, {"scope": after})
 
 
 def count(db: apsw.Connection, hits: Mapping[str, Sequence[int]]) -> None:
@@ -127,7 +123,5 @@ def _log(
     db: apsw.Connection, at: int, verb: str, uid: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> None:
     changed = [name for name in _LOGGED if (before or {}).get(name) != (after or {}).get(name)]
-    sides = [
-        side and json.dumps({name: side.get(name) for name in changed}, ensure_ascii=False) for side in (before, after)
-    ]
-    db.execute("INSERT INTO log(at, verb, memory, before, after) VALUES (?, ?, ?, ?, ?)", (at, verb, uid, *sides))
+    sides = [side and {name: side.get(name) for name in changed} for side in (before, after)]
+    write_log(db, at, verb, uid, "", *sides)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +13,7 @@ from memman.model.reliability import FEEDBACK
 from memman.model.terms import index_terms
 from memman.model.vocabulary import CLAIMS, EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
+from memman.secrets.leaks import through
 from memman.store import MemoryRow
 from memman.store.sqlite import authorship, claims, doubts, linkers, rejected, seal, vectors
 from memman.store.sqlite.images import Record
@@ -47,26 +48,11 @@ class SqliteUnit:
         The log names it on every line of this transaction. Of a note that models worked on, what the transaction
         changes of older memories is kept with the receipt, for `undo`.
         """
-        p = note.provenance
         self._note = note.uid
         self.db.execute(
             "INSERT INTO receipt(note, at, outcome, facts, agent, session, cwd, repository, revision, host, user,"
             " drain, models) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (
-                note.uid,
-                at,
-                outcome,
-                facts,
-                p.agent,
-                p.session,
-                p.cwd,
-                p.repository,
-                p.commit,
-                p.host,
-                p.user,
-                drain,
-                models,
-            ),
+            (note.uid, at, outcome, facts, *map(screened, astuple(note.provenance)[1:]), drain, models),
         )
         fresh = self.db.changes() == 1
         if fresh and models:
@@ -564,16 +550,29 @@ class SqliteUnit:
     ) -> None:
         if self._by and not note:
             after = {**(after or {}), **self._by}
-        self.db.execute(
-            "INSERT INTO log(at, verb, memory, note, before, after) VALUES (?, ?, ?, ?, ?, ?)",
-            (at, verb, uid, note or self._note, _changed(before, after), _changed(after, before)),
-        )
+        write_log(self.db, at, verb, uid, note or self._note, _changed(before, after), _changed(after, before))
+
+
+def write_log(
+    db: apsw.Connection,
+    at: int,
+    verb: str,
+    uid: str,
+    note: str,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+) -> None:
+    """Write a line of the log, without secrets."""
+    said = (None if side is None else through(side) for side in (before, after))
+    sides = [side if side is None else json.dumps(side, ensure_ascii=False, separators=(",", ":")) for side in said]
+    sql = "INSERT INTO log(at, verb, memory, note, before, after) VALUES (?, ?, ?, ?, ?, ?)"
+    db.execute(sql, (at, verb, uid, note, *sides))
 
 
 def _link(edge: Edge) -> tuple[int, int, int, int, str]:
     plain = edge.kind == "temporal" and not edge.detail.startswith(MANUAL)
     weight = round(edge.weight * UNIT_WEIGHT)
-    return edge.src, EDGE_KINDS.index(edge.kind), edge.dst, weight, "" if plain else edge.detail
+    return edge.src, EDGE_KINDS.index(edge.kind), edge.dst, weight, "" if plain else screened(edge.detail)
 
 
 def _screened(fact: Fact) -> Fact:
@@ -586,9 +585,8 @@ def _json(values: Sequence[str]) -> str:
     return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
 
 
-def _changed(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str | None:
-    """Write those fields of `one` that differ from `other`."""
+def _changed(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return those fields of `one` that differ from `other`."""
     if one is None:
         return None
-    kept = {k: v for k, v in one.items() if k in _LOGGED + _TOLD and (other is None or other.get(k) != v)}
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    return {k: v for k, v in one.items() if k in _LOGGED + _TOLD and (other is None or other.get(k) != v)}
