@@ -55,6 +55,7 @@ def set_(pairs: tuple[str, ...]) -> None:
     change_all(place().data, said, store)
     for name in said:
         text(f"set {name}" + (f" for store {store!r}" if store else ""))
+    _say_unpriced(place().data, store)
 
 
 @config.command()
@@ -79,6 +80,7 @@ def unset(key: str) -> None:
     _refuse_detaching(data, known(key), store)
     change(data, key, None, store)
     text(f"unset {known(key).name}")
+    _say_unpriced(data, store)
 
 
 @config.command()
@@ -94,6 +96,13 @@ def show(as_json: bool) -> None:
     else:
         rows = ((name, value, KEYS[name].help) for name, value in values.items())
         table([("*" if name in settings.said else " ", name, value or "-", help_) for name, value, help_ in rows])
+
+
+def _say_unpriced(data: str, store: str) -> None:
+    from memman.providers import unpriced
+
+    for trouble in unpriced(Settings.load(data, store) if store else Settings.read(data)).values():
+        complain(trouble)
 
 
 def _said(pairs: tuple[str, ...]) -> dict[str, str]:

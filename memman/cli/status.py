@@ -160,7 +160,8 @@ def _spend(spend: dict[str, Any]) -> str:
         f"{entry['stage']} {counted(entry['calls'], 'call')} {entry['cost']:.4f} USD" for entry in spend["stages"]
     ]
     spent = f"{spend['usd']:.4f} USD, {spend['tokens']} tokens, {counted(spend['calls'], 'call')}"
-    return "; ".join((spent, *stages))
+    unknown = sum(entry["unpriced"] for entry in spend["stages"])
+    return "; ".join((spent, *stages, *([f"{counted(unknown, 'call')} of unknown cost"] if unknown else [])))
 
 
 def _fingerprint(made: dict[str, Any]) -> str:

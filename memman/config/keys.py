@@ -260,7 +260,8 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_BUDGET_USD",
             "",
-            "Daily budget in US dollars; when it is spent, provider calls pause and notes stay queued.",
+            "Daily budget in US dollars; when it is spent, provider calls pause and notes stay queued. Calls "
+            "whose price nobody knows (MEMMAN_LLM_PRICE, MEMMAN_EMBED_PRICE) are refused.",
             _amount,
         ),
         Key(

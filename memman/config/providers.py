@@ -72,5 +72,7 @@ RERANKERS = _rows(
 # Agents that can be the model, and the word for whichever made the note.
 AGENTS = tuple(name for name, row in LLMS.items() if name != "builtin" and not row.by_http)
 AUTO = "auto"
+# The host of `openai`'s endpoint, the one provider that says in each reply what it cost.
+TELLS_COST = "openrouter.ai"
 # What can answer in place of a model that cannot.
 FALLBACKS = tuple(name for name in LLMS if name != "builtin")

@@ -1,7 +1,7 @@
 """Whether the env file says what memman understands.
 
 Looks at: the env file, the lists of folders in which nothing is remembered
-Finds: open to others, bad values, lists it cannot read; warns of unknown keys and of variables that nothing reads
+Finds: open to others, bad values, lists it cannot read, budget without price; warns of unknown keys and idle variables
 """
 
 import os
@@ -12,6 +12,7 @@ from memman.config.ignore import misread
 from memman.config.keys import KEYS
 from memman.doctor.finding import Context, Finding, fail, ok, shell, sound, warn
 from memman.model.plural import counted
+from memman.providers import unpriced
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -22,6 +23,8 @@ def check(context: Context) -> Iterator[Finding]:
         yield from sound((*_faults(context, path), *_unknown(context)), says)
     else:
         yield ok("no key is set, all defaults apply")
+    for trouble in unpriced(context.settings).values():
+        yield fail(trouble)
     for fault in misread(context.data, os.getcwd()):
         yield fail(f"{fault}, so nothing is remembered here", hint="write it as docs/secrets.md says, or remove it")
     yield from _shadows(context)

@@ -24,6 +24,7 @@ from memman.providers.chosen import (
     llm_in_force,
     llm_provider,
     said_budget,
+    unpriced,
     without_role,
 )
 
@@ -46,5 +47,6 @@ __all__ = [
     "llm_in_force",
     "llm_provider",
     "said_budget",
+    "unpriced",
     "without_role",
 ]

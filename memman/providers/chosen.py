@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from memman.config.env import Settings
-from memman.config.keys import BUILTIN_LAST
-from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS
+from memman.config.keys import BUILTIN_LAST, host, in_local_network
+from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, TELLS_COST
 
 if TYPE_CHECKING:
     from memman.providers.meter import Budget
@@ -113,6 +113,7 @@ def budget(settings: Settings) -> "Budget":
         settings.number("MEMMAN_BUDGET_USD"),
         default.tokens if tokens is None else tokens,
         default.calls if calls is None else calls,
+        unpriced=unpriced(settings).get("llm", ""),
     )
 
 
@@ -126,11 +127,33 @@ def agent_budgets(settings: Settings) -> "tuple[Budget, Budget]":
     return said, Budget(tokens=tokens, calls=calls, of=(*AGENTS, *map(_as_fallback, AGENTS)))
 
 
-def said_budget(settings: Settings) -> "Budget":
-    """Return what a day may cost of what is no agent's: only what the settings say."""
+def said_budget(settings: Settings, family: str) -> "Budget":
+    """Return what a day may cost of what is no agent's, `fallback` or `embed`: only what the settings say."""
     from memman.providers.meter import Budget
 
-    return Budget(settings.number("MEMMAN_BUDGET_USD"), _whole(settings, "TOKENS"))
+    dollars, tokens = settings.number("MEMMAN_BUDGET_USD"), _whole(settings, "TOKENS")
+    return Budget(dollars, tokens, unpriced=unpriced(settings).get(family, ""))
+
+
+def unpriced(settings: Settings) -> dict[str, str]:
+    """Say of model (`llm`), `fallback` and `embed` why their calls are refused under a budget in dollars, if they are.
+
+    They are where nobody knows what a call costs: the settings do not say, and no reply of the provider does.
+    """
+    if settings.number("MEMMAN_BUDGET_USD") is None:
+        return {}
+    prices = {"llm": "MEMMAN_LLM_PRICE", "fallback": "", "embed": "MEMMAN_EMBED_PRICE"}
+    found = {}
+    for family, record in in_force(settings).items():
+        price, at = prices[family], host(record.get("endpoint", ""))
+        free = at == TELLS_COST or (in_local_network(at) and (family == "fallback" or record["provider"] == "ollama"))
+        if at and not free and not (price and settings[price]):
+            known = f"set {price} (0 where it is free), or " if price else ""
+            found[family] = (
+                f"{record['provider']} is not asked: nobody knows what a call costs of the budget in dollars; {known}"
+                "set MEMMAN_BUDGET_TOKENS in place of MEMMAN_BUDGET_USD"
+            )
+    return found
 
 
 def _whole(settings: Settings, unit: str) -> int | None:

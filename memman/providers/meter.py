@@ -7,22 +7,28 @@ from dataclasses import dataclass
 
 from memman.embed import Embedder, Embedding
 from memman.llm import LLM
-from memman.model.errors import BudgetSpent, ProviderError
+from memman.model.errors import BudgetSpent, ProviderError, ProviderMisconfigured
 from memman.model.records import Fingerprint, Reply, Request, Usage
 from memman.queue.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a day may cost; None is no limit. Of providers `of` alone, where it names some."""
+    """What a day may cost; None is no limit. Of providers `of` alone, where it names some.
+
+    `unpriced` says why dollars cannot be counted, '' where they can.
+    """
 
     dollars: float | None = None
     tokens: int | None = None
     calls: int | None = None
     of: tuple[str, ...] = ()
+    unpriced: str = ""
 
     def check(self, ledger: Ledger) -> None:
-        """Raise BudgetSpent when today's account has reached a limit."""
+        """Raise BudgetSpent when today's account has reached a limit, ProviderMisconfigured where none can be kept."""
+        if self.dollars is not None and self.unpriced:
+            raise ProviderMisconfigured(self.unpriced)
         bounds = (self.dollars, self.tokens, self.calls)
         if bounds == (None, None, None):
             return
@@ -53,7 +59,7 @@ class MeteredLLM:
         return self.inner.model(role)
 
     async def complete(self, request: Request) -> Reply:
-        """Answer, or raise BudgetSpent before anything is spent."""
+        """Answer, or raise BudgetSpent or ProviderMisconfigured before anything is spent."""
         async with self.turn or nullcontext():
             for budget in self.budgets:
                 budget.check(self.ledger)
@@ -87,7 +93,7 @@ class MeteredEmbedder:
         return self.inner.fingerprint
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
-        """Embed, or raise BudgetSpent before anything is spent."""
+        """Embed, or raise BudgetSpent or ProviderMisconfigured before anything is spent."""
         self.budget.check(self.ledger)
         embedding = await self.inner.embed(texts)
         self.ledger.enter("embed", self.fingerprint.provider, self.fingerprint.model, embedding.usage)

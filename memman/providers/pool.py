@@ -180,7 +180,7 @@ class Providers:
             return [self._agent(second, asyncio.Lock())]
         # What the local network answers costs nothing.
         free = in_local_network(host(record["endpoint"]))
-        return [self._metered(second, Budget() if free else chosen.said_budget(self.settings))]
+        return [self._metered(second, Budget() if free else chosen.said_budget(self.settings, "fallback"))]
 
     def _metered(self, model: "LLM", *bounds: "Budget", turn: asyncio.Lock | None = None) -> "MeteredLLM":
         from memman.providers.meter import MeteredLLM
@@ -196,5 +196,5 @@ class Providers:
         if vectors is self.local():
             return vectors
         return CachedEmbedder(
-            MeteredEmbedder(vectors, self.ledger, chosen.said_budget(settings)) if self.ledger else vectors
+            MeteredEmbedder(vectors, self.ledger, chosen.said_budget(settings, "embed")) if self.ledger else vectors
         )

@@ -165,7 +165,7 @@ def test_status_shows_the_whole_state(box):
 def test_status_and_pipeline_show_what_providers_cost(box):
     """Calls, tokens and cost of today are shown a stage, with the budget."""
     with ScriptedProvider() as provider:
-        box.use(provider, LLM_PRICE="1,2", BUDGET_USD=5)
+        box.use(provider, LLM_PRICE="1,2", EMBED_PRICE=1, BUDGET_USD=5)
         box.memman("remember", "We deploy on Vercel.")
         assert box.memman("scheduler", "drain").returncode == 0
     status = told(box, "status")

@@ -10,7 +10,9 @@ import threading
 import pytest
 
 from conftest import PATIENCE, wait_until
+from memman.config.env import Settings
 from memman.model.errors import Busy
+from memman.providers import unpriced
 from tests.support.providers import NEVER, OK, Act, ScriptedProvider
 
 
@@ -209,7 +211,7 @@ def test_a_budget_of_zero_allows_no_call(box, unit):
 def test_the_dollar_budget_pauses_calls_until_it_is_raised(box):
     """Once the day's dollars are spent notes wait, and a higher budget lets them through."""
     with ScriptedProvider() as provider:
-        dear = {"LLM_PRICE": "1000,2000", "DRAIN_CONCURRENCY": 1}
+        dear = {"LLM_PRICE": "1000,2000", "EMBED_PRICE": 0, "DRAIN_CONCURRENCY": 1}
         box.use(provider, BUDGET_USD=0.5, **dear)
         for n in range(4):
             box.remember(f"Worker {n} reads topic {n}.")
@@ -219,6 +221,43 @@ def test_the_dollar_budget_pauses_calls_until_it_is_raised(box):
         box.use(provider, BUDGET_USD=1000, **dear)
         box.drain()
     assert box.states() == {"done": 4}
+
+
+def test_under_a_dollar_budget_no_call_is_made_whose_price_nobody_knows(box):
+    """It is said when the budget is set, by the drain and by doctor; with prices, or a budget in tokens, notes go."""
+    with ScriptedProvider() as provider:
+        box.use(provider, BUDGET_TOKENS=10**9)
+        told = box.memman("config", "set", "BUDGET_USD", "5").stderr
+        assert "MEMMAN_LLM_PRICE" in told
+        assert "MEMMAN_EMBED_PRICE" in told
+        box.remember("Redis caches the sessions.")
+        assert "MEMMAN_LLM_PRICE" in box.drain().stopped
+        assert provider.calls.total() == 0
+        assert "MEMMAN_EMBED_PRICE" in box.memman("doctor", "--check", "env").stdout
+        told = box.memman("config", "set", "LLM_PRICE", "1,2").stderr
+        assert "MEMMAN_LLM_PRICE" not in told
+        assert "MEMMAN_EMBED_PRICE" in box.drain().stopped
+        assert box.memman("config", "set", "EMBED_PRICE", "0").stderr == ""
+        assert box.drain().done == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "refused"),
+    [
+        ({"LLM_API_KEY": "k"}, set()),  # OpenRouter says in each reply what it cost
+        ({"LLM_PROVIDER": "anthropic", "LLM_API_KEY": "k"}, {"llm"}),
+        ({"LLM_PROVIDER": "anthropic", "LLM_PRICE": "1,5"}, set()),
+        ({"LLM_ENDPOINT": "http://127.0.0.1:1/v1"}, {"llm"}),  # perhaps a gateway
+        ({"LLM_API_KEY": "k", "LLM_FALLBACK": "anthropic"}, {"fallback"}),
+        ({"LLM_PROVIDER": "claude-code", "EMBED_PROVIDER": "ollama"}, set()),
+        ({"EMBED_PROVIDER": "voyage"}, {"embed"}),
+    ],
+)
+def test_what_has_no_known_price(settings, refused):
+    """A provider has one if the settings or its replies tell it, or if it is Ollama or a fallback in the network."""
+    said = {f"MEMMAN_{name}": value for name, value in settings.items()}
+    assert unpriced(Settings(said)) == {}
+    assert unpriced(Settings(said | {"MEMMAN_BUDGET_USD": "5"})).keys() == refused
 
 
 def test_a_spent_budget_does_not_stop_the_rules(box):
