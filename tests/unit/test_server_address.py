@@ -1,8 +1,16 @@
 """The address of a server: what of it is shown, and what of it is refused."""
 
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+from contextlib import contextmanager, suppress
+from threading import Thread
+
 import pytest
 
-from memman.model.errors import NotSetUp
+from memman.model.errors import NotSetUp, ServerRefused
 from memman.store.postgres.server import Server
 from tests.support.machines import to_server
 from tests.support.terminal import typed
@@ -117,3 +125,103 @@ def test_what_is_no_address_is_not_repeated(dsn):
     with pytest.raises(NotSetUp, match="no address of a Postgres server") as caught:
         Server(dsn)
     assert "alice" not in str(caught.value)
+
+
+ELSEWHERE = "0.0.0.0"  # noqa: S104 - it is only called, and no address of loopback
+_WANTS_TLS = struct.pack("!I", 80_877_103)
+_IN_CLEAR = b"R" + struct.pack("!II", 8, 3)
+
+
+class Listener:
+    """A server that offers TLS if it has a certificate, asks for the password in clear, and keeps what it is sent."""
+
+    def __init__(self, certificate):
+        self.certificate, self.sent = certificate, b""
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.thread = Thread(target=self._serve)
+        self.thread.start()
+
+    def close(self):
+        """End it, whoever it waits for."""
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.socket.close()
+
+    def _serve(self):
+        while True:
+            try:
+                line = self.socket.accept()[0]
+            except OSError:
+                return
+            with line, suppress(OSError):
+                self._talk(line)
+
+    def _talk(self, line):
+        asked = line.recv(8)
+        if asked[4:] == _WANTS_TLS and self.certificate:
+            line.sendall(b"S")
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.certificate)
+            with context.wrap_socket(line, server_side=True) as hidden:
+                self._ask(hidden)
+        elif asked[4:] == _WANTS_TLS:
+            line.sendall(b"N")
+            self._ask(line)
+        else:
+            self.sent += asked
+            self._ask(line)
+
+    def _ask(self, line):
+        if start := line.recv(4096):
+            line.sendall(_IN_CLEAR)
+            self.sent += start + line.recv(4096)
+
+
+@contextmanager
+def asked(dsn, error, says, certificate=None):
+    """Connect to a listener by `dsn` with its port, expecting an error; give what it was sent."""
+    listener = Listener(certificate)
+    try:
+        with pytest.raises(error, match=says):
+            _ = Server(f"{dsn} port={listener.port} user=alice password=hunter2 dbname=team").db
+    finally:
+        listener.close()
+    yield listener.sent
+
+
+@pytest.mark.parametrize(
+    ("dsn", "says"),
+    [
+        (f"host={ELSEWHERE}", "does not offer TLS"),
+        (f"hostaddr={ELSEWHERE} host=localhost", "does not offer TLS"),
+        (f"host=/run/none,{ELSEWHERE}", "does not offer TLS"),
+        (f"host={ELSEWHERE} sslmode=disable", "asks for the password in clear"),
+        (f"host={ELSEWHERE} sslmode=prefer", "asks for the password in clear"),
+    ],
+)
+def test_another_machine_gets_no_password_in_clear(dsn, says):
+    """Without TLS nothing is said to it, unless the address allows that; the password is not, whatever it allows."""
+    with asked(dsn, ServerRefused, says) as sent:
+        assert b"hunter2" not in sent
+        assert (b"alice" in sent) == ("sslmode" in dsn)
+
+
+def test_this_machine_is_asked_as_ever():
+    """By loopback a server without TLS gets what it asks for."""
+    with asked("host=127.0.0.1", Exception, "closed") as sent:
+        assert b"hunter2" in sent
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="a certificate has to be made")
+def test_another_machine_shows_a_certificate_first(tmp_path, monkeypatch):
+    """One that no authority known here has signed gets nothing; one whose authority the address names is believed."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    made = tmp_path / "certificate"
+    names = f"subjectAltName=IP:{ELSEWHERE}"
+    command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=here -addext {names} -keyout - -out -"
+    made.write_bytes(subprocess.run(command.split(), check=True, capture_output=True).stdout)
+    with asked(f"host={ELSEWHERE}", ServerRefused, "no certificate that can be verified", made) as sent:
+        assert not sent
+    with asked(f"host={ELSEWHERE} sslrootcert={made}", Exception, "SSL error", made) as sent:
+        assert b"hunter2" in sent

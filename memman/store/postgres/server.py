@@ -9,7 +9,7 @@ from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from memman.model.errors import Busy, MemmanError, NewerSchema, NoServer, NotSetUp, ServerRefused
-from memman.store.postgres.address import parsed, shown
+from memman.store.postgres.address import parsed, secured, shown
 from memman.store.postgres.patient import Patient
 from memman.store.postgres.roles import GRANTS, OWNER, READER, ROLES, WRITER
 from memman.store.postgres.schema import STEPS, VERSION
@@ -70,7 +70,9 @@ class Server:
             self._known = None
             with self.translated():
                 self._db = Connection.connect(
-                    **{**_PARAMETERS, **self.parameters}, autocommit=True, prepare_threshold=None
+                    **{**_PARAMETERS, **secured(self.parameters), **self.parameters},
+                    autocommit=True,
+                    prepare_threshold=None,
                 )
             self._db.silence_s = self.silence_s
         return self._db
@@ -207,8 +209,9 @@ _CONNECTING = (
     ("password authentication failed", ServerRefused, "does not accept the password"),
     ("no password supplied", ServerRefused, "wants a password"),
     ("no pg_hba.conf entry", ServerRefused, "lets this role in from elsewhere or by TLS only"),
-    ("certificate", ServerRefused, "has a certificate that cannot be verified"),
-    ("does not support SSL", ServerRefused, "does not offer TLS, which the address asks for"),
+    ("certificate", ServerRefused, "has no certificate that can be verified: name its authority's, sslrootcert=FILE"),
+    ("does not support SSL", ServerRefused, "does not offer TLS: only sslmode=prefer in its address does without"),
+    ("method requirement", ServerRefused, "asks for the password in clear: let it use scram-sha-256, or TLS"),
     ("SSL", ServerRefused, "and this machine do not agree on TLS"),
     ("does not exist", ServerRefused, "has no such role or database"),
     *((words, NotSetUp, "has an address here that cannot be used") for words in _UNUSABLE),
