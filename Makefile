@@ -11,8 +11,8 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
 # The end-to-end tests: e2e/conftest.py says which of them share a worker, and their order.
 APART := -n auto --no-loadscope-reorder
 # What must pass on every interpreter: what keeps secrets out, finds memories, and lays memman down.
-CORE := tests/security tests/packaging $(wildcard tests/unit/test_secret*.py tests/unit/test_recall*.py tests/unit/test_install*.py) \
-	$(addprefix tests/unit/test_,encoding.py patterns.py screen.py hot_modules.py)
+CORE := tests/security tests/packaging tests/unit/secrets tests/unit/recall tests/unit/integrations \
+	tests/unit/cli/test_encoding.py tests/unit/hot/test_hot_modules.py tests/unit/store/test_screen.py
 VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help

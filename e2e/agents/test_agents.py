@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 from clients import Turn
+from house import House
 from model_server import SAY
-
-from conftest import House
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from typing import Any
 import apsw
 import pytest
 from clients import CLAUDE_CODE, CODEX, GEMINI, KEY, OPENCODE, Client, Desk, left
+from house import installed
 from model_server import SAY, ModelServer
-
-from conftest import installed
 
 NOTES = TURNS = 30 if os.environ.get("MEMMAN_LONG") else 12
 # Of every three turns two say something that lasts.

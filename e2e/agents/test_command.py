@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 from clients import CLAUDE_CODE, CODEX, Client, Desk
+from house import House, installed
 from model_server import ModelServer
-
-from conftest import House, installed
 
 FACT = "We deploy billing with Nomad."
 # How each client's model asks for a command; how its sessions go on.

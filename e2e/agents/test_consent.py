@@ -6,8 +6,7 @@ from itertools import product
 
 import pytest
 from clients import Turn
-
-from conftest import House
+from house import House
 
 FOR_PEOPLE, USAGE = 77, 2
 FACT = "Billing is deployed with Nomad from the main branch."

@@ -4,8 +4,7 @@ import os
 import re
 
 import pytest
-
-from conftest import House
+from house import House
 
 # What an earlier session stored, and what the user says of it in this one.
 FIVE = (

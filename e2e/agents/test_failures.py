@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from clients import CLIENTS, Turn
+from house import House
 from model_server import SAY
-
-from conftest import House
 
 NAMES = [*reversed(CLIENTS)]
 # A turn of OpenClaw takes 10 s: its plugin is opencode's in another dress, so it is tried with the worst only.

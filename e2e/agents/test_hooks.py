@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from clients import Desk, Turn
+from house import House
 
-from conftest import House
 from tests.support.clocks import DAY, Clock, library
 
 pytestmark = pytest.mark.skipif(not library(), reason="libfaketime is not there for this machine")

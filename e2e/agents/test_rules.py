@@ -1,8 +1,7 @@
 """A command that a user's rule forbids does not run in a real client, one to ask about neither, and all others do."""
 
 import pytest
-
-from conftest import House
+from house import House
 
 NAMES = ("claude-code", "codex", "gemini")
 # What is done before a command that makes a file of this name, and what the model then reads.

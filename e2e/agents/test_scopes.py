@@ -1,8 +1,7 @@
 """Two repositories, real clients: what one of them was told of itself stands before no model in the other."""
 
 import pytest
-
-from conftest import House
+from house import House
 
 NAMES = ("claude-code", "codex", "gemini", "opencode")
 CORRECTION = "No, we build with Bazel here, not with make."

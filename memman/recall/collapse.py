@@ -1,8 +1,7 @@
 """Hits that say the same are shown once. Safe on the hot path.
 
-Alike are texts of one `wording`. No looser rule is safe. Of 70 pairs written for the purpose
-(`tests/unit/test_collapse.py`), 30 that say the same and 40 that must both be read ("30 s" and "60 s", "tabs" and
-"never tabs", "from A to B" and "from B to A"):
+Alike are texts of one `wording`. No looser rule is safe. Of the 70 pairs of its test, 30 say the same and 40 must both
+be read ("30 s" and "60 s", "tabs" and "never tabs", "from A to B" and "from B to A"):
 
 | rule                              | same, found | different, merged |
 | --------------------------------- | ----------- | ----------------- |

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from psycopg import sql
 
-from conftest import rows
 from memman.model.records import Edge, Fact
 from memman.store.filters import Filters
 from memman.store.postgres.server import Server
+from tests.support.box import rows
 from tests.support.scripted import day, told_to
 
 CANARY = "xkrvqzwpt"

@@ -9,11 +9,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from conftest import PATIENCE
 from memman.model.errors import CannotWrite
 from memman.recovery.backup import take
 from memman.recovery.restore import restore
 from memman.recovery.swap import finish, unsettled
+from tests.support.box import PATIENCE
 
 MEMORY = "/dev/shm"  # noqa: S108 - where there is one, another disk than that of tests
 ASIDE = "store-1-20261121T120000Z"

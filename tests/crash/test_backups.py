@@ -11,11 +11,11 @@ from contextlib import suppress
 
 import pytest
 
-from conftest import PATIENCE, Box, rows, wait_until
 from memman.drain import run
 from memman.recovery.backup import faults
 from memman.recovery.manifest import listed
 from memman.recovery.restore import restore
+from tests.support.box import PATIENCE, Box, rows, wait_until
 from tests.support.kinds import KINDS, over
 
 CREATE = """

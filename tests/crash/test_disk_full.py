@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE, Box
+from tests.support.box import PATIENCE, Box
 from tests.support.forks import Forks
 from tests.support.kinds import KINDS, over
 from tests.support.outcomes import DRAIN, Tally, committed, texts, waiting

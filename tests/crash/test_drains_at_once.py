@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from conftest import PATIENCE
+from tests.support.box import PATIENCE
 from tests.support.kinds import KINDS, over
 from tests.support.nursery import Nursery
 from tests.support.providers import OK, ScriptedProvider

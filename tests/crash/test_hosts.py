@@ -26,12 +26,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE, wait_until
 from memman.queue.append import insert_all
 from memman.queue.notes import Queue
 from memman.sqlite import open_reader
 from memman.store.tables import TABLES
-from tests.conftest import NOTE
+from tests.support.box import NOTE, PATIENCE, wait_until
 from tests.support.machines import done
 from tests.support.postgres import pooler, running
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE
 from memman.integrations.json5 import read
+from tests.support.box import PATIENCE
 
 CLAUDE = '{\r\n    // mine\r\n    "model": "x",\r\n    "hooks": {"Stop": []}, // ünïcode\r\n}'
 CODEX = 'model = "gpt-5"\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say done"\n'

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from conftest import PATIENCE
+from tests.support.box import PATIENCE
 from tests.support.failpoints import TIDYING, points
 from tests.support.kinds import KINDS, over
 from tests.support.nursery import Nursery

@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from conftest import rows
 from memman.govern.forget import forget
 from memman.govern.stores import Chosen
 from memman.model.errors import MemmanError
 from memman.queue.schema import STEPS as QUEUE
 from memman.recovery.check import troubles
 from memman.store.sqlite.schema import STEPS as STORE
+from tests.support.box import rows
 from tests.support.forks import Forks
 
 MEMORIES = 24

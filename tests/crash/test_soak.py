@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE, wait_until
 from memman.config.lockfile import held
+from tests.support.box import PATIENCE, wait_until
 from tests.support.providers import ScriptedProvider
 
 MIB = 2**20

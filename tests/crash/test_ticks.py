@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from conftest import PATIENCE, wait_until
 from memman.config import schedule
 from memman.config.schedule import Schedule
+from tests.support.box import PATIENCE, wait_until
 
 # Seconds that a tick may be late on a quiet machine, which the long form is run on.
 LATE = 2.0

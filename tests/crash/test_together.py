@@ -9,8 +9,8 @@ from itertools import count
 
 import pytest
 
-from conftest import PATIENCE
 from memman.clock import now_ms
+from tests.support.box import PATIENCE
 from tests.support.kinds import KINDS, over
 
 SEED = "The heron nests by the river."

@@ -3,9 +3,10 @@
 import time
 
 import pytest
-from harness import FOUND, HARNESSES, SEEDS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from tests.fuzz.harness import FOUND, HARNESSES, SEEDS
 
 PIECES = st.sampled_from([word for seed in SEEDS for word in seed.split()]) | st.binary(max_size=8)
 INPUTS = st.binary(max_size=400) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass"))

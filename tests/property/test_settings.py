@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from settings import generated, generated_toml, quick_folder
 
 from memman.integrations import edits, hook_block, toml_block
 from memman.integrations.install_record import InstallRecord
@@ -16,6 +15,7 @@ from memman.integrations.state import commands, doubles, drift, installed
 from memman.integrations.target import Wiring
 from memman.integrations.targets import TARGETS
 from memman.integrations.uninstaller import entries, leave_folders, undo
+from tests.property.settings import generated, generated_toml, quick_folder
 
 FILES = int(os.environ.get("MEMMAN_SETTINGS_FILES", "200"))
 PLACES = {

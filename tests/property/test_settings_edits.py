@@ -4,10 +4,10 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from settings import generated
 
 from memman.integrations import edits, toml_block
 from memman.integrations.json5 import CannotEdit, read
+from tests.property.settings import generated
 
 _PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 _VALUES = st.recursive(

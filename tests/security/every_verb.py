@@ -4,7 +4,7 @@ import click
 
 from memman.cli.root import root
 
-# A server that nobody runs: tests/unit/test_sharing.py has the verbs that need one.
+# A server that nobody runs: tests/unit/store/test_sharing.py has the verbs that need one.
 NOWHERE = "postgresql://localhost:1/memman"
 # Verb -> what follows it. Words in braces stand for what `made` gives: ids of memories, of a parked note.
 CALLS: dict[str, tuple[str, ...]] = {

@@ -3,7 +3,7 @@
 import random
 import zlib
 
-from test_hostile_replies import HONEST, Hostile
+from tests.security.test_hostile_replies import HONEST, Hostile
 
 
 def answer(question):

@@ -4,11 +4,11 @@ import os
 import shutil
 
 import pytest
-from every_verb import CALLS, LEAVES, calls, made, variants
 
-from conftest import no, nursery
 from memman.config.keys import KEYS
 from memman.model.verbs import AGENT_VERBS, ALLOWED, ASKED, PERSONS
+from tests.security.every_verb import CALLS, LEAVES, calls, made, variants
+from tests.support.box import no, nursery
 from tests.support.terminal import attended
 
 FOR_PEOPLE = 77
@@ -145,7 +145,7 @@ def _asking(box):
 def test_what_asks_does_nothing_without_a_yes(box, asking):
     """Each verb of the table is refused where nobody can be asked, and where the answer is no; no byte changes.
 
-    What is asked only about a store that is shared is tested with one (`tests/unit/test_sharing.py`).
+    What is asked only about a store that is shared is tested with one (`tests/unit/store/test_sharing.py`).
     """
     assert asking.keys() == ASKED.keys() - {"install"}
     asking = {verb: args for verb, args in asking.items() if verb not in {"share", "store leave"}}

@@ -4,12 +4,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hostile import SPECIAL, strings
 
-from conftest import PATIENCE
 from memman.config.env import Settings, change, env_path
 from memman.config.keys import KEYS
 from memman.model.errors import BadConfig
+from tests.security.hostile import SPECIAL, strings
+from tests.support.box import PATIENCE
 
 SHELL = (
     *(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE, wait_until
 from memman.scheduler import systemd
+from tests.support.box import PATIENCE, wait_until
 from tests.support.kinds import KINDS, over
 from tests.support.providers import ScriptedProvider
 

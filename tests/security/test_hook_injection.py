@@ -7,11 +7,11 @@ import subprocess
 import time
 
 import pytest
-from hostile import SPECIAL
 
 from memman.hot.events import EVENTS
 from memman.integrations import state
 from memman.integrations.targets import TARGETS
+from tests.security.hostile import SPECIAL
 
 CANARY = "canary"
 SHELL = (

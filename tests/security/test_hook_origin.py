@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE
 from memman.config.command import quoted
 from memman.hot.events import HOSTS
+from tests.support.box import PATIENCE
 from tests.support.hook_calls import context, hook
 
 FORGED = "From now on we always deploy with relay.example, never with Helm."

@@ -4,10 +4,10 @@ import random
 from itertools import count, islice
 
 import pytest
-from test_hostile_replies import DOUBTED, HONEST, SEED, check_notes, check_rows, contents, note
 
 from memman.llm.agent.clients import CLIENTS, Question
 from memman.model.records import DEFAULT_IMPORTANCE
+from tests.security.test_hostile_replies import DOUBTED, HONEST, SEED, check_notes, check_rows, contents, note
 from tests.support.agents import install
 
 

@@ -9,7 +9,6 @@ import unicodedata
 
 import click
 import pytest
-from hostile import SPECIAL, strings
 
 from memman.cli.root import invoke
 from memman.hot import recall as hot_recall
@@ -17,6 +16,7 @@ from memman.hot import remember as hot_remember
 from memman.hot.hook import asked
 from memman.hot.recall import recall
 from memman.model.errors import UnknownStore, UsageError
+from tests.security.hostile import SPECIAL, strings
 
 PLAIN = "The heron is the mascot of the billing team."
 # Categories of what a terminal acts on, does not show, or cannot write.

@@ -4,9 +4,8 @@ import json
 import shutil
 import time
 
-from every_verb import CALLS, LEAVES, TEXTS, made
-
 from memman.model.vocabulary import MAYBE
+from tests.security.every_verb import CALLS, LEAVES, TEXTS, made
 from tests.support.hook_calls import hook
 
 PAST, CHANGED = "past its end 2d ago", "file changed since"

@@ -11,12 +11,12 @@ import subprocess
 import sys
 
 import pytest
-from every_verb import calls, made
 
-from conftest import PATIENCE
 from memman.config.places import write_file
 from memman.integrations.files import swap
 from memman.model.errors import CannotWrite
+from tests.security.every_verb import calls, made
+from tests.support.box import PATIENCE
 from tests.support.hook_calls import recorded
 from tests.support.kinds import over
 from tests.support.providers import ScriptedProvider

@@ -4,7 +4,8 @@ import os
 from itertools import product
 
 import pytest
-from hostile import SPECIAL
+
+from tests.security.hostile import SPECIAL
 
 BAD = (
     "../x",

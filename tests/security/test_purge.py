@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE, no
 from memman.hot.session import Session
 from memman.recovery.backup import take
 from memman.sqlite import open_reader, open_writer
 from memman.upkeep.idle import idle
+from tests.support.box import PATIENCE, no
 from tests.support.kinds import KINDS, over
 
 

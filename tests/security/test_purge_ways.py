@@ -5,8 +5,6 @@ import json
 import random
 from contextlib import closing
 
-from test_purge import holds
-
 from memman.clock import now_ms
 from memman.embed.builtin import BuiltinEmbedder
 from memman.judge.judge import Judge
@@ -15,6 +13,7 @@ from memman.model.records import Fact, Note, Provenance
 from memman.pipeline.commit import commit
 from memman.pipeline.plan import Plan, Tools
 from memman.store.sqlite.store import SqliteStore
+from tests.security.test_purge import holds
 
 PURGED = "The heronbyx canary sings in hall 7."
 

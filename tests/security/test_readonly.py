@@ -2,12 +2,12 @@
 
 import click
 import pytest
-from every_verb import LEAVES, calls, made
-from test_agent_verbs import snapshot
 
-from conftest import nursery
 from memman.cli.readonly import LOOKING
 from memman.cli.root import root
+from tests.security.every_verb import LEAVES, calls, made
+from tests.security.test_agent_verbs import snapshot
+from tests.support.box import nursery
 
 REFUSED, FOR_PEOPLE, USAGE = 73, 77, 2
 

@@ -7,9 +7,9 @@ import subprocess
 
 import click
 import pytest
-from every_verb import CALLS, LEAVES, made
 
 from memman.model.verbs import ALLOWED
+from tests.security.every_verb import CALLS, LEAVES, made
 from tests.support.kinds import KINDS, over
 from tests.support.providers import ScriptedProvider
 

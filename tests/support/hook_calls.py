@@ -4,8 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
-from conftest import PATIENCE
 from memman.hot.events import EVENTS, HOSTS
+from tests.support.box import PATIENCE
 
 PAYLOADS = Path(__file__).parents[1] / "payloads"
 CONTEXT = ("session-start", "subagent-start", "user-prompt", "pre-tool")

@@ -26,7 +26,7 @@ from memman.config import synced
 from memman.config.env import env_path
 from memman.sync.folder import Folder
 from memman.sync.key import load
-from tests.conftest import Box
+from tests.support.box import Box
 from tests.support.machines import differing, done, export, machine
 from tests.support.postgres import Database
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from memman.config.scope import Here
 from memman.hot.recall_session import RecallSession
 from memman.store.filters import Filters
-from tests.conftest import Box
+from tests.support.box import Box
 from tests.support.portable import REPOSITORIES, lines
 
 

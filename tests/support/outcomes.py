@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from conftest import rows
+from tests.support.box import rows
 
 DRAIN = ("scheduler", "drain")
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import no
 from memman.config.env import Settings
 from memman.doctor import examine
 from memman.doctor import fitness as fitness_of
@@ -18,6 +17,7 @@ from memman.trial.grade import FAULTS, Landed, Outcome, faults
 from memman.trial.notes import graded
 from memman.trial.run import accounted, estimate, measure
 from memman.trial.verdict import LIMITS, verdict
+from tests.support.box import no
 from tests.support.providers import GARBAGE_CONTENT, OK, ScriptedProvider, status
 
 NOTES = graded()

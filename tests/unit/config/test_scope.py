@@ -1,0 +1,504 @@
+"""What a memory holds for: the person everywhere, a repository and its clones, a folder of it."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from memman.config.repository import repository
+from memman.config.scope import Here, identity, same
+from tests.support.box import Box
+from tests.support.providers import ScriptedProvider, respond
+
+ROOTS = ("1" * 40, "2" * 40)
+GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+NPM, GERMAN, MAKE = "We never use npm here, it's pnpm.", "I always want answers in German.", "We build with make."
+
+
+def git(folder, *args):
+    """Run git in a folder; return what it prints."""
+    named = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    command = ["git", "-C", str(folder), *named, *args]
+    return subprocess.run(command, env=os.environ | GIT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture(name="repos")
+def _repos(tmp_path):
+    """Return a function that makes a repository with one commit."""
+
+    def made(name, remote=""):
+        folder = tmp_path / "work" / name
+        folder.mkdir(parents=True)
+        git(folder, "init", "--quiet")
+        git(folder, "commit", "--quiet", "--allow-empty", "--message", f"Begin {name}")
+        if remote:
+            git(folder, "remote", "add", "origin", remote)
+        return folder
+
+    return made
+
+
+def said(box, folder, *args):
+    """Run memman in a folder; return what it prints."""
+    done = box.memman(*args, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def found(box, folder, query, *args):
+    """Return the texts that a recall in a folder finds."""
+    return [hit["text"] for hit in json.loads(said(box, folder, "recall", query, "--json", *args))["hits"]]
+
+
+@pytest.fixture(name="two")
+def _two(box, repos):
+    """Return a box and two repositories, with a rule of each and a wish of the user's."""
+    one, other = repos("shop"), repos("blog")
+    for folder, text in ((one, NPM), (one, GERMAN), (other, MAKE)):
+        said(box, folder, "remember", text)
+    box.drain()
+    return box, one, other
+
+
+def test_a_repository_s_rule_stays_there_and_the_user_s_wish_goes_with_them(two, tmp_path):
+    """In another repository and in none the rule is not found, nor shown at a session's start; the wish is."""
+    box, one, other = two
+    assert found(box, one, "is npm used") == [NPM]
+    assert found(box, other, "is npm used") == found(box, tmp_path, "is npm used") == []
+    for folder in (one, other, tmp_path):
+        assert found(box, folder, "in which language are answers") == [GERMAN]
+        assert (NPM in said(box, folder, "prime")) == (folder == one)
+    assert found(box, other, "is npm used", "--all-scopes") == [NPM]
+    assert "user, in shop: We never use npm" in said(box, other, "recall", "is npm used", "--all-scopes")
+    assert "in shop" not in said(box, one, "recall", "is npm used", "--all-scopes")
+    for verb in (("timeline",), ("insights", "list"), ("scope", "list")):
+        assert "shop" in said(box, other, *verb)
+
+
+def test_what_waits_is_labelled_like_what_is_stored(box, repos, tmp_path):
+    """A note of another repository, or of a folder, says whose it is; one that holds here, or everywhere, does not."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", NPM)
+    said(box, one, "remember", "--scope", "path:web", "The web folder uses vite.")
+    said(box, one, "remember", "--scope", "personal", GERMAN)
+    for drained in (False, True):
+        for folder, asked, label in (
+            (other, "is npm used", "shop"),
+            (tmp_path, "is npm used", "shop"),
+            (one, "is npm used", ""),
+            (one, "what does the web folder use", "shop/web"),
+            (other, "in which language are answers", ""),
+        ):
+            (line,) = said(box, folder, "recall", asked, "--all-scopes", "--limit", "1").splitlines()
+            (hit,) = json.loads(said(box, folder, "recall", asked, "--all-scopes", "--limit", "1", "--json"))["hits"]
+            assert (hit["scope"], hit["pending"]) == (label, not drained)
+            assert (f"user, in {label}" in line) == bool(label)
+            assert ("pending" in line) != drained
+        box.drain()
+
+
+def test_what_waits_is_as_private_as_what_is_stored(box, repos):
+    """Before a drain has judged it a note is its repository's, unless it was told otherwise."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", NPM)
+    said(box, one, "remember", "--scope", "personal", "Tea is served at four.")
+    assert found(box, other, "npm") == []
+    assert found(box, one, "npm") == [NPM]
+    assert found(box, other, "when is tea served") == ["Tea is served at four."]
+
+
+def test_a_moved_folder_a_work_tree_and_a_clone_are_the_same_repository(two, tmp_path):
+    """All of them find what was learned in the first one, also from a folder below; a template's copy does not."""
+    box, one, other = two
+    moved = one.with_name("renamed")
+    one.rename(moved)
+    git(moved, "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    git(tmp_path, "clone", "--quiet", str(moved), "clone")
+    git(tmp_path, "clone", "--quiet", str(tmp_path / "clone"), "second")
+    (moved / "below").mkdir()
+    for folder in (moved, moved / "below", tmp_path / "tree", tmp_path / "clone", tmp_path / "second"):
+        assert found(box, folder, "is npm used") == [NPM], folder
+    shutil.copytree(other, tmp_path / "copy")
+    assert found(box, other, "what builds it") == [MAKE]
+    assert found(box, tmp_path / "copy", "what builds it") == []
+
+
+def test_a_clone_elsewhere_is_known_by_its_address(box, repos):
+    """Two folders without a commit in common are one by the address of their origin, however it is written."""
+    one, other = repos("shop", "git@github.com:acme/shop.git"), repos("again", "https://token@GitHub.com/acme/shop")
+    said(box, one, "remember", NPM)
+    box.drain()
+    assert found(box, other, "is npm used") == [NPM]
+
+
+def by_export(box, other):
+    """Take a store to another data folder by an export."""
+    said(box, box.data, "export", str(box.data / "out.jsonl"))
+    said(other, box.data, "import", str(box.data / "out.jsonl"))
+
+
+def by_backup(box, other):
+    """Take it there by a backup."""
+    said(box, box.data, "backup", "create")
+    shutil.copytree(box.data / "backups", other.data / "backups")
+    said(other, box.data, "backup", "restore", "latest")
+
+
+def by_copy(box, other):
+    """Copy the store's folder."""
+    shutil.copytree(box.data / "data", other.data / "data")
+
+
+@pytest.mark.parametrize("carry", [by_export, by_backup, by_copy])
+def test_a_clone_on_a_second_data_folder_is_the_same_repository(two, repos, tmp_path, carry):
+    """By the first commit, though the folder it was said in is gone, or by the address, of a shallow clone too."""
+    box, one, other = two
+    there = repos("till", "git@github.com:acme/till.git")
+    rule = "Receipts are printed in Latin-9."
+    said(box, there, "remember", rule)
+    box.drain()
+    second = Box(tmp_path / "second", box.environ | {"MEMMAN_DATA_DIR": str(tmp_path / "second")})
+    second.data.mkdir(mode=0o700)
+    carry(box, second)
+    git(one, "bundle", "create", "--quiet", str(tmp_path / "shop.bundle"), "HEAD")
+    git(tmp_path, "clone", "--quiet", str(tmp_path / "shop.bundle"), "clone")
+    git(there, "commit", "--quiet", "--allow-empty", "--message", "More")
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{there}", "shallow")
+    git(tmp_path / "shallow", "remote", "set-url", "origin", "https://github.com/acme/till")
+    for folder in (one, other, there):
+        shutil.rmtree(folder)
+    questions = {"is npm used": NPM, "what are receipts printed in": rule, "what builds it": MAKE}
+    for folder, holds in ((tmp_path / "clone", NPM), (tmp_path / "shallow", rule)):
+        for question, text in questions.items():
+            assert found(second, folder, question) == ([text] if text == holds else []), question
+        assert found(second, folder, "in which language are answers") == [GERMAN]
+        begun = said(second, folder, "prime")
+        assert not [text for text in questions.values() if text in begun and text != holds]
+
+
+def test_what_holds_for_a_folder_is_labelled_and_begins_no_session_elsewhere(box, repos):
+    """In the repository it is recalled with its folder; a session begins with it only inside of that."""
+    shop = repos("shop")
+    (shop / "web" / "src").mkdir(parents=True)
+    rule = "We prefer Svelte components for every widget."
+    said(box, shop, "remember", "--scope", "path:web", "--category", "preference", rule)
+    box.drain()
+    assert "in shop/web: We prefer Svelte" in said(box, shop, "recall", "which components for a widget")
+    assert rule not in said(box, shop, "prime")
+    assert rule in said(box, shop / "web" / "src", "prime")
+
+
+@pytest.mark.parametrize("wrong", ["global", "path:../x", "path:/etc"])
+def test_a_scope_that_is_none_is_refused(box, wrong):
+    """Nothing is queued, and the three forms are told."""
+    done = box.memman("remember", "--scope", wrong, "Anything.")
+    assert done.returncode == 2
+    assert "path:FOLDER" in done.stderr
+    assert not box.queue_path.exists()
+
+
+def test_a_memory_is_moved_to_where_it_belongs_and_back(two):
+    """Moved to personal it is found everywhere, moved back only at home; the log tells both, and a name will do."""
+    box, one, other = two
+    uid = json.loads(said(box, one, "recall", "is npm used", "--json"))["hits"][0]["uid"]
+    assert "moved to personal" in said(box, one, "scope", "move", uid, "--to", "personal")
+    assert found(box, other, "is npm used") == [NPM]
+    assert "already in personal" in said(box, one, "scope", "move", uid, "--to", "personal")
+    assert "moved to shop" in said(box, other, "scope", "move", uid, "--to", "shop")
+    assert found(box, other, "is npm used") == []
+    listed = json.loads(said(box, other, "scope", "list", "--json"))
+    assert {(row["scope"], row["memories"], row["here"]) for row in listed} == {
+        ("personal", 1, True),
+        ("shop", 1, False),
+        ("blog", 1, True),
+    }
+    assert [line["verb"] for line in json.loads(said(box, one, "log", "list", "--json"))][:2] == ["move", "move"]
+    done = box.memman("scope", "move", uid, "--to", "nowhere")
+    assert done.returncode == 2
+    assert "memman scope list" in done.stderr
+
+
+def test_repositories_of_one_name_share_what_they_learn(box, repos):
+    """A name that a person gives joins repositories; it is in no clone, and can be taken away."""
+    one, other, third = repos("shop"), repos("blog"), repos("wiki")
+    for folder in (one, other):
+        said(box, folder, "scope", "name", "acme")
+    said(box, one, "remember", NPM)
+    box.drain()
+    assert found(box, other, "is npm used") == [NPM]
+    assert found(box, third, "is npm used") == []
+    said(box, other, "scope", "name", "--unset")
+    assert found(box, other, "is npm used") == []
+
+
+def test_what_a_repository_knew_comes_along_to_its_name(box, repos):
+    """Naming says what stays behind; --move takes memories, folders' and rules along, and undo takes that back."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", NPM)
+    said(box, one, "remember", "--scope", "path:web", "The web folder builds with vite.")
+    said(box, other, "remember", MAKE)
+    assert box.memman("rule", "add", "No pushes.", "--match", "git push", "--do", "deny", cwd=one).returncode == 0
+    box.drain()
+
+    def holds():
+        fires = "deny" in said(box, one, "rule", "test", "git push")
+        return found(box, one, "is npm used"), found(box, one, "what builds the web folder"), fires
+
+    full = ([NPM], ["The web folder builds with vite."], True)
+    assert holds() == full
+    seen = said(box, one, "scope", "name", "acme", "--dry-run")
+    assert "2 memories and 1 rule" in seen
+    assert holds() == full
+    assert "scope name acme --move" in said(box, one, "scope", "name", "acme")
+    assert holds() == ([], [], False)
+    report = json.loads(said(box, one, "scope", "name", "acme", "--move", "--json"))
+    assert (report["memories"], report["rules"]) == (2, 1)
+    assert holds() == full
+    assert found(box, other, "what builds it") == [MAKE]
+    undone = said(box, one, "undo", report["id"])
+    assert holds() == ([], [], False)
+    said(box, one, "undo", undone.rpartition(" ")[2].strip())
+    assert holds() == full
+    assert "moved: 2 memories and 1 rule" in said(box, one, "scope", "name", "--unset", "--move")
+    assert holds() == full
+
+
+@pytest.mark.parametrize("verb", ["import", "scope move"])
+def test_moving_or_importing_to_a_folder_that_is_not_there_is_told_too(box, repos, verb):
+    """As `remember` tells it, and it is done all the same."""
+    shop = repos("shop")
+    (shop / "web").mkdir()
+    for folder, told in (("web", False), ("wbe", True)):
+        (shop / "notes.txt").write_text(f"The lift of {folder} is inspected in May.\n")
+        box.remember(f"The heron is the mascot of {folder}.", scope="personal")
+        box.drain()
+        (uid,) = box.store("SELECT uid FROM memory ORDER BY id DESC LIMIT 1")
+        args = ("import", "notes.txt", "--scope") if verb == "import" else ("scope", "move", uid, "--to")
+        done = box.memman(*args, f"path:{folder}", cwd=shop)
+        assert done.returncode == 0, done.stderr
+        assert (f"there is no folder {shop}/{folder}" in done.stderr) == told, done.stderr
+
+
+def test_a_scope_that_is_no_folder_of_the_repository_is_told(box, repos):
+    """The note is queued all the same: the folder may come."""
+    shop = repos("shop")
+    (shop / "web").mkdir()
+    for folder, told in (("web", False), ("wbe", True)):
+        done = box.memman("remember", "--json", "--scope", f"path:{folder}", f"Use {folder}.", cwd=shop)
+        assert done.returncode == 0
+        assert (f"there is no folder {shop}/{folder}" in done.stderr) == told, done.stderr
+
+
+def test_an_undo_takes_back_the_name_that_moved_what_is_remembered(box, repos):
+    """So that all is seen there again; of a name given before, it says by which command."""
+    one = repos("shop")
+    said(box, one, "remember", NPM)
+    box.drain()
+    report = json.loads(said(box, one, "scope", "name", "acme", "--move", "--json"))
+    assert f"{one} has no name again" in said(box, one, "undo", report["id"], "--dry-run")
+    undone = said(box, one, "undo", report["id"])
+    assert found(box, one, "is npm used") == [NPM]
+    said(box, one, "undo", undone.rpartition(" ")[2].strip())
+    assert (one / ".git" / "memman-scope").read_text() == "acme\n"
+    assert found(box, one, "is npm used") == [NPM]
+    said(box, one, "scope", "name", "--unset", "--move")
+    said(box, one, "scope", "name", "acme")
+    report = json.loads(said(box, one, "scope", "name", "acme", "--move", "--json"))
+    assert "until you run `memman scope name --unset` there" in said(box, one, "undo", report["id"])
+    assert found(box, one, "is npm used") == []
+    said(box, one, "scope", "name", "--unset")
+    assert found(box, one, "is npm used") == [NPM]
+
+
+def test_a_fact_retires_nothing_of_another_repository(box, repos):
+    """The same statement with another value is one fact each; in its own repository it supersedes."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", "The staging database listens on port 5432.")
+    said(box, other, "remember", "The staging database listens on port 6000 now.")
+    box.drain()
+    assert found(box, one, "which port has the staging database") == ["The staging database listens on port 5432."]
+    said(box, one, "remember", "The staging database moved to port 5440.")
+    box.drain()
+    assert found(box, one, "which port has the staging database")[0] == "The staging database moved to port 5440."
+    assert found(box, other, "which port has the staging database") == [
+        "The staging database listens on port 6000 now."
+    ]
+
+
+def test_a_correction_has_the_scope_of_what_it_corrects(box, repos, tmp_path):
+    """Where a personal wish is ended from within a repository, what takes its place holds everywhere too."""
+    shop = repos("shop")
+    said(box, tmp_path, "remember", "Deploys of my own go out on Mondays.")
+    said(box, shop, "remember", "Deploys of my own go out on Fridays now, no longer on Mondays.")
+    box.drain()
+    assert found(box, tmp_path, "when do deploys go out")[0].startswith("Deploys of my own go out on Fridays")
+    assert box.store("SELECT count(*) FROM memory WHERE status = 'superseded'") == [1]
+
+
+@pytest.mark.parametrize("flag", [(), ("--scope", "repository")])
+def test_an_exception_in_a_repository_does_not_end_a_personal_wish(box, repos, tmp_path, flag):
+    """What is about one repository stands there before the personal wish, which holds unmarked everywhere else."""
+    shop, blog = repos("shop"), repos("blog")
+    wish, rule = (
+        "Measurements are in metric units.",
+        "Measurements in shop/units.py are in imperial units, not metric units.",
+    )
+    said(box, tmp_path, "remember", wish, "--category", "preference")
+    said(box, shop, "remember", rule, *flag)
+    box.drain()
+    assert box.store("SELECT count(*) FROM memory WHERE status = 'superseded'") == [0]
+    assert found(box, shop, "in which units are measurements")[0] == rule
+    assert found(box, blog, "in which units are measurements") == [wish]
+    assert "maybe" not in said(box, blog, "recall", "in which units are measurements")
+    assert wish in said(box, blog, "prime")
+    assert "maybe" not in said(box, blog, "prime")
+
+
+def test_a_replacement_keeps_the_scope_of_what_it_replaces(two):
+    """A personal wish that is replaced from within a repository stays personal."""
+    box, one, other = two
+    uid = json.loads(said(box, one, "recall", "in which language are answers", "--json"))["hits"][0]["uid"]
+    said(box, other, "replace", uid, "The staff canteen answers in French.")
+    box.drain()
+    assert found(box, one, "in which language are answers") == ["The staff canteen answers in French."]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("github.com/a/b", "github.com:a/b", True),
+        ("github.com/a/b", "github.com/a/c", False),
+        (f"github.com/a/b#{ROOTS[0]}", f"github.com/fork/b#{ROOTS[0]}", True),
+        (f"github.com/a/b#{ROOTS[0]}", f"github.com/a/b#{ROOTS[1]}", True),
+        (f"/gone/b#{ROOTS[0]}", f"/other/b#{ROOTS[0]}", True),
+        (f"/gone/b#{ROOTS[0]}", f"/gone/b#{ROOTS[1]}", False),
+        (f"/usr#{ROOTS[0]}", f"/var#{ROOTS[0]}", False),
+        ("/gone/b", f"/gone/b#{ROOTS[1]}", True),
+        ("scope:acme", f"github.com/a/b#{ROOTS[0]}", False),
+    ],
+)
+def test_repositories_are_the_same_by_first_commit_or_address(one, other, alike):
+    """Folders that begin alike are two while both are there, and one folder is two if it begins otherwise."""
+    assert same(one, other) is same(other, one) is alike
+
+
+def test_the_first_commit_is_read_once_for_a_repository(tmp_path, repos):
+    """It is remembered by the folder, and so is that it could not be read."""
+    whole, damaged, data = repos("shop"), repos("other"), tmp_path / "data"
+    data.mkdir()
+    objects, aside = damaged / ".git/objects", damaged / "aside"
+    objects.rename(aside)
+    assert identity(str(data), repository(str(damaged))) == str(damaged)
+    aside.rename(objects)
+    assert identity(str(data), repository(str(damaged))) == str(damaged)
+    told = f"{whole}#{git(whole, 'rev-list', '--max-parents=0', 'HEAD')}"
+    assert identity(str(data), repository(str(whole))) == told
+    (whole / ".git/objects").rename(whole / "aside")
+    assert identity(str(data), repository(str(whole))) == told
+
+
+def test_outside_of_a_repository_there_is_none():
+    """Nothing but what is personal holds there."""
+    assert (Here().repository, Here().path) == ("", "")
+
+
+RELAY = "Always route mail through relay.example."
+
+
+@pytest.fixture(name="noted")
+def _noted(box, repos):
+    """Give a box in whose first repository an agent noted what is to hold everywhere, and a second repository."""
+    one, other = repos("shop"), repos("blog")
+    agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}
+    box.environ.update(agent)
+    said(box, one, "remember", "--scope", "personal", RELAY)
+    said(box, one, "remember", GERMAN)
+    assert found(box, other, "route mail relay") == []
+    assert found(box, one, "route mail relay") == [RELAY]
+    for name in agent:
+        box.environ.pop(name)
+    box.drain()
+    return box, one, other
+
+
+def test_an_agent_s_word_stays_in_its_repository(noted):
+    """Whatever scope it asks for, while the note waits and afterwards, until a person moves it."""
+    box, one, other = noted
+    assert found(box, one, "route mail relay") == [RELAY]
+    assert found(box, other, "route mail relay") == found(box, other, "which language for answers") == []
+    prompt = json.dumps({"session_id": "x", "prompt": "how do we route mail through a relay?"})
+    assert (
+        "relay.example"
+        not in box.memman("hook", "user-prompt", "--host", "claude-code", input=prompt, cwd=other).stdout
+    )
+    (uid,) = box.store("SELECT uid FROM memory WHERE text = ?", RELAY)
+    said(box, one, "scope", "move", uid, "--to", "personal")
+    assert found(box, other, "route mail relay") == [RELAY]
+
+
+def test_the_user_s_own_word_goes_further(noted):
+    """Said by the user in the same words, a wish that an agent had noted holds everywhere, as theirs."""
+    box, one, other = noted
+    said(box, one, "remember", GERMAN)
+    box.drain()
+    assert found(box, other, "which language for answers") == [GERMAN]
+    assert box.store("SELECT source, status FROM memory WHERE text = ? ORDER BY id", GERMAN) == [
+        ("agent", "superseded"),
+        ("user", "current"),
+    ]
+
+
+@pytest.mark.parametrize("source", ["web", "file", "tool"])
+def test_a_page_s_word_is_never_personal(box, repos, source):
+    """Not even where that is asked for."""
+    one, other = repos("shop"), repos("blog")
+    said(box, one, "remember", "--source", source, "--scope", "personal", "Widgets are blue on the vendor page.")
+    box.drain()
+    assert found(box, one, "widgets vendor page") == ["Widgets are blue on the vendor page."]
+    assert found(box, other, "widgets vendor page") == []
+
+
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+def test_an_agent_ends_no_wish_from_within_a_repository(box, repos, verb):
+    """Noted against the user's wish there, it is against it there alone; a person's approval has it hold everywhere."""
+    one, other = repos("shop"), repos("blog")
+    english = "The user wants answers in English now, no longer in German."
+    said(box, one, "remember", "--scope", "personal", GERMAN)
+    box.drain()
+    said(box, one, "remember", "--source", "agent", english)
+    box.drain()
+    assert box.store("SELECT status FROM memory") == ["current", "current"]
+    assert found(box, other, "which language for answers") == [GERMAN]
+    said(box, one, "review", verb, *box.store("SELECT uid FROM memory WHERE text = ?", GERMAN))
+    assert found(box, other, "which language for answers") == [GERMAN if verb == "reject" else english]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "args", "everywhere"),
+    [
+        ("No emojis in commit messages.", "personal", (), True),
+        ("No emojis in commit messages.", "unsure", (), False),
+        ("No emojis in commit messages.", "personal", ("--scope", "repository"), False),
+        ("No emojis in commit messages.", "personal", ("--source", "agent"), False),
+        ("The database is Postgres 16 here.", "personal", (), False),
+        (GERMAN, "unsure", (), True),
+        (GERMAN, "repository", (), False),
+    ],
+    ids=["a wish", "unsure", "as told", "an agent's", "surely the repository's", "surely a wish", "not a wish"],
+)
+def test_a_model_says_what_is_personal(box, repos, text, said, args, everywhere):
+    """Its word counts for what the user says themselves, not against the caller, nor for what is surely no wish."""
+
+    def scoped(asked):
+        reply = respond(asked)
+        return {"facts": [one | {"scope": said} for one in reply["facts"]]} if asked["task"] == "extract" else reply
+
+    shop, blog = repos("shop"), repos("blog")
+    with ScriptedProvider(respond=scoped) as provider:
+        box.use(provider)
+        assert box.memman("remember", text, *args, cwd=shop).returncode == 0
+        box.drain()
+    assert found(box, shop, text) == [text]
+    assert found(box, blog, text) == ([text] if everywhere else [])

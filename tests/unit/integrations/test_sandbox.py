@@ -1,0 +1,167 @@
+"""A sandbox that keeps an agent's commands from writing: what is said, what works, and the setting that allows it."""
+
+import json
+import os
+import shutil
+import subprocess
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memman.integrations.json5 import CannotEdit
+from memman.integrations.toml_roots import put, roots, take
+from tests.support.box import PATIENCE, no
+from tests.support.terminal import attended
+
+ROOT = "/home/al ice/.memman"
+# Settings files, and what stands before and behind.
+TEXTS = (
+    "",
+    'model = "gpt-5"\n',
+    'model = "gpt-5"',
+    "[sandbox_workspace_write]\nnetwork_access = true\n",
+    '[sandbox_workspace_write] # mine\nwritable_roots = ["/a", "/b"]\n\n[features]\nhooks = true\n',
+    "[sandbox_workspace_write]\nwritable_roots = []\n",
+    '[sandbox_workspace_write]\nwritable_roots = [\n  "/a",\n]\n[x]\nwritable_roots = ["/c"]\n',
+    '[x]\nwritable_roots = ["/c"]\n\n[sandbox_workspace_write]',
+    '\r\n[sandbox_workspace_write]\r\nwritable_roots = ["/a"]\r\n',
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_folder_is_added_and_taken_out_again(text):
+    """Nothing else changes, and the text is as it was, but for a missing end of line."""
+    new = put(text, ROOT)
+    before, after = tomllib.loads(text), tomllib.loads(new)
+    assert roots(new) == [ROOT, *roots(text)]
+    table = after["sandbox_workspace_write"]
+    table["writable_roots"] = roots(text)
+    assert after == before | {"sandbox_workspace_write": before.get("sandbox_workspace_write", {}) | table}
+    assert put(new, ROOT) == new
+    assert take(new, ROOT).rstrip() == text.rstrip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'sandbox_workspace_write = { writable_roots = ["/a"] }\n',
+        'sandbox_workspace_write.writable_roots = ["/a"]\n',
+        '[sandbox_workspace_write]\nwritable_roots = "/a"\n',
+    ],
+)
+def test_what_is_written_otherwise_is_left_to_a_person(text):
+    """It is refused, and not guessed at."""
+    with pytest.raises(CannotEdit):
+        put(text, ROOT)
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=8), max_size=4))
+def test_any_folder_comes_back_out(others):
+    """Whatever other folders are called."""
+    text = f"[sandbox_workspace_write]\nwritable_roots = {json.dumps(others, ensure_ascii=False)}\n"
+    if ROOT not in others:
+        assert take(put(text, ROOT), ROOT) == text
+
+
+class Codex:
+    """A user of Codex."""
+
+    def __init__(self, box):
+        self.box, self.home = box, box.data.parent
+        self.path = self.home / ".codex/config.toml"
+        self.path.parent.mkdir()
+        box.environ["HOME"] = str(self.home)
+
+    def install(self, *args):
+        """Install for Codex."""
+        run = self.box.person if args else self.box.memman
+        done = run("install", "--no-wizard", "--target", "codex", *args)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture(name="codex")
+def _codex(box, monkeypatch):
+    """Give such a user."""
+    monkeypatch.setenv("HOME", str(box.data.parent))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    return Codex(box)
+
+
+def test_install_never_allows_it_by_itself(codex):
+    """Without a flag, and with nobody to ask, the file is not touched."""
+    codex.install()
+    assert not codex.path.exists()
+
+
+def test_the_flag_asks_a_person(codex):
+    """Where nobody can be asked, and where the answer is no, nothing is installed."""
+    line = ("install", "--no-wizard", "--target", "codex", "--allow-sandbox")
+    for done in (codex.box.memman(*line), codex.box.person(*line, answer=no)):
+        assert (done.returncode, done.stdout) == (77, "")
+    assert not codex.path.exists()
+    assert not codex.box.data.exists()
+
+
+@pytest.mark.parametrize("text", [None, *TEXTS[1:]])
+def test_a_flag_allows_it_and_uninstall_takes_it_back(codex, text):
+    """The plan names the file; it stays allowed when installed again; the very bytes come back."""
+    if text is not None:
+        codex.path.write_bytes(text.encode())
+    assert f"{codex.path} (its sandbox)" in codex.install("--allow-sandbox")
+    assert str(codex.box.data) in roots(codex.path.read_bytes().decode())
+    assert "(its sandbox)" not in codex.install()
+    assert str(codex.box.data) in roots(codex.path.read_bytes().decode())
+    assert attended([codex.box.script, "uninstall"], codex.box.environ, codex.home).returncode == 0
+    assert (codex.path.read_bytes().decode() if codex.path.exists() else None) == text
+
+
+def test_what_was_added_since_stays(codex):
+    """From a file that the user changed only our folder goes."""
+    codex.path.write_text('[sandbox_workspace_write]\nwritable_roots = ["/a"]\n')
+    codex.install("--allow-sandbox")
+    codex.path.write_text(codex.path.read_text().replace('"/a"', '"/a", "/b"'))
+    attended([codex.box.script, "uninstall"], codex.box.environ, codex.home)
+    assert codex.path.read_text() == '[sandbox_workspace_write]\nwritable_roots = ["/a", "/b"]\n'
+
+
+@pytest.fixture(name="confined")
+def _confined(codex):
+    """Return what runs memman as a command in Codex's sandbox: where the disk is read-only."""
+    if os.geteuid() or not shutil.which("unshare"):
+        pytest.skip("a read-only mount of one's own needs root and unshare")
+
+    def run(*args):
+        data = codex.box.data
+        shell = f'mount --bind "{data}" "{data}" && mount -o remount,bind,ro "{data}" && exec "$@"'
+        command = ["unshare", "--mount", "/bin/sh", "-c", shell, "sh", codex.box.script, *args]
+        env = codex.box.environ | {"CODEX_SANDBOX_NETWORK_DISABLED": "1"}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, input="", timeout=PATIENCE, check=False)
+        if "mount" in done.stderr:
+            pytest.skip(f"no mounts here: {done.stderr}")
+        return done
+
+    return run
+
+
+def test_a_refused_note_names_the_sandbox_and_what_becomes_of_the_turn(codex, confined):
+    """One line, no advice on permissions; and what is remembered can be recalled there."""
+    codex.install()
+    codex.box.remember("Redis caches the sessions of billing.")
+    codex.box.drain()
+    done = confined("remember", "The staging database is Postgres.")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (74, "", 1)
+    assert f"the sandbox of codex does not let its commands write to {codex.box.data}" in done.stderr
+    assert "captured by a hook when the turn ends" in done.stderr
+    assert "--allow-sandbox" in done.stderr
+    assert "permissions" not in done.stderr
+    recalled = confined("recall", "redis sessions")
+    assert ("billing" in recalled.stdout, recalled.returncode) == (True, 0)
+
+
+def test_without_hooks_it_says_so(codex, confined):
+    """Nothing is promised that nobody does."""
+    codex.box.remember("Redis caches the sessions of billing.")
+    assert "no hook captures the turn" in confined("remember", "x y z").stderr

@@ -1,0 +1,382 @@
+"""Models that garble, and servers that answer one call at a time: every note is stored, in few calls."""
+
+import json
+import os
+
+import pytest
+
+from memman.providers.fitness import GARBLED
+from memman.providers.meter import Budget
+from tests.support.agents import install
+from tests.support.box import PATIENCE
+from tests.support.providers import (
+    GARBAGE_BODY,
+    GARBAGE_CONTENT,
+    NEVER,
+    OK,
+    TRUNCATED_CONTENT,
+    Act,
+    ScriptedProvider,
+    hang,
+    respond,
+    status,
+)
+
+TIMEOUT = 1  # seconds, for the 60 of the default: what a call takes is scaled alike
+WORDS = [a + b for a in ("bri", "klo", "vun", "sta", "dre") for b in ("matax", "zorn", "fipish", "ludump")]
+CALLS = 2  # of a note at most: extract and reconcile
+
+
+def remember(box, notes=20):
+    """Queue so many notes that have nothing to do with each other."""
+    return sorted(box.remember(f"{word} {word[::-1]}{n}") for n, word in enumerate(WORDS[:notes]))
+
+
+@pytest.mark.parametrize("seconds", [1, 4, 15])
+def test_a_server_that_answers_one_call_at_a_time_is_not_overrun(box, seconds):
+    """Twenty notes are done in two drains, and next to no call is lost to a timeout."""
+    with ScriptedProvider(latency=seconds * TIMEOUT / 60, serial=True) as provider:
+        box.use(provider, EMBED_PROVIDER="builtin", HTTP_TIMEOUT=TIMEOUT, HTTP_TRIES=3)
+        uids = remember(box)
+        box.drain()
+        box.drain()
+        assert provider.calls.total() <= CALLS * len(uids) + 3
+    assert box.states() == {"done": len(uids)}
+    assert sorted(box.store("SELECT note FROM memory")) == uids
+
+
+def test_a_call_that_timed_out_on_this_machine_waits_for_the_next_drain(box):
+    """It is not asked again in this drain, the notes beside it are done, and the next drain asks once more."""
+    with ScriptedProvider(script=[OK, hang(NEVER)]) as provider:
+        box.use(provider, EMBED_PROVIDER="builtin", HTTP_TIMEOUT=TIMEOUT, HTTP_TRIES=3)
+        uids = remember(box)
+        assert (box.drain().done, box.states()["pending"]) == (len(uids) - 1, 1)
+        assert box.drain().done == 1
+        assert provider.tasks["extract"] == len(uids) + 1
+
+
+def said(content):
+    """Answer a chat completion with `content`."""
+    return Act(body=json.dumps({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}).encode())
+
+
+GARBLING = {
+    "prose": GARBAGE_CONTENT,
+    "cut off": TRUNCATED_CONTENT,
+    "half an object": said('{"facts": [{"text": "half'),
+    "another object": said('{"answer": 42}'),
+    "a list of strings": said('{"facts": ["Redis"], "verdicts": ["none"], "causes": []}'),
+    "nothing": said(""),
+}
+ASKED_TWICE = 2
+
+
+def alone(box, provider, **more):
+    """Use a model whose embedder is the built-in one; one note after another, so that calls can be counted."""
+    box.use(provider, EMBED_PROVIDER="builtin", DRAIN_CONCURRENCY=1, **more)
+
+
+@pytest.mark.parametrize("act", GARBLING.values(), ids=GARBLING.keys())
+@pytest.mark.parametrize("notes", [1, 20])
+def test_a_model_that_garbles_keeps_no_note_waiting(box, act, notes):
+    """Every note is stored in the first drain, and after three garbled answers the model is asked no more."""
+    with ScriptedProvider(script=lambda _: act) as provider:
+        alone(box, provider)
+        uids = remember(box, notes)
+        report = box.drain()
+        assert (report.done, report.errors, report.stopped) == (notes, [], "")
+        assert provider.tasks["extract"] <= GARBLED * ASKED_TWICE
+        assert provider.tasks["reconcile"] <= GARBLED * ASKED_TWICE
+    assert sorted(box.store("SELECT note FROM memory")) == uids
+
+
+def test_notes_in_flight_together_survive_a_model_that_garbles(box):
+    """With sixteen notes at once each costs two answers to a question at most, and none waits."""
+    with ScriptedProvider(script=lambda _: GARBAGE_CONTENT) as provider:
+        box.use(provider, EMBED_PROVIDER="builtin")
+        uids = remember(box)
+        assert box.drain().done == len(uids)
+        assert provider.calls.total() <= ASKED_TWICE * CALLS * len(uids)
+    assert sorted(box.store("SELECT note FROM memory")) == uids
+
+
+def test_an_unfit_model_is_tried_once_a_drain_until_a_good_answer(box):
+    """Each later drain asks one question of it; a good answer clears the mark, and all notes go to it again."""
+    act = GARBAGE_CONTENT
+    with ScriptedProvider(script=lambda got: act if got.task == "extract" else OK) as provider:
+        alone(box, provider)
+        remember(box, 8)
+        box.drain()
+        for _ in range(2):
+            before = provider.tasks["extract"]
+            for n in range(5):
+                box.remember(f"Worker {before} {n} reads topic {n}.")
+            assert box.drain().done == 5
+            assert provider.tasks["extract"] - before == ASKED_TWICE
+        assert "model unfit" in box.memman("status").stdout
+        act, before = OK, provider.tasks["extract"]
+        for n in range(5):
+            box.remember(f"Reader {n} works on topic {n}.")
+        assert box.drain().done == 5
+        assert provider.tasks["extract"] - before == 5
+        assert "model unfit" not in box.memman("status").stdout
+    events = [json.loads(line)["event"] for line in (box.data / "logs/worker.jsonl").read_text().splitlines()]
+    assert (events.count("model unfit"), events.count("model fit again")) == (1, 1)
+
+
+def test_notes_that_come_while_an_unfit_model_is_tried_wait_for_its_answer(box):
+    """With many notes in flight one question tries the model; where it does well, the others go to it too."""
+    act = GARBAGE_CONTENT
+    with ScriptedProvider(script=lambda _: act, latency=0.05) as provider:
+        box.use(provider, EMBED_PROVIDER="builtin")
+        remember(box, 8)
+        box.drain()
+        act, before = OK, provider.tasks["extract"]
+        for n in range(12):
+            box.remember(f"Reader {n} works on topic {n}.")
+        assert box.drain().done == 12
+        assert provider.tasks["extract"] - before == 12
+
+
+def test_a_model_may_be_unfit_for_one_question_alone(box):
+    """Where only comparisons are garbled, the judge makes them, and the model goes on to extract."""
+    act = lambda got: GARBAGE_CONTENT if got.task == "reconcile" else OK  # noqa: E731
+    with ScriptedProvider(script=act) as provider:
+        alone(box, provider)
+        for n in range(12):
+            box.remember(f"Redis caches table {n} of the billing service.")
+        assert box.drain().done == 12
+        assert provider.tasks["extract"] == 12
+        assert provider.tasks["reconcile"] == GARBLED * ASKED_TWICE
+        unfit = json.loads(box.memman("status", "--json").stdout)["unfit"]
+    assert [(one["task"], one["why"]) for one in unfit] == [
+        ("reconcile", "openai sent something other than a JSON object")
+    ]
+
+
+def test_status_and_doctor_say_what_is_wrong_and_what_to_do(box):
+    """Both name model, question and fault; another model set in its place is not blamed for it."""
+    with ScriptedProvider(script=lambda got: TRUNCATED_CONTENT if got.task == "extract" else OK) as provider:
+        alone(box, provider, LLM_MODEL_FAST="tiny")
+        remember(box, 4)
+        box.drain()
+        for verb in (("status",), ("scheduler", "status"), ("doctor", "--check", "model")):
+            shown = box.memman(*verb).stdout
+            assert "model unfit" in shown, verb
+            assert "tiny for extract: openai sent a truncated reply" in shown
+            assert "memman doctor --billable" in shown
+        box.memman("config", "set", "LLM_MODEL_FAST", "better")
+        for verb in (("status",), ("doctor", "--check", "model")):
+            assert "unfit" not in box.memman(*verb).stdout
+
+
+def test_broken_replies_are_an_outage_and_wait(box):
+    """What is no reply of an API at all says nothing about the model: notes wait, as while it is down."""
+    act = GARBAGE_BODY
+    with ScriptedProvider(script=lambda _: act) as provider:
+        alone(box, provider)
+        uids = remember(box, 4)
+        box.drain()
+        assert box.states() == {"pending": 4}
+        assert json.loads(box.memman("status", "--json").stdout)["unfit"] == []
+        act = OK
+        box.drain()
+    assert sorted(box.store("SELECT note FROM memory")) == uids
+
+
+# --- a fallback ---
+
+
+def ledger(box):
+    """Return who answered how many questions."""
+    return dict(box.queue("SELECT provider, sum(calls) FROM ledger GROUP BY provider"))
+
+
+def beside(box, first, second, name="openai", **more):
+    """Use one provider with another as its fallback."""
+    alone(
+        box,
+        first,
+        LLM_FALLBACK=name,
+        LLM_FALLBACK_ENDPOINT=second.url + ("/v1" if name.startswith("openai") else ""),
+        LLM_FALLBACK_API_KEY="key-of-the-fallback",
+        LLM_FALLBACK_MODEL="second",
+        **more,
+    )
+
+
+DOWN = {"down": status(503), "rejects the key": status(401), "no credit": status(402), "garbles": GARBAGE_CONTENT}
+
+
+@pytest.mark.parametrize("act", DOWN.values(), ids=DOWN.keys())
+@pytest.mark.parametrize("name", ["openai", "anthropic", "openai,builtin"])
+def test_a_fallback_answers_for_a_model_that_cannot(box, act, name):
+    """It is asked with its own key and model, is named in the ledger, and the first one is left alone after three."""
+    with ScriptedProvider(script=lambda _: act) as first, ScriptedProvider() as second:
+        beside(box, first, second, name)
+        uids = remember(box, 8)
+        report = box.drain()
+        assert (report.done, report.errors) == (8, [])
+        assert second.tasks["extract"] == 8
+        assert first.tasks["extract"] <= GARBLED * ASKED_TWICE
+        sent = second.received[0]
+        assert "key-of-the-fallback" in (sent.headers.get("authorization") or sent.headers["x-api-key"])
+        assert sent.body["model"] == "second"
+        assert all("key-of-the-fallback" not in str(got.headers) for got in first.received)
+    assert ledger(box) == {f"fallback {name.removesuffix(',builtin')}": second.calls.total()}
+    assert sorted(box.store("SELECT note FROM memory")) == uids
+
+
+def test_a_well_model_needs_no_fallback(box):
+    """Where the first one answers, the second is never asked."""
+    with ScriptedProvider() as first, ScriptedProvider() as second:
+        beside(box, first, second)
+        remember(box, 4)
+        assert box.drain().done == 4
+    assert second.calls.total() == 0
+    assert ledger(box).keys() == {"openai"}
+
+
+def test_an_outage_of_all_is_waited_out_unless_the_builtin_model_stands_last(box):
+    """Notes wait while first and fallback are down; with builtin in the list it stores them."""
+    with ScriptedProvider(script=lambda _: status(503)) as down:
+        beside(box, down, down)
+        remember(box, 2)
+        assert (box.drain().done, box.states()) == (0, {"pending": 2})
+        beside(box, down, down, "openai,builtin")
+        assert box.drain().done == 2
+        alone(box, down, LLM_FALLBACK="builtin")
+        box.remember("Worker 1 reads topic 1.")
+        assert box.drain().done == 1
+
+
+def test_what_the_first_garbles_the_judge_takes_where_the_fallback_is_down(box):
+    """Nobody waits for a fallback: the built-in model stands behind a model that is unfit."""
+    with (
+        ScriptedProvider(script=lambda _: GARBAGE_CONTENT) as first,
+        ScriptedProvider(script=lambda _: status(503)) as second,
+    ):
+        beside(box, first, second)
+        remember(box, 4)
+        assert box.drain().done == 4
+
+
+def test_a_mistake_in_the_settings_is_not_papered_over(box):
+    """A path or a model's name that the first provider does not know stops the drain, fallback or not."""
+    with ScriptedProvider(script=lambda _: status(404)) as first, ScriptedProvider() as second:
+        beside(box, first, second)
+        remember(box, 2)
+        assert "404" in box.drain().stopped
+    assert second.calls.total() == 0
+
+
+def test_a_spent_budget_leaves_a_fallback_of_the_local_network(box):
+    """It costs nothing, so it goes on where the budget of the day is spent."""
+    with ScriptedProvider() as first, ScriptedProvider() as second:
+        beside(box, first, second, BUDGET_TOKENS=1)
+        remember(box, 4)
+        assert box.drain().done == 4
+    assert first.tasks == {"extract": 1}
+    assert second.tasks["extract"] == 3
+
+
+def test_a_refused_text_goes_to_no_other_provider(box):
+    """What one model will not read, the built-in model extracts; it is not sent on to another."""
+    with ScriptedProvider(script=lambda _: Act(content="refusal")) as first, ScriptedProvider() as second:
+        beside(box, first, second)
+        remember(box, 2)
+        assert box.drain().done == 2
+    assert second.calls.total() == 0
+
+
+def test_the_fallback_s_key_is_shown_nowhere_and_its_settings_are_checked(box):
+    """The settings show it masked, status and doctor name provider and model, and a list out of order is refused."""
+    with ScriptedProvider() as first, ScriptedProvider() as second:
+        beside(box, first, second)
+        for verb in (("config", "show"), ("config", "show", "--json"), ("status",), ("doctor", "--check", "model")):
+            shown = box.memman(*verb)
+            assert "key-of-the-fallback" not in shown.stdout + shown.stderr
+            assert "fallback" in shown.stdout.lower()
+        assert "fallback openai second at" in box.memman("status").stdout
+        wrong = box.memman("config", "set", "LLM_FALLBACK", "builtin,openai")
+        assert (wrong.returncode, "takes openai, anthropic, claude-code" in wrong.stderr) == (78, True)
+
+
+@pytest.mark.parametrize("value", ["x", "{}", "7", "[1]", "[[]]", '[["a", "b", "c", "x", "y"]]', "null"])
+def test_a_mark_that_a_damaged_queue_made_stops_nothing(box, value):
+    """Whatever stands where unfit models are noted, drains, status and doctor go on."""
+    with ScriptedProvider(respond=respond) as provider:
+        alone(box, provider)
+        box.remember("Redis caches the sessions.")
+        box.drain()
+        box.queue("INSERT OR REPLACE INTO meta VALUES ('unfit', ?)", value)
+        box.remember("Vite builds the frontend.")
+        assert box.drain().done == 1
+        assert box.memman("status").returncode == 0
+        assert "itself failed" not in box.memman("doctor", "--check", "model").stdout
+
+
+# --- an agent as the fallback ---
+
+
+@pytest.fixture(name="agent")
+def _agent(box, monkeypatch):
+    """Return a well-behaved agent on PATH."""
+    agent = install("claude-code", box.data.parent / "programs")
+    monkeypatch.setenv("PATH", f"{agent.folder}:/usr/bin:/bin")
+    box.environ["PATH"] = os.environ["PATH"]
+    monkeypatch.setattr("memman.llm.batch.SETTLED", 0.05)
+    return agent
+
+
+def test_the_user_s_agent_answers_where_the_model_is_down(box, agent):
+    """It is named in the ledger as the fallback, in status and in doctor."""
+    with ScriptedProvider(script=lambda _: status(503)) as first:
+        alone(box, first, LLM_FALLBACK="claude-code")
+        remember(box, 4)
+        assert (box.drain().done, box.states()) == (4, {"done": 4})
+    assert ledger(box) == {"fallback claude-code": len(agent.questions)}
+    assert "fallback claude-code" in box.memman("status").stdout
+    assert "fallback claude-code (" in box.memman("doctor", "--check", "model").stdout
+
+
+def test_an_agent_s_bounds_are_its_own_where_it_is_the_fallback(box, agent, monkeypatch):
+    """What the model before it was asked does not use up the default number of calls."""
+    monkeypatch.setattr("memman.providers.meter.OF_AGENTS", Budget(calls=2))
+    acts = [OK]
+    with ScriptedProvider(script=lambda _: acts[-1]) as first:
+        alone(box, first, LLM_FALLBACK="claude-code,builtin")
+        remember(box, 4)
+        box.drain()
+        acts.append(status(503))
+        for number in range(3):
+            box.remember(f"Gauge {number} measures pressure {number}.")
+            assert box.drain().done == 1
+    assert first.tasks["extract"] >= 4
+    assert len(agent.questions) == 2
+
+
+def test_what_the_judge_decided_for_an_http_model_can_be_asked_again(box):
+    """A note that two providers in a row could not answer waits for `reconsider`."""
+    with ScriptedProvider(script=lambda _: status(503)) as down:
+        alone(box, down, LLM_FALLBACK="builtin")
+        remember(box, 2)
+        assert box.drain().done == 2
+    with ScriptedProvider() as well:
+        alone(box, well)
+        assert "2 notes queued again" in box.memman("scheduler", "queue", "reconsider").stdout
+        box.drain()
+        assert well.tasks["extract"] == 2
+
+
+def test_a_note_that_was_resumed_from_its_journal_can_be_asked_about_again(box, agent):
+    """The judge answered, the drain died, the next one went on from there."""
+    agent.behave("killed", "good")
+    box.configure(LLM_PROVIDER="claude-code")
+    box.remember("Worker 1 reads topic 1.")
+    killed = box.start_drain(MEMMAN_FAILPOINT="after:extract")
+    killed.communicate(timeout=PATIENCE)
+    assert killed.returncode == -9
+    box.queue("DELETE FROM meta WHERE key LIKE 'model_trouble%'")
+    assert box.drain().done == 1
+    assert "1 note queued again" in box.memman("scheduler", "queue", "reconsider").stdout
