@@ -8,6 +8,8 @@ FIGURES ?= bench/out/promises
 PROVEN ?= tests -m promise
 # One more than there are processors: some tests wait.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
+# A worker takes a file of tests whole, the longest first: what its tests share is made once.
+DIST := --dist loadfile --no-loadscope-reorder
 # The end-to-end tests: e2e/conftest.py says which of them share a worker, and their order.
 APART := -n auto --no-loadscope-reorder
 # What must pass on every interpreter: what keeps secrets out, finds memories, and lays memman down.
@@ -16,7 +18,7 @@ CORE := tests/security tests/packaging tests/unit/secrets tests/unit/recall test
 VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
-.PHONY: help dev demo demo-team test test-on unit-core matrix lint types imports unit e2e e2e-agents bench crash soak fuzz promises judge mutations docs terminal clean
+.PHONY: help dev demo demo-team test test-all test-on unit-core matrix lint types imports fast rest e2e e2e-agents bench crash soak fuzz promises judge mutations docs terminal clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,17 +38,23 @@ demo: ## Install into a fresh environment, remember, drain, recall; show every s
 demo-team: ## Two machines, one Postgres: a fact told on one is recalled on the other
 	@PYTHON=$(PYTHON) e2e/demo_team.sh
 
-test: lint types imports unit ## Lint, type-check, check imports, run the tests
+test: lint types imports fast ## Lint, type-check, check imports, run the fast part of the tests: minutes
+
+test-all: ## What `make test` leaves out: servers, folders, sweeps, packaging, end to end, other Pythons
+	$(MAKE) rest
+	$(MAKE) e2e
+	$(MAKE) matrix
 
 test-on: ## The core of the tests on PYTHON=python3.14
 	$(MAKE) unit-core PYTHON=$(PYTHON) VENV=.venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 unit-core: dev
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile $(CORE)
+	$(BIN)/pytest -n $(WORKERS) $(DIST) --part fast $(CORE)
 
+# An interpreter in root's own folder cannot be tried as another user, so tests may be skipped.
 matrix: ## The same on each of VERSIONS that can be had; those that cannot are named
 	@for version in $(VERSIONS); do python=$$(tools/interpreter.sh $$version) || continue; \
-		$(MAKE) test-on PYTHON=$$python || exit 1; done
+		MEMMAN_NOTHING_SKIPPED= $(MAKE) test-on PYTHON=$$python || exit 1; done
 
 lint: dev
 	$(BIN)/ruff check .
@@ -58,11 +66,13 @@ types: dev
 imports: dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
 
-unit: dev
+fast: dev
 	$(BIN)/python -m compileall -q memman
+	$(BIN)/pytest -n $(WORKERS) $(DIST) --part fast tests
+
+rest: dev
 	$(BIN)/python e2e/agents/registry.py & \
-		$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder tests; passed=$$?; wait; exit $$passed
-	$(BIN)/pytest $(APART) e2e
+		$(BIN)/pytest -n $(WORKERS) $(DIST) --part rest tests; passed=$$?; wait; exit $$passed
 
 e2e: dev ## The installed wheel by subprocess: demo questions, scripted providers
 	$(BIN)/pytest $(APART) e2e

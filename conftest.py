@@ -1,4 +1,4 @@
-"""What all tests share: long forms, the figures of promises, and a gate that fails where a test was left out."""
+"""What all tests share: which part of the suite runs, long forms, the figures of promises, and no test left out."""
 
 import json
 import os
@@ -6,12 +6,65 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+ROOT = Path(__file__).parent
 # Read before any test scrubs them: the long form of a sweep, and the folder that promises write their figures into.
 LONG = bool(os.environ.get("MEMMAN_LONG"))
 FIGURES = os.environ.get("MEMMAN_FIGURES", "")
 # What a figure begins with where the test is over stores of several kinds.
 _KINDS = {"postgres": "on a server: ", "folder": "by a folder: "}
+# Fixtures that start a Postgres server.
+_SERVERS = {"cluster", "team"}
+# Examples that hypothesis tries of each property, by the part of the suite that runs.
+_EXAMPLES = {"fast": 25, "rest": 200, "all": 100}
+_EXAMPLES_LONG = 2000
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --part: `make test` runs the fast part, `make test-all` the rest."""
+    parser.addoption(
+        "--part",
+        choices=tuple(_EXAMPLES),
+        default="all",
+        help="fast: stores by themselves, one case of a sweep, nothing slow; rest: what fast leaves out; all (default)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set how many examples hypothesis tries."""
+    examples = _EXAMPLES_LONG if LONG else _EXAMPLES[config.getoption("part")]
+    quiet = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    settings.register_profile("memman", max_examples=examples, deadline=None, suppress_health_check=quiet)
+    settings.load_profile("memman")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of the part that was asked for."""
+    part = config.getoption("part")
+    if part == "all":
+        return
+    begun: set[str] = set()
+    chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        chosen[_fast(item, begun) == (part == "fast")].append(item)
+    config.hook.pytest_deselected(items=chosen[False])
+    items[:] = chosen[True]
+
+
+def _fast(item: pytest.Item, begun: set[str]) -> bool:
+    """Whether a test is of the fast part; `begun` holds the sweeps of which a case is chosen already."""
+    kinds = getattr(item, "callspec", None)
+    if item.get_closest_marker("slow") or _SERVERS & set(getattr(item, "fixturenames", ())):
+        return False
+    if kinds and not _KINDS.keys().isdisjoint(value for value in kinds.params.values() if isinstance(value, str)):
+        return False
+    if item.get_closest_marker("sweep"):
+        sweep = item.nodeid.partition("[")[0]
+        if sweep in begun:
+            return False
+        begun.add(sweep)
+    return True
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -23,8 +24,9 @@ TABLE = HERE / "tools/mutations.toml"
 _LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", ".*_cache", ".hypothesis", "dist", "build", "out")
 # Seconds that the tests of a fault, or all of them without any, may take.
 PATIENCE, ALL = 300, 3600
-# What pytest's exit codes say of a fault; any other says that the tests could not be run.
-_VERDICTS = {0: "survived", 1: "killed"}
+# What pytest's exit codes say of a fault, 5 where none of the tests is of the part asked for; any other says that the
+# tests could not be run.
+_VERDICTS = {0: "survived", 1: "killed", 5: "survived"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,11 @@ def tried(tests: Iterable[str], mutation: Mutation | None = None, *more: str) ->
         return _VERDICTS[done.returncode]
 
 
-def _reported(mutation: Mutation) -> tuple[Mutation, str]:
+def _reported(mutation: Mutation, part: str) -> tuple[Mutation, str]:
     began = monotonic()
-    verdict = tried(mutation.tests, mutation)
+    verdict = tried(mutation.tests, mutation, "--part", part)
+    if verdict == "survived" and part == "fast":
+        verdict = tried([f"tests/unit/{mutation.file.split('/')[1]}"], mutation, "--part", part)
     print(f"{verdict:8} {mutation.id} ({monotonic() - began:.0f} s)", flush=True)
     return mutation, verdict
 
@@ -113,6 +117,12 @@ def main(args: Sequence[str] | None = None) -> int:
     parser.add_argument("ids", nargs="*", metavar="ID", help="a fault of tools/mutations.toml (default: all)")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="faults tried at once (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--part",
+        choices=("all", "fast"),
+        default="all",
+        help="fast: only tests that `make test` runs, those of the fault's package where none of its own notices it",
     )
     parser.add_argument("--check", action="store_true", help="only say whether each fault can be put in")
     given = parser.parse_args(args)
@@ -129,7 +139,7 @@ def main(args: Sequence[str] | None = None) -> int:
     if (sound := tried(every, None, "-n", str(given.jobs), "--dist", "loadfile")) != "survived":
         parser.error(f"the tests fail where nothing was changed: {sound}")
     with ThreadPoolExecutor(given.jobs) as pool:
-        verdicts = list(pool.map(_reported, mutations))
+        verdicts = list(pool.map(partial(_reported, part=given.part), mutations))
     left = [one.id for one, verdict in verdicts if verdict != "killed"]
     print(f"{len(verdicts) - len(left)} of {len(verdicts)} killed" + (f"; not: {', '.join(left)}" if left else ""))
     return 1 if left else 0

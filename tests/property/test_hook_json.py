@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.hot.events import EVENTS, HOSTS
@@ -47,7 +47,6 @@ def same(one, other):
     return type(one) is type(other) and one == other
 
 
-@settings(max_examples=1000, deadline=None)
 @given(text=DOCUMENTS | DAMAGED | st.lists(PIECES, max_size=8).map("".join))
 def test_reading_agrees_with_json(text):
     """What json reads is read the same, what it refuses is refused; a mark at the beginning is let through."""
@@ -60,7 +59,6 @@ def test_reading_agrees_with_json(text):
         assert same(parsed(text), wanted)
 
 
-@settings(max_examples=1000, deadline=None)
 @given(text=TEXT)
 def test_writing_agrees_with_json(text):
     """A written string is what json writes, and reads back."""
@@ -90,7 +88,6 @@ def test_without_the_accelerator_json_itself_is_used():
     assert said == [quoted(repr({"a": [1, "é\n"]})), quoted(repr("x\ty")), "refused", "refused", quoted("[]")]
 
 
-@settings(max_examples=500, deadline=None)
 @given(fields=VALUES, name=TEXT)
 def test_a_field_is_storable_text_or_nothing(fields, name):
     """Whatever a payload holds, what is taken from it can be written as UTF-8 and holds no zero byte."""
@@ -101,7 +98,6 @@ def test_a_field_is_storable_text_or_nothing(fields, name):
     assert payload.flag(name) in {True, False}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     raw=st.binary(max_size=200)
     | st.fixed_dictionaries(

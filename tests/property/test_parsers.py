@@ -2,7 +2,7 @@
 
 import click
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.cli.hot import click_parse
@@ -40,7 +40,6 @@ ARGS = st.lists(
 
 
 @pytest.mark.parametrize("verb", TABLES)
-@settings(max_examples=1500, deadline=None)
 @given(args=ARGS)
 def test_the_fast_parser_declines_or_reads_what_click_reads(verb, args):
     """Whatever the fast parser accepts, click reads as the same values and words."""
@@ -50,7 +49,6 @@ def test_the_fast_parser_declines_or_reads_what_click_reads(verb, args):
 
 
 @pytest.mark.parametrize("verb", TABLES)
-@settings(max_examples=1500, deadline=None)
 @given(args=ARGS)
 def test_what_click_refuses_the_fast_parser_declines(verb, args):
     """Arguments that click refuses, or answers with help, are never accepted by the fast parser."""
@@ -61,7 +59,6 @@ def test_what_click_refuses_the_fast_parser_declines(verb, args):
 
 
 @pytest.mark.parametrize("verb", TABLES)
-@settings(max_examples=1000, deadline=None)
 @given(data=st.data())
 def test_well_formed_arguments_never_need_click(verb, data):
     """Known options with a value each, and plain words, are always read by the fast parser."""

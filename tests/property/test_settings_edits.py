@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.integrations import edits, toml_block
@@ -26,7 +26,6 @@ def test_json_reads_as_python_reads_it(value, indent, ascii_):
 
 
 @given(_SOUP)
-@settings(max_examples=500)
 def test_any_text_is_read_or_refused(text):
     """A text is read, or refused with its place; an edit of what was read can be read."""
     try:
@@ -53,7 +52,6 @@ def test_a_member_comes_and_goes_and_the_rest_keeps_its_bytes(held, indent, key,
 
 
 @given(st.integers(0, 5000), st.data())
-@settings(max_examples=300)
 def test_any_member_can_be_taken_out_of_a_commented_text(seed, data):
     """Whatever the style, taking one member or element out leaves the others, and every comment between them."""
     text = generated(seed) or "{}"
@@ -80,7 +78,6 @@ def _paths(value, path=()):
 
 
 @given(st.text(alphabet="[]hoks.Stp=\"'#\n {}1,", max_size=80))
-@settings(max_examples=300)
 def test_any_toml_is_read_or_refused(text):
     """A TOML text is edited or refused; what is edited means the same besides our hooks, and can be undone."""
     block = {"Stop": [{"hooks": [{"type": "command", "command": "/x/memman hook stop --host codex", "timeout": 3}]}]}

@@ -1,6 +1,6 @@
 """However facts follow one another, what holds now is told, and nothing that it replaced stands above it."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.embed.builtin import BuiltinEmbedder
@@ -48,7 +48,6 @@ def heir(replaced, row):
     return row
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(said=changes, asked=st.sampled_from(TOPICS), value=st.sampled_from(VALUES))
 def test_what_was_superseded_never_ranks_above_what_holds(tmp_path_factory, said, asked, value):
     """Asked by topic or by an old value, plainly, with history or as of a day, the order of succession is kept."""
@@ -100,7 +99,6 @@ def judged(path, said):
     return store, store.reader.newer(uid for (uid,) in store.db.execute("SELECT uid FROM memory"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     said=judgements,
     asked=st.sampled_from(TOPICS),

@@ -13,7 +13,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.embed.builtin import BuiltinEmbedder
@@ -195,7 +195,6 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(steps=STEPS)
 def test_recall_is_never_blind(tmp_path_factory, steps):
     """Whatever happens in whatever order, after each step every current memory is found by meaning."""

@@ -5,7 +5,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.llm.builtin import BuiltinLLM
@@ -353,7 +353,6 @@ PLAIN = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(PLAIN)
 def test_no_word_of_a_plain_note_is_lost(statements):
     """Every word of a note of plain sentences is in one of its facts."""
@@ -380,7 +379,6 @@ LINES += ["> quote", "wrapped line, and", "abc1234 fix", "key: value", "---", "-
 MARKDOWN = st.lists(st.sampled_from(LINES), max_size=14)
 
 
-@settings(max_examples=200, deadline=None)
 @given(MARKDOWN)
 def test_no_word_of_a_markdown_note_is_lost(lines):
     """Whatever the layout, every word written comes out in a fact."""
@@ -395,7 +393,6 @@ def test_no_word_of_a_markdown_note_is_lost(lines):
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(max_size=300))
 def test_extract_takes_any_text(text):
     """Any text gives the same bounded facts twice, and none of them is empty."""

@@ -5,7 +5,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.judge.judge import Judge
@@ -101,7 +101,6 @@ def test_what_is_hidden_can_be_read():
 
 
 @given(st.text())
-@settings(max_examples=100, deadline=None)
 def test_a_plain_text_shows_all_it_holds(text):
     """Nothing that is formatted or private is left of a text, and a plain one stays plain."""
     shown = plain(text)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.recall.collapse import collapsed
@@ -153,7 +153,6 @@ WORDS = st.lists(st.sampled_from("the cache of billing is a Redis box 30 s v2.3 
 TELLING = "not never no only 4 2.3.1 Heron without old staging before off A don't =".split()
 
 
-@settings(max_examples=300)
 @given(WORDS, st.sampled_from(TELLING), st.integers(0, 20))
 def test_a_word_that_tells_something_is_never_hidden(words, telling, place):
     """Wherever a negation, number, name or qualifier is put in, both texts are shown."""

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.hot.answer import answer, least
@@ -34,7 +34,6 @@ def written(texts, budget):
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=300) | st.just(LONG), max_size=6)
 
 
-@settings(max_examples=300, deadline=None)
 @given(TEXTS, st.integers(1, 400))
 def test_a_budget_is_never_exceeded(texts, budget):
     """All that is printed costs at most the budget; a larger budget shows no fewer hits."""
@@ -65,7 +64,6 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_siz
 FACTORS = st.floats(0, 1)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(TEXTS.map(" ".join), st.booleans(), FACTORS), max_size=6), NAMES, st.integers(0, 400))
 def test_a_budget_is_never_exceeded_by_json(found, store, more):
     """JSON costs at most the budget, shows no fewer hits for more, and its first hit where one cut short would fit."""

@@ -5,7 +5,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.recall.render import tokens
@@ -38,7 +38,6 @@ def test_prose_costs_what_it_does_and_a_quarter_more_at_most(prose):
     assert there <= tokens(prose) <= 1.25 * there
 
 
-@settings(max_examples=2000, deadline=None)
 @given(st.text(st.characters(max_codepoint=126), max_size=80) | st.text("aB1 .,-_\n'", max_size=40))
 def test_no_part_of_a_text_is_free(text):
     """The estimate is never below the number of parts that the pre-tokenizer makes of it."""

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.secrets import HIDDEN, suspicious
@@ -62,7 +62,6 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=1500, deadline=None)
 @given(st.lists(PIECES, max_size=8).map("".join), st.sampled_from(["", *HIDDEN]), st.integers(0, 200))
 def test_the_prefilter_flags_whatever_the_rules_change(text, mark, at):
     """Over texts made of what rules look for, split or not: what the rules change is suspicious."""
@@ -77,7 +76,6 @@ BROKEN = st.one_of(
 )
 
 
-@settings(max_examples=1500, deadline=None)
 @given(st.lists(BROKEN, max_size=12).map("".join), st.integers(0, 300))
 def test_no_text_stops_the_rules(text, at):
     """Over words of rules, runs of base64 and breaks of lines, cut anywhere: no rule raises."""
