@@ -306,6 +306,11 @@ def read_file(path: str) -> str:
         _cannot(path, "read", error)
 
 
+def lines(text: str) -> list[str]:
+    """Return the lines of a text; nothing but a line feed ends one."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
 def text_at(path: str) -> str:
     """Return a text file's content, or '' where there is none or it cannot be read."""
     try:

@@ -20,4 +20,4 @@ def check(context: Context) -> Iterator[Finding]:
         return
     said = ", ".join(f"{what} {count}" for what, count in counted.items())
     hint = "this machine is very busy at times, the disk of the data folder is slow, or memman did not start in time"
-    yield warn(f"hooks ran out of time in the last day: {said}", hint=hint)
+    yield warn(f"hooks did not get everything done in the last day: {said}", hint=hint)

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 
-from memman.config import stores
-from memman.config.places import check_regular
+from memman.config import places, stores
 from memman.model.errors import CannotWrite, UsageError
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -40,7 +39,7 @@ def change(texts: Sequence[str], file: str | None) -> Change:
     path = os.path.abspath(file) if file else _file()
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise UsageError(f"{path} is no file that could be written to")
-    check_regular(path)
+    places.check_regular(path)
     try:
         with open(path, encoding="utf-8", newline="") as source:
             before = source.read()
@@ -72,7 +71,7 @@ def _file() -> str:
 
 def _added(before: str, texts: Sequence[str]) -> str:
     newline = "\r\n" if "\r\n" in before else "\n"
-    lines = before.splitlines()
+    lines = places.lines(before.replace("\r\n", "\n"))
     new = [f"- {text}" for text in dict.fromkeys(texts) if text not in before]
     if not new:
         return before

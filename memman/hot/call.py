@@ -31,7 +31,12 @@ class Call:
         self.host = host
         self.progress = progress
         self.data = progress.data = data_dir()
-        self.payload = Payload.read()
+        try:
+            self.payload = Payload.read()
+        except OverflowError:
+            progress.missing = "large"
+            progress.ended()
+            raise
         cwd = self.payload.text("cwd")
         self.cwd = cwd if cwd[:1] == "/" and len(cwd) <= _LONGEST else ""
         self.here = repository(self.cwd) if self.cwd else stores.here()

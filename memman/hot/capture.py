@@ -6,7 +6,7 @@ from memman.config.ignore import ignored
 from memman.config.places import setting
 from memman.config.schedule import Schedule
 from memman.hot.frame import stripped, typed
-from memman.hot.prompt_text import command, ends
+from memman.hot.prompt_text import ends, uncommanded
 from memman.secrets import screened
 
 TYPE_CHECKING = False
@@ -60,7 +60,8 @@ def prompted(call: "Call", prompt: str) -> None:
 
     Not every host says it again. A sub-agent's is not the user's.
     """
-    if not prompt or command(prompt) or call.payload.text("agent_id"):
+    prompt = uncommanded(prompt)
+    if not prompt or call.payload.text("agent_id"):
         return
     keep = wanted(call)
     text = kept(typed(prompt)) if keep else ""
@@ -85,9 +86,9 @@ def turn(call: "Call") -> None:
         call.progress.missing = ""
     row, arrived = None, ""
     with call.session as session:
-        said = kept(typed(payload.text("prompt")))
+        said = kept(uncommanded(stripped(typed(payload.text("prompt")))))
         text = _joined(session.prompt, said) if said else session.prompt
-        if keep and text and not command(text):
+        if keep and text:
             reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))
             row, arrived = _arrived(call, "turn", text, "user", reply=reply, shown=" ".join([*session.shown][-_SHOWN:]))
             if not arrived:  # what is nowhere yet is dropped only when it is queued

@@ -3,6 +3,7 @@
 import sys
 
 from memman.hot.wire import parsed
+from memman.secrets import legible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,20 +22,24 @@ class Payload:
 
     @classmethod
     def read(cls) -> "Payload":
-        """Read standard input to its end. Raises ValueError and RecursionError."""
+        """Read standard input to its end. Raises ValueError, RecursionError, and OverflowError where it is too long."""
         if sys.stdin.isatty():
             return cls({})
         raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-        while len(raw) > MAX_BYTES and sys.stdin.buffer.read(MAX_BYTES):
-            pass  # a host must not be left with a broken pipe
+        if len(raw) > MAX_BYTES:
+            while sys.stdin.buffer.read(MAX_BYTES):
+                pass  # a host must not be left with a broken pipe
+            raise OverflowError("the payload is longer than 4 MB")
         return cls(parsed(raw.decode("utf-8", "replace")))
 
     def text(self, *names: str) -> str:
         """Return the first of these fields that holds text, made storable; '' where none does."""
         for name in names:
             value = self.fields.get(name)
+            if isinstance(value, list):  # parts, of which some are text
+                value = "\n".join(filter(None, (Payload(part).text("text") for part in value)))
             if isinstance(value, str) and value:
-                return value.encode("utf-8", "replace").decode().replace("\0", " ")
+                return legible(value).replace("\0", " ")
         return ""
 
     def under(self, name: str) -> "Payload":

@@ -1,4 +1,4 @@
-"""Prompts as texts: their two ends, and whether one is a command to the agent's own program."""
+"""Prompts as texts: their two ends, and what follows a command to the agent's own program."""
 
 
 def ends(text: str, first: int, last: int) -> str:
@@ -9,7 +9,12 @@ def ends(text: str, first: int, last: int) -> str:
     return f"{raw[:first].decode(errors='ignore')}\n…\n{raw[-last:].decode(errors='ignore')}"
 
 
-def command(prompt: str) -> bool:
-    """Whether a prompt is a command to the agent's own program: /clear, and not /etc/hosts."""
-    first = prompt.split(maxsplit=1)[:1]
-    return bool(first) and first[0][0] == "/" and "/" not in first[0][1:]
+def uncommanded(prompt: str) -> str:
+    """Return a prompt without the command to the agent's own program that it begins with: /fix, not /etc/hosts.
+
+    A single plain word after it is the command's, too: /model fast.
+    """
+    first, rest = (*prompt.split(maxsplit=1), "", "")[:2]
+    if first[:1] != "/" or "/" in first[1:]:
+        return prompt
+    return "" if rest.isascii() and len(rest.split(maxsplit=1)) == 1 else rest

@@ -17,6 +17,7 @@ from memman.model.text import age
 from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES, INTENTS
 from memman.recall.render import lines, tokens
+from memman.secrets import legible
 from memman.sqlite import despite, there
 from memman.store.filters import Filters
 
@@ -155,7 +156,7 @@ def _query(words: "Sequence[str]") -> str:
     if list(words) == ["-"] or (not words and not sys.stdin.isatty()):
         query = sys.stdin.buffer.read(65_536).decode("utf-8", "replace")
     # Bytes that are no text arrive as lone surrogates, which nothing below can take.
-    query = query.encode("utf-8", "replace").decode().replace("\0", " ").strip()
+    query = legible(query).replace("\0", " ").strip()
     if not query:
         refuse("there is nothing to search for: give a few words")
     return query

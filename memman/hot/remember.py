@@ -51,7 +51,7 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
     text = _text(words, _MOST if apart else MAX_BYTES)
     if apart and replaces:
         refuse("--lines makes several notes, and only one can replace a memory; nothing was queued")
-    parts = list(filter(None, map(str.strip, text.splitlines()))) if apart else [text]
+    parts = list(filter(None, map(str.strip, text.split("\n")))) if apart else [text]
     if apart and any(len(part.encode()) > MAX_BYTES for part in parts):
         refuse(f"a line is longer than {MAX_BYTES} bytes: split it into several; nothing was queued")
     here = stores.here()

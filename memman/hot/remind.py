@@ -9,7 +9,7 @@ import time
 from memman.config.places import reach_path, store_path
 from memman.hot.frame import framed, harmless
 from memman.hot.passages import lookups, question
-from memman.hot.prompt_text import command, ends
+from memman.hot.prompt_text import ends, uncommanded
 from memman.hot.recall_session import RecallSession
 from memman.hot.threshold import bearing, telling
 from memman.model.trust import unverified
@@ -45,7 +45,8 @@ def reminder(
     tell: "Callable[[dict[str, str]], None]" = lambda lines: None,  # noqa: ARG005 - nobody keeps it by default
 ) -> str:
     """Return the block for `said`, '' when nothing new bears on it; `tell` is told the lines of memories, by uid."""
-    if not said or command(said):
+    said = uncommanded(said)
+    if not said:
         return ""
     hits = despite(lambda: _hits(data, store, here, ends(said, *READ)))
     if not hits:

@@ -3,7 +3,7 @@
 from time import localtime, strftime
 
 from memman.model.trust import unverified
-from memman.secrets import masked
+from memman.secrets import legible, masked
 
 # Characters of an id that are shown, and of a text, unless more are asked for.
 SHORT_ID = 8
@@ -31,7 +31,8 @@ def outdated(ends_at: int | None, file_changed_at: int | None, now: int, *, aged
     """
     found = {}
     if ends_at is not None and ends_at <= now:
-        found[f"{ENDED} {age(ends_at, now)} ago" if aged else ENDED] = ends_at
+        since = age(ends_at, now) if aged else "now"
+        found[ENDED if since == "now" else f"{ENDED} {since} ago"] = ends_at
     if file_changed_at is not None and file_changed_at <= now:
         found[CHANGED] = file_changed_at
     return found
@@ -57,6 +58,7 @@ def plain(text: str, longest: int = LONGEST) -> str:
     if not text.isascii():
         text = text.translate(UNSEEN)
     if not text.isprintable():
+        text = legible(text)
         text = " ".join("".join(c if c.isprintable() else " " if c.isspace() else "" for c in text).split())
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
@@ -77,9 +79,11 @@ def codes(text: str) -> str:
     return "".join([f"\\u{raw[at]:02x}{raw[at + 1]:02x}" for at in range(0, len(raw), 2)])
 
 
-def sourced(source: str, *, unconfirmed: bool = False) -> str:
-    """Write a source, with a warning at what a tool or the web said, or only an agent so far."""
-    return source + (" (unverified)" if source and unverified(source) else ", unconfirmed" if unconfirmed else "")
+def sourced(source: str, *, unconfirmed: bool = False, verified: bool = False) -> str:
+    """Write a source, with a warning at what a tool or the web said and nobody verified, or only an agent so far."""
+    if source and unverified(source):
+        return f"{source} (verified)" if verified else f"{source} (unverified)"
+    return f"{source}, unconfirmed" if unconfirmed else source
 
 
 def opposed(uid: str, count: int = 1, *, sure: bool = True) -> str:

@@ -32,7 +32,7 @@ def lines(value: Any, limit: int) -> str:
     """Return a string of clean lines, `limit` characters at most; '' for anything else."""
     if not isinstance(value, str):
         return ""
-    return "\n".join(filter(None, (clean(line, limit) for line in value.splitlines())))[:limit].strip()
+    return "\n".join(filter(None, (clean(line, limit) for line in value.split("\n"))))[:limit].strip()
 
 
 def names(value: Any, limit: int, length: int) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ def kept_uid(says: str) -> str:
     """Make a UUIDv8 of what names a note that is brought in from elsewhere: whenever that is, it is the same."""
     from hashlib import blake2b
 
-    value = blake2b(says.encode(), digest_size=16).hexdigest()
+    value = blake2b(says.encode(errors="replace"), digest_size=16).hexdigest()
     return f"{value[:12]}8{value[13:16]}8{value[17:]}"
 
 
@@ -35,4 +35,4 @@ def entry(note: "dict[str, str | int | None]") -> "dict[str, str | int | None]":
 
 def _storable(value: "str | int | None") -> "str | int | None":
     """Take out secrets, and what is no text in a folder's name or a variable: it must not cost the note."""
-    return screened(value.encode("utf-8", "replace").decode()) if isinstance(value, str) else value
+    return screened(value) if isinstance(value, str) else value

@@ -1,17 +1,18 @@
-"""What hooks did not get done within their second: the file `late`, one line for each, kept short by drains. Hot."""
+"""What hooks did not get done, mostly for lack of time: the file `late`, one line each, kept short by drains. Hot."""
 
 import os
 import time
 
 from memman.config.places import open_file, text_at
 
-# What a line may say was missing when a hook's time was up, and what a person is told of it.
+# What a line may say was missing when a hook ended, and what a person is told of it.
 MISSING = {
     "answer": "answers not given",
     "late": "turns kept late",
     "queued": "turns left to a drain",
     "prompt": "prompts lost",
     "turn": "turns lost",
+    "large": "payloads above 4 MB not read",
 }
 _LONGEST, _KEPT = 65_536, 32_768
 

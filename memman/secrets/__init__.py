@@ -13,8 +13,44 @@ _SIGNS = ("-", "/", "\\", "|", "<<<", "_user", "_password")
 _SHORTEST = 7
 
 
+def legible(text: str) -> str:
+    """Remove whole escape sequences of terminals, and put U+FFFD for each lone surrogate."""
+    if "\x1b" in text or "\x9b" in text or "\x9d" in text:
+        text = _unstyled(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _unstyled(text: str) -> str:
+    """Remove sequences: from CSI to the final byte, from OSC and its like to BEL or ST, and short ones."""
+    for one, two in (("\x9b", "\x1b["), ("\x9d", "\x1b]"), ("\x9c", "\x1b\\")):
+        text = text.replace(one, two)
+    begin, *rest = text.split("\x1b")
+    kept = [begin]
+    for part, follows in zip(rest, (*rest[1:], ""), strict=True):
+        kind, after = part[:1], part[1:]
+        if kind and kind in "]PX^_":
+            string, bell, shown = after.partition("\a")
+            kept.append(shown if bell else "" if follows[:1] == "\\" else string)
+        elif kind == "[":
+            kept.append(_less_final(after.lstrip("0123456789:;<=>?")))
+        else:
+            kept.append(_less_final(part))
+    return "".join(kept)
+
+
+def _less_final(part: str) -> str:
+    """Remove the bytes that end a sequence, where they are there."""
+    part = part.lstrip(" !\"#$%&'()*+,-./")
+    return part[1:] if "0" <= part[:1] <= "~" else part
+
+
 def screened(text: str) -> str:
-    """Take secrets out of what is to be written or sent."""
+    """Take secrets out of what is to be written or sent, and make it legible."""
+    text = legible(text)
     if not suspicious(text):
         return text
     from memman.secrets.matcher import redact

@@ -13,7 +13,7 @@ from memman.hot.capture import FIRST, LAST
 from memman.hot.events import HOSTS
 from memman.hot.frame import INJECTED, harmless, stripped
 from memman.hot.passages import LONGEST, lookups, passages, question
-from memman.hot.prompt_text import command, ends
+from memman.hot.prompt_text import ends
 from memman.hot.recall_session import RecallSession
 from memman.hot.session import Session
 from memman.hot.threshold import bearing
@@ -564,15 +564,6 @@ def test_a_captured_turn_is_a_note_like_any_other(box):
 
 
 # --- small pieces ---
-
-
-@pytest.mark.parametrize(
-    ("prompt", "is_command"),
-    [("/clear", True), ("  /review it please", True), ("/etc/hosts is wrong", False), ("a /b", False), ("", False)],
-)
-def test_a_command_is_told_from_a_path(prompt, is_command):
-    """A leading slash makes a command, unless the word goes on as a path."""
-    assert command(prompt) is is_command
 
 
 def test_ends_keep_whole_characters():

@@ -184,7 +184,7 @@ def test_what_is_missing_is_counted_and_shown(ready):
             assert process.wait() == 0
     with busy(ready):
         turn(ready, CORRECTION)
-    counted = {"answer": 1, "late": 0, "queued": 1, "prompt": 1, "turn": 1}
+    counted = {"answer": 1, "late": 0, "queued": 1, "prompt": 1, "turn": 1, "large": 0}
     assert json.loads(ready.memman("status", "--json").stdout)["late"] == counted
     shown = "in 7 days: answers not given 1, turns left to a drain 1, prompts lost 1, turns lost 1"
     assert shown in ready.memman("status").stdout
@@ -207,7 +207,14 @@ def test_the_record_stays_short(ready):
     path = ready.data / "late"
     now = int(time.time())
     path.write_text("1 turn stop\nnonsense\n" + f"{now} answer user-prompt\n" * 4000 + f"{now} turn st")
-    assert late.counts(str(ready.data), 60) == {"answer": 4000, "late": 0, "queued": 0, "prompt": 0, "turn": 1}
+    assert late.counts(str(ready.data), 60) == {
+        "answer": 4000,
+        "late": 0,
+        "queued": 0,
+        "prompt": 0,
+        "turn": 1,
+        "large": 0,
+    }
     ready.remember("Another note, so that a drain has work.")
     ready.drain()
     assert path.stat().st_size <= 32_768
