@@ -1,13 +1,13 @@
 """`memman import`."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from memman.cli.options import json_option, place, store_option
-from memman.cli.person import confirm
+from memman.cli.person import choose, confirm
 from memman.cli.show import as_data, complain, text
 from memman.config import stores
 from memman.config.scope import missing
@@ -16,7 +16,8 @@ from memman.model.plural import counted
 if TYPE_CHECKING:
     from memman.govern.portability import Preview
 
-_FORMATS = ("memman", "markdown", "rules", "claude-code", "claude-mem", "mem0", "memman-older", "text")
+_FORMATS = ("memman", "markdown", "rules", "codex", "hermes", "openclaw", "claude-code", "claude-mem", "mem0", "text")
+_WHOSE = "Are these your own words, to be trusted as yours? Answer no for a file that others wrote, too."
 
 
 @click.command("import")
@@ -41,6 +42,10 @@ def import_(
     here, wanted = place(), govern.Wanted(form or "", mine, scope or "", include_purged)
     was = govern.read(here, path, wanted)
     told = list(_told(was.preview))
+    if was.preview.asks and not dry_run and choose(_WHOSE, {"y": "yes", "n": "no"}, told) == "yes":
+        wanted = replace(wanted, mine=True)
+        was = govern.read(here, path, wanted)
+        told = list(_told(was.preview))
     count = 0
     if not dry_run and was.preview.count:
         back = ", with what was purged" if include_purged else ""
@@ -56,7 +61,7 @@ def import_(
     if not dry_run:
         ruled = f", {counted(was.preview.new['rule'], 'rule')}" if was.preview.new.get("rule") else ""
         text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}")
-    for line in _missing(was.preview) if count else ():
+    for line in (*was.preview.nowhere, *_missing(was.preview)) if count else ():
         text(line)
 
 
@@ -70,6 +75,9 @@ def _told(preview: "Preview") -> Iterator[str]:
     yield from (f"  {count} {name}" for name, count in preview.new.items())
     if preview.held:
         yield f"  {preview.held} of these, or more, will be held back for review: they read as attacks"
+    if preview.asks:
+        yield "  not trusted as your own words: with --mine they are"
+    yield from preview.nowhere
     yield from _missing(preview)
     yield from (f"for example: {said}" for said in preview.samples)
 

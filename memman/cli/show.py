@@ -64,7 +64,8 @@ def freshness(record: Mapping[str, Any]) -> list[str]:
 
 def labelled(record: Mapping[str, Any], *more: str) -> str:
     """Write whose word a memory is, what makes it doubtful, and what more there is to say of it."""
-    source = sourced(record["source"], unconfirmed=record.get("unconfirmed", False))
+    marks = {name: bool(record.get(name)) for name in ("unconfirmed", "verified")}
+    source = sourced(record["source"], **marks)
     return ", ".join(filter(None, (source, *freshness(record), *more)))
 
 

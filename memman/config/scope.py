@@ -62,6 +62,11 @@ def called(name: str) -> str:
     return _NAMED + " ".join(name.split()) if name else ""
 
 
+def is_name(identity: str) -> bool:
+    """Whether an identity is a name that a person gave."""
+    return identity.startswith(_NAMED)
+
+
 def unnamed(data: str, repository: "Repository") -> str:
     """Return the identity that a repository has of itself, whatever name it was given."""
     root = _first_commit(data, repository)

@@ -1,16 +1,20 @@
 """Memories taken out to files and in from them, as a person asks for it."""
 
 import os
-from collections.abc import Iterator, Mapping
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from memman.config.drain_by_write import ask
 from memman.config.env import Settings
 from memman.config.places import make_folder, put_file
+from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
-from memman.config.scope import asked
+from memman.config.scope import PERSONAL, Here, asked, is_name, label, parted, sees
 from memman.govern.stores import Chosen, expected, looking, reading, standing
 from memman.model.errors import CannotWrite, UsageError
+from memman.model.plural import counted
 from memman.model.trust import unverified
 from memman.pipeline.injection import steering
 from memman.portable import export as portable
@@ -18,6 +22,7 @@ from memman.portable import git, lines, markdown, notes, restore
 from memman.portable.formats import recognised
 from memman.portable.incoming import OWN, Format, Found, Item
 from memman.providers.build import builtin_llm
+from memman.secrets import legible
 
 # Texts that a preview shows.
 _SAMPLES = 3
@@ -39,7 +44,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an import would do: `new` by kind, what is left out and why, a few texts, and what is not carried."""
+    """What an import would do: `new` by kind, what is left out and why, a few texts, and what is not carried.
+
+    `nowhere` says what would be recalled nowhere, and what mends that. Of what `asks` it may be a person's own words.
+    """
 
     form: str
     what: str
@@ -48,6 +56,8 @@ class Preview:
     samples: tuple[str, ...]
     lacks: tuple[str, ...]
     held: int = 0
+    nowhere: tuple[str, ...] = ()
+    asks: bool = False
 
     @property
     def count(self) -> int:
@@ -141,14 +151,19 @@ def _rows(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
 
 def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
     scope, here = asked(wanted.scope or None), standing()
+    if scope not in ("", PERSONAL) and not here.repository:
+        raise UsageError("this folder is not in a git repository: there is none that it could be imported for")
 
     def settled(item: Item) -> Item:
-        source = OWN if wanted.mine else item.source
-        return replace(item, source=source, scope=scope or item.scope, repository=item.repository or here.repository)
+        whose = here.repository if scope else item.repository or here.repository
+        said = replace(item, text=legible(item.text), scope=scope or item.scope)
+        said = replace(said, repository="" if said.scope == PERSONAL else whose)
+        return replace(said, source=OWN, lifted=item.source != OWN) if wanted.mine else said
 
     items = [settled(item) for item in found.items if item.text.strip()]
     said = notes.sorted_out(place.data, place.name, place.path, form.name, items, purged=wanted.purged)
     left = {"here already": said.here, "purged": said.purged, "longer than a note may be": said.long}
+    left["without a text"] = len(found.items) - len(items)
     new = list(said.new.values())
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
     held = sum(map(bool, steering(judge, [item.text for item in new if unverified(item.source)])))
@@ -157,8 +172,27 @@ def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading
         "of your own": sum(item.source == OWN for item in new),
         "imported": sum(item.source != OWN for item in new),
     }
-    preview = Preview(form.name, form.what, {k: n for k, n in kinds.items() if n}, left, samples, found.lacks, held)
-    return Reading(found, preview, said.new)
+    asks = form.personal and not wanted.mine and kinds["imported"] > 0
+    told = {kind: count for kind, count in kinds.items() if count}
+    nowhere = tuple(_nowhere(new, here))
+    return Reading(
+        found, Preview(form.name, form.what, told, left, samples, found.lacks, held, nowhere, asks), said.new
+    )
+
+
+def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
+    """Say which items hold for a name or a folder of no repository that is known, and what has them recalled."""
+    for whose, count in Counter(item.repository for item in items if item.repository).items():
+        folder = parted(whose)[0]
+        if sees(here, whose, "", inside=False) or not (folder.startswith("/") or is_name(whose)):
+            continue
+        said = f"{counted(count, 'note')} of {label(whose, '')}"
+        if is_name(whose):
+            name = shlex.quote(label(whose, ""))
+            yield f"{said}: recalled only in a repository of that name: `memman scope name {name}` there gives it"
+        elif not repository(folder):
+            mends = "`--scope personal` has them hold everywhere, `--scope repository` in the one around this folder"
+            yield f"{said}: recalled nowhere, because {folder} is no repository here; {mends}"
 
 
 def _stamp() -> dict[str, str]:

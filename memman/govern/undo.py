@@ -176,6 +176,7 @@ def _keep(
         "undone": "",
         "images": work.images(),
         "notes": list(chosen.waiting),
+        "stored": chosen.stored,
         "put": [row["uid"] for row in chosen.record.get("notes", ())],
         "moved": moves,
         "named": chosen.naming,

@@ -82,7 +82,7 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
     row = hit.row
     record = {"uid": row.uid, "text": text, "source": row.source, "status": row.status, "valid_from": row.valid_from}
     record |= {"confidence": round(hit.confidence, 3), "score": round(hit.score, 3)}
-    record |= _warned(row.source)
+    record |= _warned(hit)
     if hit.scope:
         record["scope"] = hit.scope
     if hit.labels:
@@ -97,9 +97,9 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
 def _record(hit: "Hit") -> "dict[str, Any]":
     row = hit.row
     fields = row.record() | {"entities": json.loads(row.entities), "keywords": json.loads(row.keywords)}
-    return fields | _warned(row.source) | {name: attrgetter(place)(hit) for name, place in _FACTORS.items()}
+    return fields | _warned(hit) | {name: attrgetter(place)(hit) for name, place in _FACTORS.items()}
 
 
-def _warned(source: str) -> "dict[str, bool]":
-    """Mark what neither the user nor their agent said."""
-    return {"unverified": True} if unverified(source) else {}
+def _warned(hit: "Hit") -> "dict[str, bool]":
+    """Mark what neither the user nor their agent said, and nobody verified."""
+    return {"unverified": True} if unverified(hit.row.source) and not hit.verified else {}

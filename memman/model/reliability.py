@@ -4,7 +4,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOR = ("said", "approved", "helpful", "verified")
+BY_PERSON = ("approved", "verified")
+FOR = ("said", "helpful", *BY_PERSON)
 AGAINST = ("wrong", "stale")
 # What `insights feedback` takes.
 FEEDBACK = ("helpful", *AGAINST)
@@ -17,6 +18,11 @@ APART_MS = 43_200_000
 def apart(one: int, other: int) -> bool:
     """Whether two moments are so far apart that what is said then may be independent."""
     return abs(one - other) >= APART_MS
+
+
+def by_person(evidence: "Iterable[tuple[str, str, int]]") -> bool:
+    """Whether a person approved or verified a memory."""
+    return any(kind in BY_PERSON for kind, *_ in evidence)
 
 
 def sessions(evidence: "Iterable[tuple[str, str, int]]") -> tuple[int, int]:

@@ -26,10 +26,10 @@ def text(path: str) -> str:
     return said.replace("\r\n", "\n")
 
 
-def first_line(path: str) -> str:
-    """Return how a text file begins, '' for what is none."""
+def beginning(path: str) -> str:
+    """Return how a file begins, as far as it is text."""
     try:
-        return _bytes(path, 65_536).decode("utf-8-sig", "replace").partition("\n")[0]
+        return _bytes(path, 1 << 20).decode("utf-8-sig", "replace")
     except CannotWrite:
         return ""
 

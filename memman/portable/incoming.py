@@ -16,7 +16,7 @@ class Item:
     `key` names it within its format for good, so that it comes in once, '' for what it says; `at` is when it was
     said (Unix milliseconds), 0 where nobody knows. `replaces` is the key of the item that it takes the place of,
     `edits` the uid of the memory, and `memory` that of the one that says so already. `repository` and `scope` are what
-    it holds for, '' for what the command says.
+    it holds for, '' for what the command says; `lifted` are those words of others that a person makes their own.
     """
 
     text: str
@@ -33,6 +33,7 @@ class Item:
     replaces: str = ""
     edits: str = ""
     memory: str = ""
+    lifted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: how its files are recognised by their path, and read. `what` is for people."""
+    """A format: how its files are recognised by their path, and read. `what` is for people.
+
+    Of one that a person may have written themselves they are asked whether they have.
+    """
 
     name: str
     what: str
     fits: Callable[[str], bool]
     read: Callable[[str], Found]
+    personal: bool = False

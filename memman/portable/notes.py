@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from memman.clock import now_ms
 from memman.config.buried import Buried, dig_up_texts
 from memman.config.tombstones import Tombstones
+from memman.model.trust import unverified
 from memman.portable.incoming import IMPORT, Item
 from memman.queue.append import MAX_BYTES, insert_all
 from memman.queue.entry import entry, kept_uid
 from memman.queue.view import QueueView
-from memman.store.sqlite import load
+from memman.store.sqlite import load, undone
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.reader import SqliteReader
 
@@ -31,7 +32,8 @@ class Sorted:
 
 def uid(name: str, item: Item) -> str:
     """Return the uid that the note of an item of the format `name` has, whenever it comes in."""
-    return _named(name, item.key) if item.key else kept_uid(f"{item.repository}\n{_folded(item.text)}")
+    said = _named(name, item.key) if item.key else kept_uid(f"{item.repository}\n{_folded(item.text)}")
+    return kept_uid(f"mine\n{said}") if item.lifted else said
 
 
 def sorted_out(data: str, store: str, path: str, name: str, items: Iterable[Item], *, purged: bool) -> Sorted:
@@ -47,7 +49,7 @@ def sorted_out(data: str, store: str, path: str, name: str, items: Iterable[Item
         counts = dict.fromkeys(("here", "purged", "long"), 0)
         for item in map(known.settled, items):
             note = uid(name, item)
-            if purged and note in buried.touched:
+            while (purged and note in buried.touched) or note in known.undone:
                 note = kept_uid(note)  # the receipt of the first would keep it out
             why = "here" if note in new else known.why(note, item)
             if why:
@@ -63,7 +65,8 @@ class _Known:
     def __init__(self, waiting: set[str], tombs: Tombstones, texts: Buried, reader: SqliteReader) -> None:
         self.waiting, self.tombs, self.texts = waiting, tombs, texts
         self.reader, self.rows = reader, load.known(reader.db)
-        self.said = {(_folded(text), repository) for text, repository, _ in load.said(reader.db)}
+        self.said = {(_folded(text), repository): row for (text, repository, _), row in load.said(reader.db).items()}
+        self.undone = undone.notes(reader.db)
 
     def settled(self, item: Item) -> Item:
         """Make an edit of a memory that is not here a text like any other."""
@@ -79,10 +82,15 @@ class _Known:
             return "purged"
         if item.memory in self.rows:
             return "here"
-        text = _folded(item.text)
-        if not (item.edits or item.replaces) and not self.said.isdisjoint({(text, ""), (text, item.repository)}):
+        if not (item.edits or item.replaces) and self._says(item):
             return "here"
         return "long" if len(item.text.encode()) > MAX_BYTES else ""
+
+    def _says(self, item: Item) -> bool:
+        """Whether a memory says it already; what is a person's own is said only where that one is, too."""
+        text = _folded(item.text)
+        found = {row for key in ((text, ""), (text, item.repository)) if (row := self.said.get(key))}
+        return any(not item.lifted or not unverified(row.source) for row in self.reader.rows(found).values())
 
 
 def queued(data: str, store: str, name: str, items: Mapping[str, Item], stamp: Mapping[str, str]) -> int:

@@ -91,12 +91,12 @@ class Hit(Stage):
     before it where it holds only for a while, `against` the uid of the one that it contradicts, being unconfirmed,
     `rerank` what a reranker gave it, `scope` what it holds for where that is not all of the repository one is in, nor
     everywhere, `labels` what else is to be said of it, and `reliability` what sessions reported, None where none did.
-    `author` and `visibility` are of a store that several share.
+    `author` and `visibility` are of a store that several share, `verified` is of what a person approved or verified.
     """
 
     __slots__ = (
         "against", "alike", "author", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by", "read",
-        "reliability", "rerank", "row", "scope", "score", "until", "via", "visibility",
+        "reliability", "rerank", "row", "scope", "score", "until", "verified", "via", "visibility",
     )  # fmt: skip
 
     def __init__(
@@ -118,13 +118,14 @@ class Hit(Stage):
         author: str | None = None,
         visibility: str | None = None,
         until: int | None = None,
+        verified: bool = False,
     ) -> None:
         self.row, self.score, self.confidence = row, score, confidence
         self.coverage, self.cosine, self.read, self.via = coverage, cosine, read, via
         self.alike, self.maybe_replaced_by, self.rerank = alike, maybe_replaced_by, rerank
         self.against = against
         self.scope, self.labels, self.reliability = scope, labels, reliability
-        self.author, self.visibility, self.until = author, visibility, until
+        self.author, self.visibility, self.until, self.verified = author, visibility, until, verified
 
     @property
     def id(self) -> int:

@@ -1,6 +1,8 @@
 """What is to be said of hits beside what they say: each kind of label asks the store. Hot."""
 
+from memman.model.reliability import by_person
 from memman.model.text import opposed, outdated
+from memman.model.trust import unverified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +82,10 @@ def labelled(reader: "Searched", hits: "list[Hit]", now: int) -> "list[Hit]":
     told = labels(reader, (hit.id for hit in hits), now)
     if told:
         hits = [hit.having(labels=told[hit.id]) if hit.id in told else hit for hit in hits]
+    doubted = [hit.id for hit in hits if unverified(hit.row.source)]
+    looked_at = {row for row, said in reader.evidence(doubted).items() if by_person(said)} if doubted else ()
+    if looked_at:
+        hits = [hit.having(verified=True) if hit.id in looked_at else hit for hit in hits]
     return _signed(reader, hits)
 
 

@@ -35,7 +35,7 @@ def line(hit: "Hit", now: int) -> str:
 def head(hit: "Hit", now: int) -> str:
     """Write what stands before a hit's text."""
     row = hit.row
-    marks = [sourced(row.source)]
+    marks = [sourced(row.source, verified=hit.verified)]
     if hit.scope:
         marks.append(f"in {plain(hit.scope)}")
     if row.status != "current":

@@ -102,7 +102,7 @@ def _valued(text: str) -> bool:
 
 # fmt: off
 # Written by `make docs` from `rules.toml`.
-SCREEN = 0x15C8C93FE72E
+SCREEN = 0x902F6D468466
 ANYWHERE: dict[str, tuple[str, ...]] = {
 "pass": (
     "--pass", "_pass", "admin pass", "db pass", "mot de passe", "pass :", "pass =", "pass ?", 'pass"', "pass'",

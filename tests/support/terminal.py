@@ -39,7 +39,9 @@ class Attended:
 
 
 def obliging(question: str) -> str:
-    """Answer what a question of memman's wants to hear; '' where it has not been asked to its end."""
+    """Answer what a question of memman's wants to hear, or no; '' where it has not been asked to its end."""
+    if question.endswith(" yes, no? "):
+        return "no\n"
     found = _QUESTION.search(question)
     return found[1] + "\n" if found else ""
 

@@ -1,13 +1,14 @@
-"""The formats that can be imported, a module each, in the order in which they are tried."""
+"""The formats that can be imported, in the order in which they are tried."""
 
 import os
 
 from memman.model.errors import UsageError
-from memman.portable.formats import claude_code, claude_mem, mem0, older, own, rules, text, vault
+from memman.portable.formats import agents, claude_code, claude_mem, mem0, own, rules, text, vault
 from memman.portable.incoming import Format
 
-FORMATS: tuple[Format, ...] = tuple(
-    module.FORMAT for module in (own, vault, rules, claude_code, claude_mem, mem0, older, text)
+FORMATS: tuple[Format, ...] = (
+    *(own.FORMAT, vault.FORMAT, rules.FORMAT, *agents.FORMATS),
+    *(claude_code.FORMAT, claude_mem.FORMAT, mem0.FORMAT, text.FORMAT),
 )
 BY_NAME = {one.name: one for one in FORMATS}
 

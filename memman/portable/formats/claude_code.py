@@ -6,19 +6,21 @@ import re
 from collections.abc import Iterator
 from glob import escape, glob
 
+from memman.config.repository import repository
+from memman.model.errors import UsageError
 from memman.model.moments import ms
 from memman.portable import files
-from memman.portable.formats.rules import held_for, passages
+from memman.portable.formats.agents import INDEX, worked_in
+from memman.portable.formats.rules import passages
 from memman.portable.front import parted
 from memman.portable.incoming import Format, Found, Item
 
-INDEX = "MEMORY.md"
-# Lines of a transcript that are looked at for the folder of its project.
-_LOOKED = 50
 # A line of the index that points to a file and adds nothing.
 _POINTER = re.compile(r"\[[^\]]*\]\([^)]*\.md\)")
 _TYPES = {"user": "preference", "feedback": "preference", "project": "context", "reference": "fact"}
 _LACKS = ("links between files, and lines of MEMORY.md that only point to one",)
+# What Claude Code writes as a hyphen, of the path of a project, to name its folder.
+_HYPHENS = re.compile(r"[^A-Za-z0-9]")
 
 
 def _fits(path: str) -> bool:
@@ -30,8 +32,10 @@ def _folders(path: str) -> list[str]:
     path = os.path.dirname(path) if os.path.basename(path) == INDEX else path
     if not os.path.isdir(path):
         return []
-    there = os.path.basename(os.path.realpath(path)) == "memory" or os.path.exists(f"{path}/{INDEX}")
-    if there and glob(f"{escape(path)}/*.md"):
+    index = files.beginning(f"{path}/{INDEX}")
+    if (os.path.basename(os.path.realpath(path)) == "memory" or _POINTER.search(index)) and glob(
+        f"{escape(path)}/*.md"
+    ):
         return [path]
     below = ("memory", "*/memory", "projects/*/memory")
     found = (sorted(glob(f"{escape(path)}/{pattern}")) for pattern in below)
@@ -39,14 +43,22 @@ def _folders(path: str) -> list[str]:
 
 
 def _read(path: str) -> Found:
-    return Found(tuple(item for folder in _folders(path) for item in _items(folder)), _LACKS)
+    bad: list[str] = []
+    items = [item for folder in _folders(path) for item in _items(folder, bad)]
+    return Found(tuple(items), (*_LACKS, *(f"a file that is wrong: {why}" for why in bad)))
 
 
-def _items(folder: str) -> Iterator[Item]:
+def _items(folder: str, bad: list[str]) -> Iterator[Item]:
+    """Yield what a project's files say; what is wrong with one that cannot be read is added to `bad`."""
     project = os.path.basename(os.path.dirname(os.path.realpath(folder)))
-    whose, scope = held_for(_worked_in(os.path.dirname(os.path.realpath(folder)), project))
+    worked = _project(os.path.dirname(os.path.realpath(folder)), project)
+    whose, scope = worked_in(worked) if worked else (f"/{project.replace('-', '/').strip('/')}", "")
     for path in sorted(glob(f"{escape(folder)}/*.md")):
-        about, body = parted(files.text(path))
+        try:
+            about, body = parted(files.text(path))
+        except UsageError as error:
+            bad.append(str(error))
+            continue
         more = about.get("metadata") or about
         more = more if isinstance(more, dict) else about
         at = ms(str(more.get("modified", ""))) or int(os.stat(path).st_mtime * 1000)
@@ -57,24 +69,44 @@ def _items(folder: str) -> Iterator[Item]:
                 key=f"{project}/{os.path.basename(path)}\n{text}",
                 at=at,
                 category=_TYPES.get(str(more.get("type", ""))),
-                repository=whose or f"/{project.replace('-', '/').strip('/')}",
+                repository=whose,
                 scope=scope,
                 agent="claude-code",
                 session=str(more.get("originSessionId", "")),
             )
 
 
-def _worked_in(place: str, project: str) -> str:
-    """Return the folder of a project: its transcripts name it; else its name is read as a path."""
+def _project(place: str, project: str) -> str:
+    """Return the folder of a project, '' where nothing tells it.
+
+    Its transcripts name it; else it is the one folder there that is written so, or of several the one repository.
+    """
     for path in sorted(glob(f"{escape(place)}/*.jsonl"))[-3:]:
-        for line in files.text(path).split("\n")[:_LOOKED]:
+        for line in files.beginning(path).split("\n"):
             try:
                 said = json.loads(line)
             except ValueError:
                 continue
             if isinstance(said, dict) and isinstance(said.get("cwd"), str):
                 return str(said["cwd"])
-    return project.replace("-", "/")
+    found = [*_written(project)]
+    if len(found) > 1:
+        found = [one for one in found if repository(one)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _written(name: str, parent: str = "") -> Iterator[str]:
+    """Yield the folders that are there, below a parent, whose path is written as `name`."""
+    try:
+        below = sorted(entry.name for entry in os.scandir(parent or "/") if entry.is_dir())
+    except OSError:
+        return
+    for folder in below:
+        written = "-" + _HYPHENS.sub("-", folder)
+        if name == written:
+            yield f"{parent}/{folder}"
+        elif name.startswith(written + "-"):
+            yield from _written(name.removeprefix(written), f"{parent}/{folder}")
 
 
 FORMAT = Format("claude-code", "the auto memory of Claude Code", _fits, _read)

@@ -70,7 +70,7 @@ def _observations(db: apsw.Connection) -> Iterator[Item]:
     session, project = _named_session(db, "observations"), _project(db, "observations")
     sql = f"SELECT id, {session}, {project}, type, title, narrative, facts, text, created_at_epoch FROM observations"
     for number, thread, project, kind, title, narrative, facts, text, at in db.execute(f"{sql} ORDER BY 9, 1"):
-        said = _listed(facts) or [part for part in (narrative or text,) if part] or [title or ""]
+        said = _listed(facts) or [narrative or text or title]
         for n, one in enumerate(said):
             key, category = f"observation {number}/{n}", _CATEGORIES.get(kind)
             yield _item(one, key, at, project, thread, category=category)
@@ -81,7 +81,7 @@ def _summaries(db: apsw.Connection) -> Iterator[Item]:
     sql = f"SELECT id, {session}, {project}, created_at_epoch, {', '.join(_SUMMED)} FROM session_summaries"
     for number, thread, project, at, *said in db.execute(f"{sql} ORDER BY 4, 1"):
         for name, text in zip(_SUMMED, said, strict=True):
-            yield _item(text or "", f"summary {number}/{name}", at, project, thread)
+            yield _item(text, f"summary {number}/{name}", at, project, thread)
 
 
 def _directives(db: apsw.Connection) -> Iterator[Item]:
@@ -90,13 +90,14 @@ def _directives(db: apsw.Connection) -> Iterator[Item]:
         yield _item(text, f"directive {number}", at, project, "")
 
 
-def _item(text: str, key: str, at: Any, project: str, session: str, category: str | None = None) -> Item:
+def _item(text: Any, key: str, at: Any, project: Any, session: Any, category: str | None = None) -> Item:
     # A repository that a person gives the project's name to shares what is known of it: `memman scope name`.
     whose = f"scope:{project}" if project else ""
     said = at if isinstance(at, int) else 0
-    return Item(
-        text, key, said, category=category, repository=whose, agent="claude-mem" if session else "", session=session
-    )
+    session = str(session or "")
+    agent = "claude-mem" if session else ""
+    text = text if isinstance(text, str) else ""
+    return Item(text, key, said, category=category, repository=whose, agent=agent, session=session)
 
 
 def _named_session(db: apsw.Connection, table: str) -> str:

@@ -23,42 +23,53 @@ def _fits(path: str) -> bool:
     if not os.path.isfile(path) or not path.lower().endswith(".json"):
         return False
     try:
-        return bool(_memories(path))
+        return bool(_rows(_said(path), path))
     except UsageError:
         return False
 
 
-def _memories(path: str) -> list[dict[str, Any]]:
-    """Return the memories. Raises UsageError."""
+def _said(path: str) -> Any:
     try:
-        said = json.loads(files.text(path))
+        return json.loads(files.text(path))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not JSON ({error})") from None
+
+
+def _rows(said: Any, path: str) -> list[Any]:
+    """Return the rows. Raises UsageError where none of them is a memory."""
     rows = said.get("results", said.get("memories")) if isinstance(said, dict) else said
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and _text(row) for row in rows):
+    if not isinstance(rows, list) or (rows and not any(map(_text, rows))):
         raise UsageError(f"{path} has no list of memories as mem0 gives it: results, each with a memory")
     return rows
 
 
-def _text(row: dict[str, Any]) -> str:
-    said = row.get("memory") or row.get("data")
+def _text(row: Any) -> str:
+    said = (row.get("memory") or row.get("data")) if isinstance(row, dict) else ""
     return said if isinstance(said, str) else ""
 
 
 def _read(path: str) -> Found:
+    said = _said(path)
+    rows = _rows(said, path)
+    memories = [row for row in rows if _text(row)]
     items = []
-    for row in _memories(path):
+    for row in memories:
         moments = (str(row.get(name) or "") for name in ("updated_at", "created_at"))
         items.append(Item(_text(row), key=str(row.get("id") or ""), at=next(filter(None, map(ms, moments)), 0)))
-    return Found(tuple(items), (*_left(path), *_LACKS))
+    about = said if isinstance(said, dict) else {}
+    return Found(tuple(items), (*_left(about, len(rows), memories), *_LACKS))
 
 
-def _left(path: str) -> Iterator[str]:
-    rows, said = _memories(path), json.loads(files.text(path))
-    relations = said.get("relations") if isinstance(said, dict) else None
+def _left(about: dict[str, Any], there: int, memories: list[dict[str, Any]]) -> Iterator[str]:
+    count = about.get("count")
+    if about.get("next") or about.get("previous") or (isinstance(count, int) and count > there):
+        yield f"other pages: here are {there} of {count or 'more'}; save each page and import it, too"
+    if empty := there - len(memories):
+        yield f"rows without a text ({empty})"
     for names, what in _LEFT:
-        if count := sum(any(row.get(name) for name in names) for row in rows):
-            yield what.format(count)
+        if found := sum(any(row.get(name) for name in names) for row in memories):
+            yield what.format(found)
+    relations = about.get("relations")
     if isinstance(relations, list) and relations:
         yield f"relations of its graph ({len(relations)})"
 

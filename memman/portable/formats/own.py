@@ -7,7 +7,7 @@ _LACKS = ("notes that waited in the queue, the log of changes, settings and back
 
 
 def _fits(path: str) -> bool:
-    return lines.ours(files.first_line(path))
+    return lines.ours(files.beginning(path).partition("\n")[0])
 
 
 def _read(path: str) -> Found:

@@ -65,4 +65,4 @@ def _read(path: str) -> Found:
     return Found(tuple(Item(text, at=at, source=source, repository=whose, scope=scope) for text in said), _LACKS)
 
 
-FORMAT = Format("rules", "rules of agents (CLAUDE.md, AGENTS.md)", _fits, _read)
+FORMAT = Format("rules", "rules of agents (CLAUDE.md, AGENTS.md)", _fits, _read, personal=True)

@@ -12,11 +12,11 @@ _ELSE = ("{", "[", "---", "SQLite format")
 
 def _fits(path: str) -> bool:
     plain = os.path.isfile(path) and os.path.splitext(path)[1].lower() in _ENDINGS
-    return plain and not files.is_database(path) and not files.first_line(path).startswith(_ELSE)
+    return plain and not files.is_database(path) and not files.beginning(path).startswith(_ELSE)
 
 
 def _read(path: str) -> Found:
-    lines = [line.strip() for line in files.text(path).splitlines()]
+    lines = [line.strip() for line in files.text(path).split("\n")]
     lacks = ("dates: every line counts as said today",)
     return Found(tuple(Item(line) for line in lines if line), lacks)
 

@@ -12,6 +12,7 @@ from memman.clock import now_ms
 from memman.config.scope import label
 from memman.model.names import expression, mentions
 from memman.model.records import Scope
+from memman.model.reliability import by_person
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
 from memman.store import MemoryRow, outlasts
@@ -240,16 +241,18 @@ class Catalogue:
     def _records(self, rows: Sequence[MemoryRow]) -> list[dict[str, Any]]:
         """Name the columns of memories, read their lists, and say what each holds for, '' for everywhere.
 
-        And whether only an agent has said it.
+        And whether only an agent has said it, or a person verified it.
         """
         scopes = self.reader.scope_of(row.id for row in rows)
         fresh = freshness(self.reader, (row.id for row in rows))
         unconfirmed = self.reader.unconfirmed(row.id for row in rows)
+        verified = {row for row, said in self.reader.evidence(row.id for row in rows).items() if by_person(said)}
         lists = ("entities", "keywords")
         return [
             row.record()
             | {name: json.loads(getattr(row, name)) for name in lists}
             | {"scope": label(*scopes[row.id]) if row.id in scopes else "", "unconfirmed": row.id in unconfirmed}
+            | {"verified": row.id in verified}
             | fresh[row.id]
             for row in rows
         ]

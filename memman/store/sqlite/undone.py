@@ -40,6 +40,12 @@ def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
     return {key.removeprefix(UNDONE): json.loads(value) for key, value in db.execute(sql)}
 
 
+def notes(db: apsw.Connection) -> set[str]:
+    """Return the notes that undos took back, and that nobody brought back."""
+    records = [one for one in listed(db).values() if not one["undone"]]
+    return {note for one in records for note in (*one.get("stored", ()), *(row["uid"] for row in one["notes"]))}
+
+
 def found(db: apsw.Connection, part: str) -> dict[str, dict[str, Any]]:
     """Return the undos whose id, or the digits of it that are shown, begins with `part`, or ends with it."""
     return {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 
 import apsw
@@ -49,30 +50,6 @@ INSERT INTO pending_messages(session_db_id, content_session_id, message_type, cr
 VALUES (1, 'c1', 'summarize', 1760000004000);
 INSERT INTO observation_feedback(observation_id, signal_type, created_at_epoch) VALUES (1, 'shown', 1760000005000);
 UPDATE observations SET merged_into_project = 'till' WHERE id = 2;
-"""
-OLDER = """
-CREATE TABLE insights(id TEXT PRIMARY KEY, content TEXT NOT NULL, category TEXT, importance INTEGER, entities TEXT,
-    source TEXT, access_count INTEGER, keywords TEXT, summary TEXT, semantic_facts TEXT, last_accessed_at TEXT,
-    embedding BLOB, embedding_pending INTEGER, effective_importance REAL, linked_at TEXT, enriched_at TEXT,
-    created_at TEXT NOT NULL, updated_at TEXT, deleted_at TEXT, prompt_version TEXT, model_id TEXT,
-    embedding_model TEXT);
-CREATE TABLE edges(source_id TEXT, target_id TEXT, edge_type TEXT, weight REAL, metadata TEXT, created_at TEXT,
-    PRIMARY KEY (source_id, target_id, edge_type));
-CREATE TABLE oplog(id INTEGER PRIMARY KEY, operation TEXT, insight_id TEXT, detail TEXT, created_at TEXT);
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
-INSERT INTO insights(id, content, category, importance, entities, created_at, deleted_at) VALUES
-    ('a', 'Billing runs on Postgres 16.', 'fact', 4, '["Postgres"]', '2026-01-02T03:04:05+00:00', NULL),
-    ('b', 'The old wiki is read-only.', 'general', 3, '[]', '2026-01-03T03:04:05+00:00', '2026-02-01T00:00:00+00:00');
-INSERT INTO edges VALUES ('a', 'b', 'semantic', 0.7, '{}', '');
-"""
-NEWER = """
-CREATE TABLE insights(id TEXT PRIMARY KEY, content TEXT NOT NULL, summary TEXT, embedding BLOB,
-    embedding_pending INTEGER, enrich_attempted_at TEXT, enriched_at TEXT, created_at TEXT NOT NULL, updated_at TEXT,
-    deleted_at TEXT, embedding_model TEXT, queue_uuid TEXT, replaced_by TEXT, author TEXT, summary_model TEXT,
-    meta TEXT);
-INSERT INTO insights(id, content, created_at, replaced_by) VALUES
-    ('a', 'Releases are cut on Fridays.', '2026-01-02T03:04:05+00:00', 'b'),
-    ('b', 'Releases are cut on Tuesdays.', '2026-03-02T03:04:05+00:00', NULL);
 """
 MEMORY = """---
 name: test-database
@@ -180,18 +157,6 @@ def test_mem0(box, tmp_path):
     assert len(stored(box)) == 2
 
 
-@pytest.mark.parametrize(("sql", "left"), [(OLDER, "edges (1)"), (NEWER, "edges (0)")], ids=["0.15", "0.51"])
-def test_stores_of_the_older_memman(box, tmp_path, sql, left):
-    """A data folder of 0.15 comes in without what was deleted, one of 0.51 with what was replaced as such."""
-    database(tmp_path / "older" / "data" / "default" / "memman.db", sql)
-    assert left in brought(box, tmp_path / "older")
-    found = stored(box)
-    if sql == OLDER:
-        assert found == {"Billing runs on Postgres 16.": ["import", 1767323045000, "current", ""]}
-    else:
-        assert [rest[2] for rest in found.values()] == ["superseded", "current"]
-
-
 def test_auto_memory_of_claude_code(box, tmp_path, place):
     """A project's files belong to the repository that its transcripts name, and are dated as they say."""
     project = tmp_path / ".claude" / "projects" / str(place).replace("/", "-")
@@ -272,3 +237,166 @@ def test_an_empty_file_is_said_to_be_empty(box, tmp_path, name):
     done = box.memman("import", "--dry-run", str(tmp_path / name))
     assert done.returncode == 2
     assert "is empty: there is nothing to import" in done.stderr
+
+
+def repository(folder):
+    """Make a repository of one commit."""
+    folder.mkdir(parents=True)
+    named = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    for args in (("init", "--quiet"), ("commit", "--quiet", "--allow-empty", "--message", folder.name)):
+        subprocess.run(["git", "-C", folder, *named, *args], check=True)
+    return folder
+
+
+def written(path, text):
+    """Write a file, with the folders above it; return it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_auto_memory_without_transcripts_belongs_to_the_folder_that_is_written_so(box, tmp_path):
+    """A hyphen may be a slash, a dot or itself: the folder that is there is meant; without one that is said."""
+    app = repository(tmp_path / "dev" / "my-app.io")
+    for named in (app, tmp_path / "gone" / "app"):
+        project = re.sub("[^A-Za-z0-9]", "-", str(named))
+        text = f"Deploys of {named.name} run from the runner box only.\n"
+        written(tmp_path / "projects" / project / "memory" / "deploy.md", text)
+    (tmp_path / "projects" / project / "memory" / "bad.md").write_bytes(b"\xff\xfe")
+    said = brought(box, tmp_path / "projects")
+    assert re.search("1 note of app: recalled nowhere, because .* is no repository here; `--scope personal` has", said)
+    assert re.search("not carried: a file that is wrong: .*bad.md is not UTF-8", said)
+    here = box.memman("recall", "where do deploys run from", cwd=app).stdout
+    assert ("my-app.io" in here, "gone" in here, "Deploys of app" in here) == (True, False, False)
+    box.memman("undo", "--since", "1h")
+    again = box.memman("import", str(tmp_path / "projects" / project), "--scope", "repository", cwd=app)
+    assert "imported 1 note" in again.stdout, again.stderr
+    box.drain()
+    assert "Deploys of app" in box.memman("recall", "where do deploys of app run from", cwd=app).stdout
+
+
+CODEX = """# Task Group: shop
+scope: payments
+applies_to: cwd={}; reuse_rule=safe
+
+## Task 1: kamal
+### rollout_summary_files
+- rollout_summaries/x.md
+
+## User preferences
+- The shop is deployed with kamal. [Task 1]
+
+# Task Group: all
+scope: everything
+applies_to: cwd=unknown; reuse_rule=safe
+
+## Reusable knowledge
+- Answers are kept short.
+"""
+
+
+def test_the_memory_of_other_agents_is_theirs(box, tmp_path, place):
+    """Codex's MEMORY.md, Hermes' and OpenClaw's are read in their own forms; any other is refused."""
+    codex = written(tmp_path / ".codex" / "memories" / "MEMORY.md", CODEX.format(place))
+    hermes = written(
+        tmp_path / ".hermes" / "memories" / "MEMORY.md", "The NAS is at 10.0.0.9.\n§\nBackups run\nat 3.\n"
+    )
+    written(tmp_path / "workspace" / "SOUL.md", "Be kind.\n")
+    written(tmp_path / "workspace" / "memory" / "2026-03-01.md", "- The car is serviced in May.\n")
+    claw = written(tmp_path / "workspace" / "MEMORY.md", "# Facts\n\n- The garden gate code is on the fridge.\n")
+    other = written(tmp_path / "notes" / "MEMORY.md", "- Something else.\n")
+    for path, name in ((codex.parent, "Codex"), (hermes, "Hermes"), (claw.parent, "OpenClaw")):
+        assert box.memman("import", str(path), "--dry-run").stdout.startswith(f"the memory of {name}: 2 to import")
+        brought(box, path)
+    found = stored(box)
+    assert {text: rest[3].partition("#")[0] for text, rest in found.items()} == {
+        "The shop is deployed with kamal. [Task 1]": str(place),
+        "Answers are kept short.": "",
+        "The NAS is at 10.0.0.9.": "",
+        "Backups run at 3.": "",
+        "The garden gate code is on the fridge.": "",
+        "The car is serviced in May.": "",
+    }
+    assert "no format that is recognised" in box.memman("import", str(other)).stderr
+
+
+def test_a_bad_row_costs_that_row_and_other_pages_are_named(box, tmp_path):
+    """Of mem0's list the rest comes in; a lone surrogate is no reason to stop, a row without a text neither."""
+    rows = [
+        {"id": "a1", "memory": "Payments listen on port 9310 \ud83d."},
+        {"id": "a2", "memory": ""},
+        {"id": "a3", "memory": 7},
+        "nothing",
+        {"id": "a5", "memory": "Invoices are numbered per year.", "created_at": 3},
+    ]
+    page = {"count": 250, "next": "https://api.mem0.ai/?page=2", "results": rows}
+    said = brought(box, written(tmp_path / "page.json", json.dumps(page)))
+    assert "other pages: here are 5 of 250; save each page" in said
+    assert "rows without a text (3)" in said
+    assert stored(box).keys() == {"Payments listen on port 9310 \ufffd.", "Invoices are numbered per year."}
+
+
+def test_a_name_that_no_repository_has_is_said(box, tmp_path, place):
+    """Of claude-mem's project the preview says how it gets to be recalled; after that it is."""
+    path = database(tmp_path / "claude-mem" / "claude-mem.db", CLAUDE_MEM)
+    said = box.memman("import", str(path), "--dry-run", cwd=place).stdout
+    assert "of shop: recalled only in a repository of that name: `memman scope name shop` there gives it" in said
+    box.memman("scope", "name", "shop", cwd=place)
+    said = box.memman("import", str(path), cwd=place)
+    assert "of shop: recalled only" not in said.stdout + said.asked
+    box.drain()
+    assert "Redis" in box.memman("recall", "where are invoices cached", cwd=place).stdout
+
+
+def test_rules_are_asked_whose_words_they_are_and_may_become_ones_own(box, place):
+    """`no` brings them in unverified; --mine later lifts them, once; `yes` is as good as --mine."""
+    rules = written(place / "CLAUDE.md", "- Migrations are written by hand.\n")
+    first = box.memman("import", str(rules), cwd=place)
+    assert "Are these your own words" in first.asked
+    box.drain()
+    query = ("recall", "how are migrations written")
+    assert "import (unverified)" in box.memman(*query, cwd=place).stdout
+    for count in (1, 0):
+        done = box.memman("import", str(rules), "--mine", cwd=place)
+        assert "own words" not in done.asked
+        assert f"imported {count} note" in done.stdout
+        box.drain()
+    (line,) = box.memman(*query, cwd=place).stdout.splitlines()
+    assert "user" in line
+    assert "unverified" not in line
+    written(rules, "- Releases are cut on Mondays.\n")
+    box.person(
+        "import", str(rules), cwd=place, answer=lambda said: "yes\n" if said.endswith((" yes, no? ", ": ")) else ""
+    )
+    box.drain()
+    assert stored(box)["Releases are cut on Mondays."][0] == "user"
+
+
+def test_what_was_undone_can_come_again(box, tmp_path):
+    """An import that was undone, waiting or stored, is not here already; what was forgotten by itself is."""
+    path = written(tmp_path / "notes.txt", "The lift is inspected in May.\n")
+    for drained in (False, True, True):
+        assert "imported 1 note" in box.memman("import", str(path)).stdout
+        if drained:
+            box.drain()
+        assert "imported 0 notes" in box.memman("import", str(path)).stdout
+        done = box.memman("undo", "--since", "1h")
+        assert done.returncode == 0, done.stderr
+    assert "imported 1 note" in box.memman("import", str(path)).stdout
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory WHERE status = 'current'")
+    assert box.memman("forget", uid).returncode == 0
+    assert "imported 0 notes" in box.memman("import", str(path)).stdout
+
+
+@pytest.mark.parametrize("verb", [("insights", "verify"), ("review", "approve")], ids=" ".join)
+def test_what_a_person_vouches_for_is_shown_as_verified(box, tmp_path, verb):
+    """Verified or approved, an import is no longer marked as one that nobody looked at."""
+    brought(box, written(tmp_path / "a.json", json.dumps([{"id": "1", "memory": "The heron is the mascot."}])))
+    (uid,) = box.store("SELECT uid FROM memory")
+    if verb[0] == "review":
+        box.alter("UPDATE memory SET status = 'review'")
+    assert box.memman(*verb, uid).returncode == 0
+    assert "import (verified)" in box.memman("recall", "heron mascot").stdout
+    assert "unverified" not in box.memman("recall", "heron mascot", "--json").stdout
+    assert "import (verified)" in box.memman("insights", "list").stdout

@@ -1,0 +1,99 @@
+"""What Codex, OpenClaw and Hermes remember in MEMORY.md: one file for all their work, each written in its own way."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from glob import escape, glob
+from typing import Any
+
+from memman.config.places import text_at
+from memman.config.scope import PERSONAL
+from memman.model.moments import ms
+from memman.portable import files
+from memman.portable.formats.rules import held_for, passages
+from memman.portable.incoming import Format, Found, Item
+
+INDEX, _USER = "MEMORY.md", "USER.md"
+# Codex: a block for each kind of task, with the folder it was done in, and lists of sources that say nothing.
+_GROUP = re.compile(r"^(?=# Task Group:)", re.MULTILINE)
+_FOLDER = re.compile(r"^applies_to:\s*cwd=(/[^;\n]*)", re.MULTILINE)
+_SECTION = re.compile(r"^(?=##)", re.MULTILINE)
+# Hermes: entries apart by this line.
+_BETWEEN = "\n§\n"
+# OpenClaw: what else lies in its workspace, and its days.
+_BESIDE = ("SOUL.md", "IDENTITY.md", "HEARTBEAT.md")
+_DAYS = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md"
+
+
+def worked_in(folder: str) -> tuple[str, str]:
+    """Return the repository of a folder, the folder itself where it lies in none, and what is said there holds for."""
+    whose, scope = held_for(folder)
+    return whose or os.path.realpath(folder), scope
+
+
+def _folder(path: str, inside: str) -> str:
+    """Return the folder of MEMORY.md or USER.md that a path means, '' for none."""
+    path = os.path.dirname(path) if os.path.basename(path) in {INDEX, _USER} else path
+    there = (one for one in (path, f"{path}/{inside}") if any(os.path.isfile(f"{one}/{n}") for n in (INDEX, _USER)))
+    return next(there, "")
+
+
+def _codex(path: str) -> str:
+    folder = _folder(path, "memories")
+    return folder if folder and _GROUP.search(text_at(f"{folder}/{INDEX}")) else ""
+
+
+def _hermes(path: str) -> str:
+    folder = _folder(path, "memories")
+    said = (text_at(f"{folder}/{name}") for name in (INDEX, _USER))
+    return folder if folder and ("/.hermes/" in folder + "/" or any(_BETWEEN in one for one in said)) else ""
+
+
+def _openclaw(path: str) -> str:
+    path = os.path.dirname(path) if os.path.basename(path) == "memory" else path
+    folder = _folder(path, "workspace")
+    beside = any(os.path.isfile(f"{folder}/{name}") for name in _BESIDE)
+    return folder if folder and (beside or glob(f"{escape(folder)}/memory/{_DAYS}")) else ""
+
+
+def _of_codex(folder: str) -> Iterator[Item]:
+    for group in _GROUP.split(files.text(f"{folder}/{INDEX}")):
+        where = _FOLDER.search(group)
+        whose, scope = worked_in(where[1].strip()) if where else ("", PERSONAL)
+        for section in _SECTION.split(group)[1:]:
+            heading, _, body = section.partition("\n")
+            for text in () if heading.startswith("###") else passages(body):
+                yield _item("codex", text, f"{folder}/{INDEX}", repository=whose, scope=scope)
+
+
+def _of_hermes(folder: str) -> Iterator[Item]:
+    for path in filter(os.path.isfile, (f"{folder}/{INDEX}", f"{folder}/{_USER}")):
+        for text in files.text(path).split(_BETWEEN):
+            yield _item("hermes", text.strip(), path)
+
+
+def _of_openclaw(folder: str) -> Iterator[Item]:
+    for path in (f"{folder}/{INDEX}", *sorted(glob(f"{escape(folder)}/memory/{_DAYS}"))):
+        for text in passages(files.text(path)) if os.path.isfile(path) else ():
+            yield _item("openclaw", text, path, at=ms(os.path.basename(path)[:10]))
+
+
+def _item(agent: str, text: str, path: str, *, at: int = 0, scope: str = PERSONAL, **more: Any) -> Item:
+    at = at or int(os.stat(path).st_mtime * 1000)
+    return Item(text, key=f"{os.path.basename(path)}\n{text}", at=at, agent=agent, scope=scope, **more)
+
+
+def _format(
+    name: str, what: str, folder: Callable[[str], str], items: Callable[[str], Iterator[Item]], lacks: str
+) -> Format:
+    def read(path: str) -> Found:
+        return Found(tuple(items(folder(path) or _folder(path, ""))), (lacks,))
+
+    return Format(name, what, lambda path: bool(folder(path)), read)
+
+
+FORMATS = (
+    _format("codex", "the memory of Codex", _codex, _of_codex, "summaries, skills and names of sources"),
+    _format("hermes", "the memory of Hermes", _hermes, _of_hermes, "skills, and sessions in its database"),
+    _format("openclaw", "the memory of OpenClaw", _openclaw, _of_openclaw, "other files of its workspace"),
+)
