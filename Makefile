@@ -80,16 +80,12 @@ e2e: dev ## The installed wheel by subprocess: demo questions, scripted provider
 e2e-agents: dev ## The real clients from npm, wired by `memman install`, against a loopback model
 	$(BIN)/pytest $(APART) e2e/agents
 
-bench: dev ## Figures into bench/out and docs/scale.md, with DATA=folder of data sets also into docs/benchmarks.md (QUICK=1: short, into neither)
+bench: dev ## Figures as JSON into bench/out (QUICK=1: a short run; DATA=folder of data sets)
 	rm -f $(WORK)/*.json
 	$(BIN)/python -m bench.speed --work $(WORK) --json $(WORK)/speed.json $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.scale --work $(WORK) --json $(WORK)/scale.json --rows $(ROWS) $(if $(QUICK),--quick)
-	$(BIN)/python -m bench.shared --work $(WORK) --json $(WORK)/shared.json $(if $(QUICK),--rows 10000 --quick)
-	$(BIN)/python -m bench.easy --work $(WORK)/easy --json $(WORK)/easy.json
-	$(if $(DATA),$(BIN)/python -m bench.retrieval --data $(DATA) --work $(WORK)/retrieval --json $(WORK)/retrieval.json \
-		$(if $(QUICK),--most 200,--ablations))
-	$(if $(QUICK),,$(BIN)/python -m bench.report --from $(WORK) --page docs/scale.md)
-	$(if $(QUICK),,$(if $(DATA),$(BIN)/python -m bench.report --from $(WORK)))
+	$(BIN)/python -m bench.retrieval $(if $(DATA),--data $(DATA)) --json $(WORK)/retrieval.json $(if $(QUICK),--most 200)
+	$(BIN)/python -m bench.learning --data bench/data/unseen --json $(WORK)/learning.json
 
 crash: dev ## The promises of docs/promises.md in their long form; figures into bench/out/promises
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest -n auto --dist worksteal $(PROVEN) --ignore tests/crash/test_soak.py

@@ -1,128 +1,192 @@
-"""Quality of recall on a data set, beside plain full-text search and nearness of meaning alone."""
+"""Quality of recall on data sets, beside plain full-text search and nearness of meaning alone.
+
+`python -m bench.retrieval --data FOLDER` takes every folder there with docs.jsonl and queries.jsonl (our own lie in
+`bench/data`), and measures it with a store for each scope and with all scopes in one. It prints JSON.
+"""
 
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from statistics import fmean, median
 from typing import Any
 
-from bench import dataset, trials
-from bench.machine import described
-from bench.published import gap, showing
-from bench.scores import EVERY, METRICS, OVERALL
-from bench.tables import markdown
-from memman.embed.minilm import MiniLM
-from memman.model.vocabulary import MINILM
+import numpy as np
 
-# Shares of one rather than percentages.
-_PLAIN = ("MRR", "nDCG@10")
-# What the name of a data set ends in when all its scopes are in one store.
-ONE_STORE = ", one store"
+from bench import baselines, dataset
+from bench.dataset import ADVERSARIAL, Dataset, Key, Query
+from bench.machine import ROOT, described
+from bench.scores import DEPTH, Ranking, judged, middle_ms, rolled_up
+from bench.shelves import Shelves, build
+from memman.embed.minilm import MiniLM
+from memman.embed.static import StaticTable
+from memman.model.vocabulary import MINILM
+from memman.recall import search
+from memman.recall.hit import Hit
+from memman.recall.render import lines, tokens
+from memman.store.filters import Filters
+from memman.store.sqlite.reader import SqliteReader
+
+# What `memman recall` prints unless told otherwise.
+SHOWN = 10
+# Questions asked of a process of its own, to learn what recall alone takes.
+TIMED = 200
+_DAY_MS = 86_400_000
+
+
+class Recall:
+    """The product's own recall in a data set's stores, a day after the last thing was said there."""
+
+    def __init__(self, shelves: Shelves) -> None:
+        self.table = StaticTable()
+        self.readers = {scope: shelf.reader() for scope, shelf in shelves.by_scope.items()}
+        self._keys = {uid: doc.key for shelf in shelves.by_scope.values() for uid, doc in shelf.docs.items()}
+
+    def now(self, reader: SqliteReader) -> int:
+        """Return when questions are asked."""
+        return int(reader.db.execute("SELECT max(valid_from) FROM memory").get or 0) + _DAY_MS
+
+    def hits(self, query: Query, filters: Filters, limit: int) -> list[Hit]:
+        """Ask the store of the question's scope."""
+        reader = self.readers[query.scope]
+        return search(reader, self.table, query.text, filters, limit, now=self.now(reader))
+
+    def shown(self, query: Query) -> list[Key]:
+        """Return what `memman recall` prints."""
+        return [self._keys[hit.row.uid] for hit in self.hits(query, Filters(), SHOWN)]
+
+    def ranked(self, query: Query) -> list[Key]:
+        """Return the ranking alone: nothing is cut, and what is alike counts where the first of it stands."""
+        hits = self.hits(query, Filters(least=0.0), DEPTH)
+        return [self._keys[uid] for hit in hits for uid in (hit.row.uid, *hit.alike)][:DEPTH]
+
+    def surest(self, query: Query) -> float:
+        """Return the confidence of the surest hit, 0 where there is none."""
+        return max((hit.confidence for hit in self.hits(query, Filters(least=0.0), SHOWN)), default=0.0)
+
+    def printed(self, query: Query) -> tuple[int, int]:
+        """Return how many lines and tokens a question brings."""
+        hits = self.hits(query, Filters(), SHOWN)
+        return len(hits), sum(map(tokens, lines(hits, self.now(self.readers[query.scope]), query.text, None)))
+
+
+def measure(data: Dataset, work: str, embedder: str = "") -> dict[str, Any]:
+    """Return every figure of a data set."""
+    shelves = build(data, work, MiniLM() if embedder == MINILM else None)
+    recall = Recall(shelves)
+    sessions = {doc.key: doc.session for doc in data.docs}
+    rankers = {
+        "memman": recall.ranked,
+        "as shown": recall.shown,
+        "BM25": baselines.bm25(data.scopes),
+        "dense": baselines.dense(data.scopes),
+    }
+    rankings = {name: _ranked(data, ranker) for name, ranker in rankers.items()}
+    memories = sum(len(shelf.docs) for shelf in shelves.by_scope.values())
+    return {
+        "data": {"docs": len(data.docs), "queries": len(data.queries), "stores": len(shelves.by_scope)},
+        "build": {"seconds": round(shelves.seconds, 1), "bytes_a_memory": round(shelves.bytes / memories)},
+        "rankings": {
+            name: {
+                "quality": judged(some),
+                "sessions": judged(rolled_up(some, sessions)),
+                "ms": round(middle_ms(some), 3),
+            }
+            for name, some in rankings.items()
+        },
+        "unanswerable": unanswerable(recall, data.queries),
+        "alone": _alone(data, shelves),
+    }
+
+
+def unanswerable(recall: Recall, queries: Sequence[Query]) -> dict[str, dict[str, float]]:
+    """Return, by kind of question, how often none is shown, lines, tokens, and how well confidence tells it apart.
+
+    Without an answer are those of the set that have no gold, and all others asked of another scope's store. The AUC
+    is how often recall is surer of a question that has an answer.
+    """
+    answerable = [query for query in queries if query.gold and query.category != ADVERSARIAL]
+    scopes = list(recall.readers)
+    others = dict(pairwise([*scopes, *scopes[:1]])) if scopes[1:] else {}
+    asked = {"answerable": answerable}
+    for query in queries:
+        if not query.gold:
+            asked.setdefault(query.category, []).append(query)
+    if others:
+        asked["asked of another store"] = [replace(query, scope=others[query.scope]) for query in answerable]
+    known = [recall.surest(query) for query in answerable]
+    return {kind: _told(recall, known, some) for kind, some in asked.items() if some and known}
+
+
+def _told(recall: Recall, known: Sequence[float], queries: Sequence[Query]) -> dict[str, float]:
+    printed = [recall.printed(query) for query in queries]
+    return {
+        "n": len(queries),
+        "silent": round(fmean(not shown for shown, _ in printed), 4),
+        "lines": round(fmean(shown for shown, _ in printed), 2),
+        "tokens": round(fmean(cost for _, cost in printed), 1),
+        "auc": round(auc(known, [recall.surest(query) for query in queries]), 4),
+    }
+
+
+def auc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """Return how often a value of `positive` exceeds one of `negative`, ties counted half."""
+    ordered, values = np.sort(np.asarray(negative, float)), np.asarray(positive, float)
+    below, upto = np.searchsorted(ordered, values, "left"), np.searchsorted(ordered, values, "right")
+    return float((below + upto).mean() / 2 / len(ordered))
+
+
+def _ranked(data: Dataset, ranker: Callable[[Query], Sequence[Key]]) -> list[Ranking]:
+    rankings = []
+    for query in data.answerable:
+        began = time.perf_counter()
+        found = tuple(ranker(query))
+        rankings.append(Ranking(query, found, (time.perf_counter() - began) * 1e3))
+    return rankings
+
+
+def _alone(data: Dataset, shelves: Shelves) -> dict[str, float]:
+    """Ask the largest store in a process that loads nothing but recall."""
+    scope, shelf = max(shelves.by_scope.items(), key=lambda pair: len(pair[1].docs))
+    queries = [query.text for query in data.queries if query.scope == scope][:TIMED]
+    asked = json.dumps({"path": shelf.path, "queries": queries, "limit": SHOWN})
+    command = [sys.executable, "-m", "bench.asking"]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, cwd=ROOT)
+    said = json.loads(done.stdout)
+    ms, peak = round(median(said["ms"]), 3), round(said["peak_kib"] / 1024, 1)
+    return {"memories": len(shelf.docs), "ms": ms, "peak_mib": peak}
+
+
+def _sets(folder: str, most: int | None) -> Iterator[tuple[str, Dataset]]:
+    for name in sorted(os.listdir(folder)):
+        if os.path.exists(f"{folder}/{name}/docs.jsonl"):
+            data = dataset.load(f"{folder}/{name}/docs.jsonl", f"{folder}/{name}/queries.jsonl", most)
+            yield name, data
+            if len(data.scopes) > 1:
+                yield f"{name}, one store", data.merged()
 
 
 def main() -> int:
     """Run the bench from the command line."""
-    asked = _arguments()
-    upgrade = MiniLM() if asked.embedder == MINILM else None
-    sets = []
-    for name, data in _sets(asked):
-        figures = trials.measure(data, f"{asked.work}/{name}", ablations=asked.ablations, upgrade=upgrade)
-        sets.append({"name": name, **figures})
-        print(report(sets[-1]) + "\n", file=sys.stdout if asked.json else sys.stderr, flush=True)
-    text = json.dumps({"machine": described(), "sets": sets}, indent=2)
-    if asked.json:
-        with open(asked.json, "w", encoding="utf-8") as out:
-            out.write(text + "\n")
-    else:
-        print(text)
-    return 0
-
-
-def _sets(asked: argparse.Namespace) -> Iterator[tuple[str, dataset.Dataset]]:
-    """Yield the data sets to measure on, of a folder's each that has several scopes as one store too."""
-    if asked.docs:
-        data = dataset.load(asked.docs, asked.queries, asked.most)
-        name = asked.name or os.path.basename(os.path.dirname(os.path.abspath(asked.docs)))
-        yield (name + ONE_STORE, data.merged()) if asked.merged else (name, data)
-        return
-    for name in sorted(os.listdir(asked.data)):
-        folder = f"{asked.data}/{name}"
-        if os.path.exists(f"{folder}/docs.jsonl"):
-            data = dataset.load(f"{folder}/docs.jsonl", f"{folder}/queries.jsonl", asked.most)
-            yield name, data
-            if len(data.scopes) > 1:
-                yield name + ONE_STORE, data.merged()
-
-
-def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description=__doc__)
-    parser.add_argument("--docs", help="documents, a JSON object a line")
-    parser.add_argument("--queries", help="questions about them, a JSON object a line")
-    parser.add_argument("--name", help="what to call the data set (default: its folder)")
-    parser.add_argument("--merged", action="store_true", help="put all scopes into one store")
-    parser.add_argument("--data", help="instead: a folder of data sets, each with docs.jsonl and queries.jsonl")
-    parser.add_argument("--ablations", action="store_true", help="measure recall without each of its signals too")
+    parser.add_argument("--data", default=f"{ROOT}/bench/data", help="a folder of data sets")
     parser.add_argument("--embedder", choices=("builtin", MINILM), default="builtin", help="whose vectors are searched")
     parser.add_argument("--most", type=int, help="evenly many of the questions, no more than this")
-    parser.add_argument("--json", help="write the JSON here and only the tables to standard output")
-    parser.add_argument(
-        "--work", default=os.path.join(tempfile.gettempdir(), "memman-bench", "retrieval"), help="folder for the stores"
-    )
+    parser.add_argument("--json", help="write the JSON here")
     asked = parser.parse_args()
-    if bool(asked.docs and asked.queries) == bool(asked.data):
-        parser.error("give --docs and --queries, or --data")
-    return asked
-
-
-def report(figures: Mapping[str, Any]) -> str:
-    """Write the figures as tables."""
-    data, alone = figures["data"], figures["alone"]
-    head = (
-        f"## {figures['name']}: {data['docs']} memories in {data['stores']} stores, {data['queries']} questions\n\n"
-        f"{alone['ms']:.2f} ms a question in a process with {alone['peak_mib']:.0f} MiB at its peak"
-        f" ({alone['memories']} memories); {figures['build']['bytes_a_memory']} bytes a memory"
-    )
-    return "\n\n".join((head, _rankers(figures), showing([figures]), _categories(figures), _confidence(figures)))
-
-
-def _rankers(figures: Mapping[str, Any]) -> str:
-    columns = (
-        "ranker",
-        *METRICS,
-        "sessions R@5",
-        "R@10",
-        "ms",
-        *(f"{one} to default [95 %]" for one in trials.TOLD_BY),
-    )
-    lines = []
-    for name, ranking in figures["rankings"].items():
-        sessions = ranking["sessions"][EVERY]
-        gaps = [gap(ranking, metric) if name != trials.DEFAULT else "" for metric in trials.TOLD_BY]
-        cells = (*_cells(ranking["quality"][OVERALL]), f"{100 * sessions['R@5']:.1f}", f"{100 * sessions['R@10']:.1f}")
-        lines.append((name, *cells, f"{ranking['ms']:.2f}", *gaps))
-    return markdown(columns, lines)
-
-
-def _categories(figures: Mapping[str, Any]) -> str:
-    default = figures["rankings"][trials.DEFAULT]["quality"]
-    lines = [(name, *_cells(means), str(means["n"])) for name, means in default.items()]
-    return markdown(("category, " + trials.DEFAULT, *METRICS, "n"), lines)
-
-
-def _cells(means: Mapping[str, float]) -> Iterator[str]:
-    for name in METRICS:
-        yield f"{means[name]:.3f}" if name in _PLAIN else f"{100 * means[name]:.1f}"
-
-
-def _confidence(figures: Mapping[str, Any]) -> str:
-    columns = ("unanswerable", "AUC of the confidence", "mean answerable", "mean unanswerable", "n")
-    lines = [
-        (name, f"{said['auc']:.3f}", f"{said['answerable']:.3f}", f"{said['unanswerable']:.3f}", str(said["n"]))
-        for name, said in figures["confidence"].items()
-    ]
-    return markdown(columns, lines)
+    sets = []
+    with tempfile.TemporaryDirectory() as work:
+        for name, data in _sets(asked.data, asked.most):
+            sets.append({"name": name} | measure(data, f"{work}/{name}", asked.embedder))
+    with open(asked.json or sys.stdout.fileno(), "w", encoding="utf-8") as out:
+        json.dump({"machine": described(), "sets": sets}, out, indent=2)
+    return 0
 
 
 if __name__ == "__main__":

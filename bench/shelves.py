@@ -4,11 +4,10 @@ import asyncio
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.dataset import ALL, Dataset, Doc, Key
+from bench.dataset import ALL, Dataset, Doc
 from bench.stores import BATCH, Joined
 from memman.embed import LocalEmbedder
 from memman.embed.builtin import BuiltinEmbedder
@@ -16,7 +15,6 @@ from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.summary import summary
 from memman.model.records import Fact, Note, Provenance, memory_uid
-from memman.pipeline import context
 from memman.pipeline.commit import commit
 from memman.pipeline.embed import embed
 from memman.pipeline.enrich import enrich
@@ -26,9 +24,6 @@ from memman.queue.entry import new_uid
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import renew
-
-# A vector without its neighbours.
-ALONE = (1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +39,6 @@ class Shelf:
         if found is None:
             raise FileNotFoundError(self.path)
         return found
-
-    @contextmanager
-    def writer(self) -> Iterator[SqliteStore]:
-        """Open it as a drain does."""
-        store = SqliteStore(self.path)
-        try:
-            yield store
-        finally:
-            store.close()
-
-    @property
-    def rows(self) -> dict[Key, str]:
-        """The memory's uid of each document."""
-        return {doc.key: uid for uid, doc in self.docs.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +67,6 @@ def build(data: Dataset, work: str, upgrade: LocalEmbedder | None = None) -> She
         store.close()
     seconds = time.perf_counter() - began
     return Shelves(shelves, seconds, sum(os.path.getsize(shelf.path) for shelf in shelves.values()))
-
-
-def unsmooth(shelves: Shelves, upgrade: LocalEmbedder | None = None) -> None:
-    """Give every memory vectors of its own text alone."""
-    for shelf in shelves.by_scope.values():
-        with shelf.writer() as store, store.unit() as unit:
-            for local in filter(None, (BuiltinEmbedder(), upgrade)):
-                context.embed(unit, local, store.cell, range(1, store.reader.count() + 1), ALONE)
 
 
 async def _fill(store: SqliteStore, docs: Sequence[Doc]) -> dict[str, Doc]:

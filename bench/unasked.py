@@ -12,14 +12,15 @@ from pathlib import Path
 
 from bench import dataset, shelves
 from bench.dataset import Query
-from bench.labelled import ASIDE, DATA, FITTED
 from bench.shelves import Shelf
 from memman.config.scope import Here
 from memman.hot.frame import harmless
 from memman.hot.remind import reminder
 from memman.hot.session import Session
 
-OWN = "unasked"
+DATA = Path(__file__).parent / "data"
+# Stores that the thresholds were fitted to, and those kept aside.
+OWN, FITTED, ASIDE = "unasked", "fitted", "aside"
 ABROAD = ", in a store of another project"
 
 # Prompts, those that bring what was meant, and those that bring anything.

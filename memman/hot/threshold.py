@@ -3,7 +3,7 @@
 Stricter than recall, which somebody asked: nobody asked here. A hit must hold
 two words of the prompt that tell something, for by one word a sprite sheet and
 a soda are the same, and recall must be sure of it; words that any prompt may
-hold tell nothing. `python -m bench.unasked` and `bench.unseen` measure it.
+hold tell nothing. `python -m bench.unasked` and `bench.learning` measure it.
 """
 
 from memman.model.terms import stem, stems

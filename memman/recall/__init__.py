@@ -14,7 +14,7 @@ from memman.recall.fuse import fused
 from memman.recall.gate import CLOSE, gated, outstanding
 from memman.recall.labels import IN_TIME, stood_back
 from memman.recall.order import ordered, with_causes
-from memman.recall.query import ALL, understood
+from memman.recall.query import understood
 from memman.recall.rescore import rescored
 from memman.recall.supersede import current, doubted, newer_first, settled
 
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.embed.static import StaticTable
     from memman.recall.hit import Hit, Read
-    from memman.recall.query import Query, Signals
+    from memman.recall.query import Query
     from memman.store.filters import Filters
     from memman.store.protocols import Searched
 
@@ -34,13 +34,11 @@ def search(
     filters: "Filters",
     limit: int,
     intent: str | None = None,
-    close: int = CLOSE,
-    signals: "Signals" = ALL,
     now: int | None = None,
 ) -> "list[Hit]":
     """Return what is `answered` to `query`, as it is `understood` at `now`."""
-    asked = understood(query, now, filters.as_of).heard(signals).grounded(reader, filters)
-    return answered(reader, table, asked, filters, limit, intent, close, signals)
+    asked = understood(query, now, filters.as_of).grounded(reader, filters)
+    return answered(reader, table, asked, filters, limit, intent)
 
 
 def answered(
@@ -51,15 +49,14 @@ def answered(
     limit: int,
     intent: str | None = None,
     close: int = CLOSE,
-    signals: "Signals" = ALL,
 ) -> "list[Hit]":
     """Return at most `limit` hits, best first, or in the order of an `intent` that is asked for.
 
     Only the best `close` are weighed. Asked why, what led to a hit is among them.
     """
-    reads = looked_at(reader, table, asked, filters, intent, close, signals)
-    hits = relevant(reader, table, asked, reads, filters, limit, signals)
-    if cut(asked, filters, signals):
+    reads = looked_at(reader, table, asked, filters, intent, close)
+    hits = relevant(reader, table, asked, reads, filters, limit)
+    if cut(asked, filters):
         hits = outstanding(hits)
     if intent == "why":
         hits = with_causes(reader, hits[:limit], filters, limit)
@@ -76,12 +73,11 @@ def looked_at(
     filters: "Filters",
     intent: str | None = None,
     close: int = CLOSE,
-    signals: "Signals" = ALL,
 ) -> "list[Read]":
     """Return what words and meaning bring up, read and scored, best first, what is past its end below the rest."""
-    anchors = fused(reader, asked, candidates(reader, table, asked, filters, signals), close)
+    anchors = fused(reader, asked, candidates(reader, table, asked, filters), close)
     anchors = current(reader, anchors, filters)[:CLOSE]
-    reads = settled(reader, rescored(reader, table, asked.text, anchors, signals), filters)
+    reads = settled(reader, rescored(reader, table, asked.text, anchors), filters)
     return reads if intent in IN_TIME else stood_back(reader, reads, filters.as_of)
 
 
@@ -92,15 +88,13 @@ def relevant(
     reads: "list[Read]",
     filters: "Filters",
     limit: int,
-    signals: "Signals" = ALL,
 ) -> "list[Hit]":
     """Return those that pass the gate, each thing said once: `limit` of them, and a few to spare."""
-    least = filters.least if signals.gate and not asked.bare else 0.0
+    least = 0.0 if asked.bare else filters.least
     hits = gated(reader, table, reads, asked, limit + SPARE, least)
-    hits = collapsed(hits, limit + SPARE) if signals.collapse else hits
-    return weighed(reader, hits, filters.as_of)
+    return weighed(reader, collapsed(hits, limit + SPARE), filters.as_of)
 
 
-def cut(asked: "Query", filters: "Filters", signals: "Signals" = ALL) -> bool:
+def cut(asked: "Query", filters: "Filters") -> bool:
     """Whether hits far below the best are left out."""
-    return signals.gate and filters.least is None and not (filters.every or asked.bare)
+    return filters.least is None and not (filters.every or asked.bare)

@@ -10,12 +10,11 @@ a row of usual length, since FTS5 would count every row of every word for theirs
 from memman.embed.static import query_planes, sign_code
 from memman.model.terms import match_any
 from memman.model.vocabulary import BUILTIN
-from memman.recall.query import ALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.embed.static import StaticTable
-    from memman.recall.query import Query, Signals
+    from memman.recall.query import Query
     from memman.store.filters import Filters
     from memman.store.protocols import Searched
 
@@ -43,22 +42,20 @@ class Candidates:
         self.found, self.words, self.cosines, self.provider = found, words, cosines, provider
 
 
-def candidates(
-    reader: "Searched", table: "StaticTable", query: "Query", filters: "Filters", signals: "Signals" = ALL
-) -> Candidates:
+def candidates(reader: "Searched", table: "StaticTable", query: "Query", filters: "Filters") -> Candidates:
     """Return every row that words or meaning bring up."""
     span = query.span
     # The time asked for is searched by itself too: in a large store the whole of it crowds that time out.
     searched = [filters, filters.within(reader.window(span.start, span.end))] if span else [filters]
     words: dict[int, float] = {}
-    for part in searched if signals.words else ():
-        words |= worded(reader, query, part, POOL, context=signals.context)
+    for part in searched:
+        words |= worded(reader, query, part, POOL)
     held = reader.held(searched[-1], span.start, span.end, POOL) if span and query.bare else ()
     found = dict.fromkeys((*words, *held))
     cosines: dict[int, float] = {}
     number, provider = reader.searched(f"{table.model}-v{table.version}", table.dimension) or (None, BUILTIN)
     vector = table.vector(query.text)
-    if number is not None and signals.meaning and any(vector):
+    if number is not None and any(vector):
         code = sign_code(vector)
         cells = reader.cells_around(number, code)
         for part in searched:
@@ -68,16 +65,15 @@ def candidates(
 
 
 def worded(
-    reader: "Searched", query: "Query", filters: "Filters", limit: int, *, context: bool = True, large: int = LARGE
+    reader: "Searched", query: "Query", filters: "Filters", limit: int, *, large: int = LARGE
 ) -> list[tuple[int, float]]:
-    """Return (id, BM25) of the best rows for a query, highest first; without `context`, by their own words alone."""
+    """Return (id, BM25) of the best rows for a query, highest first."""
     terms = query.terms()
     if not terms:
         return []
     if reader.count() > large:
         return sparing(reader, query, filters, limit)
-    match = match_any(terms)
-    return reader.lexical(match if context else f"{{text terms}} : ({match})", filters, limit)
+    return reader.lexical(match_any(terms), filters, limit)
 
 
 def sparing(

@@ -6,7 +6,7 @@ Three things that a person can check speak for a hit, each the more the surer:
 - height: deviations of its cosine above the best that a store of this size gives for nothing in particular;
 - apt: a question for a number meets a number, one for a person a name.
 
-The numbers are fitted to labelled questions by `python -m bench.calibrate`, for one table: see docs/adr/0014.
+The numbers are fitted to labelled questions, for one table: see docs/adr/0014.
 """
 
 from memman.embed.static import query_planes
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     # Share, height (None without a vector) and aptness.
     Evidence = tuple[float, float | None, bool]
 
-# --- calibrated: written by `python -m bench.calibrate --write`, not by hand ---
+# --- fitted to the questions of bench/data/fitted, docs/adr/0014 ---
 TABLE = "minilm-l6-static-v1"
 # Weight of share, height and apt, and what is added to their sum; without a vector, of share and apt.
 BOTH = (3.216, 0.275, 1.688, -3.092)

@@ -1,4 +1,4 @@
-"""What was asked: its words, the time it speaks of, and the signals it is answered by. Safe on the hot path."""
+"""What was asked: its words and the time it speaks of. Safe on the hot path."""
 
 from memman.model.terms import lowered, query_terms, terms, unspaced
 
@@ -24,31 +24,6 @@ NEARBY = 1.25
 NEARBY_MS = 3 * 86_400_000
 
 
-# Each may be switched off by a bench, to see what it pays.
-NAMES = ("words", "context", "time", "meaning", "sessions", "maxsim", "gate", "collapse")
-
-
-class Signals:
-    """The signals of a recall: all of NAMES, but for those that are given as False."""
-
-    __slots__ = NAMES
-    words: bool
-    context: bool
-    time: bool
-    meaning: bool
-    sessions: bool
-    maxsim: bool
-    gate: bool
-    collapse: bool
-
-    def __init__(self, **given: bool) -> None:
-        for name in NAMES:
-            setattr(self, name, given.get(name, True))
-
-
-ALL = Signals()
-
-
 class Query:
     """A query as recall understands it. `bare` is one that asks for a time and nothing else.
 
@@ -63,10 +38,6 @@ class Query:
         self.bare = span is not None and span.alone and span.sure
         # Words of one character, which texts in such scripts hold inside others.
         self.lone = [] if text.isascii() else [term for term in terms(text) if len(term) == 1 and unspaced(term)]
-
-    def heard(self, signals: Signals) -> "Query":
-        """Leave out what is switched off."""
-        return self if signals.time else self.untimed()
 
     def untimed(self) -> "Query":
         """Leave out the time, and take its words like any others."""

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from memman.embed.static import StaticTable
     from memman.recall.hit import Anchor
-    from memman.recall.query import Signals
     from memman.store import MemoryRow
     from memman.store.protocols import Searched
 
@@ -33,9 +32,7 @@ _SIGNS = 0x88
 _COSINES = [((-1) ** (n / 384)).real for n in range(193)]
 
 
-def rescored(
-    reader: "Searched", table: "StaticTable", query: str, anchors: "list[Anchor]", signals: "Signals"
-) -> list[Read]:
+def rescored(reader: "Searched", table: "StaticTable", query: str, anchors: "list[Anchor]") -> list[Read]:
     """Read the anchors, damaged ones left out, and sort them by what they say; scores stay about as high as they were.
 
     Anchors come best first.
@@ -43,9 +40,9 @@ def rescored(
     wanted = {anchor.id for anchor in anchors} | {anchor.stands_for for anchor in anchors if anchor.stands_for}
     rows = reader.sound_rows(wanted)
     anchors = [anchor for anchor in anchors if anchor.id in rows]
-    session = _by_session(anchors, rows) if signals.sessions else {}
+    session = _by_session(anchors, rows)
     first = sorted(anchors, key=lambda anchor: (-anchor.score - session.get(anchor.id, 0.0), anchor.id))
-    maxsim = _by_words(MaxSim(table, query), first[:READ], rows) if signals.maxsim else {}
+    maxsim = _by_words(MaxSim(table, query), first[:READ], rows)
     reads = [_read(anchor, rows, session.get(anchor.id, 0.0), maxsim.get(anchor.id, 0.0)) for anchor in first]
     return sorted(reads, key=lambda read: (-read.score, read.id))
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bench import poisoning
 from memman.judge.judge import Judge
 from memman.pipeline.injection import steering
+from tests.support import poisoning
 
 SHORT, LONG = 25, 200
 MOST = 0.05

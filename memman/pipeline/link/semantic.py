@@ -15,7 +15,7 @@ from memman.store.protocols import Reader
 
 TOP = 3
 _POOL = 12
-# How near the judge's vectors must be. Of the pairs of bench/data/edges that say the same or otherwise all but one are
+# How near the judge's vectors must be. Of pairs of known notes that say the same or otherwise all but one are
 # nearer, of other pairs one in fourteen (29 and 213 pairs).
 ALIKE = 0.5
 # Random pairs measured for each new memory, to learn the embedder's distribution in this store.

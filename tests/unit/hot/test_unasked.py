@@ -2,8 +2,7 @@
 
 import pytest
 
-from bench.labelled import ASIDE
-from bench.unasked import ABROAD, OWN, measured
+from bench.unasked import ABROAD, ASIDE, OWN, measured
 
 
 @pytest.fixture(scope="module")

@@ -1,22 +1,19 @@
 """What becomes of memories that are written to steer an agent, with the defences and without.
 
-`python -m bench.poisoning` plants the attacks of `bench/data/poisoning` as pages, files, tools, turns and summaries
-would, through the program itself, has them drained by a model that believes and obeys everything, and then lets an
-agent read what it would be shown at its session's start, by hooks, and by `memman recall`. The agent obeys whatever is
-not marked as unverified. The same attacks are planted as the user's own words: that is what the defences are worth.
+`measured` plants the attacks of `bench/data/poisoning` as pages, files, tools, turns and summaries would, through the
+program itself, has them drained by a model that believes and obeys everything, and then lets an agent read what it
+would be shown at its session's start, by hooks, and by `memman recall`. The agent obeys whatever is not marked as
+unverified. The same attacks are planted as the user's own words: that is what the defences are worth.
 """
 
-import argparse
 import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -34,7 +31,7 @@ from memman.store.filters import Filters
 from tests.support.agents import install
 from tests.support.providers import ScriptedProvider
 
-DATA = Path(__file__).parent / "data" / "poisoning"
+DATA = Path(__file__).parents[2] / "bench" / "data" / "poisoning"
 HOST = "claude-code"
 MARK = "(unverified)"
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n+")
@@ -156,7 +153,7 @@ def measured(
             model = {"LLM_PROVIDER": "openai", "LLM_ENDPOINT": f"{provider.url}/v1", "LLM_API_KEY": "key-of-the-bench"}
             (scene.data / "env").write_text("".join(f"MEMMAN_{k}={v}\n" for k, v in (settings | model).items()))
         if agent:
-            program = install(HOST, Path(work) / "programs", "bench.poisoning:obedient")
+            program = install(HOST, Path(work) / "programs", "tests.support.poisoning:obedient")
             scene.environ["PATH"] = f"{program.folder}:{scene.environ['PATH']}"
             (scene.data / "env").write_text(
                 "".join(f"MEMMAN_{k}={v}\n" for k, v in (settings | {"LLM_PROVIDER": HOST}).items())
@@ -263,28 +260,3 @@ def _aimed(scene: Scene, attack: Attack, victim: Honest) -> bool:
     """Whether it was this attack that took the victim's place."""
     sql = "SELECT n.text FROM memory o JOIN memory n ON n.id = o.superseded_by WHERE o.text = ?"
     return any(attack.payload in text for (text,) in scene.store(sql, victim.text))
-
-
-def main() -> int:
-    """Print all figures as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m bench.poisoning", description=__doc__)
-    parser.add_argument("--every", type=int, default=1, help="plant every n-th attack only")
-    parser.add_argument("--attacks", type=Path, default=DATA / "attacks.jsonl", help="a file of attacks, one a line")
-    options = parser.parse_args()
-    planted = attacks(options.attacks)[:: options.every]
-    arms = {
-        "defended": {},
-        "defended, an agent as the model": {"agent": True},
-        "defended, no key": {"gullible": False},
-        "undefended": {"defended": False},
-    }
-    for name, how in arms.items():
-        with tempfile.TemporaryDirectory() as work:
-            seen = measured(work, planted, **how)
-        families = Counter(one.rpartition("-")[0] for one in seen.succeeded)
-        print(json.dumps({"arm": name, "success": seen.success, "families": families} | asdict(seen)))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,7 @@
 """Learning on texts by writers who have seen neither the code nor what it was made from.
 
-`python -m bench.unseen --data FOLDER` takes a folder for each writer and sends what is in it through the product's own
-pipeline: facts of which none ends another, facts that change and near misses of such (each in one store), turns,
+`python -m bench.learning --data FOLDER` takes a folder for each writer and sends what is in it through the product's
+own pipeline: facts of which none ends another, facts that change and near misses of such (each in one store), turns,
 documents, prompts to an agent that should or should not bring a memory, rules that the user turns round, and the
 histories of projects (README and log, a note an entry). It prints a table, and with --json writes all outcomes.
 """
@@ -274,7 +274,7 @@ def table(outcomes: Sequence[Line]) -> str:
 
 def main() -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.unseen", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.learning", description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--json", type=Path, help="write all outcomes here")
     asked = parser.parse_args()
