@@ -1,6 +1,6 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
-from memman.config.places import reach_path, store_path
+from memman.config.places import data_dir, reach_path, store_path
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT
 from memman.hot.call import Call
 from memman.hot.late import Progress
@@ -24,6 +24,10 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
     if host not in HOSTS or event not in EVENTS:
         raise ValueError("there is no such event or host")
     respond, names = EVENTS[event]
+    if event == "pre-command":
+        from memman.hot.rules import all_of, unchecked
+
+        progress.unsure = unchecked(host, all_of(data_dir()))
     call = Call(host, store, progress)
     context = respond(call)
     if not context or context[0] == "{":

@@ -60,8 +60,8 @@ def main(args: "Sequence[str]", store: str | None) -> int:
         output.write("")
         return 0
     debug = bool(os.environ.get("MEMMAN_DEBUG"))
+    progress = Progress(event)
     try:
-        progress = Progress(event)
         limit(output, progress)
         if not debug:
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the process ends
@@ -75,7 +75,7 @@ def main(args: "Sequence[str]", store: str | None) -> int:
     except BaseException as error:  # noqa: BLE001 - whatever it is, the agent's turn goes on
         if debug:
             sys.stderr.write(f"memman: hook {event[:40]!a}: {type(error).__name__}: {str(error)[:200]!a}\n")
-    output.write("")
+    output.write(progress.unsure)
     # An alarm that rang while the interpreter ends would kill it.
     setitimer(ITIMER_REAL, 0)
     return 0
@@ -93,7 +93,7 @@ def limit(output: Output, progress: Progress) -> None:
         os.kill(launcher, SIGUSR2)
 
     def alarmed(*_: object) -> None:
-        if output.write(""):
+        if output.write(progress.unsure):
             _let_go(progress, launcher)
 
     start_new_thread(_watch, (output, progress, launcher))
@@ -115,7 +115,7 @@ def asked(args: "Sequence[str]") -> tuple[str, str]:
 
 def _watch(output: Output, progress: Progress, launcher: int) -> None:
     time.sleep(LIMIT)
-    if output.write(""):
+    if output.write(progress.unsure):
         _let_go(progress, launcher)
     else:
         time.sleep(_GRACE)

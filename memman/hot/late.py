@@ -17,16 +17,17 @@ _AT_FIRST = {
 class Progress:
     """What would be `missing` if this hook were ended now, a word of queue.late, '' for nothing.
 
-    `late` is whether its time is up and it goes on behind the turn.
+    `late` is whether its time is up and it goes on behind the turn, `unsure` what to answer if it never comes to say.
     """
 
-    __slots__ = ("data", "event", "late", "missing")
+    __slots__ = ("data", "event", "late", "missing", "unsure")
 
     def __init__(self, event: str) -> None:
         self.data = ""
         self.event = event
         self.missing = _AT_FIRST.get(event, "")
         self.late = False
+        self.unsure = ""
 
     @property
     def keeping(self) -> bool:

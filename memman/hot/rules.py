@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 # Hosts that can ask the person whether a command may run. Codex runs a command where a hook asks, and Gemini CLI waits
 # for ever where nobody is there.
 _ASKING = ("claude-code", "nanoclaw")
-# Bytes of hits that wait to be counted.
 _SAYS = {
     rules.DENY: "The user's rule {} forbids this command: {}",
     rules.ASK: "The user's rule {} asks before this command: {}",
@@ -34,28 +33,30 @@ _INSTEAD = (
     "This agent cannot be held for an answer, so the command was not run: ask the user, who can run it themselves, or"
     " let it pass for a while with `memman rule snooze {} --for 10m`."
 )
+_UNCHECKED = "This command is too long to be compared with the user's rules in time."
 _INFORMS = "The user's rule {} for this command: {}"
 
 
-def of(data: str, store: str) -> "list[Record]":
-    """Return the rules of a store. Raises anything where the file does not hold what was written."""
+def all_of(data: str, store: str = "") -> "list[Record]":
+    """Return the rules of a store, '' for those of all. Raises anything where the file is not as it was written."""
     text = text_at(rules_path(data))
-    found: list[Record] = parsed(text)["stores"].get(store, []) if text else []
-    return found
+    stores: dict[str, list[Record]] = parsed(text)["stores"] if text else {}
+    return stores.get(store, []) if store else [rule for rules in stores.values() for rule in rules]
 
 
 def standing(data: str, store: str, here: "Here") -> "list[Record]":
     """Return the rules that a session begins with, the oldest first."""
-    return rules.standing(of(data, store), _now(), lambda *scope: _holds(here, *scope))
+    return rules.standing(all_of(data, store), _now(), lambda *scope: _holds(here, *scope))
 
 
 def response(call: "Call", tool: str) -> str:
     """Return what to answer where a tool is about to run, as this host reads it; '' where no rule fires."""
-    known = of(call.data, call.store) if rules.shell(tool) else []
+    now = _now()
+    known = [one for one in all_of(call.data, call.store) if rules.in_force(one, now)] if rules.shell(tool) else []
+    call.progress.unsure = unchecked(call.host, known)
     said = command(call.payload.under("tool_input")) if known else ""
     if not said:
         return ""
-    now = _now()
     fired = rules.fired(known, said, now, lambda *scope: not scope[0] or _holds(call.place, *scope))
     if not fired:
         return ""
@@ -83,6 +84,15 @@ def _holds(here: "Here", repository: str, path: str) -> bool:
     return not repository or sees(here, repository, path, inside=True)
 
 
+def unchecked(host: str, known: "Sequence[Record]") -> str:
+    """Return what to answer where there was no time to compare a command with rules, '' where none could stop it."""
+    if all(one["action"] == rules.INFORM or not one["pattern"] for one in known):
+        return ""
+    if host in _ASKING:
+        return _decided(host, rules.ASK, _UNCHECKED)
+    return _decided(host, rules.DENY, f"{_UNCHECKED} It was not run: ask the user, or run it in shorter parts.")
+
+
 def _written(host: str, fired: "Sequence[Record]") -> str:
     """Write the strictest outcome with the texts of all that fired."""
     action = fired[0]["action"]
@@ -91,7 +101,11 @@ def _written(host: str, fired: "Sequence[Record]") -> str:
     if action == rules.ASK and host not in _ASKING:
         action = rules.DENY
         said.append(_INSTEAD.format(uid))
-    text = quoted("\n".join(said))
+    return _decided(host, action, "\n".join(said))
+
+
+def _decided(host: str, action: str, said: str) -> str:
+    text = quoted(said)
     if host == "gemini":
         return f'{{"systemMessage":{text}}}' if action == rules.INFORM else f'{{"decision":"deny","reason":{text}}}'
     fields = f'"permissionDecision":"{action}","permissionDecisionReason":{text}'

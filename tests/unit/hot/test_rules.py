@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from memman.hot.payload import MAX_BYTES
 from memman.model.pattern import matches, parsed
 from memman.model.shell import commands
 from tests.security.test_purge import holds
@@ -96,10 +97,10 @@ def add(box, *args):
     return json.loads(done.stdout)["uid"]
 
 
-def asked(box, host, command, tool="Bash"):
+def asked(box, host, command, tool="Bash", event="pre-tool"):
     """Return what the hook answers before a command."""
     said = {"session_id": "s", "cwd": "/", "tool_name": tool, "tool_input": {"command": command}}
-    done = hook(box, "pre-tool", host, said)
+    done = hook(box, event, host, said)
     assert done.returncode == 0
     return json.loads(done.stdout or "{}")
 
@@ -120,6 +121,27 @@ def test_each_host_hears_a_rule_in_its_own_words(box):
     assert asked(box, "claude-code", "git push githubmirror") == {}
     box.drain()
     assert box.store("SELECT sum(hits) FROM rule") == [6]
+
+
+LONG = {
+    "many commands": "true;" * 20_000 + "git push github",
+    "many wrappers": "sudo " * 20_000 + "git push github",
+    "above the limit of a payload": "git push github #" + "x" * MAX_BYTES,
+}
+
+
+@pytest.mark.parametrize("line", LONG.values(), ids=LONG)
+def test_a_command_that_takes_too_long_to_read_is_asked_about(box, line):
+    """A rule is not passed by by what stands before a command; rules that only inform hold nothing up."""
+    add(box, "Node 20.", "--match", "npm run build")
+    assert asked(box, "claude-code", line, event="pre-command") == {}
+    add(box, "No mirror.", "--match", "git push github", "--do", "deny")
+    said = asked(box, "claude-code", line, event="pre-command")["hookSpecificOutput"]
+    assert said["permissionDecision"] in {"ask", "deny"}
+    assert asked(box, "gemini", line, "run_shell_command", "pre-command")["decision"] == "deny"
+    said = asked(box, "codex", LONG["above the limit of a payload"], event="pre-command")["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    assert "in shorter parts" in said["permissionDecisionReason"]
 
 
 def test_a_rule_is_tested_snoozed_removed_and_gone(box):
