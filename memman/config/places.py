@@ -268,15 +268,15 @@ def put_file(path: str, text: str, mode: int = FILE_MODE) -> None:
     fsync_folder(os.path.dirname(target))
 
 
-def open_file(path: str, flags: int) -> int:
+def open_file(path: str, flags: int, folder: int | None = None) -> int:
     """Open a regular file, private where this makes it; whatever else stands there is not waited for. Raises OSError.
 
-    A link is followed to read, never to write. Fits `open` as its `opener`.
+    A link is followed to read, never to write. Fits `open` as its `opener`; `folder` is one that is open.
     """
     if flags & (os.O_WRONLY | os.O_RDWR):
         check_still(path)
         flags |= os.O_NOFOLLOW
-    handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE, dir_fd=folder)
     if not S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError(EINVAL, "it is not a regular file", path)

@@ -59,10 +59,17 @@ def last_round(data: str, store: str) -> "dict[str, Any]":
 
 def listing(path: str) -> list[str]:
     """Return the bundles and requests that lie in a folder, and below it for each host."""
-    found = []
+    found, links = [], linked(path)
     for host in _names(path):
+        if host in links:
+            continue
         found += [f"{host}/{name}" for name in _names(f"{path}/{host}") if name.endswith((BUNDLE, REQUEST))]
     return found
+
+
+def linked(path: str) -> list[str]:
+    """Return what in a folder is a link: the folder of no host is."""
+    return [name for name in _names(path) if os.path.islink(f"{path}/{name}")]
 
 
 def came(data: str) -> bool:

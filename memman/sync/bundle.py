@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 from memman.model.errors import NewerSchema
 from memman.store.sqlite.registers import Place
-from memman.sync.key import Key, Unreadable
+from memman.sync.key import Key, TooLarge, Unreadable
 
 VERSION = 1
 FORMAT = "memman sync"
+# What a bundle may hold once it is unpacked.
+_MOST_BYTES = 2**30
 
 
 class Version(NamedTuple):
@@ -88,7 +90,11 @@ def unpacked(sealed: bytes, host: str, number: int, key: Key) -> Bundle:
         raise Unreadable("it is empty")
     text = key.open(sealed)
     try:
-        head, _, lines = zlib.decompress(text).decode().partition("\n")
+        unpack = zlib.decompressobj()
+        plain = unpack.decompress(text, _MOST_BYTES)
+        if unpack.unconsumed_tail:
+            raise TooLarge
+        head, _, lines = plain.decode().partition("\n")
         about = json.loads(head)
         if about["format"] == FORMAT and about["version"] > VERSION:
             raise NewerSchema(f"bundle {number} of host {host} was written by a newer memman: upgrade this one")

@@ -5,16 +5,22 @@ A host writes and removes in its own part alone.
 
 import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import IO
 
-from memman.config.places import FOLDER_MODE, fsync_folder, open_file
-from memman.config.synced import BUNDLE, REQUEST, listing
+from memman.config.places import FOLDER_MODE, open_file
+from memman.config.synced import BUNDLE, REQUEST, linked, listing
 from memman.model.errors import CannotWrite
+from memman.sync.key import TooLarge
 
 _HOST = r"[0-9a-f]{16}"
 _BUNDLE = re.compile(rf"({_HOST})/(\d{{8}}){re.escape(BUNDLE)}")
 _REQUEST = re.compile(rf"({_HOST})/({_HOST})-(\d{{8}}){re.escape(REQUEST)}")
 _DRAFT = ".new"
+# A bundle that is larger is not read: a store of 100,000 memories says all it knows in less.
+BUNDLE_BYTES = 256 * 2**20
 
 
 def make(path: str) -> None:
@@ -42,6 +48,7 @@ class Folder:
             raise CannotWrite(f"the folder {path} is not writable: check its permissions")
         self.bundles: dict[str, list[int]] = {}
         self.requests: list[tuple[str, str, int]] = []
+        self.troubles = [f"{path}/{host} is a link, which is not followed" for host in linked(path)]
         for name in listing(path):
             if found := _BUNDLE.fullmatch(name):
                 self.bundles.setdefault(found[1], []).append(int(found[2]))
@@ -49,36 +56,36 @@ class Folder:
                 self.requests.append((found[1], found[2], int(found[3])))
 
     def read(self, host: str, number: int) -> bytes:
-        """Return the bytes of a bundle, none where it is not there any more. Raises CannotWrite."""
-        path = self._bundle(host, number)
+        """Return the bytes of a bundle, none where it is not there any more. Raises CannotWrite and TooLarge."""
         try:
-            with open(path, "rb", opener=open_file) as file:
-                return file.read()
+            with self._part(host) as part, _opened(_bundle(number), "rb", part) as file:
+                if os.fstat(file.fileno()).st_size > BUNDLE_BYTES:
+                    raise TooLarge
+                return file.read(BUNDLE_BYTES)
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise CannotWrite(f"{path} could not be read ({error.strerror})") from error
+            where = f"{self.path}/{host}/{_bundle(number)}"
+            raise CannotWrite(f"{where} could not be read ({error.strerror})") from error
 
     def write(self, host: str, number: int, sealed: bytes) -> None:
         """Put a bundle into the folder, whole; on disk when this returns."""
-        self._put(self._bundle(host, number), sealed)
+        self._put(host, _bundle(number), sealed)
         if number not in self.bundles.setdefault(host, []):
             self.bundles[host].append(number)
 
     def drop(self, host: str, before: int) -> None:
         """Remove the bundles of a host, and drafts it left, from before a number."""
-        for number in [one for one in self.bundles.get(host, ()) if one < before]:
-            self._remove(self._bundle(host, number))
-            self.bundles[host].remove(number)
-        with suppress(OSError):
-            for name in os.listdir(f"{self.path}/{host}"):
-                if name.endswith(_DRAFT):
-                    self._remove(f"{self.path}/{host}/{name}")
+        old = [one for one in self.bundles.get(host, ()) if one < before]
+        self._remove(host, *map(_bundle, old))
+        self.bundles[host] = [one for one in self.bundles.get(host, ()) if one not in old]
+        with suppress(OSError), self._part(host) as part:
+            self._remove(host, *(name for name in os.listdir(part) if name.endswith(_DRAFT)))
 
     def ask(self, host: str, other: str, number: int) -> None:
         """Ask another host for what it said from a bundle on."""
         if (host, other, number) not in self.requests:
-            self._put(self._request(host, other, number), b"")
+            self._put(host, _request(other, number), b"")
             self.requests.append((host, other, number))
 
     def asked(self, host: str) -> int:
@@ -88,35 +95,48 @@ class Folder:
     def take_back(self, host: str, other: str, upto: int) -> None:
         """Ask no more for the bundles of another host up to one that has come."""
         for request in [one for one in self.requests if one[:2] == (host, other) and one[2] <= upto]:
-            self._remove(self._request(*request))
+            self._remove(host, _request(*request[1:]))
             self.requests.remove(request)
 
-    def _bundle(self, host: str, number: int) -> str:
-        return f"{self.path}/{host}/{number:08d}{BUNDLE}"
-
-    def _request(self, host: str, other: str, number: int) -> str:
-        return f"{self.path}/{host}/{other}-{number:08d}{REQUEST}"
-
-    def _put(self, path: str, content: bytes) -> None:
-        draft = path + _DRAFT
+    @contextmanager
+    def _part(self, host: str) -> Iterator[int]:
+        """Open the folder of a host, which is never another one by a link."""
+        handle = os.open(f"{self.path}/{host}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            with open(draft, "wb", opener=_private) as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, path)
+            yield handle
+        finally:
+            os.close(handle)
+
+    def _put(self, host: str, name: str, content: bytes) -> None:
+        draft = name + _DRAFT
+        try:
+            os.makedirs(f"{self.path}/{host}", mode=FOLDER_MODE, exist_ok=True)
+            with self._part(host) as part:
+                with _opened(draft, "wb", part) as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(draft, name, src_dir_fd=part, dst_dir_fd=part)
+                with suppress(OSError):
+                    os.fsync(part)
         except OSError as error:
-            with suppress(OSError):
-                os.remove(draft)
-            raise CannotWrite(f"the folder {self.path} could not be written ({error.strerror})") from error
-        fsync_folder(os.path.dirname(path))
+            self._remove(host, draft)
+            raise CannotWrite(f"the folder {self.path}/{host} could not be written ({error.strerror})") from error
 
-    @staticmethod
-    def _remove(path: str) -> None:
-        with suppress(OSError):
-            os.remove(path)
+    def _remove(self, host: str, *names: str) -> None:
+        with suppress(OSError), self._part(host) as part:
+            for name in names:
+                with suppress(OSError):
+                    os.remove(name, dir_fd=part)
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+def _opened(name: str, mode: str, part: int) -> IO[bytes]:
+    return open(name, mode, opener=partial(open_file, folder=part))
+
+
+def _bundle(number: int) -> str:
+    return f"{number:08d}{BUNDLE}"
+
+
+def _request(other: str, number: int) -> str:
+    return f"{other}-{number:08d}{REQUEST}"

@@ -14,6 +14,10 @@ class Unreadable(Exception):
     """Bytes that this key does not open: changed, cut short, or locked with another one."""
 
 
+class TooLarge(Unreadable):
+    """More bytes than a bundle may have: they are not read."""
+
+
 class Key:
     """An identity, which locks and opens bundles."""
 

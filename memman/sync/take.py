@@ -24,7 +24,7 @@ from memman.store.sqlite.unit import SqliteUnit
 from memman.sync import marks
 from memman.sync.bundle import Bundle, Said, Version, digest, named, unpacked
 from memman.sync.folder import Folder
-from memman.sync.key import Key, Unreadable
+from memman.sync.key import Key, TooLarge, Unreadable
 from memman.sync.ledger import Ledger
 from memman.sync.say import Reach
 from memman.upkeep.backfill import advance
@@ -63,7 +63,7 @@ class Reading:
         former = set(json.loads(self.ledger.state("was") or "[]"))
         for other in sorted(self.folder.bundles.keys() - {self.host}):
             at, name, _, since = known.get(other, (0, "", {}, None))
-            wrong = 0
+            wrong, why = 0, ""
             for number in sorted(one for one in self.folder.bundles[other] if one > at):
                 if values >= _PART:
                     self.found.more = True
@@ -76,24 +76,25 @@ class Reading:
                     values += len(bundle.said)
                     at, name, wrong = number, name_of_this, 0
                 elif not wrong:
-                    wrong = -1 if bundle else number
+                    wrong, why = at + 1, "" if bundle else name_of_this
             if wrong and other not in former:
-                self._ask(other, at + 1, since, damaged=wrong > 0)
+                self._ask(other, wrong, since, why)
         return self.found
 
     def _read(self, host: str, number: int) -> tuple[Bundle | None, str]:
-        sealed = self.folder.read(host, number)
+        """Return a bundle and its digest, or none and what is wrong with it."""
         try:
+            sealed = self.folder.read(host, number)
             return unpacked(sealed, host, number, self.key), named(sealed)
+        except TooLarge:
+            return None, "is larger than a bundle may be"
         except Unreadable:
-            return None, ""
+            return None, "is damaged or has another key"
 
-    def _ask(self, other: str, number: int, since: int | None, *, damaged: bool) -> None:
-        """Ask for a bundle: at once for one that is damaged, later for one that may be on its way."""
-        if damaged:
-            self.found.troubles.append(
-                f"bundle {number} of host {other} is damaged or has another key; asked for again"
-            )
+    def _ask(self, other: str, number: int, since: int | None, why: str) -> None:
+        """Ask for a bundle: at once where there is a reason why, later for one that may be on its way."""
+        if why:
+            self.found.troubles.append(f"bundle {number} of host {other} {why}; asked for again")
         else:
             waits = self.patient and self.now - (since or self.now) < PATIENCE_MS
             says = "waiting for it" if waits else "asked for again"

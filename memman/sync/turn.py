@@ -72,7 +72,7 @@ async def turn(
     Whatever ends it, what was done is done, and the next round goes on. Raises what `opened` does.
     """
     folder, key = opened(data, name)
-    done = Done()
+    done = Done(troubles=[*folder.troubles])
     reach("before:sync", None)
     with store.transaction():
         if why := _own(Ledger(store.db), folder, key, data, name):
@@ -128,12 +128,12 @@ def _own(ledger: Ledger, folder: Folder, key: Key, data: str, name: str) -> str:
 
 def _ours(ledger: Ledger, folder: Folder, key: Key, host: str, number: int) -> bool:
     """Whether a bundle under this host's id is what it wrote, or was damaged: then it is written anew."""
-    sealed = folder.read(host, number)
-    if number == ledger.number("bundle") and named(sealed) == ledger.state("digest"):
-        return True
     if any(number == waits for waits, _, _ in ledger.outbox()):
         return True
     try:
+        sealed = folder.read(host, number)
+        if number == ledger.number("bundle") and named(sealed) == ledger.state("digest"):
+            return True
         unpacked(sealed, host, number, key)
     except Unreadable:
         ledger.keep(base=0)

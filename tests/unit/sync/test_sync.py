@@ -1,6 +1,7 @@
 """One memory on two machines by a folder alone: what each says, takes in and refuses."""
 
 import json
+import os
 import random
 import shutil
 import sys
@@ -12,6 +13,9 @@ import pytest
 from memman.govern.stores import Chosen
 from memman.govern.syncing import begin
 from memman.store.opening import open_store
+from memman.sync import bundle
+from memman.sync.bundle import Bundle, packed, unpacked
+from memman.sync.key import TooLarge, made
 from tests.support.machines import apart, carry, differing, done, export, host, machine, pair, told
 
 
@@ -149,6 +153,56 @@ def test_a_bundle_that_was_changed_is_refused_and_asked_for_again(box, harm):
     assert export(one) == export(other)
     assert not list(folder.rglob("*.ask"))
     assert not json.loads(done(other, "sync", "--status", "--json"))["troubles"]
+
+
+def test_a_file_that_is_too_large_for_a_bundle_is_not_read(box):
+    """It is named in one line and asked for again, and its host removes it; nothing needs the memory."""
+    one, other, folder = pair(box)
+    both(one, other)
+    told(one, "The heron is the mascot of the team.")
+    done(one, "sync")
+    large = bundles(folder, one)[-1]
+    os.truncate(large, 6 * 2**30)
+    told_of = f"bundle {int(large.stem)} of host {host(one)} is larger than a bundle may be; asked for again\n"
+    assert other.memman("sync").stderr.endswith(told_of)
+    done(one, "sync")
+    assert not large.exists()
+    done(other, "sync")
+    assert current(other) == current(one) != []
+
+
+def test_a_bundle_is_unpacked_up_to_a_limit(monkeypatch):
+    """A few bytes may not become as many as there are."""
+    key = made()
+    sealed = packed(Bundle("default", "0" * 16, 1, "", whole=True, seen={}, was=["x" * 2000]), key)
+    assert unpacked(sealed, "0" * 16, 1, key).whole
+    monkeypatch.setattr(bundle, "_MOST_BYTES", 1000)
+    with pytest.raises(TooLarge):
+        unpacked(sealed, "0" * 16, 1, key)
+
+
+def test_the_folder_of_a_host_is_never_a_link(box, tmp_path):
+    """What lies behind one is neither read nor written, and each machine says so in one line."""
+    one, other, folder = pair(box)
+    both(one, other)
+    told(one, "The heron is the mascot of the team.")
+    done(one, "sync")
+    place = folder / host(one)
+    place.rename(tmp_path / "elsewhere")
+    place.symlink_to(tmp_path / "elsewhere")
+    before = sorted(os.listdir(tmp_path / "elsewhere"))
+    refused = other.memman("sync")
+    assert (refused.returncode, refused.stderr.count("\n")) == (0, 1)
+    assert f"{place} is a link, which is not followed" in refused.stderr
+    assert current(other) == []
+    told(one, "We deploy billing to Fly.io from the main branch.")
+    refused = one.memman("sync")
+    assert (refused.returncode, refused.stderr.count("\n")) == (74, 1)
+    assert f"{place} could not be written" in refused.stderr
+    assert sorted(os.listdir(tmp_path / "elsewhere")) == before
+    place.unlink()
+    both(one, other)
+    assert current(other) == current(one) != []
 
 
 def test_a_bundle_that_is_missing_is_asked_for_by_a_person_at_once(box):
