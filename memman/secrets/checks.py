@@ -27,6 +27,8 @@ _TEMPLATE = (
     r"[A-Za-z_]\w*(?![\w$!@#%^&*+~?]))|[{(\[]{2}|\{%|\[(?:[^\]\s]{0,80}\]\(|[^\]\s]{0,80}(?:a-z|A-Z|0-9))|"
     r"[{/](?![^\s]{0,80}[!#^*$])|<[^<>]{1,80}>+$|%\(|%\w+%$|[.:&][\w.-]+$|(?:\.{1,2}|~)/"
 )
+# Letters of languages that put no blank behind a value.
+_EASTERN = r"[\u3000-\u9fff\uac00-\ud7af\uff00-\uffef]"
 # First characters that a value without quotes has only if it was drawn at random.
 _ODD_STARTS = "<.~%&>|:…"
 _MARKS = r"[!@#$%^&*?+~]"
@@ -226,7 +228,7 @@ def _first(value: str) -> str:
 
 def _head(value: str) -> str:
     """Cut off what follows a value in code or in a sentence."""
-    return re.split(r"[,;)}\]<>\"'`]", value, maxsplit=1)[0].rstrip(".:?")
+    return re.split(rf"[,;)}}\]<>\"'`]|{_EASTERN}", value, maxsplit=1)[0].rstrip(".:?")
 
 
 def _mixed(value: str) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 
+from memman.secrets import suspicious
 from memman.secrets.rules import FRAGMENTS, PRIVATE, RULES, Rule
 
 _TAG = re.compile(PRIVATE.row["pattern"])
@@ -13,12 +14,20 @@ _BOUND = 120
 _REST = r"[^\s\"'`]*"
 # What stands before a name that is part of a marker, and so names nothing.
 _IN_MARKER = re.compile(r"\[redacted:[a-z0-9-]*\Z")
+# What parts the cells of a row, the most characters of a header's cell, and what is in one above a column of secrets.
+_PARTS = "|\t,;"
+_WIDEST = 32
+_HEADER = re.compile(
+    r"(?i)pass|pwd|kennwort|contrase|senha|parola|wachtwoord|hasł|парол|密码|密碼|口令|パスワード|비밀번호|secret|token|key|code"
+)
 
 
 def redact(text: str) -> str:
     """Replace every secret by its typed marker, and drop `<private>…</private>`; what holds neither stays as it is."""
     whole = text if text.isascii() else re.sub(_SPLIT, "", text)
     clean = _without(whole)
+    if "\n" in clean and suspicious(clean):
+        clean = _tabled(clean)
     return text if clean == whole else clean
 
 
@@ -30,6 +39,28 @@ def _without(text: str) -> str:
         if any(word in lowered for word in rule.words):
             text = _swept(rule, text)
     return text
+
+
+def _tabled(text: str) -> str:
+    """Take secrets out of tables of Markdown, CSV and TSV: a cell is judged as what its header says it is."""
+    lines = text.split("\n")
+    for part in _PARTS:
+        header: list[str] = []
+        for number, line in enumerate(lines):
+            cells = line.split(part)
+            if len(cells) > 1 and len(cells) == len(header):
+                lines[number] = part.join(map(_cell, header, cells))
+            else:
+                header = cells if max(map(len, cells)) <= _WIDEST else []
+    return "\n".join(lines)
+
+
+def _cell(header: str, cell: str) -> str:
+    value = cell.strip()
+    if not value or "[redacted:" in value or not _HEADER.search(header):
+        return cell
+    name = header.strip(" *`") + ": "
+    return cell.replace(value, _without(name + value).removeprefix(name))
 
 
 def _public(text: str) -> str:

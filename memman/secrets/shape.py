@@ -44,7 +44,7 @@ def named(value: str) -> bool:
 def scrambled(value: str) -> bool:
     """Whether three kinds of characters take turns as no name's, no date's and no code's do: drawn with punctuation."""
     form = kinds(value)
-    if len(value) < 12 or len({*form}) < 3 or 2 * turns(form) < len(value):  # noqa: PLR2004
+    if len(value) < 12 or not value.isascii() or len({*form}) < 3 or 2 * turns(form) < len(value):  # noqa: PLR2004
         return False
     if "://" in value or "[redacted:" in value or re.search(_HOLE, value) or entropy(value) < 3.0:  # noqa: PLR2004
         return False

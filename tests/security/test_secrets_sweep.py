@@ -76,7 +76,7 @@ def left(part: str, text: str) -> bool:
 @pytest.mark.promise("S1")
 def test_what_says_that_it_is_a_secret_is_taken_out(rounds, kept):
     """Of random secrets of every public class, in prose, code and settings, at least 99 in 100 are taken out."""
-    chance, many = random.Random(5), rounds(3, 50)
+    chance, many = random.Random(5), rounds(2, 50)
     missed: dict[str, Counter[str]] = {"-": Counter(), "named": Counter()}
     tried: Counter[str] = Counter()
     for kind, _, name, form in CLASSES:
@@ -128,14 +128,14 @@ def test_what_was_drawn_with_punctuation_is_taken_out(rounds, kept):
     kept(f"drawn with punctuation, caught: {'; '.join(said)}")
 
 
-@pytest.mark.parametrize("line", CLASSES, ids=[line[0] for line in CLASSES])
-def test_a_class_has_its_own_marker(line):
+def test_a_class_has_its_own_marker():
     """Each public class is caught by the rule that the table says, and is called by its name."""
-    _, rule, name, form = line
-    assert rule in {one.name for one in RULES}
-    secrets = [grown(form, random.Random(seed))[0] for seed in range(5)]
-    texts = [form.format(one) for one in secrets for form in (("{}",) if name in "-+" else (f'{name} = "{{}}"',))]
-    assert sum(f"[redacted:{rule}]" in redact(text) for text in texts) >= 3, [redact(text) for text in texts]
+    other = []
+    for kind, rule, name, form in CLASSES:
+        secrets = [grown(form, random.Random(seed))[0] for seed in range(5)]
+        left = [redact(one if name in "-+" else f'{name} = "{one}"') for one in secrets]
+        other += [] if sum(f"[redacted:{rule}]" in text for text in left) >= 3 else [(kind, rule, left[0])]
+    assert other == [], "\n".join(map(repr, other))
 
 
 # --- lines without a secret, from what every clone has ---
