@@ -303,8 +303,7 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_STALE_DAYS",
             "context=30,fact=365",
-            "Days after which `insights stale` lists a memory of a category that nothing has borne out since; what "
-            "says that it holds only for now ends after those of context.",
+            "Days after which `insights stale` lists a memory of a category that nothing has borne out since.",
             _ages,
         ),
         Key("MEMMAN_DRAIN_CONCURRENCY", "16", "Number of notes processed at once.", _whole(1, 256)),

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Self
 
 from memman.clock import now_ms
 from memman.config.buried import Buried
-from memman.config.env import stale_ages
 from memman.config.places import data_dir
 from memman.config.stores import checked
 from memman.providers import by_agent, capture
@@ -75,7 +74,6 @@ class Stores:
             providers.judge(),
             sparing=by_agent(providers.settings),
             drain=self.drain,
-            passing_days=int(stale_ages(providers.settings).get("context", 0)),
             purged=Buried.load(providers.data).says,
         )
 

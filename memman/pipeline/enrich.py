@@ -12,12 +12,12 @@ from memman.pipeline.plan import Plan, Tools
 SHORTENS = 0.85
 
 
-async def enrich(tools: Tools, plan: Plan) -> Plan:
+async def enrich(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001 - every stage has one shape
     """Drop what the note does not bear out, name what a fact says is another name, and say until when it holds."""
     known = {name.casefold() for name in plan.note.hints.entities}
     said = f"{plan.note.text}\n{plan.note.reply}".casefold()
     facts = tuple(_sound(fact, known, said) for fact in plan.facts)
-    return replace(plan, facts=dated(plan.note, facts, tools.passing_days))
+    return replace(plan, facts=dated(plan.note, facts))
 
 
 def _sound(fact: Fact, known: set[str], said: str) -> Fact:

@@ -8,30 +8,19 @@ from dataclasses import replace
 from memman.config.history import blob, tracked
 from memman.config.repository import repository
 from memman.model.ending import ends
-from memman.model.passing import passing
 from memman.model.records import Fact, Note
-from memman.model.worth import DAY_MS
 
 # Names looked for in a note, and files kept of a fact.
 _LOOKED_FOR, MOST = 60, 8
 _NAME = re.compile(r"[\w@+.][\w@+./-]*\w")
 
 
-def dated(note: Note, facts: Sequence[Fact], passing_days: int) -> tuple[Fact, ...]:
-    """Give each fact its end, where it has one; what is the rest of an older memory has none.
-
-    What says that it holds only for now, and names no date, ends after `passing_days`; with 0 never.
-    """
+def dated(note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Give each fact its end, where it has one; what is the rest of an older memory has none."""
     return tuple(
-        fact if fact.left_of else replace(fact, ends_at=note.hints.ends_at or _end(note, fact.text, passing_days))
+        fact if fact.left_of else replace(fact, ends_at=note.hints.ends_at or ends(fact.text, note.queued_at))
         for fact in facts
     )
-
-
-def _end(note: Note, text: str, passing_days: int) -> int | None:
-    if told := ends(text, note.queued_at):
-        return told
-    return note.queued_at + passing_days * DAY_MS if passing_days and passing(text) else None
 
 
 def files(note: Note, facts: Sequence[Fact]) -> list[dict[str, str]]:

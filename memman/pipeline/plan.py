@@ -55,9 +55,7 @@ class Tools:
 
     `capture` says what is kept of turns: off, corrections, turns, or ask (corrections, held back). Without a `judge`
     only structure decides. With a `sparing` model, that is asked only about what the judge finds likely or unsure.
-    `passing_days` is how long what holds only for now does, 0 for ever;
-    `drain` names the drain at work; `purged` says whether a person
-    has purged a text.
+    `drain` names the drain at work; `purged` says whether a person has purged a text.
     """
 
     llm: LLM
@@ -71,7 +69,6 @@ class Tools:
     store: Store | None = None
     sparing: bool = False
     drain: str = ""
-    passing_days: int = 0
     purged: Callable[[str], bool] = lambda text: False  # noqa: ARG005 - nothing was, by default
 
     def gone(self, note: Note, text: str) -> bool:
