@@ -95,8 +95,6 @@ def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool)
     if as_json:
         as_data(found)
         return
-    if found["also"]:
-        text(f"also called: {', '.join(found['also'])}")
     table(
         [
             (

@@ -64,15 +64,14 @@ def related(
 def about(
     place: Chosen, name: str, *, limit: int = 50, history: bool = False, everywhere: bool = False
 ) -> dict[str, Any]:
-    """Return all memories that mention a name or what else its thing is called, newest first, with or without edges."""
+    """Return all memories that mention a name, newest first, with or without edges."""
     if not compared(name):
         raise UsageError("there is no name to look for: give one, as it is written")
     with reading(place) as catalogue:
-        other = [alias for _, alias in catalogue.reader.aliases([compared(name)])]
         scopes = None if everywhere else _here(catalogue)
-        rows = catalogue.about((name, *other), Filters(history=history).scoped(scopes), limit)
+        rows = catalogue.about((name,), Filters(history=history).scoped(scopes), limit)
         found = [{field: one[field] for field in (*_FIELDS, "valid_from")} for one in catalogue.memories(rows)]
-        return {"name": name, "also": other, "memories": found}
+        return {"name": name, "memories": found}
 
 
 @steadily

@@ -16,7 +16,6 @@ from memman.model.records import EVERYWHERE
 from memman.pipeline import context
 from memman.pipeline.injection import STEERS, planted
 from memman.pipeline.link import Subject, connected
-from memman.pipeline.link.alias import aliases
 from memman.providers import builtin_embedder
 from memman.store import outlasts
 from memman.store.sqlite.past import PastReader
@@ -200,7 +199,7 @@ def _waiting(place: Chosen, rows: Iterable[int]) -> dict[int, Waiting]:
 
 
 def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memory: int) -> None:
-    """Link an approved memory to those before it, and learn the names it tells, as when it came in."""
+    """Link an approved memory to those before it, as when it came in."""
     row = store.reader.rows([memory])[memory]
     subject = Subject(
         origin=row.origin,
@@ -214,4 +213,3 @@ def _join(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", memo
         judged=judged(store, [memory]),
     )
     unit.link(connected(PastReader(store.reader, memory, row.recorded_at), subject))
-    unit.put_aliases(memory, aliases(row.text))

@@ -16,8 +16,7 @@ from memman.pipeline.about_shown import about, together
 from memman.pipeline.comparison import stems
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import FIELDS, borne_out, distinct, fact, listing, summed_up
-from memman.pipeline.fidelity import faithful, original
-from memman.pipeline.grammar import parsed
+from memman.pipeline.fidelity import faithful, original, parsed
 from memman.pipeline.known import news
 from memman.pipeline.passages import heard
 from memman.pipeline.plan import Tools

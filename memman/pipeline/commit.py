@@ -16,7 +16,6 @@ from memman.pipeline.embed import made_by
 from memman.pipeline.evidence import Piece, borne_out
 from memman.pipeline.freshness import files
 from memman.pipeline.judged import EVERYTHING, put
-from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.proposed import waiting
 from memman.pipeline.reconcile import overtaken
@@ -91,8 +90,6 @@ def _stored(
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         _date(unit, plan, n, rows[n], now)
         unit.tie(rows[n], named[n])
-        if not draft.fact.held and (alike := aliases(draft.fact.text)):
-            unit.put_aliases(rows[n], alike)
         uids.append(draft.uid)
     _confirm(tools.reader, unit, plan, known, named, now)
     for memory, session in pieces:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from memman.model.records import Fact
 from memman.model.terms import stems
 from memman.pipeline.freshness import dated
-from memman.pipeline.link.alias import aliases
 from memman.pipeline.plan import Plan, Tools
 
 # A summary nearly as long as its fact saves nobody anything.
@@ -13,7 +12,7 @@ SHORTENS = 0.85
 
 
 async def enrich(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001 - every stage has one shape
-    """Drop what the note does not bear out, name what a fact says is another name, and say until when it holds."""
+    """Drop what the note does not bear out, and say until when each fact holds."""
     known = {name.casefold() for name in plan.note.hints.entities}
     said = f"{plan.note.text}\n{plan.note.reply}".casefold()
     facts = tuple(_sound(fact, known, said) for fact in plan.facts)
@@ -21,10 +20,7 @@ async def enrich(tools: Tools, plan: Plan) -> Plan:  # noqa: ARG001 - every stag
 
 
 def _sound(fact: Fact, known: set[str], said: str) -> Fact:
-    sound = [name for name in fact.entities if name.casefold() in known or name.casefold() in said]
-    named = {name.casefold() for name in sound}
-    told = (name for pair in aliases(fact.text) for name in pair if name not in named)
-    entities = (*sound, *dict.fromkeys(told))
+    entities = tuple(name for name in fact.entities if name.casefold() in known or name.casefold() in said)
     held = stems(fact.text)
     # What the text says is indexed already: a keyword is to lead here from other words.
     keywords = tuple(word for word in fact.keywords if not stems(word) <= held)

@@ -81,9 +81,6 @@ class Reader(Protocol):
     def located(self, uids: Iterable[str]) -> set[int]:
         """Return the rows of memories, by whole uid, or by the uid of their note."""
 
-    def aliases(self, names: Iterable[str]) -> list[tuple[str, str]]:
-        """Return (name, other name) for those of `names` that current memories say have another."""
-
     def last_of(self, origin: str) -> int | None:
         """Return the newest current memory of `origin`."""
 

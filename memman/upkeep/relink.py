@@ -14,7 +14,6 @@ from memman.embed import LocalEmbedder, Vectors
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import EDGE_KINDS, HIDDEN, JUDGE
 from memman.pipeline.link import LINKERS, Judged, Subject, connected, linker
-from memman.pipeline.link.alias import aliases
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite import linkers, vectors
 from memman.store.sqlite.past import PastReader
@@ -122,8 +121,6 @@ def relink(
         with store.unit() as unit:
             _relink(store, unit, batch, fingerprint, local)
             unit.index([memory.id for memory in batch])
-            for memory, text in store.reader.texts(one.id for one in batch).items():
-                unit.put_aliases(memory, aliases(text))
             unit.set_meta(_KEY, json.dumps([batch[-1].id, __version__, str(fingerprint)]))
         done += len(batch)
         progress(batch[-1].id, total)

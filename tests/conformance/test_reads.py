@@ -94,7 +94,6 @@ ASKED = {
     "located": [lambda r: (r.located(["note-00000005"]), r.located([r.rows([3])[3].uid, "x"]), r.located([]))],
     "found": [lambda r: [r.found(part) for part in (r.rows([3])[3].uid[:5], "00000005", "note-00000005", "zz")]],
     "has_receipt": [lambda r: [r.has_receipt(note) for note in ("note-00000012", "note-later", "note-none")]],
-    "aliases": [lambda r: r.aliases(["kestrel", "billing", "x"])],
     "last_of": [lambda r: [r.last_of(row.origin) for row in r.rows(ROWS).values()]],
     "newest_of": [lambda r: [r.newest_of(row.origin, 2) for row in r.rows(ROWS).values()]],
     "recent": [lambda r: [r.recent(day(n), limit) for n in range(0, 12, 3) for limit in (1, 3, 30)]],

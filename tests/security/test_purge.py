@@ -67,13 +67,6 @@ def forgotten(box, words):
     return uid
 
 
-def alias(box, words):
-    """Store a memory that gives a thing another name."""
-    uid = box.remember(f"{words().title()} is also called {words().title()}.")
-    box.drain()
-    return uid
-
-
 def waiting(box, words):
     """Leave a note waiting."""
     return box.remember(f"The {words()} build needs {words()}.", entities=words())
@@ -128,7 +121,7 @@ def unruled(box, words):
 
 
 WAYS = (
-    *(stored, superseded, succeeding, forgotten, alias, waiting, parked, turn, half_done),
+    *(stored, superseded, succeeding, forgotten, waiting, parked, turn, half_done),
     *(promoted, ruled_once, unruled),
 )
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from memman.llm.builtin.markdown import Block, blocks, stands_alone
-from memman.llm.builtin.patterns import wordset
 from memman.model.terms import unspaced
 
 MAX_CHARS = 400  # of a statement
@@ -18,11 +17,11 @@ _FULL_WIDTH = "\u3002\uff01\uff1f\uff61"
 # Inside these a full stop ends nothing. Bounded, so that unbalanced marks cost linear time.
 _SPAN = re.compile(r'`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\([^()]{1,200}\)')
 _STOP = re.compile(r"""[.!?…][.!?…]{0,8}["'”\u2019)\]*_`]{0,3}(?=\s)|[。\uff01\uff1f｡][」』”]?""")
-_ABBREVIATIONS = wordset(
+_ABBREVIATIONS = frozenset(
     """e.g i.e etc vs cf mr mrs ms dr prof no fig approx al ca resp incl excl esp inc ltd dept vol sec ver
-    st jr sr op p pp ed eq ref est min max jan feb mar apr jun jul aug sep sept oct nov dec""",
+    st jr sr op p pp ed eq ref est min max jan feb mar apr jun jul aug sep sept oct nov dec""".split()
 )
-_ALWAYS_OPEN = wordset("e.g i.e vs cf mr mrs ms dr prof fig approx resp incl excl esp")
+_ALWAYS_OPEN = frozenset("e.g i.e vs cf mr mrs ms dr prof fig approx resp incl excl esp".split())
 _LEANING = re.compile(
     r"""(?:it|its|it's|this|that|these|those|they|they're|their|them|he|she|his|her|so|therefore|thus|hence
     |otherwise|then|but|however|and|or|instead|because|which|consequently|accordingly|both|neither|meanwhile

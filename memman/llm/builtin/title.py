@@ -11,17 +11,14 @@ LONGEST = 100
 _WORDS = 3
 # Lines in which a header names what the text is about.
 _HEADER = 12
-_SUBJECT = re.compile(
-    r"\s*(?:subject|title|betreff|titel|objet|titre|asunto|assunto|t\u00edtulo|onderwerp|emne|oggetto|\u4e3b\u9898|\u6807\u9898)\s*[:\uff1a]\s*(\S.*)",
-    re.IGNORECASE,
-)
-_REPLY = re.compile(r"\A(?:(?:re|aw|fwd?|wg|sv|tr|rv|enc)\s*:\s*)+", re.IGNORECASE)
+_SUBJECT = re.compile(r"\s*(?:subject|title)\s*:\s*(\S.*)", re.IGNORECASE)
+_REPLY = re.compile(r"\A(?:(?:re|fwd?)\s*:\s*)+", re.IGNORECASE)
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
 _RULE = re.compile(r"\s*([-=*_#~])\1{2,}\s*")
 # How talk, an item of a list, and what a program wrote, begin: a time, a quotation, a commit.
 _TALK = re.compile(r"\s*(?:[\[<>(`]|\d{1,2}:\d\d|[-*+\u2022]\s|\d{1,3}[.)]\s|commit [0-9a-f]{7})")
 _FIELD = re.compile(r"\s*[^\W\d_]{2,20}(?: \w{1,12})?:\s")
-_SENDER = re.compile(r"\s*(?:from|von|de|da|fra|van|\u53d1\u4ef6\u4eba)\s*[:\uff1a]", re.IGNORECASE)
+_SENDER = re.compile(r"\s*from\s*:", re.IGNORECASE)
 _MARKS = " \t#*=_\"'"
 
 

@@ -18,7 +18,7 @@ from memman.store.protocols import Reader
 __all__ = ["LINKERS", "Judged", "Subject", "connected", "link", "linker"]
 
 # Counted up with every change to what is linked, so that `graph rebuild --stale-only` finds what was linked before it.
-_RULES = 1
+_RULES = 2
 
 # The kinds that follow from what is stored, so that they can be worked out again at any time.
 LINKERS: dict[str, Callable[[Reader, Subject], list[Edge]]] = {

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from memman.llm.builtin.entities import Kind, names, shaped
 from memman.model.names import mentions
 from memman.model.records import Edge
 from memman.model.terms import name as compared
-from memman.pipeline.link.names import Kind, names
 from memman.pipeline.link.subject import Subject
 from memman.store.protocols import Reader
 
@@ -30,7 +30,7 @@ def entity(reader: Reader, subject: Subject) -> list[Edge]:
     edges: list[Edge] = []
     for n, place in enumerate(subject.ends):
         best: dict[int, Edge] = {}
-        for name, sure in _called(reader, subject.entities[n], subject.texts[n]):
+        for name, sure in _called(subject.entities[n], subject.texts[n]):
             count, memories = reader.mentions(name, PER_ENTITY)
             earlier = [subject.ends[k] for k in range(n) if _mentions(subject, k, name)]
             if not sure and count + len(earlier) > max(_FEW, _SHARE * total):
@@ -47,14 +47,21 @@ def _mentions(subject: Subject, n: int, name: str) -> bool:
     return any(mentions(text, name) for text in (subject.texts[n], *subject.entities[n]))
 
 
-def _called(reader: Reader, entities: Sequence[str], text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the names of a fact, and what else their things are called in the store, each with whether it is sure."""
-    known = dict.fromkeys((*entities, *(other for _, other in reader.aliases(map(compared, entities)))))
-    seen = {compared(name) for name in known}
-    yield from ((name, True) for name in known)
-    for name, kind in names(text)[:MOST]:
-        if compared(name) not in seen:
-            yield name, kind is Kind.SHAPED
+def _called(entities: Sequence[str], text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the names of a fact, each with whether it is sure: what it is said to name, and what its text does."""
+    seen = set[str]()
+    found = ((one.name, one.kind is Kind.SHAPED) for one in names(text)[:MOST])
+    for name, sure in (*((name, True) for name in entities), *found):
+        for form in (name, *_short(name)):
+            if (same := compared(form)) not in seen:
+                seen.add(same)
+                yield form, sure
+
+
+def _short(name: str) -> Iterator[str]:
+    """Yield what a file without its folders, or a host without its domain, is called."""
+    parts = name.rsplit("/", 1)[1:] if "/" in name else name.split(".", 1)[:1] if "." in name else ()
+    yield from (part for part in parts if shaped(part))
 
 
 def rarity(count: int, total: int) -> float:

@@ -8,7 +8,6 @@ import os
 
 import apsw
 
-from memman.model.trust import VERIFIED
 from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, MAYBE, OTHERS, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
@@ -91,8 +90,6 @@ def load_vectors(db: apsw.Connection) -> bool:
 
 
 _MOST_COUNTS = 50_000
-# Other names of what one fact names.
-_MOST_ALIASES = 12
 # Sign codes that a recall scans at most: of a larger store those in the cells around the query.
 SCANNED = 65_536
 
@@ -402,20 +399,6 @@ class SqliteReader:
     def edges(self, ids: "Iterable[int]") -> list[EdgeRow]:
         """Return the edges that touch `ids`, each `near` one of these."""
         return list(map(EdgeRow, self.db.execute(_EDGES, (id_list(ids),))))
-
-    def aliases(self, names: "Iterable[str]") -> list[tuple[str, str]]:
-        """Return (name, other name) for those of `names` that memories in force say have another.
-
-        What tools or the web said tells nobody what words mean.
-        """
-        sql = (
-            "SELECT DISTINCT a.name, a.means FROM alias a JOIN memory m ON m.id = a.memory"
-            f" WHERE a.name {LISTED} AND {self.current} AND m.source IN {VERIFIED}"
-            f" ORDER BY a.name, a.means LIMIT {_MOST_ALIASES}"
-        )
-        # Names are letters, digits and spaces, as `memman.model.terms.name` writes them.
-        listed = ",".join(f'"{name}"' for name in names)
-        return list(self.db.execute(sql, (f"[{listed}]",)))
 
     def window(self, start: int, end: int) -> tuple[int, int]:
         """Return the first and the last row that can have begun to hold from `start` to `end`."""

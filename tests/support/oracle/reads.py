@@ -12,7 +12,6 @@ from memman.config.scope import Here, same, sees
 from memman.embed.codes import sign_code, unpacked
 from memman.model.names import expression, mentions
 from memman.model.records import EVERYWHERE, Fingerprint, Scope
-from memman.model.trust import VERIFIED
 from memman.model.vocabulary import (
     BUILTIN,
     CLAIMS,
@@ -31,8 +30,7 @@ from memman.store.sqlite.rejected import digest
 from tests.support.oracle.state import State
 from tests.support.oracle.words import K1, B, Match
 
-STRAGGLERS, MENTIONS, ALIASES = 256, 64, 12
-BEARS_OUT = ("said", "approved", "verified")
+STRAGGLERS, MENTIONS, BEARS_OUT = ("said", "approved", "verified")
 
 
 class Reads:
@@ -348,15 +346,6 @@ class Reads:
     def rejected(self, texts: Iterable[str]) -> set[str]:
         """Return what was rejected."""
         return {text for text in texts if digest(text) in self.state.rejected}
-
-    def aliases(self, names: Iterable[str]) -> list[tuple[str, str]]:
-        """Return other names."""
-        wanted, pairs = set(names), set()
-        for memory, said in self.state.aliases.items():
-            row = self.state.memories[memory]
-            if row.status == "current" and row.source in VERIFIED:
-                pairs |= {pair for pair in said if pair[0] in wanted}
-        return sorted(pairs)[:ALIASES]
 
     def edges(self, ids: Iterable[int]) -> list[EdgeRow]:
         """Return the edges at memories, from either end."""

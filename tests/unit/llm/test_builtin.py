@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.llm.builtin import BuiltinLLM
-from memman.llm.builtin.entities import entities
 from memman.llm.builtin.extract import extract
 from memman.llm.builtin.split import MAX_CHARS, MAX_FACTS, sentences, split
 from memman.llm.builtin.summary import summary
@@ -185,33 +184,6 @@ SPLITS = [
     ("- The parser reads the file\n  and closes it afterwards", ["The parser reads the file and closes it afterwards"]),
 ]  # fmt: skip
 
-ENTITIES = [
-    ("Call getUserById from user_service.", ["getUserById", "user_service"]),
-    ("Set MAX_RETRIES in the config.", ["MAX_RETRIES"]),
-    ("It reads $DATABASE_URL at start.", ["DATABASE_URL"]),
-    ("Run parse() in memman.store.sqlite.", ["parse()", "memman.store.sqlite"]),
-    ("Edit src/app/main.py and /etc/hosts.", ["src/app/main.py", "/etc/hosts"]),
-    ("Edit pyproject.toml, then ~/.bashrc.", ["pyproject.toml", "~/.bashrc"]),
-    ("Install requests==2.31 and @acme/ui.", ["requests", "@acme/ui"]),
-    ("We run Postgres 16 here.", ["Postgres", "Postgres 16"]),
-    ("It needs Python 3.12.", ["Python", "Python 3.12"]),
-    ("Docs are at https://docs.acme.io/a/b?x=1.", ["docs.acme.io"]),
-    ("The broker is at 10.0.0.5:6379.", ["10.0.0.5:6379"]),
-    ("Open localhost:3000 in a browser.", ["localhost:3000"]),
-    ("Pass --no-cache to it.", ["--no-cache"]),
-    ("Fixed in #123 and ABC-42.", ["#123", "ABC-42"]),
-    ("Mail bob@acme.io about it.", []),
-    ("Sara owns it, says @tom.", ["Sara", "@tom"]),
-    ("We met Sara Connor and Bob.", ["Sara Connor", "Bob"]),
-    ("We use redis and kubernetes.", ["redis", "kubernetes"]),
-    ("The `frobnicate` helper is slow.", ["frobnicate"]),
-    ("It builds with GitHub Actions.", ["GitHub Actions"]),
-    ("FastAPI serves it.", ["FastAPI"]),
-    ("The file is read and/or written.", []),
-    ("UTF-8 is assumed on Monday.", []),
-    ("We use Redis, redis and REDIS.", ["Redis"]),
-]
-
 
 @pytest.mark.parametrize(("text", "expected"), SENTENCES)
 def test_a_paragraph_has_sentences(text, expected):
@@ -252,23 +224,12 @@ def test_a_note_becomes_statements(text, expected):
     assert split(text) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), ENTITIES)
-def test_entities_are_found(text, expected):
-    """Names, places and identifiers are found as they are written."""
-    assert sorted(entities(text)) == sorted(expected)
-
-
 def test_hints_win():
     """What the caller hinted replaces category and importance and leads the entities of every fact."""
     facts = note("We use Redis.\n\nBob owns the cache.", category="context", importance=5, entities=["acme", "REDIS"])
     assert {(fact["category"], fact["importance"]) for fact in facts} == {("context", 5)}
     assert facts[0]["entities"] == ["acme", "REDIS"]
     assert facts[1]["entities"][:2] == ["acme", "REDIS"]
-
-
-def test_entities_are_bounded():
-    """A fact names at most twelve entities, each once."""
-    assert len(entities(" ".join(f"name_{i} name_{i}" for i in range(40)))) == 12
 
 
 def test_only_long_text_is_summarised():

@@ -5,7 +5,6 @@ import pytest
 
 from memman.model.names import mentions
 from memman.model.records import Fact
-from memman.pipeline.link.names import names
 from tests.unit.config.test_scope import git
 from tests.unit.pipeline.test_links import edges, shop, stored
 
@@ -15,25 +14,6 @@ def told(box, *args, **options):
     done = box.memman(*args, "--json", **options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Kestrel-7 reports over MQTT.", {"Kestrel-7", "MQTT"}),
-        ("We deploy billing-api from the main branch.", {"billing-api"}),
-        ("db02.prod ran out of disk after PAY-1432.", {"db02.prod", "db02", "PAY-1432"}),
-        ("Tokens are checked in src/auth/token.py.", {"src/auth/token.py", "token.py"}),
-        ("Restart ledgerd after each import.", {"ledgerd"}),
-        ("Kestrel-7 startet nachts neu.", {"Kestrel-7"}),
-        ("请在 Kestrel服务 上重启 db02。", {"Kestrel", "db02"}),
-        ("Wait 3s or 512MB at 10:30 on 2024-05-03, e.g. in v2.1.", set()),
-        ("The changelog has timestamps, as the user wants.", set()),
-    ],
-)
-def test_names_are_known_by_their_structure(text, expected):
-    """What looks like a name, or is no word of the language, is found; amounts, dates and words are not."""
-    assert {one.name for one in names(text)} == expected
 
 
 @pytest.mark.parametrize(

@@ -104,13 +104,3 @@ def test_a_question_for_a_time_alone_tells_what_held_then(box):
     assert asked(box, f"what happened on {day}", as_of=began + 60_000) == [old]
     assert old in asked(box, f"what happened on {day}", history=True)
     assert asked(box, f"what happened on {day}") == [new]
-
-
-@pytest.mark.parametrize("source", ["tool", "web"])
-def test_a_name_that_a_tool_or_the_web_told_links_nothing(box, source):
-    """What nobody vouches for does not say what words mean."""
-    box.remember("We call the staging cluster Bluebird.", source=source)
-    box.drain()
-    recalls = RecallSession(str(box.data), "default")
-    assert recalls.reader.aliases(["bluebird"]) == []
-    recalls.close()

@@ -16,7 +16,7 @@ def read(name):
     return [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-PAIRS, LATER = read("faithful"), read("faithful_later")
+PAIRS = [*read("faithful"), *read("faithful_later")]
 BLANK = {"category": "fact", "importance": 3, "entities": [], "keywords": [], "summary": ""}
 
 
@@ -50,43 +50,24 @@ def own(pair):
     return pair.get("own", pair["said"])
 
 
-def test_what_a_model_found_is_kept_as_it_said_it(box):
-    """Of sixty paraphrases each one is kept, and nearly all in the model's words."""
-    left = stored(box, PAIRS, "true")
-    lost = [(pair["true"], texts) for pair, texts in zip(PAIRS, left, strict=True) if len(texts) != 1]
+@pytest.mark.parametrize(("which", "at_most"), [("true", 90), ("false", 1)])
+def test_what_differs_from_the_note_is_stored_in_the_notes_own_words(box, which, at_most):
+    """Of ninety facts with a changed number, name or negation at most one is stored; of no note anything is lost."""
+    left = stored(box, PAIRS, which)
+    kept = [pair[which] for pair, texts in zip(PAIRS, left, strict=True) if pair[which] in texts]
+    assert len(kept) <= at_most, kept
+    lost = [
+        (own(pair), texts)
+        for pair, texts in zip(PAIRS, left, strict=True)
+        if pair[which] not in texts and own(pair) not in " ".join(texts)
+    ]
     assert lost == []
-    other = [(pair["true"], texts) for pair, texts in zip(PAIRS, left, strict=True) if texts != [pair["true"]]]
-    assert len(other) <= 2, other
-    assert all(own(pair) in " ".join(texts) for pair, texts in zip(PAIRS, left, strict=True) if texts != [pair["true"]])
-
-
-def test_no_falsehood_of_a_model_is_stored(box):
-    """Of sixty facts with a changed number, name or negation none is stored, and each note's own sentence is."""
-    left = stored(box, PAIRS, "false")
-    false = [(pair["false"], texts) for pair, texts in zip(PAIRS, left, strict=True) if pair["false"] in texts]
-    assert false == []
-    lost = [(own(pair), texts) for pair, texts in zip(PAIRS, left, strict=True) if own(pair) not in " ".join(texts)]
-    assert lost == []
-
-
-def test_thirty_more_pairs_written_afterwards(box):
-    """Of thirty more nothing is lost, and one falsehood is stored: first seen it was three."""
-    found = {which: stored(box, LATER, which) for which in ("true", "false")}
-    assert all(map(any, found["true"]))
-    false = [pair["false"] for pair, texts in zip(LATER, found["false"], strict=True) if pair["false"] in texts]
-    assert len(false) <= 1, false
 
 
 @pytest.mark.parametrize("speaker", ["user", "agent", None])
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Commit subjects use the imperative and stay shorter than 60 chars.",
-        "Write commit messages in imperative mood, under 60 characters.",
-    ],
-)
-def test_a_users_rule_is_theirs_whoever_a_model_says_it_is_of(box, speaker, text):
-    """A lasting rule is neither dropped for its wording nor held back as the agent's advice."""
+def test_a_users_rule_is_theirs_whoever_a_model_says_it_is_of(box, speaker):
+    """A lasting rule is neither dropped nor held back as the agent's advice."""
+    text = "Write commit messages in imperative mood, under 60 characters."
     said = "From now on write commit messages in imperative mood, under 60 characters."
     facts = {"facts": [BLANK | {"text": text, "category": "preference"} | ({"speaker": speaker} if speaker else {})]}
     with ScriptedProvider(respond=lambda asked: facts if asked["task"] == "turn" else respond(asked)) as provider:
