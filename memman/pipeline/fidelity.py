@@ -28,7 +28,10 @@ _NUMERALS = {name: str(n) for n, name in enumerate("two three four five six seve
 _ITEM = re.compile(r"\n\s*\n|(?:^|\n)\s*(?:[-*+\u2022#>]+|\d{1,3}[.)])\s+|(?<!.{45})\n")
 _DENIED = re.compile(r"n['\u2019]t\b")
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+# A word that stands before a sentence denies nothing in it: "No, use tabs".
+_INTERJECTION = re.compile(r"\W*\w+[,;:!\u2014\uff0c]\s*(?=\w)")
 _STOPS = " .!?\u3002\uff01\uff1f"
+_AROUND = " ,;:!\"'\u2014\uff0c"
 
 
 class Sentence(NamedTuple):
@@ -129,7 +132,10 @@ def _begun(text: str) -> str:
 def _sentence(text: str) -> Sentence:
     order, names, denied, counted = list[str](), set[str](), list[str](), list[tuple[str, str, int]]()
     before, open_denials = "", 0
-    for n, word in enumerate(_words(text)):
+    said = _INTERJECTION.match(text)
+    for n, word in enumerate(
+        _words(text[said.end() :] if said and folded(said[0].strip(_AROUND)) in _DENIALS else text)
+    ):
         form = _NUMERALS.get(word.lower()) or folded(word)
         root = stem(form)
         if form in _DENIALS:

@@ -61,8 +61,6 @@ def test_the_labelled_turns_go_through_a_real_drain(box):
     caught = [t for uid, t in uids.items() if t["label"] != "neutral" and uid in stored]
     assert len(neutral) <= 4, neutral
     assert len(caught) >= 16
-    # A line of a document that its reader announced, as the agent's word.
-    assert [source for *_, source in memories(box) if source != "user"] in ([], ["agent"])
 
 
 def test_a_turn_that_leaves_nothing_is_done_with_a_receipt(box):
@@ -177,8 +175,8 @@ The retry queue drops messages above 64 kilobytes."""
     with ScriptedProvider(respond=saying(*facts)) as provider:
         box.use(provider)
         assert kept(box, "please use pnpm for installing, never npm", reply) == [
-            ("Use pnpm, never npm, for installing.", "preference", "user"),
-            ("Every deploy needs two approvals from the platform team.", "fact", "agent"),
+            ("please use pnpm for installing, never npm", "preference", "user"),
+            ("CONTRIBUTING.md asks for two approvals of every deploy from the platform team.", "fact", "agent"),
             ("The retry queue drops messages above 64 kilobytes.", "fact", "agent"),
         ]
 

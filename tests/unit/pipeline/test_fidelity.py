@@ -158,6 +158,12 @@ def test_no_text_is_too_odd_to_be_compared(text):
     assert original(text, "The port is 8080.") == ""
 
 
+def test_a_no_before_a_sentence_denies_nothing_in_it():
+    """It answers somebody; within the sentence it counts."""
+    assert faithful("Use pnpm, not npm.", "no, use pnpm, not npm")
+    assert not faithful("There is a limit.", "There is no limit.")
+
+
 @pytest.mark.parametrize(
     ("said", "made"),
     [
