@@ -1,12 +1,12 @@
 """The hot verbs as click commands, made from the same tables that the fast parser reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 
 from memman.cli.options import complete_store, said_store, starting
-from memman.hot.grammar import RECALL, REMEMBER, SHORT
+from memman.hot.grammar import EVERYWHERE, RECALL, REMEMBER, SHORT
 from memman.hot.recall import recall as run_recall
 from memman.hot.remember import remember as run_remember
 from memman.model.trust import SOURCES
@@ -15,6 +15,8 @@ from memman.model.vocabulary import CATEGORIES, IMPORTANCES, INTENTS, VISIBILITI
 Table = Mapping[str, tuple[str, str, str]]
 Values = dict[str, str | bool]
 
+# Options of recall that say how it prints.
+_PRINTING = {"--store", "--budget", "--json", *EVERYWHERE}
 # What a shell may complete the value of an option with.
 _WORDS = {
     "category": CATEGORIES,
@@ -42,6 +44,16 @@ def params(table: Table) -> list[click.Parameter]:
     """Make click's parameters from a table of the grammar."""
     words = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED, metavar="TEXT...")
     return [*(option(flag, *row) for flag, row in table.items()), words]
+
+
+def recall_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `recall` that say what it finds, not how it prints."""
+    for flag, row in reversed(RECALL.items()):
+        if flag not in _PRINTING:
+            one = option(flag, *row)
+            kind: dict[str, Any] = {"type": one.type, "is_flag": one.is_flag, "metavar": one.metavar, "help": one.help}
+            command = click.option(*one.opts, one.name, **kind)(command)
+    return command
 
 
 def split(given: Mapping[str, Any]) -> tuple[Values, list[str]]:

@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
+from memman.cli.hot import recall_options
 from memman.cli.log import change
 from memman.cli.options import json_option, place, store_option
-from memman.cli.ranking import explain, recall_options
+from memman.cli.ranking import explain
 from memman.cli.show import apart, as_data, labelled, pairs, short, text, when
 from memman.config.scope import PERSONAL
 from memman.model.errors import UsageError
@@ -24,8 +25,8 @@ def why(ids: tuple[str, ...], query: str | None, as_json: bool, **given: Any) ->
 
     What its note said is shown to people only, while the queue still has it.
 
-    With --query show what put each hit of that recall where it stands, and of each ID its place, or what kept it out.
-    The other options are those of `recall`.
+    With --query show what put each hit of that recall where it stands, and of each ID its place, or which options
+    would show it. The other options are those of `recall`.
     """
     from memman.govern import looking_back
 

@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.recall.hit import Hit
     from memman.recall.query import Query
-    from memman.recall.trace import Trace
     from memman.store.filters import Filters
 
 
@@ -63,16 +62,6 @@ class RecallSession:
             stored = stored if intent in IN_TIME else standing_back(stored)
             fresh = [hit for hit in pending(notes, asked, filters) if not self.reader.has_receipt(hit.row.note)]
         return _merged([hit for hit in stored if hit.id not in replaced], fresh)[:limit]
-
-    def trace(self, query: str, filters: "Filters", limit: int, intent: str | None = None) -> "Trace":
-        """Return how the hits of a recall came about."""
-        from memman.recall.trace import Trace
-
-        hits = self.hits(query, filters, limit, intent)
-        with TranslatedErrors(self.path):
-            asked, filters, gone = self._understood(query, filters)
-            table = None if self.reader is None else self.table
-            return Trace(self.reader, table, asked, filters, limit, intent, hits, self.notes, gone)
 
     def _understood(self, query: str, filters: "Filters") -> "tuple[Query, Filters, set[str]]":
         """Return the query, the filters with the scopes that hold here, and the uids of what waiting notes replace."""

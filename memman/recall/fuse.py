@@ -37,19 +37,6 @@ def fused(reader: "Searched", query: "Query", candidates: "Candidates", limit: i
     ]
 
 
-def shares(reader: "Searched", query: "Query", candidates: "Candidates") -> dict[int, tuple[float, float, float]]:
-    """Return what words, meaning and the time asked for add to the score of each candidate. Not for the hot path."""
-    least, floor = _LEAST_BITS * reader.count().bit_length(), FLOORS[candidates.provider]
-    meant, both = (
-        _weighted(candidates.found, words, least, candidates.cosines, floor) for words in ({}, candidates.words)
-    )
-    began = reader.began(both)
-    return {
-        memory: (score - meant[memory], meant[memory], score * (query.weight(began[memory]) - 1))
-        for memory, score in both.items()
-    }
-
-
 def _weighted(
     found: "Iterable[int]", words: dict[int, float], least: float, cosines: dict[int, float], floor: float
 ) -> dict[int, float]:

@@ -389,7 +389,7 @@ def test_why_prints_what_the_reranker_gave(box):
     assert score.startswith("   score ")
     assert "reranker 0.125" in factors
     assert "reranker -3.500" in whole
-    assert "the reranker put 1 others before it" in done.stdout
+    assert "with --limit 50: place" in done.stdout
 
 
 def test_a_setting_has_every_recall_reranked(box):
