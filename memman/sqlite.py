@@ -30,6 +30,8 @@ CHECKSUM_BYTES = 8
 CHECKED = 0x6D656D6D
 _EXTENSION = os.path.dirname(apsw.__file__) + "/sqlite_extra_binaries/cksumvfs"
 # Whether a file that says it has no schema has tables, all seen at one moment.
+# Tables that every store has, and every queue.
+_OURS = frozenset(("memory", "receipt", "note", "journal"))
 _VERSION_LOST = "SELECT (SELECT user_version FROM pragma_user_version) <= 0 AND EXISTS (SELECT 1 FROM sqlite_master)"
 # The bytes of a header that say who may write and read a file: both 2 in ours, 1 where a program took the log from it.
 _WAYS = 18
@@ -135,9 +137,7 @@ def translated(error: Exception, path: str) -> "MemmanError":
     if isinstance(error, apsw.ReadOnlyError | apsw.NotADBError) and (says := strange_header(path)):
         return damaged(path, says)
     if isinstance(error, apsw.SQLError) and str(error).startswith("no such"):
-        from memman.config.older import holds, refusal
-
-        return refusal(path) if holds(path) else damaged(path, f"its tables are damaged ({error})")
+        return damaged(path, f"its tables are damaged ({error})")
     if isinstance(error, UnicodeDecodeError):
         return DamagedFile(f"{path} is damaged, it was left untouched; run `memman doctor` ({error})")
     table: tuple[tuple[tuple[type[Exception], ...], type[MemmanError], str], ...] = (
@@ -365,7 +365,7 @@ def despite(work: "Callable[[], T]") -> "T":
 def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
     """Return the file's schema version, 0 for an empty file.
 
-    Raises NewerSchema, OlderProgram, and CorruptError where it is lost.
+    Raises NewerSchema, OtherProgram, and CorruptError where it is lost.
     """
     version = db.execute("PRAGMA user_version").get
     if version > newest:
@@ -374,13 +374,23 @@ def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
         raise NewerSchema(
             f"{path} has schema {version}, but this memman only knows {newest}: upgrade memman; nothing was changed"
         )
+    if version < newest:
+        refuse_others(db, path)
     if version <= 0 and db.execute(_VERSION_LOST).get:
-        from memman.config.older import made, refusal
-
-        if made(db):
-            raise refusal(path)
         raise apsw.CorruptError("its schema number is missing")
     return int(version)
+
+
+def refuse_others(db: apsw.Connection, path: str) -> None:
+    """Raise OtherProgram for a database that has tables, and none of a store or a queue."""
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if tables and tables.isdisjoint(_OURS):
+        from memman.model.errors import OtherProgram
+
+        raise OtherProgram(
+            f"{path} is the database of another program, and was left as it is: move its folder away, or set"
+            " MEMMAN_DATA_DIR to another one"
+        )
 
 
 def upgrade(db: apsw.Connection, path: str, steps: "Mapping[int, str]", *, checked: bool = True) -> None:

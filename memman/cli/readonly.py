@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from memman.config.older import refuse_older
-from memman.config.places import data_dir, kept_still
+from memman.config.places import kept_still
 from memman.hot.global_options import apply_global_options
 from memman.hot.grammar import EVERYWHERE
 from memman.model.errors import ReadOnly
@@ -17,13 +16,11 @@ from memman.model.verbs import ALLOWED, PERSONS
 _LOOK = frozenset(("recall", "timeline", "status", "config get"))
 _WRITE = frozenset(("scheduler drain", "scheduler trigger"))
 LOOKING = (ALLOWED | _LOOK) - _WRITE
-# Those that have to do with no database, or that say themselves whose it is.
-_WITHOUT = frozenset(("completion", "doctor", "guide", "help", "hook", "uninstall", "version"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Obeying:
-    """What a verb does, refused where it would write and nothing is to be written, and in another program's folder."""
+    """What a verb does, refused where it would write and nothing is to be written."""
 
     verb: str
     run: Callable[..., Any]
@@ -32,8 +29,6 @@ class _Obeying:
         writes = self.verb not in LOOKING or any(given.get(name) for name in PERSONS.get(self.verb, ()))
         if kept_still() and writes:
             raise ReadOnly(f"--readonly was given, and {self.verb} writes: nothing was done")
-        if self.verb not in _WITHOUT:
-            refuse_older(data_dir())
         return self.run(*args, **given)
 
 

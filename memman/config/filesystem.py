@@ -71,11 +71,7 @@ def claim(data: str) -> None:
 
 
 def check(data: str) -> Kernel:
-    """Return the kernel that runs this. Raises UnsafePlace and OlderProgram where it may not write to the folder."""
-    if not os.path.exists(owner_path(data)) and (os.path.exists(queue_path(data)) or os.path.exists(data + "/data")):
-        from memman.config.older import refuse_older
-
-        refuse_older(data)
+    """Return the kernel that runs this. Raises UnsafePlace where it may not write to the folder."""
     kernel = this_kernel()
     refuse_shared(data, queue_path(data))
     refuse_second(data, kernel)

@@ -8,8 +8,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from importlib import import_module
 
-from memman.config.older import older, refusal
-from memman.doctor.finding import Context, Finding, fail, runnable, shell, skipped
+from memman.doctor.finding import Context, Finding, fail, runnable, skipped
 from memman.doctor.trace import untouched
 from memman.model.errors import CannotWrite, DamagedFile, MemmanError, NewerSchema, OldLibrary
 
@@ -24,14 +23,7 @@ CHECKS = tuple(
 
 
 def examine(context: Context, names: Collection[str] = ()) -> Iterator[tuple[str, Finding]]:
-    """Run the checks, or those of `names`, in their order; one that breaks down has failed.
-
-    Of another program's folder nothing but that is said.
-    """
-    if path := older(context.data):
-        data = context.data
-        yield "folder", runnable(fail(str(refusal(path)), shell("mv", data, f"{data}-0.15")))
-        return
+    """Run the checks, or those of `names`, in their order; one that breaks down has failed."""
     with untouched(context.databases().values()):
         for name in CHECKS:
             if not names or name in names:

@@ -13,7 +13,7 @@ docstring) the sentence the documentation prints for it.
     │   ├── UnsafePlace             13
     │   ├── NewerSchema             14
     │   ├── OldLibrary              15
-    │   ├── OlderProgram            16
+    │   ├── OtherProgram            16
     │   ├── NoServer                17   again
     │   ├── ServerRefused           18
     │   └── NotSetUp                78
@@ -94,8 +94,8 @@ class OldLibrary(StoreError):
     exit_code = 15
 
 
-class OlderProgram(StoreError):
-    """The data folder belongs to memman 0.15, another program of this name. Nothing was changed."""
+class OtherProgram(StoreError):
+    """The database belongs to another program. Nothing was changed."""
 
     exit_code = 16
 

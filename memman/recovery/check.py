@@ -6,11 +6,10 @@ from contextlib import closing
 
 import apsw
 
-from memman.config.older import made, refusal
 from memman.model.errors import DamagedFile, StoreError
 from memman.model.plural import counted
 from memman.queue.damage import damaged
-from memman.sqlite import TranslatedErrors, open_reader, strange_header
+from memman.sqlite import TranslatedErrors, open_reader, refuse_others, strange_header
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.seal import SEALED, register_functions, sound
 
@@ -59,8 +58,7 @@ def _misfit(db: apsw.Connection, steps: Mapping[int, str], path: str) -> str:
     Every step changes a table: another number with the tables of the newest is a changed byte.
     """
     version, tables = db.execute("PRAGMA user_version").get, set(db.execute(_TABLES))
-    if version <= 0 and made(db):
-        raise refusal(path)
+    refuse_others(db, path)
     with closing(apsw.Connection(":memory:")) as model:
         register_functions(model)
         for step in steps.values():
