@@ -2,7 +2,7 @@
 
 import click
 
-from memman.cli.keeping import below_option, listed_row
+from memman.cli.keeping import HEADS, below_option, listed_row
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.show import acted, as_data, labelled, short, table, text
@@ -30,7 +30,7 @@ def gc(dry_run: bool, below: float, as_json: bool) -> None:
     if as_json:
         as_data(found)
     elif dry_run or not found:
-        table(map(listed_row, found))
+        table(map(listed_row, found), heads=HEADS)
         text(f"{counted(len(found), 'memory')} worth less than {below:g}")
     else:
         table([acted("archived", one) for one in found])

@@ -8,7 +8,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.progress import bar
-from memman.cli.show import ago, as_data, labelled, short, table, text
+from memman.cli.show import ago, as_data, labelled, listed, short, table, text
 from memman.model.plural import counted
 from memman.model.vocabulary import EDGE_KINDS
 
@@ -54,7 +54,11 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
     """
     from memman.govern import graph as govern
 
-    found = govern.related(place(), id_, kind=edge, depth=depth, limit=limit, everywhere=everywhere)
+    found = listed(
+        lambda most: govern.related(place(), id_, kind=edge, depth=depth, limit=most, everywhere=everywhere),
+        limit,
+        lambda found: len(found["related"]),
+    )
     if as_json:
         as_data(found)
         return
@@ -74,7 +78,8 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
                 _said(one),
             )
             for one in found["related"]
-        ]
+        ],
+        heads=("steps", "", "kind", "says", "weight", "id", "source", "scope", "text"),
     )
     if found["elsewhere"]:
         text(f"{found['elsewhere']} more in other repositories: --all-scopes shows them")
@@ -91,7 +96,11 @@ def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool)
     """Show everything that mentions a name, newest first: a service, a host, a file, a ticket, a person."""
     from memman.govern import graph as govern
 
-    found = govern.about(place(), name, limit=limit, history=history, everywhere=everywhere)
+    found = listed(
+        lambda most: govern.about(place(), name, limit=most, history=history, everywhere=everywhere),
+        limit,
+        lambda found: len(found["memories"]),
+    )
     if as_json:
         as_data(found)
         return
@@ -105,7 +114,8 @@ def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool)
                 _said(one),
             )
             for one in found["memories"]
-        ]
+        ],
+        heads=("id", "age", "source", "scope", "text"),
     )
 
 

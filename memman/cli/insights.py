@@ -10,7 +10,21 @@ from memman.cli.keeping import COMMANDS
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.reach import aged
-from memman.cli.show import acted, ago, apart, as_data, labelled, named, pairs, short, table, tallied, text, when
+from memman.cli.show import (
+    acted,
+    ago,
+    apart,
+    as_data,
+    labelled,
+    listed,
+    named,
+    pairs,
+    short,
+    table,
+    tallied,
+    text,
+    when,
+)
 from memman.config.scope import PERSONAL
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
@@ -38,11 +52,16 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
     from memman.govern import insights as govern
 
     where = place()
-    records = aged(where, govern.listed(where, category=category, source=source, status=status, limit=limit))
+    records = listed(
+        lambda most: govern.listed(where, category=category, source=source, status=status, limit=most), limit
+    )
+    records = aged(where, records)
     if as_json:
         as_data(records)
     else:
-        table([_row(record, *([_status(record)] if status != "current" else [])) for record in records])
+        other = ["status"] if status != "current" else []
+        heads = ("id", "age", "category", "importance", "source", "scope", *other, "text")
+        table([_row(record, *([_status(record)] if other else [])) for record in records], heads=heads)
 
 
 @insights.command()

@@ -6,7 +6,7 @@ import click
 
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import acted, ago, as_data, labelled, named, short, table, text, when
+from memman.cli.show import acted, ago, as_data, labelled, listed, named, short, table, text, when
 from memman.clock import now_ms
 from memman.model.errors import UsageError
 from memman.model.reliability import FEEDBACK
@@ -66,7 +66,8 @@ def stale(limit: int, as_json: bool) -> None:
     """List memories that may be out of date: past their end, with changed files, reported, or old."""
     from memman.govern import freshness as govern
 
-    _listed(govern.stale(place(), limit=limit), "nothing is out of date, as far as can be told", as_json=as_json)
+    records = listed(lambda most: govern.stale(place(), limit=most), limit)
+    _listed(records, "nothing is out of date, as far as can be told", as_json=as_json)
 
 
 @click.command()
@@ -94,7 +95,7 @@ def candidates(below: float, limit: int, as_json: bool) -> None:
     """
     from memman.govern import retention as govern
 
-    records = govern.candidates(place(), below=below, limit=limit)
+    records = listed(lambda most: govern.candidates(place(), below=below, limit=most), limit)
     _listed(records, f"no memory is worth less than {below:g}", as_json=as_json)
 
 
@@ -133,7 +134,11 @@ def _listed(records: Records, otherwise: str, *, as_json: bool) -> None:
     elif not records:
         text(otherwise)
     else:
-        table(map(listed_row, records))
+        table(map(listed_row, records), heads=HEADS)
+
+
+# The heads of a table of these.
+HEADS = ("id", "worth", "age", "category", "source", "scope", "why", "text")
 
 
 def listed_row(record: dict[str, Any]) -> tuple[object, ...]:

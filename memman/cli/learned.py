@@ -5,7 +5,7 @@ import itertools
 import click
 
 from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, labelled, short, text
+from memman.cli.show import as_data, labelled, listed, short, text
 from memman.config.scope import PERSONAL
 from memman.model.plural import counted
 
@@ -24,7 +24,11 @@ def learned(since: str, limit: int, as_json: bool) -> None:
     from memman.govern.learned import learned as govern
     from memman.hot.moment import moment
 
-    groups = govern(place(), moment(since, "since"), limit)
+    groups = listed(
+        lambda most: govern(place(), moment(since, "since"), most),
+        limit,
+        lambda groups: sum(len(group["memories"]) for group in groups),
+    )
     if as_json:
         as_data(groups)
         return
@@ -46,7 +50,7 @@ def diff(since: str, limit: int, as_json: bool) -> None:
     from memman.govern.diff import diff as govern
     from memman.hot.moment import moment
 
-    changes = govern(place(), moment(since, "since"), limit)
+    changes = listed(lambda most: govern(place(), moment(since, "since"), most), limit)
     if as_json:
         as_data(changes)
         return

@@ -7,7 +7,7 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, labelled, pairs, short, tallied, text, when
+from memman.cli.show import as_data, labelled, listed, pairs, short, tallied, text, when
 from memman.config.scope import PERSONAL, label
 from memman.model.errors import UsageError
 
@@ -41,7 +41,7 @@ def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_js
         return
     from memman.govern.log import lines
 
-    records = lines(place(), limit=limit, since=_after(since), memory=memory)
+    records = listed(lambda most: lines(place(), limit=most, since=_after(since), memory=memory), limit)
     if as_json:
         as_data(records)
     else:
@@ -59,7 +59,7 @@ def worker(limit: int, since: str | None, as_json: bool) -> None:
     """Show what drains did, newest last."""
     from memman.drain.worklog import lines
 
-    records = lines(place().data, limit, _after(since))
+    records = listed(lambda most: lines(place().data, most, _after(since)), limit)
     if as_json:
         as_data(records)
     else:
@@ -97,7 +97,9 @@ def change(record: dict[str, Any]) -> str:
     """Write what a line of the log says has changed, and which agent did it, in which session."""
     before, after = record["before"] or {}, record["after"] or {}
     names = dict.fromkeys((*before, *after))
-    changes = [f"{name}: {_shift(name, before.get(name), after.get(name))}" for name in names]
+    # What names a memory that was purged says nothing on either side.
+    sides = {name: (before.get(name), after.get(name)) for name in names}
+    changes = [f"{name}: {_shift(name, *said)}" for name, said in sides.items() if said != (None, None)]
     note = f"note {short(record['note'], note=True)}" if record["note"] else ""
     who = " ".join(filter(None, (record.get("agent"), record.get("session"))))
     return "  ".join(filter(None, (note, "; ".join(changes), who)))

@@ -14,6 +14,7 @@ from memman.cli.show import as_data, table, text
 from memman.config.env import Settings
 from memman.config.places import data_dir
 from memman.model.errors import ProviderError, UsageError
+from memman.model.plural import counted
 
 if TYPE_CHECKING:
     from memman.trial.notes import Graded
@@ -86,7 +87,8 @@ def compare(only: str, as_json: bool) -> int:
     billed = [name for name in names if name != "builtin"]
     if billed:
         calls, tokens = estimate(notes)
-        confirm(f"Have {', '.join(billed)} work on {len(notes)} notes: about {calls} calls and {tokens:,} tokens?")
+        work = f"{counted(len(notes), 'note')}: about {calls} calls and {tokens:,} tokens"
+        confirm(f"Have {', '.join(billed)} work on {work}?")
     records, code = [], 0
     with bar("comparing", _KEPT) as progress, accounted(data_dir()) as ledger:
         for place, name in enumerate(names):

@@ -9,7 +9,7 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, said_store, store_option
 from memman.cli.person import confirm
-from memman.cli.show import ago, as_data, pairs, short, table, text, when
+from memman.cli.show import ago, as_data, listed, pairs, short, table, text, when
 from memman.config.drain_by_write import ask
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -34,7 +34,8 @@ def queue() -> None:
 @store_option
 def list_(state: str | None, limit: int, as_json: bool) -> None:
     """List notes, newest first."""
-    _print(_listed((state,) if state else ("pending", "running", "parked"), limit), as_json=as_json)
+    states = (state,) if state else ("pending", "running", "parked")
+    _print(listed(lambda most: _listed(states, most), limit), as_json=as_json)
 
 
 @queue.command()
@@ -43,7 +44,7 @@ def list_(state: str | None, limit: int, as_json: bool) -> None:
 @store_option
 def failed(limit: int, as_json: bool) -> None:
     """List parked notes with their errors."""
-    notes = _listed(("parked",), limit)
+    notes = listed(lambda most: _listed(("parked",), most), limit)
     if as_json:
         as_data(notes)
         return
@@ -153,4 +154,5 @@ def _print(notes: list[dict[str, Any]], *, as_json: bool) -> None:
             for n in notes
         ],
         80,
+        ("id", "store", "kind", "state", "age", "text"),
     )

@@ -8,11 +8,13 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
 from memman.cli.person import choose, confirm
-from memman.cli.show import acted, ago, as_data, labelled, named, pairs, short, table, text, when
+from memman.cli.show import acted, ago, as_data, labelled, listed, named, pairs, short, table, text, when
 from memman.hot.provenance import stamp
 
 # What may be answered to each that is walked through, and what an empty line means.
 _ANSWERS = {"a": "approve", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
+_OF_TWO = {"y": "yes", "n": "no", "e": "edit", "s": "skip", "q": "quit"}
+_REPLACES, _STAYS = "Does the newer replace the older?", "Does the older stay as it is?"
 _WHOLE = 500
 # What the other side is to what waits, by the name it has.
 _SIDES = {"superseded_by": "replaced by", "stands_behind": "stands behind", "maybe_replaced_by": "maybe replaced by"}
@@ -32,11 +34,12 @@ def list_(limit: int, as_json: bool) -> None:
     """List what waits, and why."""
     from memman.govern import inbox
 
-    records = inbox.listed(place(), limit=limit)
+    records = listed(lambda most: inbox.listed(place(), limit=most), limit)
     if as_json:
         as_data(records)
     else:
-        table([row for record in records for row in _rows(record)])
+        heads = ("id", "age", "category", "source", "scope", "waits", "text")
+        table([row for record in records for row in _rows(record)], heads=heads)
 
 
 @review.command()
@@ -66,7 +69,7 @@ def approve(ids: tuple[str, ...], as_json: bool) -> None:
     """
     from memman.govern import review as govern
 
-    _ask(ids, "Approve?")
+    _ask(ids, "Approve?", _REPLACES)
     _tell(govern.approve(place(), ids), as_json=as_json)
 
 
@@ -81,7 +84,7 @@ def reject(ids: tuple[str, ...], as_json: bool) -> None:
     """
     from memman.govern import review as govern
 
-    _ask(ids, "Reject?")
+    _ask(ids, "Reject?", _STAYS)
     _tell(govern.reject(place(), ids), as_json=as_json)
 
 
@@ -108,7 +111,8 @@ def all_() -> None:
     here = place()
     records = inbox.listed(here, limit=_WHOLE)
     for number, record in enumerate(records, 1):
-        answer = choose(f"{number} of {len(records)}:", _ANSWERS, _lines(record))
+        question, answers = (_REPLACES, _OF_TWO) if record["other"] else ("", _ANSWERS)
+        answer = choose(f"{number} of {len(records)}: {question}".rstrip(), answers, _lines(record))
         if answer == "quit":
             return
         if answer != "skip":
@@ -129,10 +133,11 @@ def _decide(uid: str, answer: str) -> None:
             else "left as it is"
         )
     else:
-        _tell((govern.approve if answer == "approve" else govern.reject)(here, [uid]), as_json=False)
+        _tell((govern.approve if answer in {"approve", "yes"} else govern.reject)(here, [uid]), as_json=False)
 
 
-def _ask(ids: tuple[str, ...], question: str) -> None:
+def _ask(ids: tuple[str, ...], question: str, of_two: str = "") -> None:
+    """Ask a person about what waits, with the other side of each; `of_two` where each has one."""
     from memman.govern import insights as known
 
     here = place()
@@ -144,7 +149,7 @@ def _ask(ids: tuple[str, ...], question: str) -> None:
     for one in records:
         uid, said = others.get(one["uid"], ("", ""))
         shown += [named(one), *([f"{said} {named(sides[uid])}"] if uid in sides else [])]
-    confirm(question, listed=shown)
+    confirm(of_two if of_two and len(others) == len(records) else question, listed=shown)
 
 
 def _tell(records: list[dict[str, Any]], *, as_json: bool) -> None:

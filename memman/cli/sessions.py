@@ -6,7 +6,7 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, labelled, pairs, short, table, text, when
+from memman.cli.show import as_data, labelled, listed, pairs, short, table, text, when
 from memman.config.scope import label
 from memman.model.plural import counted
 
@@ -31,9 +31,9 @@ def sessions() -> None:
 @store_option
 def list_(limit: int, as_json: bool) -> None:
     """List sessions, the latest first."""
-    from memman.govern.sessions import listed
+    from memman.govern import sessions as govern
 
-    records = listed(place(), limit)
+    records = listed(lambda most: govern.listed(place(), most), limit)
     if as_json:
         as_data(records)
         return

@@ -1,17 +1,23 @@
 """Printing: JSON as it is, text on clean lines, so that nothing stored can steer a terminal."""
 
 import json
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from memman.config.command import runnable
 from memman.model.text import SHORT_ID, age, clean, escaped, outdated, sourced
 from memman.secrets.leaks import cleaned
 
+T = TypeVar("T")
 WIDE = 65_536
-_GAP = "  "
+_GAP, _BELOW = "  ", "    "
+# Columns of a terminal in which a text is still read easily.
+_NARROW = 30
 
 
 def as_data(record: Any) -> None:
@@ -24,13 +30,42 @@ def text(line: str) -> None:
     sys.stdout.write(clean(line, WIDE) + "\n")
 
 
-def table(rows: Iterable[Sequence[object]], longest: int = 200) -> None:
-    """Print rows with their columns aligned, but for empty ones; only the last is cut, to `longest`."""
+def table(rows: Iterable[Sequence[object]], longest: int = 200, heads: Sequence[str] = ()) -> None:
+    """Print rows with their columns aligned, but for empty ones; only the last is cut, to `longest`.
+
+    At a terminal `heads` stand above them, and the last column is wrapped within its width.
+    """
     cells = [[clean("" if cell is None else str(cell), longest) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    wide = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    filled = [any(column) for column in zip(*cells, strict=True)]
+    if wide and heads and cells:
+        cells = [[*heads], *cells]
+    widths = [max(map(len, column)) * some for column, some in zip(zip(*cells, strict=True), filled, strict=True)]
     for row in cells:
         padded = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False) if width]
-        text(_GAP.join([*padded, row[-1]]).rstrip())
+        for line in _wrapped(_GAP.join([*padded, ""]), row[-1], wide):
+            text(line.rstrip())
+
+
+def _wrapped(before: str, last: str, wide: int) -> list[str]:
+    """Return the lines of a row, its last cell wrapped at a width, below the others where little room is left."""
+    wrap = partial(textwrap.wrap, break_on_hyphens=False)
+    room = wide - len(before)
+    if not wide or len(last) <= room:
+        return [before + last]
+    if room < _NARROW:
+        return [before, *wrap(last, wide, initial_indent=_BELOW, subsequent_indent=_BELOW)]
+    first, *rest = wrap(last, room)
+    return [before + first, *(" " * len(before) + line for line in rest)]
+
+
+def listed(find: Callable[[int], T], limit: int, count: Callable[[T], int] = len) -> T:  # type: ignore[assignment]
+    """Return what `find` gives for a limit, and say on standard error where that is not all."""
+    found = find(limit + 1)
+    if count(found) <= limit:
+        return found
+    complain(f"only {limit} are listed, and there are more: --limit lists more")
+    return find(limit)
 
 
 def pairs(record: Mapping[str, object]) -> None:

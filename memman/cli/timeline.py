@@ -8,7 +8,7 @@ import click
 
 from memman.cli.options import json_option, place, store_option
 from memman.cli.reach import aged
-from memman.cli.show import WIDE, as_data, labelled, short, text
+from memman.cli.show import WIDE, as_data, labelled, listed, short, text
 from memman.model.errors import UsageError
 from memman.model.text import clean
 
@@ -50,7 +50,7 @@ def timeline(
     if id_ is None:
         if before is not None or after is not None:
             raise UsageError("--before and --after need --around ID")
-        entries = govern.latest(where, limit=limit, **times)
+        entries = listed(lambda most: govern.latest(where, limit=most, **times), limit)
     else:
         half = limit // 2
         before, after = half if before is None else before, limit - 1 - half if after is None else after

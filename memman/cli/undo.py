@@ -44,7 +44,7 @@ def undo(
     asked = Asked(id_ or "", session or "", drain or "", moment_)
     planned = govern.preview(where, asked)
     if not dry_run and planned["changed"]:
-        confirm(f"Undo {planned['what']}?", listed=_lines(planned))
+        confirm(f"Undo {planned['what']}?", listed=_lines(planned, "would be "))
         planned = govern.undo(where, asked)
     if as_json:
         as_data(planned)
@@ -52,17 +52,20 @@ def undo(
         _tell(planned, dry_run=dry_run)
 
 
-def _lines(report: dict[str, Any]) -> list[str]:
-    """Write a line for each memory and note that an undo changes, or leaves as it is."""
-    rows = [acted(one["became"], one) for one in report["memories"]]
-    rows += [acted(one["became"], one | {"kind": "note"}) for one in report["notes"]]
+def _lines(report: dict[str, Any], before: str = "") -> list[str]:
+    """Write a line for each memory and note that an undo changes, or leaves as it is.
+
+    `before` stands before what became of each, where nothing has happened yet.
+    """
+    rows = [acted(before + one["became"], one) for one in report["memories"]]
+    rows += [acted(before + one["became"], one | {"kind": "note"}) for one in report["notes"]]
     rows += [(f"{one['folder']} {one['became']}",) for one in report["names"]]
     rows += [acted(f"left, {one['why']}", one) for one in report["left"]]
     return ["  ".join(filter(None, row)) for row in rows]
 
 
 def _tell(report: dict[str, Any], *, dry_run: bool) -> None:
-    for line in _lines(report):
+    for line in _lines(report, "would be " if dry_run else ""):
         text(line)
     if not report["changed"]:
         text("there is nothing to undo")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
+from memman.model.plural import counted
 from memman.model.records import Fact
 from memman.model.text import clean
 from memman.model.vocabulary import WITHHELD
@@ -14,14 +15,14 @@ _SHOWN = 80
 def _redact(plan: Plan) -> str:
     text = plan.note.text + plan.note.reply
     marks = text.count("[redacted:") + text.count("[private]")
-    return f"{marks} secrets taken out" if marks else "nothing secret"
+    return f"{counted(marks, 'secret')} taken out" if marks else "nothing secret"
 
 
 def _extract(plan: Plan) -> str:
     if not plan.facts:
         return f"nothing worth keeping in this {plan.note.channel}"
     facts = "; ".join(f"{fact.category} {fact.importance}: {_told(fact)}" for fact in plan.facts)
-    return f"{len(plan.facts)} facts: {facts}"
+    return f"{counted(len(plan.facts), 'fact')}: {facts}"
 
 
 def _told(fact: Fact) -> str:
@@ -32,7 +33,7 @@ def _reconcile(plan: Plan) -> str:
     texts = {c.uid: clean(c.text, _SHOWN) for found in plan.candidates for c in found}
     verdicts = [f"{v.action} of «{texts.get(v.memory, v.memory)}»" for v in plan.verdicts]
     candidates = sum(map(len, plan.candidates))
-    return f"{candidates} candidates, " + ("; ".join(verdicts) or "all new")
+    return f"{counted(candidates, 'candidate')}, " + ("; ".join(verdicts) or "all new")
 
 
 def _enrich(plan: Plan) -> str:
@@ -44,7 +45,7 @@ def _embed(plan: Plan) -> str:
     if plan.vectors is None:
         return "no vectors"
     count, dimension = plan.vectors.shape
-    return f"{count} vectors of {dimension} dimensions"
+    return f"{counted(count, 'vector')} of {dimension} dimensions"
 
 
 def _link(plan: Plan) -> str:

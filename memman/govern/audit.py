@@ -14,7 +14,6 @@ from memman.govern.freshness import ages_of, doubts
 from memman.govern.held import veiled
 from memman.govern.stores import Chosen, answering, reading
 from memman.judge.judge import Judge
-from memman.pipeline.capture import WORTH
 from memman.providers.build import builtin_llm
 from memman.store.sqlite import quality
 from memman.store.sqlite.catalogue import Catalogue
@@ -23,6 +22,8 @@ from memman.store.sqlite.catalogue import Catalogue
 # is compared with.
 SAMPLE, NEIGHBOURS = 500, 2
 EXAMPLES = 3
+# Below this worth a memory is junk; terse decisions, of what was tried and given up too, are worth a little more.
+JUNK = 0.02
 # What is told of a memory.
 _TOLD = ("uid", "text", "ends_at", "file_changed_at")
 # Texts that the judge reads at once.
@@ -83,8 +84,8 @@ def _junk(look: _Look) -> Iterator[Found]:
         judge.read([texts[row] for row in batch])  # remembered, and cheaper together
         for row in batch:
             ((worth, _),) = judge.lines([texts[row]])
-            if worth < WORTH:
-                yield row, 0, f"worth {worth:.2f} of 1, and what is kept at least {WORTH:.2f}"
+            if worth < JUNK:
+                yield row, 0, f"says nothing that lasts: worth {worth:.2f} of 1"
 
 
 def _duplicates(look: _Look) -> Iterator[Found]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 OUTCOME = "undone"
 # What became of a memory, by its status afterwards; one that was hidden before is restored.
-_BECAME = {"current": "holds again", "superseded": "superseded again", "forgotten": "undone"}
+_BECAME = {"current": "current again", "superseded": "superseded again", "forgotten": "undone"}
 
 
 class _Seen(Exception):
@@ -118,7 +118,7 @@ def _report(
         for row, (was, now) in statuses.items()
     }
     notes = [(row, "taken out of the queue") for row in chosen.waiting]
-    notes += [(row, "waits again") for row in chosen.record.get("notes", ())]
+    notes += [(row, "queued again") for row in chosen.record.get("notes", ())]
     report: dict[str, Any] = {
         "id": None,
         "what": chosen.what,

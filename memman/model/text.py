@@ -40,9 +40,8 @@ def outdated(ends_at: int | None, file_changed_at: int | None, now: int, *, aged
 
 def duration(seconds: float) -> str:
     """Write a length of time for a sentence, in the largest unit of which it has two: 3 hours."""
-    return next(
-        (f"{seconds / size:.0f} {unit}" for unit, size in _NAMED_UNITS if seconds >= 2 * size), f"{seconds:.0f} seconds"
-    )
+    named = (f"{seconds / size:.0f} {unit}" for unit, size in _NAMED_UNITS if seconds >= 2 * size)
+    return next(named, "1 second" if round(seconds) == 1 else f"{seconds:.0f} seconds")
 
 
 def clean(text: str, longest: int = LONGEST) -> str:

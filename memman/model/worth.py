@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from memman.model.plural import counted
 from memman.model.text import outdated
 
 # Days in which importance loses half its weight.
@@ -46,7 +47,7 @@ def worth(memory: Kept, now: int) -> float:
 def reasons(memory: Kept, now: int) -> list[str]:
     """Say what makes a memory worth so much."""
     days = max(0, now - memory.since) // DAY_MS
-    said = [f"importance {memory.importance}", f"{days} d old", f"shown in {memory.uses} sessions"]
+    said = [f"importance {memory.importance}", f"{days} d old", f"shown in {counted(memory.uses, 'session')}"]
     said += outdated(memory.ends_at, None, now)
     if memory.reliability < 0.5:  # noqa: PLR2004 - what nobody reported on
         said.append(f"reliability {memory.reliability:.2f}")

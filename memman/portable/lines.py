@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memman.model.errors import UsageError
+from memman.model.plural import counted
 from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, REPLACED, STATUSES
 
@@ -64,9 +65,8 @@ def read(path: str, text: str) -> Export:
             if kind in found.rows:
                 found.rows[kind].append(record)
     if len(found.rows[MEMORY]) < int(about.get("memories", 0)):
-        raise UsageError(
-            f"{path} is cut short: {len(found.rows[MEMORY])} of {about['memories']} memories; nothing was imported"
-        )
+        part = f"{len(found.rows[MEMORY])} of {counted(about['memories'], 'memory')}"
+        raise UsageError(f"{path} is cut short: {part}; nothing was imported")
     return found
 
 

@@ -11,11 +11,14 @@ from memman.judge.judge import Judge, Relation
 from memman.judge.retirement import LEAST, MAYBE, SURE
 from memman.llm.builtin.frames import named_apart
 from memman.llm.builtin.split import extent, sentences
+from memman.model.vocabulary import FAINT
 
 # A sentence of a memory worth this is not retired with the rest of it.
 WORTH = 0.8
 # Letters of a statement that is compared at all: the judge reads no more of one, and has learned from shorter ones.
 LONGEST = 300
+# From which share on it is more likely than not that a memory no longer holds.
+_LIKELY = 0.5
 # Of the memories that a statement is compared with, so many at most are looked at to the end.
 BEARS = 2
 # A statement, and the memories it is compared with.
@@ -55,7 +58,7 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
     for n, relation, share, band in [one for one in likely if one[3] == SURE] or likely[:1]:
         old = memories[n]
         action = "MAYBE" if band < SURE or _more(old["text"], new, judge) else _ends(relation)
-        reason = f"says otherwise, {share:.0%} sure"
+        reason = f"says otherwise, {share:.0%} sure" if share >= _LIKELY else FAINT
         yield share, {"fact": fact["n"], "action": action, "memory": old["n"], "reason": reason}
 
 
