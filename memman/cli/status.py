@@ -65,7 +65,9 @@ def _starts(record: dict[str, Any]) -> str:
 def _lines(record: dict[str, Any]) -> dict[str, str]:
     store, queue, providers = record["store"], record["queue"], record["providers"]
     budget = {name: limit for name, limit in record["budget"].items() if limit is not None}
+    parked = queue["states"]["parked"]
     return {
+        "parked": f"{counted(parked, 'note')} given up on; `memman scheduler queue failed` shows why" if parked else "",
         "store": f"{store['name']} ({store['why']})" + ("" if store["exists"] else ", empty"),
         "file": f"{store['path']}, {size(store['bytes'])}",
         "servers": "; ".join(_server(name, **one) for name, one in record["servers"].items()),

@@ -58,7 +58,8 @@ class Drain:
         self.shut: set[str] = set()
         self.running: set[asyncio.Task[None]] = set()
         self.stop_reason = ""
-        self.cautious = 0
+        # Notes that were in flight when a drain died, by uid, and their stores.
+        self.suspects: dict[str, str] = {}
 
     def stop(self, reason: str) -> None:
         """Start no further note; notes in flight end at their next stage boundary."""
@@ -78,8 +79,9 @@ class Drain:
 
     async def run(self) -> Report:
         """Drain until there is nothing left to do."""
-        self.report.rescued = self.cautious = self.queue.rescue()
+        self.report.rescued = self.queue.rescue()
         self.report.parked = self.queue.park_spent()
+        self.suspects = self.queue.suspects()
         started = 0
         while True:
             while len(self.running) < self._room() and not self._closing(started):
@@ -104,8 +106,9 @@ class Drain:
         return self.report
 
     def _room(self) -> int:
-        # After a crash the notes that were in flight go one by one, so that one that kills us is alone.
-        return 1 if self.health.probing or self.cautious > 0 else self.limits.concurrency
+        # As long as a suspect waits notes go one by one, so that one that kills us is alone.
+        suspected = any(store not in self.shut for store in self.suspects.values())
+        return 1 if self.health.probing or suspected else self.limits.concurrency
 
     def _patience(self) -> float | None:
         """Return the seconds until what is still in flight is given up."""
@@ -144,7 +147,7 @@ class Drain:
             became = self._give_back(note, error)
             self._say(became, note, began, **failure(error))
         finally:
-            self.cautious = max(0, self.cautious - 1)
+            self.suspects.pop(note.uid, None)
             store_queue.leave(flight)
             self.watch.progress()
 

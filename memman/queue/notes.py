@@ -16,6 +16,8 @@ from memman.queue.seal import DIGEST, SEALED, SOUND, digest
 from memman.secrets.leaks import within
 from memman.sqlite import NAMED, Row, Transaction, TranslatedErrors, close
 
+# What is said of a note that was in flight when a drain died, until it is stored or fails in its own way.
+SUSPECT = "a drain was killed while it worked on this note"
 # A waiting time further off than any we set means that the clock was turned back.
 _LONGEST_MS = 2 * BACKOFF[-1] * 1000
 _DONE_KEPT_MS = 7 * 86_400_000
@@ -129,8 +131,23 @@ class Queue:
         close(self.db, self.path)
 
     def rescue(self) -> int:
-        """Give back notes left running by a dead drain. Only for the holder of the drain lock."""
-        return self._run("UPDATE note SET state = 'pending' WHERE state = 'running'")
+        """Give back notes left running by a dead drain, as suspects; return how many. Only for the drain lock's holder.
+
+        One that was alone has spent its attempt; of several nobody knows which one is to blame.
+        """
+        with TranslatedErrors(self.path), Transaction(self.db):
+            running = int(self.db.execute("SELECT count(*) FROM note WHERE state = 'running'").get)
+            spared = 1 if running > 1 else 0
+            sql = "UPDATE note SET state = 'pending', error = ?, attempts = attempts - ? WHERE state = 'running'"
+            self.db.execute(sql, (SUSPECT, spared))
+        return running
+
+    def suspects(self) -> dict[str, str]:
+        """Return the stores of the notes, by uid, one of which may have killed a drain: they are tried one by one."""
+        with TranslatedErrors(self.path):
+            return dict(
+                self.db.execute("SELECT uid, store FROM note WHERE state = 'pending' AND error = ?", (SUSPECT,))
+            )
 
     def park_spent(self) -> int:
         """Park notes whose last attempt never came to an end: they kill the drain that touches them."""

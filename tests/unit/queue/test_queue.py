@@ -261,6 +261,25 @@ def test_a_note_of_another_state_is_never_claimed(box):
     queue.close()
 
 
+def test_only_a_note_that_was_alone_when_a_drain_died_has_spent_an_attempt(box):
+    """Of several in flight nobody knows which one is to blame: all are suspects, until each was tried alone."""
+    first, second = [box.remember(f"Worker {n}.") for n in range(2)]
+    queue = Queue(str(box.data))
+    for attempts in ((0, 0), (1, 0), (2, 0)):
+        queue.rewind()
+        queue.claim()
+        if attempts == (0, 0):
+            queue.claim()
+        queue.rescue()
+        assert tuple(box.queue("SELECT attempts FROM note ORDER BY id")) == attempts
+        assert queue.suspects() == {first: "default", second: "default"}
+    queue.rewind()
+    queue.claim()
+    queue.done(first)
+    assert queue.suspects() == {second: "default"}
+    queue.close()
+
+
 def test_no_byte_of_a_drained_note_is_left_in_the_queue(box):
     """A note's text is taken out of its row once it is done, and out of the pages that held it."""
     for number in range(60):
