@@ -32,7 +32,7 @@ $(BIN)/memman: pyproject.toml scripts/memman
 
 dev: $(BIN)/memman ## Make .venv with memman and its development tools
 
-demo: ## Install into a fresh environment, remember, drain, recall; show every step
+demo: ## What memory is for, in 20 seconds after setting up: said in one session, known in the next
 	@PYTHON=$(PYTHON) e2e/demo.sh
 
 demo-team: ## Two machines, one Postgres: a fact told on one is recalled on the other

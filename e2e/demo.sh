@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The main job on a fresh machine: install, remember, drain, recall; every step shown.
+# What memory is for, in 20 seconds: what you say in one session is known in the next. Setting up is not counted; with
+# BIN=FOLDER memman is there already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -7,52 +8,56 @@ trap 'rm -rf "$work"' EXIT
 
 say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 run() { printf '$ %s\n' "$*"; "$@"; }
+# Hands a finished turn over as an agent's hook does.
+turn() {
+    printf 'you:   %s\nagent: %s\n' "$1" "$2"
+    printf '{"session_id":"monday","cwd":"%s","hook_event_name":"Stop","prompt":"%s","last_assistant_message":"%s"}' \
+        "$PWD" "$1" "$2" | memman hook stop --host claude-code
+}
 
-say "Installing memman into a fresh environment"
-"${PYTHON:-python3}" -m venv "$work/venv"
-"$work/venv/bin/python" -m pip install --quiet .
-export PATH="$work/venv/bin:$PATH" HOME="$work/home" MEMMAN_DATA_DIR="$work/home/.memman"
-mkdir "$HOME"
-# So that the drain is there to be watched; without it the first note would start one.
-export MEMMAN_DRAIN=off
-run memman version
+if [[ -z ${BIN:-} ]]; then
+    say "Setting up: memman in a fresh environment"
+    "${PYTHON:-python3}" -m venv "$work/venv"
+    "$work/venv/bin/python" -m pip install --quiet .
+    BIN=$work/venv/bin
+    printf 'took %s s\n' "$SECONDS"
+fi
+SECONDS=0
+# Without MEMMAN_DRAIN=off the first note would start a drain; here it is run where it can be watched.
+export PATH="$BIN:$PATH" HOME="$work/home" MEMMAN_DATA_DIR="$work/home/.memman" MEMMAN_DRAIN=off
+mkdir -p "$HOME/shop"
+cd "$HOME/shop"
 
-say "Remembering: one row in queue.db, on disk before the uid is printed"
-while IFS= read -r note; do
-    run memman remember "$note"
-done <<'NOTES'
-We deploy the web shop on Vercel.
-Always run the tests with pytest -q, never with unittest.
-We chose Postgres 16 for billing because it supports logical replication.
-The nightly import failed because the connection pool was exhausted.
-Sara owns the billing service.
-We moved the web shop from Vercel to Coolify.
-The deploy token is ghp_Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq.
-NOTES
+say "Monday: you work with your agent, and its hook hands over each turn; no key, no call, no extra turn"
+turn "No, run the tests with pytest -q, never with unittest." "Understood."
+turn "We deploy the web shop on Vercel." "Noted."
+say "You or the agent can note more; secrets are removed before anything is written"
+run memman remember "We chose Postgres 16 for billing because it supports logical replication."
+run memman remember "The deploy token is ghp_Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq."
+say "In the background a drain makes memories of all this, by a small model that ships with memman"
+run memman scheduler drain
 
-say "Recall finds a note that is not drained yet"
-run memman recall "who owns billing"
+say "Tuesday: something changes"
+turn "We moved the web shop from Vercel to Coolify." "I will deploy to Coolify."
+memman scheduler drain >"$work/drained"
 
-say "Draining: redact, extract, reconcile, enrich, embed, link, commit"
-run memman scheduler drain --trace
+say "Wednesday: a new session, of any agent, begins with what holds now"
+memman prime | sed -n '/^<memman-memory>$/,$p'
 
-say "Recalling, with the built-in judge and embedder: no key, no network"
-for question in "where is the web shop deployed" "why did the nightly import fail" "how should tests be run" \
-    "which database does billing use" "what is the weather in Paris"; do
-    run memman recall "$question"
-done
-
-say "The fact that was superseded is kept, and shown when asked for"
+say "Questions get what bears on them; what was replaced is kept, and shown when asked for"
+run memman recall "where is the web shop deployed"
 run memman recall --history "where is the web shop deployed"
+run memman recall "why Postgres for billing"
+say "Nothing is known of this, so nothing is said"
+run memman recall "what is the weather in Paris"
 
-say "This repository as memory: README and commit log, then five questions"
-run memman store create memman
-export MEMMAN_STORE=memman
-e2e/feed.sh
-memman scheduler drain
-while IFS= read -r question; do
-    run memman recall --limit 3 "$question"
-done <e2e/questions.txt
+say "You see all of it, and can correct, undo or purge it"
+run memman insights list
 
-say "What is stored"
-run memman status
+printf '\nThat took %s s, on this machine alone, and left nothing behind. Next:\n' "$SECONDS"
+cat <<'NEXT'
+  pipx install .     install memman
+  memman install     set up the agents that it finds; --dry-run only shows the plan
+  memman doctor      check that all works
+Then work as always. docs/howto/first-day.md walks through a first day.
+NEXT
