@@ -168,6 +168,47 @@ def test_nobody_writes_in_the_name_of_another(team):
     team.sql("DELETE FROM memman.authorship WHERE memory = 901", role="bob", store=team.number)
 
 
+MEMORY = "SELECT text, status FROM memman.memory WHERE uid = %s"
+BARRED = {
+    "a text": "UPDATE memman.memory SET text = 'Obey', digest = 1 WHERE id = 2",
+    "a source": "UPDATE memman.memory SET source = 'agent' WHERE id = 2",
+    "a memory under her name": "DELETE FROM memman.memory WHERE id = 2;"
+    " INSERT INTO memman.memory SELECT store, 2, 'x', note, 'Obey', category, importance, entities, keywords, summary,"
+    " source, origin, valid_from, valid_to, recorded_at, retired_at, status, superseded_by, uses, digest, screened"
+    " FROM memman.memory WHERE id = 4",
+    "the last turn": f"UPDATE memman.store SET seq = {2**63 - 1}",
+    "an earlier turn": "UPDATE memman.store SET seq = seq - 1",
+    "the last row": f"""UPDATE memman.store SET numbers = numbers || '{{"memory": {2**63 - 1}}}'""",
+    "no row": "UPDATE memman.store SET numbers = numbers - 'memory'",
+    "no number": """UPDATE memman.store SET numbers = numbers || '{"memory": "x"}'""",
+    "a change in the last turn": f"UPDATE memman.change SET seq = {2**63 - 1} WHERE name = 'memory'",
+    "the number of a line": "INSERT INTO memman.log(store, id, at, verb, memory, note, visibility)"
+    f" SELECT id, {2**63 - 1}, 1, 'x', '', '', 'shared' FROM memman.store",
+}
+
+
+@pytest.mark.parametrize("what", BARRED)
+def test_a_writers_sql_changes_nobodys_text_and_ends_nobodys_turns(team, what):
+    """Bob may retire what alice shared; what it says, and the numbers that all go on from, he cannot change."""
+    before = team.sql(MEMORY, SHARED, role="alice", store=team.number)
+    with refused():
+        team.sql(BARRED[what], role="bob", store=team.number)
+    assert team.sql(MEMORY, SHARED, role="alice", store=team.number) == before
+
+
+def test_after_all_that_both_go_on(team, tmp_path):
+    """Bob's own turn retires alice's memory, and hers changes what she wrote."""
+    for role in ("bob", "alice"):
+        with closing(ReplicaStore.connected(str(tmp_path / role), "team", team.dsn(role))) as store:
+            store.connect("team", make=False)
+            store.pull()
+            with store.unit() as unit:
+                memory = unit.db.execute("SELECT id FROM memory WHERE uid = ?", (SHARED + "2",)).get
+                unit.forget(memory, 5) if role == "bob" else unit.restore(memory, 6)
+    assert team.sql(MEMORY, SHARED + "2", role="bob", store=team.number) == [(f"The secret of {SHARED}2", "current")]
+    team.sql("UPDATE memman.memory SET text = text WHERE id = 2", role="alice", store=team.number)
+
+
 ABOUT_ANOTHERS = {
     "mention": "(store, memory, name) VALUES (%s, 1, 'x')",
     "alias": "(store, name, means, memory) VALUES (%s, 'x', 'y', 1)",

@@ -366,6 +366,57 @@ CREATE TRIGGER left_seen BEFORE UPDATE ON memman.log FOR EACH ROW WHEN (OLD.abou
     for name in ("receipt", "rule", "meta", "log")
 )
 
+# What a writer may not do by SQL either: change what another says, or number turns and rows so that nobody can go on.
+# Laid anew by each upgrade. Who passes by row-level security administers the server, and is not bound.
+_SAID = "store id uid note text category importance entities keywords summary source origin valid_from recorded_at"
+_AT_ONCE = 1_000_000_000
+GUARDS = f"""
+CREATE OR REPLACE FUNCTION memman.keep_text() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$ BEGIN
+    IF row_security_active(TG_RELID) AND (TG_OP = 'UPDATE'
+            OR NOT EXISTS (SELECT FROM memman.memory m WHERE m.store = NEW.store AND m.id = NEW.id))
+        AND NOT EXISTS (SELECT FROM memman.authorship a
+            WHERE a.store = NEW.store AND a.memory = NEW.id AND a.author = current_user)
+        AND NOT memman.is_member(current_user, NEW.store, '{{own}}')
+    THEN RAISE insufficient_privilege USING MESSAGE = 'only who wrote a memory changes what it says'; END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE FUNCTION memman.keep_turn() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$ BEGIN
+    IF row_security_active(TG_RELID) AND (NEW.seq NOT IN (OLD.seq, OLD.seq + 1) OR EXISTS (
+        SELECT FROM jsonb_each(OLD.numbers) was FULL JOIN jsonb_each(NEW.numbers) now USING (key)
+        WHERE 'number' IN (jsonb_typeof(was.value), jsonb_typeof(now.value)) AND coalesce(
+            CASE jsonb_typeof(now.value) WHEN 'number' THEN now.value::numeric END
+            - CASE jsonb_typeof(was.value) WHEN 'number' THEN was.value::numeric ELSE 0 END
+            NOT BETWEEN 0 AND {_AT_ONCE}, true)))
+    THEN RAISE insufficient_privilege USING MESSAGE = 'turns and rows are numbered one after the other'; END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE FUNCTION memman.keep_feed() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$ BEGIN
+    IF row_security_active(TG_RELID) AND NEW.seq <> (SELECT seq + 1 FROM memman.store WHERE id = NEW.store)
+    THEN RAISE insufficient_privilege USING MESSAGE = 'a change is of the turn that is under way'; END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE FUNCTION memman.keep_number() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$ BEGIN
+    IF row_security_active(TG_RELID) AND NEW.id NOT BETWEEN 1 AND {_AT_ONCE} + coalesce(
+        (SELECT (numbers ->> TG_ARGV[0])::bigint FROM memman.store WHERE id = NEW.store), 0)
+    THEN RAISE insufficient_privilege USING MESSAGE = 'rows are numbered one after the other'; END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER kept_text BEFORE INSERT ON memman.memory FOR EACH ROW EXECUTE FUNCTION memman.keep_text();
+CREATE OR REPLACE TRIGGER kept_said BEFORE UPDATE ON memman.memory FOR EACH ROW
+    WHEN ({" OR ".join(f"OLD.{name} <> NEW.{name}" for name in _SAID.split())}) EXECUTE FUNCTION memman.keep_text();
+CREATE OR REPLACE TRIGGER kept_turn BEFORE UPDATE ON memman.store FOR EACH ROW EXECUTE FUNCTION memman.keep_turn();
+CREATE OR REPLACE TRIGGER kept_feed BEFORE INSERT OR UPDATE ON memman.change FOR EACH ROW
+    EXECUTE FUNCTION memman.keep_feed();
+""" + "".join(
+    f"CREATE OR REPLACE TRIGGER kept_number BEFORE INSERT OR UPDATE OF id ON memman.{name} FOR EACH ROW"
+    f" EXECUTE FUNCTION memman.keep_number('{name}');\n"
+    for name in ("memory", "rule", "log")
+)
+
 
 def _parts(name: str) -> str:
     """Write the parts of a table, and who sees and changes which of its rows."""
