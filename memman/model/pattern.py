@@ -81,7 +81,7 @@ def _found(wanted: list[str], words: list[str], spoken: int) -> bool:
 
 def _named_program(wanted: str, word: str) -> bool:
     """Whether a word is a program of that name, wherever it lies, in whatever version: pip3.12 is pip."""
-    name = word if "/" in wanted else base(word) or word
+    wanted, name = wanted.removesuffix(".exe"), word if "/" in wanted else base(word) or word
     return _same(wanted, name) or (not wanted[-1:].isdigit() and _same(wanted, unversioned(name)))
 
 

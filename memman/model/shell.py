@@ -17,8 +17,9 @@ _BLANKS = " \t\r"
 # Programs that run a string as a command: those of an option, told by the last letter of what stands before it, or of
 # any word.
 _OPTION, _ANY = "c", ""
-_RUNNERS = dict.fromkeys(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "su", "script"), _OPTION)
-_RUNNERS |= dict.fromkeys(("eval", "ssh", "watch", "trap"), _ANY)
+_SHELLS = "sh bash zsh dash ksh ash fish su script runuser sg flock mise rtx vagrant nu pwsh powershell"
+_RUNNERS = dict.fromkeys(_SHELLS.split(), _OPTION)
+_RUNNERS |= dict.fromkeys("eval ssh watch trap cmd hyperfine parallel nix-shell tmux screen".split(), _ANY)
 # Clients that run a string as SQL, and the options that it stands behind; '' where it may be any argument.
 _SQL = {
     "psql": ("-c", "--command"),
@@ -56,8 +57,8 @@ class Command:
 
 
 def base(word: str) -> str:
-    """Return the name of a program that is called by its path."""
-    return word.rpartition("/")[2]
+    """Return the name of a program that is called by its path, or as Windows calls it."""
+    return word.rpartition("/")[2].removesuffix(".exe")
 
 
 def option(word: str) -> bool:

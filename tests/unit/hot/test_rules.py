@@ -81,6 +81,47 @@ def test_a_rule_is_for_a_folder_that_is_there(box, tmp_path):
     assert box.memman(*add_here, cwd=tmp_path / "shop").returncode == 0
 
 
+WRAPPED = """
+mise x -- git push github|mise x node@20 -- git push github|mise exec -- git push github|mise x -c 'git push github'
+nix develop -c git push github|nix develop .#ci --command git push github|nix-shell --run 'git push github'
+nix-shell -p git --command 'git push github'|nix shell nixpkgs#git -c git push github|pixi run git push github
+busybox sh -c 'git push github'|git.exe push github|/mnt/c/Git/git.exe push github|poetry run git push github
+poetry -C app run git push github|uv run git push github|uv --directory app run git push github|pdm run git push github
+hatch run git push github|hatch -e lint run git push github|direnv exec . git push github|asdf exec git push github
+devbox run -- git push github|devbox run git push github|distrobox enter box -- git push github
+distrobox-enter -n box -- git push github|firejail --net=none git push github|toolbox run -c box git push github
+bwrap --ro-bind / / --dev /dev git push github|systemd-run --user --scope git push github
+flatpak-spawn --host git push github|docker exec -it box git push github|docker -H tcp://x exec box git push github
+docker compose -f x.yml exec app git push github|kubectl -n prod exec pod -- git push github|ssh host git push github
+ssh -p 22 host git push github|runuser -u ci -- git push github|runuser -l ci -c 'git push github'
+pkexec git push github|cmd.exe /c 'git push github'|pwsh -c 'git push github'|wsl git push github
+sg docker -c 'git push github'|flock /tmp/lock -c 'git push github'|vagrant ssh -c 'git push github'
+unshare -r git push github|corepack git push github|limactl shell vm git push github|xvfb-run -a git push github
+"""
+UNWRAPPED = """
+poetry add git push github|nix develop|mise use git|docker exec|kubectl get -- git push github|ssh host
+uv pip install git push github|devbox add git|docker build git push github|poetry run touch git push github
+nix-shell -p git|pixi add git push github|hatch build git|toolbox list git push github
+"""
+
+
+def split(table):
+    """Return the commands of a table."""
+    return table.strip().replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize("line", split(WRAPPED))
+def test_what_another_program_runs_is_seen(line):
+    """Whatever runs a command, a rule for that command fires."""
+    assert matches(parsed("git push github"), commands(line))
+
+
+@pytest.mark.parametrize("line", split(UNWRAPPED))
+def test_what_another_program_does_not_run_is_left_alone(line):
+    """Words that only look like a command behind a wrapper fire nothing."""
+    assert not matches(parsed("git push github"), commands(line))
+
+
 BROKEN = ("", "'", '"', "$(", "`", "a <<", "((", ")", "\\", "${x", "a <<E\nb", "|", ";;", "\0 a", "(" * 999, "$(" * 999)
 
 
