@@ -23,6 +23,11 @@ _PROGRAMS = {
 _RUNTIMES = frozenset(("bun", "deno", "node"))
 
 
+def asking() -> str:
+    """Name the agent that runs this command, by its own variables or by what started it; '' for a person."""
+    return agent() or agent_above()
+
+
 def agent_above() -> str:
     """Name the agent among the processes that started this one, by its program or its marks; '' for none.
 

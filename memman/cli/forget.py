@@ -1,9 +1,11 @@
 """`memman forget`."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
+from memman.cli.ancestors import asking
 from memman.cli.options import json_option, place, store_option
 from memman.cli.show import acted, as_data, freshness, short, table, text
 
@@ -20,7 +22,8 @@ def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     """
     from memman.govern import forget as govern
 
-    records = (govern.restore if undo else govern.forget)(place(), ids)
+    here = replace(place(), agent=asking())
+    records = (govern.restore if undo else govern.forget)(here, ids)
     if as_json:
         as_data(records)
     else:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from memman.hot.provenance import agent
+from memman.cli.ancestors import asking
 from memman.model.errors import ForPeople
 from memman.model.verbs import AGENT_VERBS, ALLOWED, ASKED, PERSONS
 
@@ -19,7 +19,7 @@ class _Guarded:
     run: Callable[..., Any]
 
     def __call__(self, *args: Any, **given: Any) -> Any:
-        who = agent()
+        who = asking()
         if who and persons(self.verb, [name for name, value in given.items() if value]):
             raise refusal(who)
         return self.run(*args, **given)

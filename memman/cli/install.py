@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from memman.cli.ancestors import agent_above
+from memman.cli.ancestors import asking
 from memman.cli.guard import refusal
 from memman.cli.person import confirm
 from memman.cli.show import complain, text
@@ -17,7 +17,6 @@ from memman.config.keys import KEYS
 from memman.config.launcher import lay
 from memman.config.places import data_dir, make_private
 from memman.config.providers import AGENTS, AUTO
-from memman.hot.provenance import agent
 from memman.integrations import codex, nanoclaw, openclaw
 from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import Step, locked, plan, wire
@@ -86,7 +85,7 @@ def install(
     check(data)
     if nanoclaw.TARGET in targets:
         nanoclaw.root(checkout)
-    asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or agent_above())
+    asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or asking())
     shell = _Shell.read(data, asks=asks)
     settings = shell.settings | vendored(shell.taken) | _chosen(model)
     settings |= asked(data, settings) if asks else {}
@@ -122,7 +121,7 @@ class _Shell:
     def read(cls, data: str, *, asks: bool) -> "_Shell":
         """Read it. A vendor's key is taken where a person agrees, or where there is nobody to ask."""
         settings = from_shell(data)
-        headless = not (sys.stdin.isatty() or agent_above())
+        headless = not (sys.stdin.isatty() or asking())
         found = vendors(data, settings)
         taken = tuple(name for name, does in found.items() if headless or (asks and _agrees(name, does)))
         return cls(settings, found, taken)
@@ -143,7 +142,7 @@ def _sandboxed(data: str, *, wished: bool, dry_run: bool, asks: bool) -> bool:
 
 def _chosen(model: str | None) -> dict[str, str]:
     """Return the settings of the agent that a person chose as the model. Raises ForPeople where an agent did."""
-    who = agent() or agent_above()
+    who = asking()
     if model and who:
         raise refusal(who)
     return by_agent(model) if model else {}

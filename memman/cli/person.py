@@ -6,10 +6,9 @@ import termios
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from memman.cli.ancestors import agent_above
+from memman.cli.ancestors import asking
 from memman.cli.guard import refusal
 from memman.cli.show import WIDE
-from memman.hot.provenance import agent
 from memman.model.errors import ForPeople
 from memman.model.text import clean
 
@@ -46,7 +45,7 @@ def choose(question: str, answers: Mapping[str, str] | None, listed: Iterable[st
 
 def tell(line: str) -> None:
     """Show a person a line at their terminal, whatever standard output is. Raises ForPeople as `confirm` does."""
-    who = agent() or agent_above()
+    who = asking()
     if who:
         raise refusal(who)
     sys.stdout.flush()
@@ -56,7 +55,7 @@ def tell(line: str) -> None:
 
 def _answer(question: str, prompt: str, listed: Iterable[str]) -> str:
     question = clean(question, WIDE)
-    who = agent() or agent_above()
+    who = asking()
     if who:
         raise refusal(who)
     sys.stdout.flush()

@@ -13,13 +13,20 @@ from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import ForPeople, UnknownId
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
 from memman.model.text import SHORT_ID
+from memman.model.vocabulary import PROTECTED
 from memman.pipeline import context
 from memman.pipeline.scope import scope
 from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
+from memman.store.sqlite import acts
+
+# Memories that an agent may forget in a session, or where it has none in a day.
+FORGETS_A_SESSION = 10
+_DAY_MS = 86_400_000
 
 if TYPE_CHECKING:
     from memman.embed import LocalEmbedder
+    from memman.store.sqlite.catalogue import Catalogue
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
 
@@ -31,6 +38,8 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     with looking(place) as (catalogue, queue):
         found = all_named(parts, catalogue, queue, place.name)
         waiting = {one.note: queue.show(one.note) for one in found if one.note}
+        if place.agent:
+            _check_agent(place, catalogue, [memory for one in found for memory in one.memories])
     with writing(place) as store, builtin_embedder() as local:
         rows = _retire(store, local, found, waiting)
         done = _records(place, store, rows)
@@ -39,6 +48,22 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
             record["replaced"] = [{"id": one["uid"]} | _said(one) for one in catalogue.predecessors(row)[-1:]]
     _drop(place, list(waiting))
     return done + [_turn(row) for row in waiting.values() if row["channel"] != "note"]
+
+
+def _check_agent(place: Chosen, catalogue: "Catalogue", memories: Sequence[int]) -> None:
+    """Raise ForPeople where an agent would forget what a person protected, or more than FORGETS_A_SESSION."""
+    kept = (one["uid"] for one in catalogue.memories(memories) if catalogue.reader.meta(PROTECTED + one["uid"]))
+    if uid := next(kept, None):
+        short = uid[:SHORT_ID]
+        raise ForPeople(
+            f"{short} is protected: only a person forgets it, `memman forget {short}` in their own terminal"
+        )
+    before = acts.by_agents(catalogue.reader.db, place.session, now_ms() - _DAY_MS)
+    if before + len(memories) > FORGETS_A_SESSION:
+        raise ForPeople(
+            f"an agent forgets at most {FORGETS_A_SESSION} memories a session: ask the user to run `memman forget` in"
+            " their own terminal"
+        )
 
 
 @steadily

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from memman.config.keys import KEYS
+from memman.govern.forget import FORGETS_A_SESSION
 from memman.model.verbs import AGENT_VERBS, ALLOWED, ASKED, PERSONS
 from tests.security.every_verb import CALLS, LEAVES, calls, made, variants
 from tests.support.box import no, nursery
@@ -267,3 +268,45 @@ def test_a_key_may_come_from_a_pipe(box):
     done = box.person("config", "set", "LLM_API_KEY", "-", stdin="sk-of-the-person-0123456789\n")
     assert (done.returncode, "of-the-person" in done.asked) == (0, False)
     assert "of-the-person" in (box.data / "env").read_text()
+
+
+PERSONS_OWN = (
+    "config set MEMMAN_CAPTURE off",
+    "scheduler stop",
+    "scope move 00000000 --to personal",
+    "export -",
+    "insights protect 00000000",
+)
+
+
+@pytest.mark.parametrize("line", PERSONS_OWN)
+def test_who_asks_is_told_by_what_started_the_command_too(box, tmp_path, line):
+    """One check for all verbs of a person: an agent's marks taken out of the environment count for nothing below it."""
+    os.symlink("/bin/sh", tmp_path / "claude")
+    box.remember("Billing is deployed to Fly.io.")
+    box.drain()
+    before = contents(box.data)
+    command = [str(tmp_path / "claude"), "-c", f"env -u CLAUDECODE {box.script} {line}; exit $?"]
+    done = attended(command, box.environ, tmp_path)
+    assert done.returncode == FOR_PEOPLE, done
+    assert "claude-code is running it" in done.stderr
+    assert contents(box.data) == before
+
+
+def test_an_agent_forgets_neither_what_is_protected_nor_much(box):
+    """What a person protected stays, and of the rest a session forgets a few, whatever ids name them; a person all."""
+    for n in range(FORGETS_A_SESSION + 2):
+        box.remember(f"The lamp of room {n} is serviced in May.")
+    box.drain()
+    uids = box.store("SELECT uid FROM memory ORDER BY id")
+    box.memman("insights", "protect", uids[0])
+    session = AGENT | {"MEMMAN_SESSION": "one"}
+    done = run(box, ["forget", uids[0]], **session)
+    assert refused(done) or (done.returncode, "is protected" in done.stderr) == (FOR_PEOPLE, True)
+    assert run(box, ["forget", *uids[1:]], **session).returncode == FOR_PEOPLE
+    assert box.store("SELECT count(*) FROM memory WHERE status = 'forgotten'") == [0]
+    assert run(box, ["forget", *uids[1:-1]], **session).returncode == 0
+    done = run(box, ["forget", uids[-1]], **session)
+    assert (done.returncode, f"at most {FORGETS_A_SESSION} memories a session" in done.stderr) == (FOR_PEOPLE, True)
+    assert box.memman("forget", uids[0], uids[-1]).returncode == 0
+    assert box.store("SELECT count(*) FROM memory WHERE status = 'forgotten'") == [len(uids)]

@@ -23,6 +23,15 @@ def of_session(db: apsw.Connection, session: str) -> tuple[list[int], list[Repor
     return _forgotten(db, f"{_SESSION} = ?", session), [*db.execute(f"{_REPORTS} AND session = ?", (session,))]
 
 
+def by_agents(db: apsw.Connection, session: str, moment: int) -> int:
+    """Count what agents forgot in a session; without one, what they forgot in none since a moment."""
+    sql = (
+        f"SELECT count(*) FROM log WHERE verb = 'forget' AND json_extract(after, '$.agent') <> ''"
+        f" AND coalesce({_SESSION}, '') = ?1 AND (?1 <> '' OR at >= ?2)"
+    )
+    return int(db.execute(sql, (session, moment)).get)
+
+
 def since(db: apsw.Connection, moment: int) -> tuple[list[int], list[Report]]:
     """Return the memories that were forgotten at a moment or later and are still, and the reports since then."""
     return _forgotten(db, "at >= ?", moment), [*db.execute(f"{_REPORTS} AND at >= ?", (moment,))]
