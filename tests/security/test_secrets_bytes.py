@@ -4,11 +4,13 @@ import json
 import random
 import string
 import subprocess
+from contextlib import closing
 
 import click
 import pytest
 
 from memman.model.verbs import ALLOWED
+from memman.store.opening import open_store
 from tests.security.every_verb import CALLS, LEAVES, made
 from tests.support.kinds import KINDS, over
 from tests.support.providers import ScriptedProvider
@@ -172,6 +174,7 @@ def tokens(verb, names, chance):
             yield token, [token, *base[1:]]
 
 
+@pytest.mark.slow
 def test_no_verb_writes_a_token(box):
     """Whatever text a verb is given, in whatever place: no file of the data folder holds it, nor is called so."""
     names, chance, given, repository = made(box), random.Random(4), {}, box.data.parent / "repository"
@@ -228,3 +231,19 @@ def test_an_import_writes_no_token(box, home):
     assert other.store("SELECT count(*) FROM memory WHERE text GLOB '*redacted:github-token*'") == [3]
     assert token.encode() not in everything(other)
     assert other.memman("scan").returncode == 0
+
+
+@over("postgres")
+def test_a_secret_that_reached_a_server_is_taken_off_it(box, kind):
+    """What an older version said raw in a rule and in the log is gone from the server once `scan --fix` was run."""
+    token = "ghp_" + drawn(random.Random(8))
+    with closing(open_store(str(box.data), "default")) as store, store.unit() as unit:
+        unit.db.execute("INSERT INTO rule(uid, text, pattern, made_at) VALUES ('r', 'Ask.', ?, 1)", (f"push {token}",))
+        said = json.dumps({"pattern": f"push {token}"})
+        unit.db.execute("INSERT INTO log(at, verb, memory, after) VALUES (1, 'rule add', 'r', ?)", (said,))
+    box.memman("scheduler", "drain")
+    assert token.encode() in kind.beyond()
+    assert box.memman("scan", "--fix").returncode == 0
+    box.memman("scheduler", "drain")
+    kind.meet()
+    assert token.encode() not in kind.beyond()
