@@ -60,7 +60,7 @@ def build(data: Dataset, work: str, upgrade: LocalEmbedder | None = None) -> She
     shelves = {}
     for n, (scope, docs) in enumerate(data.scopes.items()):
         store = SqliteStore.open(work, "all" if scope == ALL else f"scope-{n}")
-        shelves[scope] = Shelf(store.path, asyncio.run(_fill(store, docs)))
+        shelves[scope] = Shelf(store.path, asyncio.run(fill(store, docs)))
         if upgrade is not None:
             asyncio.run(renew(store, upgrade, len(docs) + 1))
             store.maintain()
@@ -69,7 +69,8 @@ def build(data: Dataset, work: str, upgrade: LocalEmbedder | None = None) -> She
     return Shelves(shelves, seconds, sum(os.path.getsize(shelf.path) for shelf in shelves.values()))
 
 
-async def _fill(store: SqliteStore, docs: Sequence[Doc]) -> dict[str, Doc]:
+async def fill(store: SqliteStore, docs: Sequence[Doc]) -> dict[str, Doc]:
+    """Store documents, one memory each; return which memory is which."""
     local, builtin = BuiltinEmbedder(), BuiltinLLM(None)
     made: dict[str, Doc] = {}
     for start in range(0, len(docs), BATCH):

@@ -82,7 +82,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
     "log": ("log", "Show the history of changes to memories"),
     "embed": ("embed", "Show and change the embedding model"),
-    "providers": ("providers", "Show which providers are set up, and compare the model's with the built-in one"),
+    "providers": ("providers", "Show which providers are set up"),
     "pipeline": ("pipeline", "Print the stages of the pipeline, their versions and what they last cost"),
     "hook": ("hook", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
     "prime": ("prime", "Print the context that a new agent session starts with"),

@@ -16,7 +16,7 @@ from memman.model.errors import CannotWrite, DamagedFile, MemmanError, NewerSche
 CHECKS = tuple(
     """
     folder files modes disk env python sqlite sqlite-vec schema integrity log-size queue parked review vectors bindings
-    sync secrets model fitness embedder rerank scheduler drains backups units launcher command agents switches trust
+    sync secrets model embedder rerank scheduler drains backups units launcher command agents switches trust
     late sharing replay
     """.split()
 )

@@ -83,7 +83,6 @@ ASKED = {
     "insights verify": "",
     "install": "for a provider, an endpoint and a key that the shell has, and with --allow-sandbox",
     "migrate": "with --remove-from-server",
-    "providers compare": "for a provider that is not built in",
     "purge": "except with --dry-run",
     "repair": "",
     "review approve": "",

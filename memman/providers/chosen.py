@@ -98,11 +98,6 @@ def in_force(settings: Settings) -> dict[str, dict[str, str]]:
     }
 
 
-def llm_candidates(settings: Settings) -> tuple[str, ...]:
-    """Return the model providers that can be compared under these settings, the one in force first."""
-    return tuple(dict.fromkeys((llm_provider(settings), "builtin")))
-
-
 def budget(settings: Settings) -> "Budget":
     """Return what a day of the model may cost: of an agent within bounds where the settings say none."""
     from memman.providers.meter import OF_AGENTS, Budget

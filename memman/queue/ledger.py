@@ -12,7 +12,7 @@ from memman.model.records import Usage
 from memman.sqlite import Transaction, TranslatedErrors
 
 COLUMNS = ("day", "stage", "provider", "model", "calls", "tokens_in", "tokens_out", "cost", "unpriced")
-SUMMED = ("calls", "tokens_in", "tokens_out", "cost")
+_SUMMED = ("calls", "tokens_in", "tokens_out", "cost")
 _KEPT_DAYS = 400
 # The repository that the work at hand is for; each note of a drain is a task of its own.
 WORKED_FOR: ContextVar[str] = ContextVar("worked_for", default="")
@@ -72,9 +72,9 @@ class Ledger:
 
     def totals(self) -> dict[str, dict[str, Any]]:
         """Return what each stage's calls came to, over all days kept."""
-        sums = ", ".join(f"sum({name})" for name in SUMMED)
+        sums = ", ".join(f"sum({name})" for name in _SUMMED)
         rows = self.db.execute(f"SELECT stage, {sums} FROM ledger GROUP BY stage")
-        return {stage: dict(zip(SUMMED, row, strict=True)) for stage, *row in rows}
+        return {stage: dict(zip(_SUMMED, row, strict=True)) for stage, *row in rows}
 
     def days(self, limit: int) -> list[dict[str, Any]]:
         """Return the newest entries, as dicts of COLUMNS."""

@@ -56,7 +56,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "migrate": ("--to", "sqlite", "--remove-from-server"),
     "pipeline": (),
     "prime": (),
-    "providers compare": ("--only", "builtin"),
     "providers list": (),
     "purge": ("{spare}",),
     "recall": ("where is billing deployed",),

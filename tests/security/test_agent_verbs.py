@@ -130,7 +130,6 @@ def _asking(box):
     other.mkdir(mode=0o700)
     (other / "env").touch(mode=0o600)
     (other / "env").write_text("MEMMAN_LLM_ENDPOINT=http://localhost:1\n")
-    lines["providers compare"] = ["providers", "compare", "--data-dir", str(other)]
     both = box.data.parent / "both"
     shutil.copytree(box.data, both)
     (both / "env").touch(mode=0o600)
@@ -160,7 +159,7 @@ def test_what_asks_does_nothing_without_a_yes(box, asking):
 
 def test_what_asks_is_done_once_a_person_agrees(box, asking):
     """At a terminal each verb of the table does its work after the answer it asks for, whatever the streams are."""
-    elsewhere = {"embed swap", "graph rebuild", "providers compare", "share", "store leave"}
+    elsewhere = {"embed swap", "graph rebuild", "share", "store leave"}
     for verb in sorted(asking.keys() - elsewhere, key=LATER.__contains__):
         done = box.person(*asking[verb])
         assert (done.returncode, done.asked.count(" to go on: ")) == (0, 1), (verb, done)

@@ -770,6 +770,5 @@ def test_there_are_faults_of_every_kind():
         "disk",
         "sqlite",
         "sqlite-vec",
-        "fitness",
         "late",
     }
