@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from bench import corpus, drains, machine, process, stores
+from bench import corpus, drains, machine, process, sizes
 from bench.machine import Machine
 from bench.process import Case, Timing
 from bench.targets import EXTENSIONS, SIZES, Figure, recall_key, size_name
@@ -47,10 +47,14 @@ class Bench:
     @cached_property
     def stores(self) -> dict[int, dict[str, float]]:
         """The stores at hand; a quick run builds no large one."""
-        sizes = [size for size in SIZES if not self.quick or size < SIZES[-1] or stores.known(self.work, size)]
-        self.say(f"building or finding stores of {', '.join(map(size_name, sizes))}")
-        self.raw["stores"] = stores.build(self.work, sizes)
-        return dict(self.raw["stores"])
+        wanted = [size for size in SIZES if not self.quick or size < SIZES[-1] or sizes.there(self.grown, size)]
+        self.raw["stores"] = sizes.build(self.grown, wanted, self.say, fresh=False)
+        return {int(size): info for size, info in self.raw["stores"].items()}
+
+    @property
+    def grown(self) -> str:
+        """The folder of the stores, kept between runs."""
+        return f"{self.work}/scale/{sizes.version()}"
 
     def data(self, name: str, size: int = 0) -> str:
         """Make a data folder, with a store of `size` memories in it unless that is 0."""
@@ -58,7 +62,7 @@ class Bench:
         shutil.rmtree(data, ignore_errors=True)
         os.makedirs(data, mode=0o700)
         if size:
-            stores.place(self.work, size, data)
+            sizes.place(self.grown, size, data)
         return data
 
     def say(self, what: str) -> None:

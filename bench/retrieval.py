@@ -7,14 +7,13 @@
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,6 @@ from memman.store.sqlite.reader import SqliteReader
 
 # What `memman recall` prints unless told otherwise.
 SHOWN = 10
-# Questions asked of a process of its own, to learn what recall alone takes.
-TIMED = 200
 _DAY_MS = 86_400_000
 
 
@@ -101,7 +98,6 @@ def measure(data: Dataset, work: str, embedder: str = "") -> dict[str, Any]:
             for name, some in rankings.items()
         },
         "unanswerable": unanswerable(recall, data.queries),
-        "alone": _alone(data, shelves),
     }
 
 
@@ -149,18 +145,6 @@ def _ranked(data: Dataset, ranker: Callable[[Query], Sequence[Key]]) -> list[Ran
         found = tuple(ranker(query))
         rankings.append(Ranking(query, found, (time.perf_counter() - began) * 1e3))
     return rankings
-
-
-def _alone(data: Dataset, shelves: Shelves) -> dict[str, float]:
-    """Ask the largest store in a process that loads nothing but recall."""
-    scope, shelf = max(shelves.by_scope.items(), key=lambda pair: len(pair[1].docs))
-    queries = [query.text for query in data.queries if query.scope == scope][:TIMED]
-    asked = json.dumps({"path": shelf.path, "queries": queries, "limit": SHOWN})
-    command = [sys.executable, "-m", "bench.asking"]
-    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, cwd=ROOT)
-    said = json.loads(done.stdout)
-    ms, peak = round(median(said["ms"]), 3), round(said["peak_kib"] / 1024, 1)
-    return {"memories": len(shelf.docs), "ms": ms, "peak_mib": peak}
 
 
 def _sets(folder: str, most: int | None) -> Iterator[tuple[str, Dataset]]:

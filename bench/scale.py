@@ -26,7 +26,7 @@ def main() -> int:
         folder = os.path.abspath(asked.source)
         made = sizes.known(folder, sorted(asked.rows))
     else:
-        folder = f"{bench.work}/scale/{sizes.version()}"
+        folder = bench.grown
         made = sizes.build(folder, sorted(asked.rows), bench.say, fresh=asked.fresh)
     figures = {"machine": described(), "quick": asked.quick, "sizes": made, "processes": measure(bench, folder, made)}
     text = json.dumps(figures, indent=2)

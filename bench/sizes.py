@@ -33,7 +33,7 @@ def build(folder: str, sizes: Sequence[int], say: Callable[[str], None], *, fres
     """Make the stores that are not in `folder` yet, one growing through all sizes; return what is known of each."""
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
-    if any(not os.path.exists(_info(folder, size)) for size in sizes):
+    if not all(there(folder, size) for size in sizes):
         shutil.rmtree(f"{folder}/growing", ignore_errors=True)
         recent, first = Recent(), 0
         for size in sizes:
@@ -51,6 +51,19 @@ def known(folder: str, sizes: Sequence[int]) -> dict[str, dict[str, float]]:
         with open(_info(folder, size), encoding="ascii") as saved:
             found[str(size)] = json.load(saved)
     return found
+
+
+def there(folder: str, size: int) -> bool:
+    """Whether the store of `size` memories is there already."""
+    return os.path.exists(_info(folder, size))
+
+
+def place(folder: str, size: int, data: str) -> None:
+    """Copy the store of `size` memories into the data folder `data`, as its default store."""
+    target = store_path(data, "default")
+    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    shutil.copyfile(store_path(f"{folder}/{size}", "default"), target)
+    os.chmod(target, 0o600)
 
 
 def _grow(folder: str, recent: Recent, first: int, size: int) -> int:

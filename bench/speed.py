@@ -19,7 +19,7 @@ def main() -> int:
     work = os.path.abspath(asked.work)
     os.makedirs(work, exist_ok=True)
     if asked.fresh:
-        shutil.rmtree(work + "/stores", ignore_errors=True)
+        shutil.rmtree(work + "/scale", ignore_errors=True)
     bench = Bench(work, quick=asked.quick)
     began = time.perf_counter()
     figures = {}
