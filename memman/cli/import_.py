@@ -61,7 +61,7 @@ def import_(
     if not dry_run:
         ruled = f", {counted(was.preview.new['rule'], 'rule')}" if was.preview.new.get("rule") else ""
         text(f"imported {counted(count, 'memory' if was.found.export else 'note')}{ruled}")
-    for line in (*was.preview.nowhere, *_missing(was.preview)) if count else ():
+    for line in (*_missing(was.preview), *filter(None, (was.preview.partial,)), *was.preview.nowhere) if count else ():
         text(line)
 
 
@@ -72,6 +72,8 @@ globals()["import"] = import_
 def _told(preview: "Preview") -> Iterator[str]:
     """Say what would come in, what would not, and why."""
     yield f"{preview.what}: {preview.count} to import"
+    if preview.partial:
+        yield f"  {preview.partial}"
     yield from (f"  {count} {name}" for name, count in preview.new.items())
     if preview.held:
         yield f"  {preview.held} of these, or more, will be held back for review: they read as attacks"

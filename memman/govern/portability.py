@@ -24,8 +24,8 @@ from memman.portable.incoming import OWN, Format, Found, Item
 from memman.providers.build import builtin_llm
 from memman.secrets import legible
 
-# Texts that a preview shows.
-_SAMPLES = 3
+# Texts that a preview shows, and repositories that are not known here.
+_SAMPLES, _NAMED = 3, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class Preview:
     held: int = 0
     nowhere: tuple[str, ...] = ()
     asks: bool = False
+    partial: str = ""
 
     @property
     def count(self) -> int:
@@ -174,10 +175,13 @@ def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading
     }
     asks = form.personal and not wanted.mine and kinds["imported"] > 0
     told = {kind: count for kind, count in kinds.items() if count}
-    nowhere = tuple(_nowhere(new, here))
-    return Reading(
-        found, Preview(form.name, form.what, told, left, samples, found.lacks, held, nowhere, asks), said.new
+    nowhere = [*_nowhere(new, here)]
+    if more := nowhere[_NAMED:]:
+        nowhere[_NAMED:] = [f"and {len(more)} more like these"]
+    preview = Preview(
+        *(form.name, form.what, told, left, samples, found.lacks, held, tuple(nowhere), asks, found.partial)
     )
+    return Reading(found, preview, said.new)
 
 
 def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:

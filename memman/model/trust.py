@@ -1,11 +1,11 @@
 """How far each source is trusted: the one order of them that all go by. Safe on the hot path: imports nothing."""
 
-USER, AGENT = "user", "agent"
+USER, AGENT, IMPORT = "user", "agent", "import"
 # The user, and the agent that works for them.
 VERIFIED = (USER, AGENT)
 # What neither said, the most trusted first: it is marked where it is shown, not put before a model unasked, retires
 # nothing that a more trusted source said, and is held back where it reads as an order.
-LOW_TRUST = ("file", "import", "tool", "web")
+LOW_TRUST = ("file", IMPORT, "tool", "web")
 SOURCES = (*VERIFIED, *LOW_TRUST)
 
 

@@ -8,7 +8,7 @@ from dataclasses import astuple, replace
 from memman.embed.codes import planes
 from memman.model.errors import MemmanError
 from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Note, Scope, memory_uid
-from memman.model.trust import AGENT, USER
+from memman.model.trust import AGENT, IMPORT, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
@@ -183,13 +183,22 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]
 
     Nothing touches what a more trusted source said but an agent, of whose word `Standing` has the last; what a user may
     have pasted puts it in doubt at most. Nothing but a replacement that somebody asked for touches what is protected.
+    What is imported ends nothing that was imported of the same moment: both are of one list.
     """
+    together = {
+        c.uid
+        for found in plan.candidates
+        for c in found
+        if c.source == plan.note.provenance.source == IMPORT and c.valid_from == plan.note.queued_at
+    }
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     if not (plan.note.overtaken or plan.others):
         newer = set()  # in order, a later time only says that the clock was turned back
     held = reader.scope_of(at.values())
     for verdict in plan.verdicts:
         n, memory = verdict.fact, at.get(verdict.memory)
+        if verdict.memory in together and verdict.action != "NONE":
+            continue
         if memory is None or (verdict.action == "NONE" and not _vouched(reader, plan, n, memory)):
             continue
         fact, mine, other = plan.facts[n], _whose(plan, n), _source(reader, memory)

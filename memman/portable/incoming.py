@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from memman.model.trust import IMPORT, USER
 from memman.portable.lines import Export
 
-# What the words of other tools are worth, and of a person's own rules.
-IMPORT, OWN = "import", "user"
+# What a person's own rules are worth.
+OWN = USER
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was read: items, or an `export` of memman's own; `lacks` says what of the file comes along with neither."""
+    """What was read: items, or an `export` of memman's own; `lacks` says what of the file comes along with neither.
+
+    `partial` says what more there is that is not in the file.
+    """
 
     items: tuple[Item, ...] = ()
     lacks: tuple[str, ...] = ()
     export: Export | None = None
+    partial: str = ""
 
 
 @dataclass(frozen=True, slots=True)

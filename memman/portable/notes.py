@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from memman.clock import now_ms
 from memman.config.buried import Buried, dig_up_texts
 from memman.config.tombstones import Tombstones
-from memman.model.trust import unverified
-from memman.portable.incoming import IMPORT, Item
+from memman.model.trust import IMPORT, unverified
+from memman.portable.incoming import Item
 from memman.queue.append import MAX_BYTES, insert_all
 from memman.queue.entry import entry, kept_uid
 from memman.queue.view import QueueView

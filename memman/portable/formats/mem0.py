@@ -57,13 +57,16 @@ def _read(path: str) -> Found:
         moments = (str(row.get(name) or "") for name in ("updated_at", "created_at"))
         items.append(Item(_text(row), key=str(row.get("id") or ""), at=next(filter(None, map(ms, moments)), 0)))
     about = said if isinstance(said, dict) else {}
-    return Found(tuple(items), (*_left(about, len(rows), memories), *_LACKS))
+    return Found(tuple(items), (*_left(about, len(rows), memories), *_LACKS), partial=_partial(about, len(rows)))
+
+
+def _partial(about: dict[str, Any], there: int) -> str:
+    count = about.get("count")
+    paged = about.get("next") or about.get("previous") or (isinstance(count, int) and count > there)
+    return f"this page has {there} of {count or 'more'}: save the others and import them, too" if paged else ""
 
 
 def _left(about: dict[str, Any], there: int, memories: list[dict[str, Any]]) -> Iterator[str]:
-    count = about.get("count")
-    if about.get("next") or about.get("previous") or (isinstance(count, int) and count > there):
-        yield f"other pages: here are {there} of {count or 'more'}; save each page and import it, too"
     if empty := there - len(memories):
         yield f"rows without a text ({empty})"
     for names, what in _LEFT:

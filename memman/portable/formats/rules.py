@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from memman.config.places import data_dir
 from memman.config.repository import repository
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, identity
+from memman.model.trust import IMPORT
 from memman.portable import files
-from memman.portable.incoming import IMPORT, OWN, Format, Found, Item
+from memman.portable.incoming import OWN, Format, Found, Item
 
 NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
 # Where a person keeps rules of their own, below their home.

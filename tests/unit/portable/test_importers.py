@@ -140,6 +140,19 @@ def test_claude_mem(box, tmp_path):
     assert not any(part in text for text in found for part in ("Ship it", "Long story", "pirate"))
 
 
+def test_facts_of_one_moment_replace_nothing_of_each_other(box, tmp_path):
+    """One observation says both; the judge may take the second for news of the first."""
+    rows = [
+        {"id": str(n), "memory": text, "created_at": "2026-03-01T10:00:00Z"}
+        for n, text in enumerate(
+            ("Payment retries wait 30 seconds between attempts.", "Retries stop after five attempts.")
+        )
+    ]
+    brought(box, written(tmp_path / "a.json", json.dumps(rows)))
+    assert [rest[2] for rest in stored(box).values()] == ["current", "current"]
+    assert json.loads(box.memman("review", "list", "--json").stdout) == []
+
+
 def test_mem0(box, tmp_path):
     """The memories of both shapes of get_all come in with their dates."""
     row = {"id": "m1", "memory": "Prefers tea over coffee in the morning.", "user_id": "alex", "metadata": None}
@@ -331,7 +344,7 @@ def test_a_bad_row_costs_that_row_and_other_pages_are_named(box, tmp_path):
     ]
     page = {"count": 250, "next": "https://api.mem0.ai/?page=2", "results": rows}
     said = brought(box, written(tmp_path / "page.json", json.dumps(page)))
-    assert "other pages: here are 5 of 250; save each page" in said
+    assert "this page has 5 of 250: save the others and import them, too" in said
     assert "rows without a text (3)" in said
     assert stored(box).keys() == {"Payments listen on port 9310 \ufffd.", "Invoices are numbered per year."}
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -165,3 +166,13 @@ def test_an_export_adds_to_a_store_what_it_lacks(box):
     assert "ghp_" not in " ".join(box.store("SELECT text FROM memory"))
     assert "0 failures" in box.memman("doctor").stdout
     assert exported(box, "b.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_export_of_the_first_release_comes_in(box):
+    """Its memories, chains and receipts are as they were; nothing of it comes in twice."""
+    path = Path(__file__).parents[2] / "data/first_schema/export.jsonl"
+    assert "imported 3 memories" in box.memman("import", str(path)).stdout
+    assert box.store("SELECT status FROM memory ORDER BY id") == ["superseded", "current", "current"]
+    assert box.store("SELECT count(*) FROM receipt") == [3]
+    assert "9311" in box.recall("which port do payments listen on")[0]
+    assert "imported 0 memories" in box.memman("import", str(path)).stdout

@@ -22,7 +22,7 @@ from tests.support.box import PATIENCE, rows
 NEXT = STEPS | {VERSION + 1: "ALTER TABLE memory ADD COLUMN mood TEXT; CREATE TABLE extra(x);"}
 BROKEN = STEPS | {VERSION + 1: "CREATE TABLE extra(x); CREATE TABLE memory(x);"}
 # A queue and a store of the first schema, with memories, a rule, and two notes that wait.
-FIRST = Path(__file__).parents[1] / "data/first_schema"
+FIRST = Path(__file__).parents[2] / "data/first_schema"
 HELD = "memory receipt link mention vector code scoped freshness rule log meta".split()
 # Takes the next step, and kills the process before its n-th statement.
 KILLED = """
