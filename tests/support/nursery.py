@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
-from tests.support.terminal import NAMES, orphan
+from tests.support.terminal import NAMES, leave, orphan
 
 _WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 # Seconds after which a run that is waited for is ended.
@@ -228,4 +228,5 @@ _VERBS |= {"attend": _attend, "reap": _reap}
 
 
 if __name__ == "__main__":
+    leave()
     _serve()

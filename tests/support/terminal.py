@@ -110,13 +110,18 @@ def _talk(ours: int, command: Sequence[str], answer: Callable[[str], str]) -> st
     raise subprocess.TimeoutExpired(list(command), PATIENCE)
 
 
-def orphan() -> None:
-    """Leave the process that started this one, and take the terminal on standard input as this session's own."""
+def leave() -> None:
+    """Leave the process that started this one: it may be an agent, or below one."""
     parent = os.getpid()
     if os.fork():
         os._exit(0)
     while os.getppid() == parent:
         time.sleep(0.001)
+
+
+def orphan() -> None:
+    """Leave the process that started this one, and take the terminal on standard input as this session's own."""
+    leave()
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for the command, which has its default again
