@@ -143,10 +143,10 @@ def unpriced(settings: Settings) -> dict[str, str]:
         price, at = prices[family], host(record.get("endpoint", ""))
         free = at == TELLS_COST or (in_local_network(at) and (family == "fallback" or record["provider"] == "ollama"))
         if at and not free and not (price and settings[price]):
-            known = f"set {price} (0 where it is free), or " if price else ""
+            known = f"set {price} ({'0,0' if family == 'llm' else '0'} if they are free), or " if price else "set "
             found[family] = (
-                f"{record['provider']} is not asked: nobody knows what a call costs of the budget in dollars; {known}"
-                "set MEMMAN_BUDGET_TOKENS in place of MEMMAN_BUDGET_USD"
+                f"{record['provider']} is not asked: MEMMAN_BUDGET_USD is set, and the price of its calls is unknown; "
+                f"{known}MEMMAN_BUDGET_TOKENS in place of MEMMAN_BUDGET_USD"
             )
     return found
 

@@ -228,7 +228,7 @@ def test_under_a_dollar_budget_no_call_is_made_whose_price_nobody_knows(box):
     with ScriptedProvider() as provider:
         box.use(provider, BUDGET_TOKENS=10**9)
         told = box.memman("config", "set", "BUDGET_USD", "5").stderr
-        assert "MEMMAN_LLM_PRICE" in told
+        assert "set MEMMAN_LLM_PRICE (0,0 if they are free)" in told
         assert "MEMMAN_EMBED_PRICE" in told
         box.remember("Redis caches the sessions.")
         assert "MEMMAN_LLM_PRICE" in box.drain().stopped
