@@ -1,4 +1,4 @@
-"""`memman scope`: list, move, name."""
+"""`memman scope`: list, move, name, join."""
 
 import shlex
 
@@ -32,6 +32,8 @@ def list_(as_json: bool) -> None:
         return
     marks = {True: "*", False: ""}
     table([(marks[row["here"]], row["scope"], counted(row["memories"], "memory"), row["repository"]) for row in rows])
+    if joined := sorted({row["repository"] for row in rows if row["joined"]}):
+        text(f"joined with this folder: {', '.join(joined)}; `memman scope join --undo` parts them")
 
 
 @scope.command()
@@ -56,6 +58,26 @@ def move(ids: tuple[str, ...], to: str, as_json: bool) -> None:
         table([acted(f"{told[one['changed']]} {one['scope']}", one) for one in records])
     if folder := to.startswith(PATH) and missing(to, stores.here()):
         complain(f"no session will begin with what was moved: there is no folder {folder}")
+
+
+@scope.command()
+@click.argument("other", required=False, metavar="SCOPE")
+@click.option("--undo", is_flag=True, help="Recall here no more what this folder was joined with.")
+@json_option
+@store_option
+def join(other: str | None, undo: bool, as_json: bool) -> None:
+    """Recall in this folder what another scope of `scope list` holds, too."""
+    from memman.govern import scope as govern
+
+    if undo == bool(other):
+        raise UsageError("give a scope of `memman scope list`, or --undo")
+    report = govern.join(place(), other, undo=undo)
+    if as_json:
+        as_data(report)
+    elif undo:
+        text(f"{report['folder']}: no longer recalled here: {', '.join(report['parted']) or 'nothing was joined'}")
+    else:
+        text(f"{report['folder']}: also recalled here: {', '.join(report['joined']) or 'nothing else'}")
 
 
 @scope.command()

@@ -1,7 +1,13 @@
-"""The git repository around a folder, read from its files: no git process. Safe on the hot path."""
+"""The repository around a folder, read from its files: no git process. Safe on the hot path.
+
+What a `.git` file, a link or `commondir` claims counts only where git's own back pointer agrees: anybody can write them
+into a folder that somebody else unpacks. A folder that another user owns is not asked at all.
+"""
 
 import os
 import stat
+
+from memman.config.places import foreign
 
 _MAX_DEPTH = 64
 # Clones of clones that are followed to where they come from.
@@ -10,8 +16,11 @@ _MAX_CLONES = 4
 _HASHES = (40, 64)
 # Bytes read of a file; packed-refs has a line of some 100 for each branch and tag.
 _MOST, _MOST_REFS = 65_536, 4_194_304
-# In a repository's git folder: the name that a person gave to it, and so to every other that is given the same.
-MARKER = "memman-scope"
+_PRIME = 2**61 - 1
+# The folders of other version control, which nothing is read from.
+_OTHERS = ("/.hg", "/.jj", "/.svn")
+# In the place of a git folder: nothing is found below it.
+_NONE = os.devnull
 
 
 def _text(path: str, most: int = _MOST) -> str:
@@ -30,30 +39,19 @@ def _text(path: str, most: int = _MOST) -> str:
         os.close(handle)
 
 
-def marker(common: str) -> str:
-    """Return the name that a person gave to a repository, by its shared git folder, '' for none."""
-    return _text(f"{common}/{MARKER}").strip()
-
-
-def folder(common: str) -> str:
-    """Return the folder that all work trees of a repository share, or that its git folder is in."""
-    return common.removesuffix("/.git")
-
-
 class Repository:
-    """A git work tree.
+    """A work tree.
 
-    `common` is the folder every work tree of the repository shares, and so its
-    identity; `git` is this work tree's own git folder, `root` the folder that is the work tree.
+    `common` is the folder every work tree of the repository shares; `git` is this work tree's own git folder, `root`
+    the folder that is the work tree. One that git does not tell of has its root alone.
     """
 
     __slots__ = ("common", "git", "root")
 
-    def __init__(self, git: str, root: str) -> None:
-        self.git = git
+    def __init__(self, root: str, git: str = _NONE, common: str = "") -> None:
         self.root = root
-        shared = _text(git + "/commondir").strip()
-        self.common = os.path.realpath(os.path.join(git, shared)) if shared else os.path.realpath(git)
+        self.git = git
+        self.common = common or os.path.realpath(root if git == _NONE else git)
 
     @property
     def commit(self) -> str:
@@ -67,11 +65,6 @@ class Repository:
                 return found
         before, found, _ = _text(self.common + "/packed-refs", _MOST_REFS).partition(f" {name}\n")
         return _commit(before[before.rfind("\n") + 1 :]) if found else ""
-
-    @property
-    def marker(self) -> str:
-        """The name that a person gave to the repository, '' for none; no clone brings it along."""
-        return marker(self.common)
 
     @property
     def shallow(self) -> bool:
@@ -95,20 +88,31 @@ class Repository:
     @property
     def folder(self) -> str:
         """The folder that all work trees share, or that its git folder is in."""
-        return folder(self.common)
+        return self.common.removesuffix("/.git")
 
     @property
     def origin(self) -> str:
         """The address of the remote named origin, '' where there is none that says it to anybody else."""
-        inside = False
-        for line in _text(self.common + "/config").splitlines():
-            text = line.strip()
-            if text.startswith("["):
-                inside = text == '[remote "origin"]'
-            elif inside and text.startswith("url"):
-                named = address(text.partition("=")[2].strip())
-                return "" if named.startswith(".") else named
-        return ""
+        named = address(_setting(_NONE if self.git == _NONE else self.common, '[remote "origin"]', "url"))
+        return "" if named.startswith(".") else named
+
+
+def place(folder: str) -> str:
+    """Tell a folder from whatever else comes to its path later; it stays the same where the folder is moved.
+
+    No name is in it, which may hold a secret. Raises OSError.
+    """
+    inode = os.stat(folder).st_ino
+    try:
+        # git writes it once, when a repository is made: an inode may be used again.
+        return f"{inode}-{os.stat(folder + '/description').st_mtime_ns}"
+    except OSError:
+        return f"{inode}-{digest(folder)}"
+
+
+def digest(folder: str) -> int:
+    """Return a number for a path."""
+    return int.from_bytes(os.fsencode(folder), "big") % _PRIME
 
 
 def _commit(text: str) -> str:
@@ -131,17 +135,54 @@ def address(url: str) -> str:
 def repository(folder: str) -> Repository | None:
     """Find the repository around `folder`, or None."""
     for _ in range(_MAX_DEPTH):
-        git = folder + "/.git"
         try:
-            mode = os.stat(git).st_mode
+            status = os.lstat(folder + "/.git")
         except (OSError, ValueError):
+            if any(os.path.isdir(folder + other) for other in _OTHERS):
+                return Repository(folder)
             parent = os.path.dirname(folder)
             if parent == folder:
                 return None
             folder = parent
             continue
-        if stat.S_ISDIR(mode):
-            return Repository(git, folder)
-        linked = _text(git).strip().removeprefix("gitdir: ")
-        return Repository(os.path.join(folder, linked), folder) if linked else None
+        if foreign(status.st_uid):
+            return Repository(folder)
+        if stat.S_ISDIR(status.st_mode):
+            return Repository(folder, folder + "/.git")
+        return _linked(folder, stat.S_ISLNK(status.st_mode))
     return None
+
+
+def _linked(folder: str, link: bool) -> Repository | None:
+    """Return the repository that a `.git` which is no folder leads to, if that knows of this work tree."""
+    said = "" if link else _text(folder + "/.git").strip().removeprefix("gitdir: ")
+    git = os.path.realpath(os.path.join(folder, ".git" if link else said))
+    if not (os.path.isdir(git) if link else said):
+        return None
+    shared, common = _text(git + "/commondir").strip(), git
+    if shared:
+        common = os.path.realpath(os.path.join(git, shared))
+        back = os.path.dirname(_text(git + "/gitdir").strip()) if os.path.dirname(git) == common + "/worktrees" else ""
+    else:
+        back = _setting(git, "[core]", "worktree")
+    known = back and os.path.realpath(os.path.join(git, back)) == os.path.realpath(folder)
+    return Repository(folder, git, common) if known and not _foreign(common) else Repository(folder)
+
+
+def _foreign(path: str) -> bool:
+    try:
+        return foreign(os.stat(path).st_uid)
+    except OSError:
+        return True
+
+
+def _setting(git: str, section: str, key: str) -> str:
+    """Return what a repository's configuration says, '' where it says nothing."""
+    inside = False
+    for line in _text(git + "/config").splitlines():
+        text = line.strip()
+        if text.startswith("["):
+            inside = text == section
+        elif inside and text.startswith(key):
+            return text.partition("=")[2].strip().strip('"')
+    return ""

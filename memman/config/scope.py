@@ -1,13 +1,18 @@
-"""Which repository one works in, so that its clones, work trees and moved folders are one. Safe on the hot path."""
+"""Which repository or folder one works in, so that its clones and work trees are one. Safe on the hot path.
+
+What is known of a folder is a line of `repositories` in the data folder: what tells it from others, its first commit,
+the name that a person gave it, whether a session was told what it is joined with, and its identities, the newest first.
+What was remembered under any of them is recalled there.
+"""
 
 import os
 
-from memman.config.places import kept_still, read_file, write_file
-from memman.config.repository import address
+from memman.config.places import kept_still, make_folder, read_file, text_at, write_file
+from memman.config.repository import Repository, address, digest, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.config.repository import Repository
+    from collections.abc import Iterable
 
 PERSONAL, REPOSITORY = "personal", "repository"
 # What a scope may be beside these two: a folder below a repository.
@@ -15,18 +20,51 @@ PATH = "path:"
 # What a name is that a person gave.
 _NAMED = "scope:"
 _HASHES = (40, 64)
-# Where the first commit cannot be had.
-_UNKNOWN = "-"
-_PRIME = 2**61 - 1
+# Where the first commit cannot be had; before one that is the only one yet, and may be amended.
+_UNKNOWN, _ONLY = "-", "="
+_MARKS = _UNKNOWN + _ONLY
+# Where no session was told yet what a folder is joined with.
+_NEWS = "new"
+# Folders that are kept, of those that have no name and no more than one identity; seconds that others may write.
+_MOST, _PATIENCE = 2_000, 0.2
 
 
 class Here:
-    """Where one stands: `repository` as `identity` tells it, '' outside of any, and the folder below its root."""
+    """Where one stands: `repository` as `here` tells it, '' at home, and the folder below its root.
 
-    __slots__ = ("path", "repository")
+    `also` are other identities whose memories are recalled here, `news` whether no session was told of them.
+    """
 
-    def __init__(self, repository: str = "", path: str = "") -> None:
-        self.repository, self.path = repository, path
+    __slots__ = ("also", "known", "news", "path", "repository")
+
+    def __init__(self, repository: str = "", path: str = "", also: "Iterable[str]" = (), *, news: bool = False) -> None:
+        self.repository, self.path, self.also, self.news = repository, path, tuple(also), news
+        self.known = frozenset(map(_plain, (repository, *self.also))) if repository else frozenset()
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a folder without a repository."""
+        return self.repository.endswith("/")
+
+
+class Folder:
+    """What is known of a folder, as its line tells."""
+
+    __slots__ = ("identities", "name", "news", "place", "root")
+
+    def __init__(self, place: str = "", root: str = "", name: str = "", news: str = "", *identities: str) -> None:
+        self.place, self.root, self.name, self.news = place, root, name, news
+        self.identities = [one for one in identities if one]
+
+    @property
+    def line(self) -> str:
+        """The folder's line."""
+        return "\t".join((self.place, self.root, self.name, self.news, *self.identities))
+
+    @property
+    def identity(self) -> str:
+        """What it is known by: the name that a person gave it, or else what it is now."""
+        return called(self.name) or self.identities[0]
 
 
 def asked(said: str | None) -> str:
@@ -41,20 +79,107 @@ def asked(said: str | None) -> str:
     return REPOSITORY if path == "." else PATH + path
 
 
-def here(data: str, repository: "Repository | None", cwd: str) -> Here:
-    """Return where `cwd` is."""
-    if repository is None:
-        return Here()
-    path = os.path.relpath(cwd, repository.root) if cwd else "."
-    return Here(identity(data, repository), "" if path == "." or path.startswith("..") else path)
+def here(data: str, repository: Repository | None, cwd: str, *, keep: bool = False) -> Here:
+    """Return where `cwd` is: in a repository, or else in a folder of its own, and what lies above that.
 
-
-def identity(data: str, repository: "Repository") -> str:
-    """Tell a repository by its address, or else its folder, and behind a # by its first commit.
-
-    A name that a person gave it stands for both.
+    A folder without a repository is kept only with `keep`. At home, and at /, what is said holds everywhere.
     """
-    return called(repository.marker) or unnamed(data, repository)
+    alone = repository is None
+    if repository is None:
+        folder = os.path.realpath(cwd) if cwd else "/"
+        if folder in ("/", os.path.realpath(os.path.expanduser("~"))):
+            return Here()
+        repository = Repository(folder)
+    found = known(data, repository, alone=alone, keep=keep)
+    path = os.path.relpath(cwd, repository.root) if cwd and not alone else "."
+    inside = "" if path == "." or path.startswith("..") else path
+    also = () if found.name else found.identities[1:]
+    return Here(found.identity, inside, (*also, *kin(data, found.identity)), news=bool(also and found.news))
+
+
+def known(data: str, repository: Repository, *, alone: bool = False, keep: bool = False) -> Folder:
+    """Return what is known of a repository's folder, or of one that is `alone`, and keep what has changed.
+
+    It is its address, or else its folder, and behind a # its first commit. Where that changes it is joined with what it
+    was, and so is the first repository of a folder with what was said there before.
+    """
+    try:
+        where = place(repository.common)
+        text = "\n" + read_file(data + "/repositories")
+    except Exception:  # noqa: BLE001 - what cannot be read is found out again
+        where, text = "", ""
+    found, keeps = _found(text, where), keep or not alone
+    root = "" if alone else _root(repository, found.root if found else "")
+    own = repository.folder + "/" if alone else repository.name
+    own = own if own.isprintable() else "".join([char if char.isprintable() else " " for char in own])
+    own += f"#{root.strip(_MARKS)}" if root.strip(_MARKS) else ""
+    if keeps and (found is None or found.identities[:1] != [own]):
+        from memman.secrets import screened
+
+        own = screened(own)
+    if found and found.root == root and found.identities[:1] == [own]:
+        return found
+    before = found.identities if found else _before(text, where and not alone, repository, own)
+    former = [one for one in dict.fromkeys(before) if _plain(one) != _plain(own)]
+    news = _NEWS if former and before[0] != own else found.news if found else ""
+    found = Folder(where, root, found.name if found else "", news, own, *former)
+    if where and keeps and (keep or os.path.isdir(data)) and not kept_still():
+        try:
+            write(data, found)
+        except Exception:  # noqa: BLE001 - it is found out again next time
+            return found
+    return found
+
+
+def write(data: str, folder: Folder, *others: Folder) -> None:
+    """Keep what is known of folders. Raises OSError, UnsafePlace and CannotWrite."""
+    from memman.config.filesystem import ensure_safe_folder
+    from memman.config.lockfile import acquired
+
+    path, new = data + "/repositories", {one.place: one.line for one in (folder, *others)}
+    ensure_safe_folder(data)
+    make_folder(data)
+    handle = os.open(data, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        acquired(handle, _PATIENCE)
+        lines = [line for line in read_file(path).splitlines() if line.partition("\t")[0] not in new]
+        telling = [line for line in lines[:-_MOST] if (one := Folder(*line.split("\t"))).name or one.identities[1:]]
+        write_file(path, "\n".join((*telling, *lines[-_MOST:], *new.values(), "")))
+    finally:
+        os.close(handle)
+
+
+def part(data: str, folder: Folder) -> list[str]:
+    """Have a folder, and whatever else is known by the same, hold nothing but its own; return what it was joined with.
+
+    Raises OSError, UnsafePlace and CannotWrite.
+    """
+    folders = [folder, *_known_by(data, folder.identities[0])]
+    parted = dict.fromkeys(identity for one in folders for identity in one.identities[1:])
+    for one in folders:
+        one.identities, one.news = one.identities[:1], ""
+    write(data, *folders)
+    return list(parted)
+
+
+def told(data: str, repository: Repository) -> None:
+    """Keep that a session was told what a repository is joined with. Raises OSError and CannotWrite."""
+    folder = known(data, repository)
+    folder.news = ""
+    if not kept_still():
+        write(data, folder)
+
+
+def kept(data: str, common: str) -> Folder:
+    """Return what is kept of the folder that work trees share. Raises OSError and CannotWrite."""
+    where = place(common)
+    return _found("\n" + read_file(data + "/repositories"), where) or Folder(where)
+
+
+def kin(data: str, identity: str) -> tuple[str, ...]:
+    """Return the identities whose memories are recalled where `identity` is: whatever one of its clones was, too."""
+    also = (former for one in _known_by(data, identity) if not one.name for former in one.identities[1:])
+    return tuple(dict.fromkeys((identity, *also, *_above(identity))))
 
 
 def called(name: str) -> str:
@@ -67,12 +192,6 @@ def is_name(identity: str) -> bool:
     return identity.startswith(_NAMED)
 
 
-def unnamed(data: str, repository: "Repository") -> str:
-    """Return the identity that a repository has of itself, whatever name it was given."""
-    root = _first_commit(data, repository)
-    return f"{repository.name}#{root}" if root else repository.name
-
-
 def parted(identity: str) -> tuple[str, str]:
     """Return name and first commit of an `identity`, '' where that is not known."""
     name, _, root = identity.rpartition("#")
@@ -81,16 +200,16 @@ def parted(identity: str) -> tuple[str, str]:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two identities are of one repository: by their first commit, or by their address.
+    """Whether two identities are of one repository: their address and their first commit are the same."""
+    return one == other or _plain(one) == _plain(other)
 
-    Two folders without an address that begin alike are two while both are there: a template, or a copy. So is another
-    repository that has moved into a folder.
-    """
-    (name, root), (other_name, other_root) = parted(one), parted(other)
-    folders = name.startswith("/") and other_name.startswith("/")
-    if address(name) == address(other_name):
-        return not (folders and root and other_root and root != other_root)
-    return root != "" and root == other_root and not (folders and os.path.isdir(name) and os.path.isdir(other_name))
+
+def _plain(identity: str) -> str:
+    """Write an identity so that those of one repository are equal, however its address is written."""
+    if identity.startswith(_NAMED):
+        return identity
+    name, root = parted(identity)
+    return f"{address(name)}#{root}"
 
 
 def sees(here: Here, repository: str, path: str, *, inside: bool) -> bool:
@@ -98,7 +217,7 @@ def sees(here: Here, repository: str, path: str, *, inside: bool) -> bool:
 
     With `inside` what belongs to a folder is only for those who work in it.
     """
-    if not (here.repository and same(here.repository, repository)):
+    if _plain(repository) not in here.known:
         return False
     return not (path and inside) or f"{here.path}/".startswith(f"{path}/")
 
@@ -115,7 +234,7 @@ def path_of(scope: str) -> str:
     return scope.removeprefix(PATH) if scope.startswith(PATH) else ""
 
 
-def missing(scope: str | None, repository: "Repository | None") -> str:
+def missing(scope: str | None, repository: Repository | None) -> str:
     """Return the path of the folder that a scope asks for in a repository, where it is not there, otherwise ''."""
     folder = path_of(asked(scope))
     path = f"{repository.root}/{folder}" if folder and repository else ""
@@ -124,30 +243,56 @@ def missing(scope: str | None, repository: "Repository | None") -> str:
 
 def label(repository: str, path: str) -> str:
     """Write whose a memory is, for a person: the last part of an address or folder, and the folder below it."""
-    name = parted(repository)[0].removeprefix(_NAMED)
+    name = parted(repository)[0].removeprefix(_NAMED).rstrip("/")
     return name.rpartition("/")[2] + (f"/{path}" if path else "")
 
 
-def _first_commit(data: str, repository: "Repository") -> str:
-    """Return the repository's first commit, '' where it cannot be had; git is asked once for each folder."""
-    if repository.shallow or not repository.commit:
-        return ""
-    try:
-        # Not by its name, which may hold a secret; whatever else lies at the same place later has another inode.
-        inode = os.stat(repository.common).st_ino
-        place = f"{inode}-{int.from_bytes(os.fsencode(repository.common), 'big') % _PRIME}"
-        known = dict(line.split() for line in read_file(data + "/repositories").splitlines())
-    except Exception:  # noqa: BLE001 - what cannot be read is asked for again
-        place, known = "", {}
-    root = known.get(place)
-    if root is None:
-        from memman.config.history import first_commit
+def _known_by(data: str, identity: str) -> list[Folder]:
+    """Return the folders that are known by an identity now, of those that were known by others."""
+    text, joined = text_at(data + "/repositories"), f"\t{identity}\t"
+    lines = [line for line in text.splitlines() if joined in line] if joined in text else []
+    return [one for one in (Folder(*line.split("\t")) for line in lines) if one.identities[:1] == [identity]]
 
-        root = first_commit(repository) or _UNKNOWN
-        if place and os.path.isdir(data) and not kept_still():
-            known[place] = root
-            try:
-                write_file(data + "/repositories", "".join(f"{where} {said}\n" for where, said in known.items()))
-            except Exception:  # noqa: BLE001 - git is asked again next time
-                return root.strip(_UNKNOWN)
-    return root.strip(_UNKNOWN)
+
+def _above(identity: str) -> list[str]:
+    """Return the folders above one that has no repository: what is said in them holds below."""
+    parts = identity.split("/")[1:-2] if identity.endswith("/") else []
+    return ["/" + "/".join(parts[: n + 1]) + "/" for n in range(len(parts))]
+
+
+def _found(text: str, where: str) -> Folder | None:
+    """Return the folder of which a line of `text` tells."""
+    at = text.find(f"\n{where}\t") if where else -1
+    return None if at < 0 else Folder(*text[at + 1 :].partition("\n")[0].split("\t"))
+
+
+def _before(text: str, look: object, repository: Repository, own: str) -> list[str]:
+    """Return what a repository was of which there is no line yet: its folder, before there was a repository in it.
+
+    Lines of the first format have its inode and a digest of its path, and the oldest root of all its history.
+    """
+    if not look:
+        return []
+    folder, common = repository.folder, repository.common
+    try:
+        before = _found(text, f"{os.stat(folder).st_ino}-{digest(folder)}") if folder != common else None
+        at = text.find(f"\n{os.stat(common).st_ino}-{digest(common)} ")
+    except OSError:
+        return []
+    if before or at < 0:
+        return before.identities if before else []
+    name, root = parted(own)[0], text[at + 1 :].partition("\n")[0].partition(" ")[2].strip(_UNKNOWN)
+    return [own, name, f"{name}#{root}"]
+
+
+def _root(repository: Repository, before: str) -> str:
+    """Return the repository's first commit, given what it was before: '' for none here, '-' where it cannot be had."""
+    if before and before[0] != _ONLY:
+        return before
+    commit = "" if repository.shallow else repository.commit
+    if not commit or before == _ONLY + commit:
+        return before if commit else ""
+    from memman.config.history import first_commit
+
+    root = first_commit(repository) or _UNKNOWN
+    return _ONLY + root if root == commit else root

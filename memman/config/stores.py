@@ -77,10 +77,15 @@ def resolve(data: str, explicit: str | None, here: "Repository | None") -> str:
 
 def here() -> "Repository | None":
     """Return the repository around the working folder."""
+    return repository(folder) if (folder := cwd()) else None
+
+
+def cwd() -> str:
+    """Return the working folder, '' where it is gone."""
     try:
-        return repository(os.getcwd())
+        return os.getcwd()
     except FileNotFoundError:
-        return None
+        return ""
 
 
 def names(data: str) -> list[str]:

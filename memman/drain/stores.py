@@ -1,11 +1,13 @@
 """The stores of one drain or one command, opened on first use, and what the pipeline may use beside each."""
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from memman.clock import now_ms
 from memman.config.buried import Buried
 from memman.config.places import data_dir
+from memman.config.scope import kin
 from memman.config.stores import checked
 from memman.providers import by_agent, capture
 from memman.providers.pool import Providers
@@ -75,6 +77,7 @@ class Stores:
             sparing=by_agent(providers.settings),
             drain=self.drain,
             purged=Buried.load(providers.data).says,
+            kin=partial(kin, providers.data),
         )
 
     async def close(self) -> None:

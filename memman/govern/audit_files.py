@@ -58,7 +58,7 @@ def compared(place: Chosen, paths: Sequence[str]) -> dict[str, Any]:
 def _standing_files() -> list[str]:
     here = stores.here()
     if here is None:
-        raise UsageError("this folder is not in a git repository: name the files to compare")
+        raise UsageError("this folder is not in a repository: name the files to compare")
     there = (path for name in NAMES if os.path.isfile(path := f"{here.root}/{name}"))
     # One may be a link to another.
     found = {os.path.realpath(path): path for path in reversed(list(there))}

@@ -1,12 +1,11 @@
-"""The name that a person gives to a repository, and that an undo takes back: a file in its git folder."""
+"""The name that a person gives to a repository, and that an undo takes back."""
 
+import os
 import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from memman.config.places import fsync_folder, make_file, put_file
-from memman.config.repository import MARKER, folder, marker
-from memman.config.scope import called
+from memman.config.scope import called, kept, write
 from memman.model.errors import CannotWrite
 from memman.store.sqlite.rescoped import Move
 
@@ -14,15 +13,22 @@ from memman.store.sqlite.rescoped import Move
 Naming = Sequence[str]
 
 
-def give(common: str, name: str) -> None:
+def give(data: str, common: str, name: str) -> None:
     """Give a repository, by its git folder, a name; '' takes it away. Raises CannotWrite."""
-    path = f"{common}/{MARKER}"
     try:
-        make_file(path)
-        put_file(path, name + "\n" if name else "")
-        fsync_folder(common)
+        folder = kept(data, common)
+        folder.name = name
+        write(data, folder)
     except OSError as error:
-        raise CannotWrite(f"{path} cannot be written ({error.strerror})") from error
+        raise CannotWrite(f"the name of {common} cannot be kept in {data} ({error.strerror})") from error
+
+
+def name_of(data: str, common: str) -> str:
+    """Return the name that a person gave to a repository, by its git folder, '' for none."""
+    try:
+        return kept(data, common).name
+    except OSError:  # it is gone
+        return ""
 
 
 def back(naming: Naming) -> Naming:
@@ -31,21 +37,21 @@ def back(naming: Naming) -> Naming:
     return common, after, before
 
 
-def due(naming: Naming) -> bool:
+def due(data: str, naming: Naming) -> bool:
     """Whether a naming is to be done: the repository is here, and has the name that it had before."""
     common, before, after = naming
-    return before != after and marker(common) == before
+    return before != after and os.path.isdir(common) and name_of(data, common) == before
 
 
-def told(naming: Naming, moves: Sequence[Move]) -> list[dict[str, Any]]:
+def told(data: str, naming: Naming, moves: Sequence[Move]) -> list[dict[str, Any]]:
     """Say what becomes of a repository's name, or by which command it sees again what is moved away from that."""
     common, before, name = naming
-    now = marker(common)
-    if due(naming):
+    now = name_of(data, common)
+    if due(data, naming):
         became = f"is named {name!r} again" if name else "has no name again"
     elif now and any(repository != called(now) for *_, (repository, _) in moves):
         command = f"memman scope name {shlex.quote(name)}" if name and name != before else "memman scope name --unset"
         became = f"is still named {now!r}, and sees none of this until you run `{command}` there"
     else:
         return []
-    return [{"folder": folder(common), "became": became}]
+    return [{"folder": common.removesuffix("/.git"), "became": became}]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from memman.config.drain_by_write import ask
 from memman.config.env import Settings
 from memman.config.places import make_folder, put_file
-from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PERSONAL, Here, asked, is_name, label, parted, sees
 from memman.govern.stores import Chosen, expected, looking, reading, standing
@@ -153,10 +152,11 @@ def _rows(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
 def _notes(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
     scope, here = asked(wanted.scope or None), standing()
     if scope not in ("", PERSONAL) and not here.repository:
-        raise UsageError("this folder is not in a git repository: there is none that it could be imported for")
+        raise UsageError("what is said at home holds everywhere: go to the folder that it is imported for")
 
     def settled(item: Item) -> Item:
-        whose = here.repository if scope else item.repository or here.repository
+        # A file that is imported may lie in any folder; only a repository is what it is about.
+        whose = here.repository if scope else item.repository or ("" if here.alone else here.repository)
         said = replace(item, text=legible(item.text), scope=scope or item.scope)
         said = replace(said, repository="" if said.scope == PERSONAL else whose)
         return replace(said, source=OWN, lifted=item.source != OWN) if wanted.mine else said
@@ -194,9 +194,9 @@ def _nowhere(items: Iterable[Item], here: Here) -> Iterator[str]:
         if is_name(whose):
             name = shlex.quote(label(whose, ""))
             yield f"{said}: recalled only in a repository of that name: `memman scope name {name}` there gives it"
-        elif not repository(folder):
+        elif not os.path.isdir(folder):
             mends = "`--scope personal` has them hold everywhere, `--scope repository` in the one around this folder"
-            yield f"{said}: recalled nowhere, because {folder} is no repository here; {mends}"
+            yield f"{said}: recalled nowhere, because there is no folder {folder}; {mends}"
 
 
 def _stamp() -> dict[str, str]:

@@ -194,7 +194,7 @@ def _scope(said: str | None) -> Scope:
     if asked == scope.PERSONAL or (not asked and not here.repository):
         return Scope()
     if not here.repository:
-        raise UsageError("this folder is not in a git repository: use --scope personal, or go there")
+        raise UsageError("what is said at home holds everywhere: use --scope personal, or go to the folder it is for")
     folder = scope.path_of(asked)
     root = around.root if (around := stores.here()) else ""
     if folder and not os.path.isdir(f"{root}/{folder}"):

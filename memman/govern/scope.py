@@ -6,8 +6,9 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config import stores
+from memman.config.repository import Repository
 from memman.config.schedule import refuse_stopped
-from memman.config.scope import PATH, PERSONAL, REPOSITORY, asked, called, identity, label, sees, unnamed
+from memman.config.scope import PATH, PERSONAL, REPOSITORY, asked, called, known, label, part, same, sees, write
 from memman.govern.acted import acted
 from memman.govern.ids import all_named
 from memman.govern.naming import give
@@ -23,7 +24,10 @@ from memman.upkeep.rules import publish
 
 
 def listed(place: Chosen) -> list[dict[str, Any]]:
-    """Return every scope of a store that memories have: its label, how many are current, and whether it holds here."""
+    """Return every scope of a store that memories have: its label, how many are current, and whether it holds here.
+
+    `joined` are those that hold here although they are another's, or were this folder's before its address changed.
+    """
     here = standing()
     with looking(place) as (catalogue, _):
         return [
@@ -33,6 +37,8 @@ def listed(place: Chosen) -> list[dict[str, Any]]:
                 "path": scope.path,
                 "memories": count,
                 "here": not scope.repository or sees(here, scope.repository, scope.path, inside=False),
+                "joined": sees(here, scope.repository, "", inside=False)
+                and not same(scope.repository, here.repository),
             }
             for scope, count in catalogue.scopes()
         ]
@@ -65,22 +71,23 @@ def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dic
     """
     here = stores.here()
     if here is None:
-        raise UsageError("this folder is not in a git repository")
+        raise UsageError("this folder is not in a repository")
     said = " ".join((said or "").split())
     if screened(said) != said:
         raise UsageError("the name contains a secret: use another")
-    own, before = unnamed(place.data, here), identity(place.data, here)
+    folder = known(place.data, here)
+    before, (own, *also) = folder.identity, folder.identities
     identified = called(said) or own
     if moving and not dry_run:
         refuse_stopped(place.data, "scope name")
-    naming = (here.common, here.marker, said)
+    naming = (here.common, folder.name, said)
     if not dry_run:
-        give(here.common, said)
+        give(place.data, here.common, said)
     report: dict[str, Any] = {"id": None, "folder": here.folder, "name": said, "memories": 0, "rules": 0}
     if not expected(place).exists:
         return report
     now, uid = now_ms(), ""
-    former = {before, own} if said else {before}
+    former = {before, own, *also} if said else {before}
     with writing(place) as store, store.unit() as unit:
         moves = rescoped.planned(unit, former, identified)
         counts = Counter(kind for kind, *_ in moves)
@@ -93,6 +100,31 @@ def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dic
     return report | {"id": uid or None, "memories": counts[rescoped.MEMORY], "rules": counts[rescoped.RULE]}
 
 
+@steadily
+def join(place: Chosen, said: str | None, *, undo: bool) -> dict[str, Any]:
+    """Have what another scope holds recalled in this folder, too, or with `undo` nothing but its own; return that.
+
+    Raises UsageError and CannotWrite.
+    """
+    around, here = stores.here(), standing()
+    if not here.repository:
+        raise UsageError("what is said at home holds everywhere: go to the folder that is to be joined")
+    folder = known(place.data, around or Repository(stores.cwd()), alone=around is None)
+    if folder.name:
+        raise UsageError(f"this repository is named {folder.name!r}: give the other one the same name")
+    own, *before = folder.identities
+    report: dict[str, Any] = {"folder": around.folder if around else stores.cwd(), "joined": [], "parted": []}
+    if undo:
+        # A clone that is known by the same has joined it, too.
+        return report | {"parted": part(place.data, folder)}
+    with looking(place) as (catalogue, _):
+        other = _meant(catalogue, said or "").repository
+    joined = [one for one in dict.fromkeys((*before, other)) if one and not same(one, own)]
+    folder.identities, folder.news = [own, *joined], ""
+    write(place.data, folder)
+    return report | {"joined": joined}
+
+
 def _meant(catalogue: Catalogue, to: str) -> Scope:
     """Return the scope that is meant by `personal`, `repository`, `path:FOLDER` or the label of one that there is."""
     if to == PERSONAL:
@@ -100,7 +132,7 @@ def _meant(catalogue: Catalogue, to: str) -> Scope:
     if to == REPOSITORY or to.startswith(PATH):
         said, here = asked(to), standing()
         if not here.repository:
-            raise UsageError("this folder is not in a git repository: there is none that memories could be moved to")
+            raise UsageError("what is said at home holds everywhere: go to the folder that memories are to be moved to")
         return Scope(here.repository, said.removeprefix(PATH) if said.startswith(PATH) else "")
     known = [scope for scope, _ in catalogue.scopes() if to in (label(*scope), scope.repository)]
     if len(known) != 1:

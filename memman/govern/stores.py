@@ -70,8 +70,7 @@ def chosen(explicit: str | None = None, agent: str = "", session: str = "") -> C
 
 def standing() -> "Here":
     """Return where the command is given: in which repository, and in which folder of it."""
-    here = stores.here()
-    return scope.here(data_dir(), here, os.getcwd() if here else "")
+    return scope.here(data_dir(), stores.here(), stores.cwd())
 
 
 def expected(place: Chosen) -> Chosen:
@@ -159,7 +158,7 @@ def bind(data: str, name: str | None) -> tuple[str, str]:
     """Bind the current repository to a store, None unbinds it; return (its shared git folder, what it was bound to)."""
     here = stores.here()
     if here is None:
-        raise UsageError("this folder is not in a git repository")
+        raise UsageError("this folder is not in a repository")
     before = stores.bindings(data).get(here.common, "")
     if name is not None:
         _known(data, name)

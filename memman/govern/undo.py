@@ -46,7 +46,7 @@ def preview(place: Chosen, asked: Asked) -> dict[str, Any]:
         chosen = selected(place, asked, store, queue)
         with suppress(_Seen), store.unit() as unit:
             work, statuses, moves = _changed(unit, chosen)
-            report = _report(store, chosen, work, statuses, moves)
+            report = _report(place.data, store, chosen, work, statuses, moves)
             raise _Seen
     return report
 
@@ -68,12 +68,12 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
             work, statuses, moves = _changed(unit, chosen)
             moved = [row for row, (was, is_) in statuses.items() if (was in HIDDEN) != (is_ in HIDDEN)]
             context.renew(unit, local, store.cell, unit.touched(moved))
-            report = _report(store, chosen, work, statuses, moves) | {"id": uid}
+            report = _report(place.data, store, chosen, work, statuses, moves) | {"id": uid}
             _keep(unit, uid, now, chosen, work, moves, report)
             _close(unit, chosen, now)
             queue.put_back(chosen.record.get("notes", ()))  # before it is committed: what waits must never be lost
-            if chosen.naming and naming.due(chosen.naming):
-                naming.give(chosen.naming[0], chosen.naming[2])
+            if chosen.naming and naming.due(place.data, chosen.naming):
+                naming.give(place.data, chosen.naming[0], chosen.naming[2])
         queue.let_go(place.name)
         for row in chosen.waiting:
             queue.drop(row["uid"])
@@ -104,6 +104,7 @@ def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[Work, dict[int, tup
 
 
 def _report(
+    data: str,
     store: "SqliteStore",
     chosen: Selected,
     work: "Work",
@@ -139,8 +140,8 @@ def _report(
             if row in rows
         ],
     }
-    report["names"] = naming.told(chosen.naming, moves) if chosen.naming else []
-    renamed = bool(chosen.naming) and naming.due(chosen.naming)
+    report["names"] = naming.told(data, chosen.naming, moves) if chosen.naming else []
+    renamed = bool(chosen.naming) and naming.due(data, chosen.naming)
     return report | {"changed": bool(report["memories"] or report["notes"] or work.images() or renamed)}
 
 

@@ -58,4 +58,4 @@ class Call:
         """Where the session works."""
         from memman.config.scope import here
 
-        return here(self.data, self.here, self.cwd)
+        return here(self.data, self.here, self.cwd or stores.cwd())

@@ -111,8 +111,8 @@ def _arrived(call: "Call", channel: str, text: str, source: str, **more: str) ->
     from memman.hot.provenance import stamp
     from memman.queue.entry import entry
 
-    stamped = stamp(call.data, "", call.here) | {"agent": call.host, "session": call.session.id, "source": source}
-    stamped["cwd"] = call.cwd or stamped["cwd"]
+    origin = {"agent": call.host, "session": call.session.id, "source": source}
+    stamped = stamp(call.data, "", call.here, call.cwd) | origin
     note: Row = {**stamped, "store": call.store, "text": text, "channel": channel, **more}
     row = entry(note | {"category": None, "importance": None, "entities": "", "replaces": ""})
     arrived = arrive(call.data, row)

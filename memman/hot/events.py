@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memman.config.scope import Here
+
 HOSTS = ("claude-code", "codex", "gemini", "opencode", "openclaw", "nanoclaw")
 # Tool -> the field of its input that says what it is about to do.
 _PLANS = {"Agent": "prompt", "Task": "prompt", "ExitPlanMode": "plan"}
@@ -49,12 +51,28 @@ def _session_start(call: Call) -> str:
             session.lose()
         if source == "resume" and session.begun and call.host in _KEEP:
             return ""
-        text, lines = block(call.data, call.store, call.place)
+        here = call.place
+        text, lines = block(call.data, call.store, here)
+        text += _news(call, here) if here.news and call.genuine else ""
         session.show(lines)
         session.begun = True
     call.note_shown(SESSION_START, lines)
     _follow(call)
     return text
+
+
+def _news(call: Call, here: "Here") -> str:
+    """Say once what the folder is joined with."""
+    from memman.config.scope import told
+    from memman.hot.prime import joined
+
+    try:
+        said = joined(call.data, call.store, here)
+        if said and call.here:
+            told(call.data, call.here)
+    except Exception:  # noqa: BLE001 - it is said next time
+        return ""
+    return said
 
 
 def _follow(call: Call) -> None:

@@ -30,6 +30,8 @@ BUDGET = 1_200
 # of background's protected memories and preferences, and of what is uncertain.
 RULES = 40
 SHARES = (25, 35, 30, 10)
+# Characters of a repository's address.
+_LONGEST = 200
 # Memories of each kind that are looked at.
 _MOST = 40
 # In how many sessions recall may have shown a decision for it to count; two weigh as much as a step of importance.
@@ -78,6 +80,23 @@ def _parked(path: str) -> int:
     except apsw.Error:
         return 0
     return count
+
+
+def joined(data: str, store: str, here: "Here") -> str:
+    """Say what this folder was before and is joined with, if the store has something of that."""
+    path = store_path(data, store)
+    with TranslatedErrors(path):
+        reader = SqliteReader.open(path)
+        held = [one for one in here.also if reader and reader.holding(one)]
+        if reader:
+            reader.close()
+    if not held:
+        return ""
+    names = ", ".join(ascii(one[:_LONGEST]) for one in held)
+    return (
+        f"\nThis folder was known as {names} before its address, path or first commit changed; what was remembered then"
+        " is recalled here, too. Tell the user; if it is another project: `memman scope join --undo`.\n"
+    )
 
 
 def _ruled(data: str, store: str, here: "Here", room: int) -> list[str]:

@@ -3,7 +3,7 @@
 import os
 
 from memman.config.places import open_file
-from memman.config.scope import identity
+from memman.config.scope import here as stands
 from memman.model.trust import lowest
 from memman.model.vocabulary import AGENT_MARKS
 
@@ -57,16 +57,16 @@ def brand(host: str, data: str) -> None:
         return
 
 
-def stamp(data: str, claimed: str, here: "Repository | None") -> dict[str, str]:
+def stamp(data: str, claimed: str, here: "Repository | None", cwd: str = "") -> dict[str, str]:
     """Return the provenance columns of a note queued by this process.
 
     `claimed` is the caller's --source: it can lower the trust the channel
-    gives, never raise it.
+    gives, never raise it. `cwd` is the folder that a host names.
     """
     env = os.environ
     who = agent()
     try:
-        cwd = os.getcwd()
+        cwd = cwd or os.getcwd()
     except FileNotFoundError:
         cwd = ""
     return {
@@ -74,7 +74,7 @@ def stamp(data: str, claimed: str, here: "Repository | None") -> dict[str, str]:
         "agent": who,
         "session": session(),
         "cwd": cwd,
-        "repository": identity(data, here) if here else "",
+        "repository": stands(data, here, cwd, keep=True).repository,
         "revision": here.commit if here else "",
         "host": os.uname().nodename,
         "user": env.get("USER") or env.get("LOGNAME") or str(os.getuid()),

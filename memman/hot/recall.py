@@ -1,6 +1,5 @@
 """`memman recall`: read the store and the queue, print the hits. Writes no store; no network but to rerank if asked."""
 
-import os
 import sys
 import time
 
@@ -56,7 +55,7 @@ class Asked:
         self.data = data_dir()
         repository = stores.here()
         self.store = stores.resolve(self.data, said(values, "store"), repository)
-        self.filters.here = here(self.data, repository, os.getcwd() if repository else "")
+        self.filters.here = here(self.data, repository, stores.cwd())
         self.insists = bool(values.get("rerank"))
         self.rerank = self.insists or _reranks(self.data)
 

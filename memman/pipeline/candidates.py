@@ -43,7 +43,7 @@ def find(tools: Tools, note: Note, fact: Fact, vector: Vectors) -> tuple[Candida
     """Rank the current memories that hold where `fact` was said: by words, `vector` (shape (384,)) and the judge's."""
     reader, judge = tools.reader, tools.judge
     number = reader.embedder_id(tools.local.fingerprint)
-    filters = around(reader, note)
+    filters = around(tools, note)
     worded = dict(lexical(reader, fact.text, filters))
     like = nearest(reader, tools.local.fingerprint, vector, filters=filters)
     judged = judged_near(reader, judge, fact.text, _POOL, filters) if judge else []
@@ -122,9 +122,9 @@ async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Cand
     about = _about(tools.judge, [fact.text for fact in plan.facts], texts)
     words = [stems(text) for text in texts]
     found = []
-    mine = plan.note.provenance.repository
+    mine = tools.kin(plan.note.provenance.repository)
     holds = [scope(note, fact).repository for note, _, fact in ahead]
-    here = [k for k, repository in enumerate(holds) if not repository or same(repository, mine)]
+    here = [k for k, repository in enumerate(holds) if not repository or any(same(repository, one) for one in mine)]
     for fact, cosines, judged in zip(plan.facts, (local @ vectors.T).tolist(), about, strict=True):
         own = stems(fact.text)
         shared = [len(own & theirs) for theirs in words]

@@ -30,12 +30,12 @@ async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, .
     if not any(map(_agents, facts)):
         return tuple(facts)
     reader = tools.reader
-    here = around(reader, note)
+    here = around(tools, note)
     shown = [row.text for row in reader.rows(reader.located(note.shown[-_SHOWN:])).values()]
     return tuple(one for one in facts if not (_agents(one) and _told(tools, one.text, shown, here)))
 
 
-def known(reader: Reader, plan: Plan) -> Iterable[Verdict]:
+def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
     """Yield NONE for each fact that a memory, stored or in flight, states, whoever judged; anything else is kept.
 
     What was said unasked is stated by a memory that says it in other words, too, also by one that is out of date.
@@ -47,7 +47,7 @@ def known(reader: Reader, plan: Plan) -> Iterable[Verdict]:
             continue
         if _agents(fact):
             saying = (c.uid for c in plan.candidates[n] if says([c.text], fact.text, SAME))
-            uid = _stored(reader, fact.text, around(reader, plan.note)) or next(saying, "")
+            uid = _stored(tools.reader, fact.text, around(tools, plan.note)) or next(saying, "")
         else:
             uid = next((c.uid for c in offered if c.uid not in retired and same(fact.text, c.text)), "")
         if uid:

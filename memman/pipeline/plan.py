@@ -1,6 +1,6 @@
 """What a note has become so far, and what the stages may use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,7 +55,8 @@ class Tools:
 
     `capture` says what is kept of turns: off, corrections, turns, or ask (corrections, held back). Without a `judge`
     only structure decides. With a `sparing` model, that is asked only about what the judge finds likely or unsure.
-    `drain` names the drain at work; `purged` says whether a person has purged a text.
+    `drain` names the drain at work; `purged` says whether a person has purged a text; `kin` names the repositories
+    whose memories are recalled in one, itself among them.
     """
 
     llm: LLM
@@ -70,6 +71,7 @@ class Tools:
     sparing: bool = False
     drain: str = ""
     purged: Callable[[str], bool] = lambda text: False  # noqa: ARG005 - nothing was, by default
+    kin: Callable[[str], Collection[str]] = lambda repository: (repository,)
 
     def gone(self, note: Note, text: str) -> bool:
         """Whether a text was purged and a note may not bring it back: only a person's own may."""

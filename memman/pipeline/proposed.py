@@ -37,7 +37,7 @@ async def rejected(tools: Tools, texts: Sequence[str]) -> set[str]:
 
 def waiting(tools: Tools, plan: Plan) -> set[int]:
     """Return the facts to be held back that a memory says already: one that is recalled, or one that waits."""
-    here = around(tools.reader, plan.note)
+    here = around(tools, plan.note)
     found = set()
     for n, fact in enumerate(plan.facts):
         if not fact.held:

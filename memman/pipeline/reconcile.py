@@ -96,7 +96,7 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     )
     plan = replace(plan, local=local, candidates=candidates)
     plan = replace(plan, verdicts=_replaced(tools, plan)) if plan.note.hints.replaces else await _judged(tools, plan)
-    plan = replace(plan, verdicts=(*plan.verdicts, *known(tools.reader, plan)))
+    plan = replace(plan, verdicts=(*plan.verdicts, *known(tools, plan)))
     return await _with_rests(tools, _asked_again(tools, plan))
 
 

@@ -1,4 +1,4 @@
-"""What each fact holds for: the person everywhere, the repository it was said in, or a folder of that."""
+"""What each fact holds for: the person everywhere, the repository or folder it was said in, or a folder of that."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,7 +10,6 @@ from memman.model.trust import USER, unverified
 from memman.pipeline.plan import Tools
 from memman.pipeline.trust import source
 from memman.store.filters import Filters
-from memman.store.protocols import Reader
 
 _EVERYTHING = Filters()
 # What a model says, '' for nothing -> the scope of what the judge finds to be a repository's, unsure, surely personal.
@@ -48,7 +47,7 @@ def _found(whose: str, scope: str) -> str:
 
 
 def scope(note: Note, fact: Fact) -> Scope:
-    """Return what a fact of a note holds for; outside of any repository that is everywhere."""
+    """Return what a fact of a note holds for; at home that is everywhere."""
     repository = note.provenance.repository
     if fact.scope == PERSONAL or not repository:
         return Scope()
@@ -60,6 +59,7 @@ def ends(note: Note, fact: Fact, personal: bool) -> bool:
     return not personal or not scope(note, fact).repository or not fact.scope
 
 
-def around(reader: Reader, note: Note) -> Filters:
-    """Return what admits the memories of a note's repository, and what holds everywhere."""
-    return _EVERYTHING.scoped(reader.holding(note.provenance.repository) | reader.holding(""))
+def around(tools: Tools, note: Note) -> Filters:
+    """Return what admits the memories that are recalled in a note's repository, and what holds everywhere."""
+    kin = tools.kin(note.provenance.repository)
+    return _EVERYTHING.scoped(frozenset[int]().union(*map(tools.reader.holding, (*kin, ""))))

@@ -77,6 +77,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "rule test": ("make release",),
     "rule write": ("{rule}",),
     "scan": (),
+    "scope join": ("--undo",),
     "scope list": (),
     "scope move": ("{memory}", "--to", "personal"),
     "scope name": ("acme",),

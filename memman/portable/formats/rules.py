@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from memman.config.places import data_dir
 from memman.config.repository import repository
-from memman.config.scope import PATH, PERSONAL, REPOSITORY, identity
+from memman.config.scope import PATH, PERSONAL, REPOSITORY, here
 from memman.model.trust import IMPORT
 from memman.portable import files
 from memman.portable.incoming import OWN, Format, Found, Item
@@ -43,12 +43,10 @@ def numbered(text: str) -> Iterator[tuple[int, str]]:
 
 
 def held_for(folder: str) -> tuple[str, str]:
-    """Return the repository that a folder lies in, '' for none, and what is said there holds for."""
-    found = repository(os.path.realpath(folder))
-    if found is None:
-        return "", ""
-    below = os.path.relpath(os.path.realpath(folder), os.path.realpath(found.root))
-    return identity(data_dir(), found), REPOSITORY if below == "." else PATH + below
+    """Return the repository that a folder lies in, or else the folder, '' at home, and what is said there holds for."""
+    real = os.path.realpath(folder)
+    found = here(data_dir(), repository(real), real)
+    return found.repository, (PATH + found.path if found.path else REPOSITORY) if found.repository else ""
 
 
 def _fits(path: str) -> bool:

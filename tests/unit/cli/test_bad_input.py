@@ -50,7 +50,7 @@ TYPED = [
     (["status", "--store", "defalt"], STORE, "did you mean 'default'?"),
     (["store", "use", "nope"], STORE, "no store named 'nope'"),
     (["store", "remove", "nope"], STORE, "no store named 'nope'"),
-    (["store", "bind", "nope"], USAGE, "not in a git repository"),
+    (["store", "bind", "nope"], USAGE, "not in a repository"),
     (["store", "create", "../x"], USAGE, "is not allowed"),
     (["store", "create", "a\nb"], USAGE, "is not allowed"),
     (["store", "create", "x" * 300], USAGE, "is not allowed"),

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from memman.config.repository import repository
-from memman.config.scope import Here, identity, same
+from memman.config.scope import Here, here, same
 from tests.support.box import Box
 from tests.support.providers import ScriptedProvider, respond
 
@@ -126,11 +126,15 @@ def test_a_moved_folder_a_work_tree_and_a_clone_are_the_same_repository(two, tmp
 
 
 def test_a_clone_elsewhere_is_known_by_its_address(box, repos):
-    """Two folders without a commit in common are one by the address of their origin, however it is written."""
+    """However that is written; one without a commit in common that claims the same address is another repository."""
     one, other = repos("shop", "git@github.com:acme/shop.git"), repos("again", "https://token@GitHub.com/acme/shop")
+    clone = one.with_name("clone")
+    git(one, "clone", "--quiet", str(one), str(clone))
+    git(clone, "remote", "set-url", "origin", "https://token@GitHub.com/acme/shop")
     said(box, one, "remember", NPM)
     box.drain()
-    assert found(box, other, "is npm used") == [NPM]
+    assert found(box, clone, "is npm used") == [NPM]
+    assert found(box, other, "is npm used") == []
 
 
 def by_export(box, other):
@@ -152,8 +156,8 @@ def by_copy(box, other):
 
 
 @pytest.mark.parametrize("carry", [by_export, by_backup, by_copy])
-def test_a_clone_on_a_second_data_folder_is_the_same_repository(two, repos, tmp_path, carry):
-    """By the first commit, though the folder it was said in is gone, or by the address, of a shallow clone too."""
+def test_a_clone_on_a_second_data_folder_is_joined_with_the_repository(two, repos, tmp_path, carry):
+    """It has its address and its first commit, or else a person joins it: a folder that is gone, a shallow clone."""
     box, one, other = two
     there = repos("till", "git@github.com:acme/till.git")
     rule = "Receipts are printed in Latin-9."
@@ -166,11 +170,17 @@ def test_a_clone_on_a_second_data_folder_is_the_same_repository(two, repos, tmp_
     git(tmp_path, "clone", "--quiet", str(tmp_path / "shop.bundle"), "clone")
     git(there, "commit", "--quiet", "--allow-empty", "--message", "More")
     git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{there}", "shallow")
+    git(tmp_path, "clone", "--quiet", str(there), "whole")
+    root = git(there, "rev-list", "--max-parents=0", "HEAD")
     git(tmp_path / "shallow", "remote", "set-url", "origin", "https://github.com/acme/till")
     for folder in (one, other, there):
         shutil.rmtree(folder)
     questions = {"is npm used": NPM, "what are receipts printed in": rule, "what builds it": MAKE}
-    for folder, holds in ((tmp_path / "clone", NPM), (tmp_path / "shallow", rule)):
+    git(tmp_path / "whole", "remote", "set-url", "origin", "https://github.com/acme/till")
+    for folder, holds in ((tmp_path / "clone", NPM), (tmp_path / "shallow", rule), (tmp_path / "whole", rule)):
+        if folder.name != "whole":
+            assert not [one for one in questions if found(second, folder, one)]
+            said(second, folder, "scope", "join", "shop" if holds == NPM else "github.com/acme/till#" + root)
         for question, text in questions.items():
             assert found(second, folder, question) == ([text] if text == holds else []), question
         assert found(second, folder, "in which language are answers") == [GERMAN]
@@ -301,7 +311,6 @@ def test_an_undo_takes_back_the_name_that_moved_what_is_remembered(box, repos):
     undone = said(box, one, "undo", report["id"])
     assert found(box, one, "is npm used") == [NPM]
     said(box, one, "undo", undone.rpartition(" ")[2].strip())
-    assert (one / ".git" / "memman-scope").read_text() == "acme\n"
     assert found(box, one, "is npm used") == [NPM]
     said(box, one, "scope", "name", "--unset", "--move")
     said(box, one, "scope", "name", "acme")
@@ -370,33 +379,44 @@ def test_a_replacement_keeps_the_scope_of_what_it_replaces(two):
     [
         ("github.com/a/b", "github.com:a/b", True),
         ("github.com/a/b", "github.com/a/c", False),
-        (f"github.com/a/b#{ROOTS[0]}", f"github.com/fork/b#{ROOTS[0]}", True),
-        (f"github.com/a/b#{ROOTS[0]}", f"github.com/a/b#{ROOTS[1]}", True),
-        (f"/gone/b#{ROOTS[0]}", f"/other/b#{ROOTS[0]}", True),
-        (f"/gone/b#{ROOTS[0]}", f"/gone/b#{ROOTS[1]}", False),
-        (f"/usr#{ROOTS[0]}", f"/var#{ROOTS[0]}", False),
-        ("/gone/b", f"/gone/b#{ROOTS[1]}", True),
+        (f"github.com/a/b#{ROOTS[0]}", f"GitHub.com:a/b#{ROOTS[0]}", True),
+        (f"github.com/a/b#{ROOTS[0]}", f"github.com/fork/b#{ROOTS[0]}", False),
+        (f"github.com/a/b#{ROOTS[0]}", f"github.com/a/b#{ROOTS[1]}", False),
+        (f"github.com/a/b#{ROOTS[0]}", "github.com/a/b", False),
+        (f"/gone/b#{ROOTS[0]}", f"/other/b#{ROOTS[0]}", False),
+        ("/gone/b", f"/gone/b#{ROOTS[1]}", False),
         ("scope:acme", f"github.com/a/b#{ROOTS[0]}", False),
+        ("scope:acme", "scope/acme", False),
     ],
 )
-def test_repositories_are_the_same_by_first_commit_or_address(one, other, alike):
-    """Folders that begin alike are two while both are there, and one folder is two if it begins otherwise."""
+def test_repositories_are_the_same_by_address_and_first_commit(one, other, alike):
+    """Either alone anybody can claim: a fork has the first commit, a configuration names any address."""
     assert same(one, other) is same(other, one) is alike
 
 
 def test_the_first_commit_is_read_once_for_a_repository(tmp_path, repos):
-    """It is remembered by the folder, and so is that it could not be read."""
+    """It is kept for the folder, and so is that it could not be read; but for a single one, which may be amended."""
     whole, damaged, data = repos("shop"), repos("other"), tmp_path / "data"
     data.mkdir()
+
+    def told(folder):
+        return here(str(data), repository(str(folder)), str(folder)).repository
+
+    for folder in (whole, damaged):
+        git(folder, "commit", "--quiet", "--allow-empty", "--message", "More")
     objects, aside = damaged / ".git/objects", damaged / "aside"
     objects.rename(aside)
-    assert identity(str(data), repository(str(damaged))) == str(damaged)
+    assert told(damaged) == str(damaged)
     aside.rename(objects)
-    assert identity(str(data), repository(str(damaged))) == str(damaged)
-    told = f"{whole}#{git(whole, 'rev-list', '--max-parents=0', 'HEAD')}"
-    assert identity(str(data), repository(str(whole))) == told
+    assert told(damaged) == str(damaged)
+    known = f"{whole}#{git(whole, 'rev-list', '--max-parents=0', 'HEAD')}"
+    assert told(whole) == known
     (whole / ".git/objects").rename(whole / "aside")
-    assert identity(str(data), repository(str(whole))) == told
+    assert told(whole) == known
+    young = repos("young")
+    told(young)
+    git(young, "commit", "--quiet", "--allow-empty", "--amend", "--message", "Better")
+    assert told(young) == f"{young}#{git(young, 'rev-parse', 'HEAD')}"
 
 
 def test_outside_of_a_repository_there_is_none():
