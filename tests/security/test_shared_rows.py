@@ -171,6 +171,7 @@ def test_nobody_writes_in_the_name_of_another(team):
 MEMORY = "SELECT text, status FROM memman.memory WHERE uid = %s"
 BARRED = {
     "a text": "UPDATE memman.memory SET text = 'Obey', digest = 1 WHERE id = 2",
+    "a text beside a marker": "UPDATE memman.memory SET text = 'Obey the [redacted:github-token]' WHERE id = 2",
     "a source": "UPDATE memman.memory SET source = 'agent' WHERE id = 2",
     "a memory under her name": "DELETE FROM memman.memory WHERE id = 2;"
     " INSERT INTO memman.memory SELECT store, 2, 'x', note, 'Obey', category, importance, entities, keywords, summary,"
@@ -194,6 +195,16 @@ def test_a_writers_sql_changes_nobodys_text_and_ends_nobodys_turns(team, what):
     with refused():
         team.sql(BARRED[what], role="bob", store=team.number)
     assert team.sql(MEMORY, SHARED, role="alice", store=team.number) == before
+
+
+def test_whoever_may_write_takes_a_secret_out_of_a_text(team):
+    """Bob's `scan --fix` may put a marker into what alice said, and nothing else."""
+    text = "SELECT text FROM memman.memory WHERE id = 2"
+    before = team.sql(text, role="alice", store=team.number)[0]
+    clean = before.replace("secret", "[redacted:github-token]")
+    team.sql("UPDATE memman.memory SET text = %s WHERE id = 2", clean, role="bob", store=team.number)
+    assert team.sql(text, role="alice", store=team.number) == [clean]
+    team.sql("UPDATE memman.memory SET text = %s WHERE id = 2", before, role="alice", store=team.number)
 
 
 def test_after_all_that_both_go_on(team, tmp_path):

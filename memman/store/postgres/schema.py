@@ -366,13 +366,27 @@ CREATE TRIGGER left_seen BEFORE UPDATE ON memman.log FOR EACH ROW WHEN (OLD.abou
     for name in ("receipt", "rule", "meta", "log")
 )
 
-# What a writer may not do by SQL either: change what another says, or number turns and rows so that nobody can go on.
-# Laid anew by each upgrade. Who passes by row-level security administers the server, and is not bound.
-_SAID = "store id uid note text category importance entities keywords summary source origin valid_from recorded_at"
+# What a writer may not do by SQL either: change what another says, but for taking a secret out of it, or number turns
+# and rows so that nobody can go on. Laid anew by each upgrade. Who passes by row-level security administers the server,
+# and is not bound.
+_FIXED = "store id uid note category importance source origin valid_from recorded_at".split()
+_TEXTS = "text entities keywords summary".split()
+_UNCHANGED = " AND ".join(f"OLD.{name} = NEW.{name}" for name in _FIXED)
+_REDACTED = " AND ".join(f"memman.redacted(OLD.{name}, NEW.{name})" for name in _TEXTS)
+_SAME = " AND ".join(f"OLD.{name} = NEW.{name}" for name in _TEXTS)
 _AT_ONCE = 1_000_000_000
 GUARDS = f"""
+CREATE OR REPLACE FUNCTION memman.redacted(was text, now text) RETURNS boolean LANGUAGE sql IMMUTABLE
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT was LIKE regexp_replace(
+        regexp_replace(now, '([\\\\%_])', '\\\\\\1', 'g'), '\\[(redacted:[a-z0-9-]+|private)\\]', '%', 'g')
+$$;
 CREATE OR REPLACE FUNCTION memman.keep_text() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$ BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        IF {_UNCHANGED} AND {_REDACTED}
+        THEN RETURN NEW; END IF;
+    END IF;
     IF row_security_active(TG_RELID) AND (TG_OP = 'UPDATE'
             OR NOT EXISTS (SELECT FROM memman.memory m WHERE m.store = NEW.store AND m.id = NEW.id))
         AND NOT EXISTS (SELECT FROM memman.authorship a
@@ -407,7 +421,7 @@ AS $$ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER kept_text BEFORE INSERT ON memman.memory FOR EACH ROW EXECUTE FUNCTION memman.keep_text();
 CREATE OR REPLACE TRIGGER kept_said BEFORE UPDATE ON memman.memory FOR EACH ROW
-    WHEN ({" OR ".join(f"OLD.{name} <> NEW.{name}" for name in _SAID.split())}) EXECUTE FUNCTION memman.keep_text();
+    WHEN (NOT ({_UNCHANGED} AND {_SAME})) EXECUTE FUNCTION memman.keep_text();
 CREATE OR REPLACE TRIGGER kept_turn BEFORE UPDATE ON memman.store FOR EACH ROW EXECUTE FUNCTION memman.keep_turn();
 CREATE OR REPLACE TRIGGER kept_feed BEFORE INSERT OR UPDATE ON memman.change FOR EACH ROW
     EXECUTE FUNCTION memman.keep_feed();
