@@ -21,10 +21,11 @@ MEMORY, NOTE, RULE, REJECTED, SETTING, PURGED = KINDS = ("memory", "note", "rule
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file that was read: its header, and its lines by kind."""
+    """A file that was read: its header, its lines by kind, and what is wrong with those that are left out."""
 
     header: Mapping[str, Any]
     rows: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    wrong: list[str] = field(default_factory=list)
 
 
 def header(**about: object) -> dict[str, object]:
@@ -48,7 +49,7 @@ def ours(first: str) -> bool:
 
 
 def read(path: str, text: str) -> Export:
-    """Read a file's text. Raises UsageError, which names the line, for what is not of this format."""
+    """Read a file's text, but for lines that are wrong. Raises UsageError for what is not of this format."""
     lines = text.split("\n")
     if not ours(lines[0]):
         raise UsageError(f"{path} is not an export of memman: its first line does not say so")
@@ -61,16 +62,21 @@ def read(path: str, text: str) -> Export:
     found = Export(about)
     for number, line in enumerate(lines[1:], 2):
         if line.strip():
-            kind, record = _line(path, number, line)
-            if kind in found.rows:
+            kind, record, wrong = _line(line)
+            if wrong:
+                found.wrong.append(f"line {number} of {path}: {wrong}")
+            elif kind in found.rows:
                 found.rows[kind].append(record)
-    if len(found.rows[MEMORY]) < int(about.get("memories", 0)):
+    if found.wrong and not found.rows[MEMORY]:
+        raise UsageError(f"{found.wrong[0]}; nothing was imported")
+    if len(found.rows[MEMORY]) + len(found.wrong) < int(about.get("memories", 0)):
         part = f"{len(found.rows[MEMORY])} of {counted(about['memories'], 'memory')}"
         raise UsageError(f"{path} is cut short: {part}; nothing was imported")
     return found
 
 
-def _line(path: str, number: int, line: str) -> tuple[str, dict[str, Any]]:
+def _line(line: str) -> tuple[str, dict[str, Any], str]:
+    """Return the kind of a line, its record, and what is wrong with it, '' where nothing is."""
     try:
         record = json.loads(line)
         kind = record.pop("kind")
@@ -78,10 +84,8 @@ def _line(path: str, number: int, line: str) -> tuple[str, dict[str, Any]]:
             raise ValueError  # noqa: TRY301 - as good as what json finds
         wrong = next((name for name, fits in _CHECKS.get(kind, {}).items() if not _fits(fits, record, name)), "")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UsageError(f"line {number} of {path} is not what memman writes; nothing was imported") from None
-    if wrong:
-        raise UsageError(f"line {number} of {path}: {wrong!r} is missing or wrong; nothing was imported")
-    return kind, record
+        return "", {}, "it is not what memman writes"
+    return kind, record, f"{wrong!r} is missing or wrong" if wrong else ""
 
 
 def _fits(fits: "Check", record: Mapping[str, Any], name: str) -> bool:

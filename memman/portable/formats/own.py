@@ -14,7 +14,7 @@ def _read(path: str) -> Found:
     export = lines.read(path, files.text(path))
     left_out = ", ".join(map(str, export.header.get("left_out", ())))
     vectors = (f"vectors of {left_out}: `memman embed reembed` makes them again",) if left_out else ()
-    return Found(lacks=(*_LACKS, *vectors), export=export)
+    return Found(lacks=(*export.wrong, *_LACKS, *vectors), export=export)
 
 
 FORMAT = Format("memman", "an export of memman (JSON lines)", _fits, _read)

@@ -176,3 +176,16 @@ def test_an_export_of_the_first_release_comes_in(box):
     assert box.store("SELECT count(*) FROM receipt") == [3]
     assert "9311" in box.recall("which port do payments listen on")[0]
     assert "imported 0 memories" in box.memman("import", str(path)).stdout
+
+
+def test_a_line_that_is_wrong_costs_that_line(box):
+    """The rest of an export comes in, and the line is named."""
+    for text in ("The heron is the mascot of the team.", "The lift is inspected in May."):
+        box.remember(text)
+    box.drain()
+    path = exported(box)
+    shutil.rmtree(box.data)
+    lines = path.read_text().split("\n")
+    path.write_text("\n".join((lines[0], lines[1].replace('"importance":', '"importance":9'), *lines[2:])))
+    assert f"not carried: line 2 of {path}: 'importance' is missing or wrong" in imported(box, path)
+    assert len(box.store("SELECT uid FROM memory")) == 1
