@@ -186,6 +186,15 @@ def test_a_swap_takes_every_store_along(data, provider):
     store.close()
 
 
+def test_a_swap_passes_over_a_text_that_the_embedder_cannot_take(data):
+    """Every other memory gets its vector, and the one that lacks it is counted."""
+    script = lambda got: status(500) if "bucket 7 of alpha" in str(got.body["input"]) else OK  # noqa: E731 - one line
+    with ScriptedProvider(script=script) as provider:
+        embedding.swap(data, target(provider))
+        assert held(data) == {str(TABLE): EACH, "openai/new/64": EACH - 1}
+        assert embedding.status(data, "alpha")["configured"]["missing"] == 1
+
+
 def test_a_swap_of_one_store_leaves_the_others_alone(data, provider):
     """With a store named, its vectors and its settings change, and nobody else's; a swap of all passes it over then."""
     embedding.swap(data, target(provider, store="alpha"))
