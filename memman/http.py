@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import math
+import os
 import sys
 import time
 import zlib
@@ -19,10 +20,11 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from importlib.util import find_spec
 from random import SystemRandom
-from ssl import SSLContext
+from ssl import SSLContext, create_default_context
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
+import certifi
 import httpx
 
 from memman.config.keys import LOOPBACK, in_local_network
@@ -283,8 +285,15 @@ def _target(url: str) -> httpx.URL:
 
 @lru_cache(maxsize=1)
 def _tls() -> SSLContext:
-    """Make the verifying context once: it costs 20 ms, and httpx would make one for each connection."""
-    return httpx.create_ssl_context()
+    """Make the verifying context once, with the system's certificates, certifi's and those of SSL_CERT_FILE."""
+    context = create_default_context()
+    own = os.environ.get("SSL_CERT_FILE")
+    try:
+        for path in (certifi.where(), *((own,) if own else ())):
+            context.load_verify_locations(path)
+    except OSError:
+        raise ProviderMisconfigured(f"the certificates of SSL_CERT_FILE ({own}) cannot be read") from None
+    return context
 
 
 def _origin(url: httpx.URL) -> str:

@@ -10,7 +10,7 @@ from memman.cli.ancestors import asking
 from memman.cli.guard import refusal
 from memman.cli.person import confirm
 from memman.cli.show import complain, text
-from memman.cli.wizard import admit, agreed, asked, by_agent, from_shell, shown, vendored, vendors
+from memman.cli.wizard import admit, agreed, asked, by_agent, from_shell, offered, shown, taken_over
 from memman.config.env import change_all
 from memman.config.filesystem import check
 from memman.config.keys import KEYS
@@ -87,7 +87,7 @@ def install(
         nanoclaw.root(checkout)
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not (no_wizard or dry_run or asking())
     shell = _Shell.read(data, asks=asks)
-    settings = shell.settings | vendored(shell.taken) | _chosen(model)
+    settings = shell.settings | taken_over(shell.taken) | _chosen(model)
     settings |= asked(data, settings) if asks else {}
     if asks and not access and openclaw.TARGET in targets and not openclaw.granted():
         access = click.confirm("Allow OpenClaw's plugin to see conversations? Without that, memman does nothing there")
@@ -111,24 +111,24 @@ def install(
 
 @dataclass(frozen=True, slots=True)
 class _Shell:
-    """What the shell has for memman: settings, vendors' keys with what is done with each, and those that are taken."""
+    """What the shell has for memman: settings, other variables with what each is for, and those that are taken."""
 
     settings: dict[str, str]
-    vendors: dict[str, str]
+    offered: dict[str, str]
     taken: tuple[str, ...]
 
     @classmethod
     def read(cls, data: str, *, asks: bool) -> "_Shell":
-        """Read it. A vendor's key is taken where a person agrees, or where there is nobody to ask."""
+        """Read it. Another variable is taken where a person agrees, or where there is nobody to ask."""
         settings = from_shell(data)
         headless = not (sys.stdin.isatty() or asking())
-        found = vendors(data, settings)
+        found = offered(data, settings)
         taken = tuple(name for name, does in found.items() if headless or (asks and _agrees(name, does)))
         return cls(settings, found, taken)
 
     def say(self) -> None:
-        """Print what becomes of the vendors' keys."""
-        for name, does in self.vendors.items():
+        """Print what becomes of the other variables."""
+        for name, does in self.offered.items():
             text(f"settings: {name} of this shell is " + (f"taken: {does}" if name in self.taken else "not used"))
 
 

@@ -7,7 +7,7 @@ import click
 
 from memman.cli.config import abbreviated
 from memman.cli.person import confirm
-from memman.config.env import Settings
+from memman.config.env import NETWORK, Settings, shell_only
 from memman.config.keys import KEYS
 from memman.config.providers import LLMS
 from memman.config.stores import names
@@ -40,26 +40,33 @@ def from_shell(data: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if value and said.get(name) != value}
 
 
-def vendors(data: str, shell: Mapping[str, str]) -> dict[str, str]:
-    """Return the vendors' keys that the shell has and that may be used: variable -> what is done with it.
+def offered(data: str, shell: Mapping[str, str]) -> dict[str, str]:
+    """Return what else the shell has that may be used: variable -> what is done with it.
 
-    Not where anything is said of its purpose already, nor for the vectors of a store that there is.
+    Vendors' keys, but not where anything is said of their purpose already, nor for the vectors of a store that there
+    is; and where a provider is chosen, a proxy and certificates.
     """
-    said = {*Settings.load(data).said, *shell}
-    found = {}
+    settings, found = Settings.load(data), {}
+    said = {*settings.said, *shell}
     for variable, (vendor, purpose, _) in _VENDORS.items():
         spoken_for = any(name.startswith(purpose) for name in said) or (vendor == "Voyage" and names(data))
         if os.environ.get(variable) and not spoken_for:
             found[variable] = f"from the next drain on, notes and memories are sent to {vendor}"
+    if found or said & {_PROVIDER, _KEY, _ENDPOINT, "MEMMAN_EMBED_PROVIDER"}:
+        found |= dict.fromkeys(shell_only(settings).values(), "drains reach the provider by it")
     return found
 
 
-def vendored(variables: Iterable[str]) -> dict[str, str]:
-    """Return the settings that use these keys."""
+def taken_over(variables: Iterable[str]) -> dict[str, str]:
+    """Return the settings that these variables of the shell make."""
     settings: dict[str, str] = {}
     for variable in variables:
-        _, purpose, provider = _VENDORS[variable]
-        settings |= {f"{purpose}PROVIDER": provider, f"{purpose}API_KEY": os.environ[variable].strip()}
+        value = os.environ[variable].strip()
+        if variable in _VENDORS:
+            _, purpose, provider = _VENDORS[variable]
+            settings |= {f"{purpose}PROVIDER": provider, f"{purpose}API_KEY": value}
+        else:
+            settings |= {name: value for name, variables_ in NETWORK.items() if variable in variables_}
     return settings
 
 
@@ -104,9 +111,9 @@ def agreed(settings: dict[str, str]) -> None:
 
 
 def shown(name: str, value: str) -> str:
-    """Return a value for the plan: of a secret its last characters, or the variable of a vendor that holds it."""
-    vendor = next((variable for variable in _VENDORS if os.environ.get(variable) == value), "")
-    return (f"${vendor}" if vendor else abbreviated(value)) if KEYS[name].secret else value
+    """Return a value for the plan: of a secret its last characters, or the variable of the shell that holds it."""
+    variable = next((one for one in (*_VENDORS, *NETWORK.get(name, ())) if os.environ.get(one) == value), "")
+    return (f"${variable}" if variable else abbreviated(value)) if KEYS[name].secret else value
 
 
 def _typed(question: str, name: str, *, hide: bool = False) -> str:

@@ -11,6 +11,12 @@ from memman.model.errors import BadConfig
 
 _PREFIX = "MEMMAN_"
 PROVIDER = "MEMMAN_EMBED_PROVIDER"
+# What a drain that a service manager starts does not know of the network: by setting, what shells call it.
+NETWORK = {
+    "MEMMAN_HTTPS_PROXY": ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"),
+    "MEMMAN_NO_PROXY": ("NO_PROXY", "no_proxy"),
+    "MEMMAN_SSL_CERT_FILE": ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+}
 
 
 def env_path(data: str, store: str = "") -> str:
@@ -103,10 +109,24 @@ class Settings:
         common = {n: v for n, v in self.said.items() if chosen == self[PROVIDER] or not KEYS[n].own}
         return Settings(common | own)
 
+    def reach_out(self) -> None:
+        """Tell this process, and those it starts, of the proxy and the certificates of the settings."""
+        for name, (variable, *_) in NETWORK.items():
+            if self[name]:  # the small letters come first where both are there
+                os.environ.update(dict.fromkeys((variable, variable.lower()), self[name]))
+
     def number(self, name: str) -> float | None:
         """Return a numeric setting, None when it is unset."""
         value = self[name]
         return float(value) if value else None
+
+
+def shell_only(settings: Settings) -> dict[str, str]:
+    """Return what the shell says of the network and the settings do not: the variable, by setting."""
+    said = {name: next(filter(os.environ.get, variables), "") for name, variables in NETWORK.items()}
+    if not (said["MEMMAN_HTTPS_PROXY"] or settings["MEMMAN_HTTPS_PROXY"]):
+        del said["MEMMAN_NO_PROXY"]
+    return {name: variable for name, variable in said.items() if variable and not settings[name]}
 
 
 def own(data: str, store: str) -> dict[str, str]:

@@ -43,7 +43,9 @@ class Key:
     @property
     def directs(self) -> bool:
         """Whether it says where text is sent, or with whose key: then nothing can stand in for a wrong value."""
-        return self.name.endswith(("_PROVIDER", "_FALLBACK", "_ENDPOINT", "_API_KEY", "_COMMAND", "_DSN"))
+        return self.name.endswith(
+            ("_PROVIDER", "_FALLBACK", "_ENDPOINT", "_API_KEY", "_COMMAND", "_DSN", "_HTTPS_PROXY", "_CERT_FILE")
+        )
 
     @property
     def own(self) -> bool:
@@ -126,6 +128,10 @@ def _endpoint(value: str) -> str:
         if scheme == "https" or in_local_network(host)
         else "takes an https:// URL; http:// is allowed only for the local network"
     )
+
+
+def _proxy(value: str) -> str:
+    return "" if value.partition("://")[0] in {"http", "https", "socks5", "socks5h"} else "takes http://HOST:PORT"
 
 
 def host(url: str) -> str:
@@ -333,6 +339,21 @@ KEYS: dict[str, Key] = {
             "allow: use the data folder on any file system; only if a single machine uses that shared "
             "mount, and then with backups.",
             _one_of("refuse", "allow"),
+        ),
+        Key(
+            "MEMMAN_HTTPS_PROXY",
+            "",
+            "Proxy for what is encrypted, http://HOST:PORT; install takes it from HTTPS_PROXY of the shell.",
+            _proxy,
+            secret=True,
+        ),
+        Key("MEMMAN_NO_PROXY", "", "Hosts that are asked without the proxy, separated by commas.", _anything),
+        Key(
+            "MEMMAN_SSL_CERT_FILE",
+            "",
+            "File of certificates that count besides the system's and certifi's; install takes it from SSL_CERT_FILE, "
+            "REQUESTS_CA_BUNDLE or NODE_EXTRA_CA_CERTS of the shell.",
+            _path,
         ),
         Key("MEMMAN_HTTP_TIMEOUT", "60", "Timeout of a provider call, in seconds.", _whole(1, 3600)),
         Key(

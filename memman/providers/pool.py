@@ -38,6 +38,7 @@ class Providers:
         tell: "Callable[..., None]" = lambda event, **fields: None,  # noqa: ARG005 - nobody looks on by default
     ) -> None:
         self.data, self.settings, self.ledger, self.queue, self.tell = data, settings, ledger, queue, tell
+        settings.reach_out()
         self._http: Http | None = None
         self._model: LLM | None = None
         self._builtin: BuiltinLLM | None = None

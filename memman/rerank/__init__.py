@@ -24,6 +24,7 @@ def reranker(settings: Settings) -> "Reranker":
     endpoint = settings["MEMMAN_RERANK_ENDPOINT"] or row.endpoint
     if not endpoint:
         raise BadConfig(f"the provider {provider} needs MEMMAN_RERANK_ENDPOINT, an address that ends before /rerank")
+    settings.reach_out()
     return RemoteReranker(
         provider,
         endpoint,

@@ -19,6 +19,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memman.config.env import NETWORK
 from memman.drain import run
 from memman.hot.recall import found
 from memman.model.verbs import ASKED
@@ -33,7 +34,11 @@ from tests.support.providers import ScriptedProvider
 from tests.support.terminal import Attended, attended, obliging
 
 # What stamps a note's provenance or chooses a store; a developer's own must not leak into a test.
-SCRUBBED = ("MEMMAN_", "AI_AGENT", "CLAUDE", "CODEX_", "GEMINI_", *(name for name, _ in AGENT_MARKS))
+SCRUBBED = (
+    *("MEMMAN_", "AI_AGENT", "CLAUDE", "CODEX_", "GEMINI_"),
+    *(name for name, _ in AGENT_MARKS),
+    *(name for names in NETWORK.values() for name in names),
+)
 NOTE = dict.fromkeys(
     ("entities", "replaces", "agent", "session", "cwd", "repository", "revision", "host", "user"), ""
 ) | {"store": "default", "category": None, "importance": None, "source": "user"}
