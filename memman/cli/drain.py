@@ -1,7 +1,9 @@
 """`memman scheduler drain`: what a person, and whoever starts drains, runs."""
 
 import os
+import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -10,8 +12,9 @@ import click
 from memman.cli.options import json_option, said_store, store_option
 from memman.cli.progress import bar
 from memman.cli.show import as_data, complain, text
-from memman.config.drain_by_write import DEADLINE
+from memman.config.drain_by_write import DEADLINE, lock_path
 from memman.config.filesystem import ensure_safe_folder
+from memman.config.lockfile import FOREVER, held
 from memman.config.places import data_dir
 from memman.config.schedule import beat, refuse_stopped
 from memman.model.plural import counted
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 _KEPT = "what is stored stays, and what is not waits for the next drain"
 # As the systemd unit has it.
 _NICE = 10
+# Seconds between two looks at a drain that is running.
+_LOOK = 0.1
 
 
 @click.command()
@@ -35,7 +40,7 @@ _NICE = 10
 @click.option(
     "--wait",
     is_flag=True,
-    help="For service units: wait for a running drain to end; exit at once if the queue is empty.",
+    help="For service units: exit at once if the queue is empty.",
 )
 @click.option(
     "--handed", type=click.IntRange(3), hidden=True, help="For memman itself: file descriptor of the drain lock."
@@ -44,7 +49,11 @@ _NICE = 10
 @json_option
 @store_option
 def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | None, trace: bool, as_json: bool) -> int:
-    """Process the queued notes and store them as memories."""
+    """Process the queued notes and store them as memories.
+
+    Waits for a drain that is running, up to --deadline. Where errors keep notes waiting, the exit code is that of the
+    first.
+    """
     if handed is not None:
         deadline = _step_aside()
     refuse_stopped(data_dir(), "drain")
@@ -53,12 +62,14 @@ def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | N
         return 0
     from memman.drain import run
 
+    if handed is None and held(lock_path(data_dir())):
+        deadline = _wait(deadline)
     with bar("draining", _KEPT) as progress:
         report = run.drain(
             notes=limit,
             seconds=deadline,
             store=said_store(),
-            patient=wait,
+            patient=handed is None,
             handed=handed,
             started=lambda queue: _counting(queue, progress),
             trace=_told if trace else lambda stage, plan: None,  # noqa: ARG005 - nobody looks on
@@ -101,6 +112,20 @@ def _idle() -> bool:
         return False
     beat(data_dir())
     return True
+
+
+def _wait(seconds: float | None) -> float | None:
+    """Wait for the drain that is running, and show how it gets on; return the seconds that are left."""
+    from memman.queue.view import QueueView
+
+    complain("another drain is running: waiting for it to end")
+    until = time.monotonic() + (FOREVER if seconds is None else seconds)
+    with bar("waiting", _KEPT) as progress, closing(QueueView(data_dir())) as queue:
+        total = queue.waiting()
+        while held(lock_path(data_dir())) and time.monotonic() < until:
+            progress(max(0, total - queue.waiting()), total)
+            time.sleep(_LOOK)
+    return None if seconds is None else max(0.0, until - time.monotonic())
 
 
 def _counting(queue: "Queue", progress: "Progress") -> Callable[[], None]:

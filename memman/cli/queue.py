@@ -36,6 +36,13 @@ def list_(state: str | None, limit: int, as_json: bool) -> None:
     """List notes, newest first."""
     states = (state,) if state else ("pending", "running", "parked")
     _print(listed(lambda most: _listed(states, most), limit), as_json=as_json)
+    if as_json:
+        return
+    from memman.govern.status import waits
+
+    with closing(_view()) as view:
+        if why := waits(place().data, view):
+            text(f"notes wait: {why}")
 
 
 @queue.command()

@@ -102,6 +102,7 @@ def status(as_json: bool) -> None:
         {
             **scheduled(record),
             "queued": queued + (f", oldest {oldest} s" if oldest else ""),
+            "notes wait": record["queue"]["why"],
             "parked": counted(states["parked"], "note"),
             "provider": f"failing: {record['breaker']}" if record["breaker"] else "ok",
             "model unfit": misfits(record["unfit"]),

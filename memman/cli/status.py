@@ -76,6 +76,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
         "by category": tallied(record["memories"]["by_category"]),
         "edges": tallied(record["edges"]),
         "queue": tallied(queue["states"]) + f"; {queue['waiting_here']} queued for this store",
+        "notes wait": queue["why"],
         "oldest queued": "" if queue["oldest_seconds"] is None else age(0, queue["oldest_seconds"] * 1000),
         "hooks too late": _late(record["late"]),
         "model": _model(providers["llm"]),

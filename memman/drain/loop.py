@@ -169,7 +169,7 @@ class Drain:
 
     def _failed(self, note: Note, error: Exception) -> str:
         cost = consequence(error)
-        self.report.trouble(error)
+        self.report.trouble(error, of_note=cost.spends)
         if cost.spends:
             self.report.failed += 1
             parked = self.queue.fail(note.uid, screened(f"{type(error).__name__}: {error}")[:500])
@@ -181,7 +181,7 @@ class Drain:
         if cost.waits:
             self.queue.defer(note.uid, screened(said)[:500])
         else:
-            self.queue.release(note.uid)
+            self.queue.release(note.uid, screened(said)[:500])
         if cost.ails:
             self.health.failed(said[:200])
         if cost.shuts:

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass, field
 
-from memman.model.errors import CannotWrite, MemmanError, NoServer, StoreError
+from memman.model.errors import BadReply, BudgetSpent, Busy, MemmanError, NoServer, ProviderUnavailable
 from memman.pipeline.plan import Outcome
+
+# Exit codes of what passes by itself.
+PASSING = frozenset(kind.exit_code for kind in (NoServer, ProviderUnavailable, BadReply, BudgetSpent, Busy))
 
 
 @dataclass(slots=True)
 class Report:
     """What one drain did, in notes, except for `added` and `superseded`, which count memories.
 
-    `exit_code` is that of the first store or disk that could not be used; a server out of reach, which passes by
-    itself, comes last.
+    `exit_code` is that of the first error that kept notes waiting and is not a note's own; one that passes by itself
+    comes last.
     """
 
     done: int = 0
@@ -41,14 +44,14 @@ class Report:
         self._end(later.exit_code)
         self.errors += [line for line in later.errors if line not in self.errors]
 
-    def trouble(self, error: Exception) -> None:
-        """Keep the line of an error, each once."""
+    def trouble(self, error: Exception, *, of_note: bool = False) -> None:
+        """Keep the line of an error, each once; one `of_note` does not decide the exit code."""
         line = str(error) if isinstance(error, MemmanError) else f"{type(error).__name__}: {error}"
         if line not in self.errors:
             self.errors.append(line)
-        if isinstance(error, StoreError | CannotWrite):
-            self._end(error.exit_code)
+        if not of_note:
+            self._end(getattr(error, "exit_code", MemmanError.exit_code))
 
     def _end(self, code: int) -> None:
-        if code and self.exit_code in {0, NoServer.exit_code}:
+        if code and (not self.exit_code or (self.exit_code in PASSING and code not in PASSING)):
             self.exit_code = code

@@ -9,6 +9,7 @@ from memman.clock import now_ms
 from memman.config import stores, synced
 from memman.config.places import store_path
 from memman.config.providers import AGENTS, AUTO
+from memman.config.schedule import NOBODY, Schedule
 from memman.govern import inbox
 from memman.govern.stores import Chosen, answering, looking
 from memman.model.objects import parsed
@@ -44,7 +45,7 @@ def status(place: Chosen, providers: Mapping[str, Any], budget: Mapping[str, flo
                 "waiting": inbox.count(catalogue),
             },
             "edges": catalogue.tally("edge"),
-            "queue": _queue(queue, place.name),
+            "queue": _queue(queue, place.name) | {"why": waits(place.data, queue)},
             "late": counts(place.data, WEEK),
             "providers": dict(providers),
             "breaker": queue.meta("breaker"),
@@ -83,6 +84,18 @@ def _server(data: str, name: str) -> dict[str, Any]:
         why = f"the address of its server is missing: `memman store connect {name}` attaches it again"
         return {"at": at, "state": DETACHED, "why": why}
     return {"at": at, "state": how, "why": reach.cause(path)}
+
+
+def waits(data: str, queue: QueueView) -> str:
+    """Return why notes wait, '' where none do or a drain is about to come."""
+    if not queue.waiting():
+        return ""
+    schedule = Schedule.load(data)
+    if schedule.stopped:
+        return "the scheduler is stopped: `memman scheduler start`"
+    if schedule.kind == NOBODY:
+        return "nothing starts drains: `memman scheduler install`"
+    return queue.why()
 
 
 def _queue(queue: QueueView, store: str) -> dict[str, Any]:

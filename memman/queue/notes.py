@@ -205,10 +205,12 @@ class Queue:
             self.db.execute(f"UPDATE note SET {_EMPTIED} WHERE uid = ? AND state = 'done' AND instead = 0", (uid,))
             self.db.execute("DELETE FROM journal WHERE note = ?", (uid,))
 
-    def release(self, uid: str) -> None:
-        """Give a note back untried: the drain was asked to stop."""
+    def release(self, uid: str, error: str = "") -> None:
+        """Give a note back untried: the drain was asked to stop, or has to by an error that is not the note's."""
         self._run(
-            "UPDATE note SET state = 'pending', attempts = attempts - 1 WHERE uid = ? AND state = 'running'", (uid,)
+            "UPDATE note SET state = 'pending', attempts = attempts - 1, error = iif(?1 = '', error, ?1)"
+            " WHERE uid = ?2 AND state = 'running'",
+            (error, uid),
         )
 
     def defer(self, uid: str, error: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memman.config.places import queue_path
+from memman.model.objects import parsed
 from memman.queue.damage import register_reading_functions
 from memman.queue.notes import Queue
 from memman.queue.schema import look
@@ -70,7 +71,30 @@ class QueueView(Queue):
             ]
         return [{name: value for name, value in row.items() if name != "id"} for row in found]
 
-    def stored(self) -> list[str]:
-        """Return the stores that notes are done with."""
+    def last_drain(self) -> dict[str, Any]:
+        """Return what the last drain that came to its end did."""
+        return parsed(self.meta("last_drain")) or {}
+
+    def why(self) -> str:
+        """Return why notes wait, as far as the last drain and the notes themselves say, '' where nothing is amiss."""
+        if failing := self.meta("breaker"):
+            return f"the provider failed: {failing}"
+        last = self.last_drain()
+        if last.get("exit_code") and last.get("errors"):
+            return str(last["errors"][0])
+        sql = "SELECT error FROM note WHERE state = 'pending' AND error <> '' ORDER BY changed_at DESC LIMIT 1"
         with TranslatedErrors(self.path):
-            return [str(store) for (store,) in self.db.execute("SELECT DISTINCT store FROM note WHERE state = 'done'")]
+            return str(self.db.execute(sql).get or "")
+
+    def stored(self) -> dict[str, dict[str, int]]:
+        """Return by store the notes that it was given to keep, and when (Unix milliseconds).
+
+        One that ended because the same text waits again keeps its error, and was never stored.
+        """
+        found: dict[str, dict[str, int]] = {}
+        with TranslatedErrors(self.path):
+            for store, uid, at in self.db.execute(
+                "SELECT store, uid, changed_at FROM note WHERE state = 'done' AND error = ''"
+            ):
+                found.setdefault(store, {})[uid] = at
+        return found

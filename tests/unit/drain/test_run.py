@@ -22,7 +22,7 @@ def snapshot(box):
 
 
 def test_of_drains_started_together_one_works_and_the_others_leave_at_once(box):
-    """While one drain holds the lock, others end with 75, before it is done, and change nothing."""
+    """While one drain holds the lock, those that may not wait end with 75, and change nothing; others wait for it."""
     others_left = threading.Event()
 
     def wait(_):
@@ -32,17 +32,22 @@ def test_of_drains_started_together_one_works_and_the_others_leave_at_once(box):
     with ScriptedProvider(script=wait) as provider:
         box.use(provider)
         box.remember("Redis caches the sessions.")
-        drains = [box.start_drain() for _ in range(4)]
-        wait_until(lambda: sum(drain.poll() is not None for drain in drains) == 3)
+        first = box.start_drain()
         wait_until(lambda: box.states() == {"running": 1})
         before = snapshot(box)
+        hasty = [box.start(box.script, "scheduler", "drain", "--deadline", "0.1") for _ in range(3)]
+        waiting = box.start_drain()
+        ends = [drain.communicate(timeout=PATIENCE) for drain in hasty]
+        assert [drain.returncode for drain in hasty] == [75] * 3
+        assert all("another drain is already running" in err for _, err in ends)
+        assert "waiting for it to end" in waiting.stderr.readline()
         with pytest.raises(Busy):
             box.drain()
         assert snapshot(box) == before
         others_left.set()
-        ends = [drain.communicate(timeout=PATIENCE) for drain in drains]
-        assert sorted(drain.returncode for drain in drains) == [0, 75, 75, 75]
-        assert sum("another drain is already running" in err for _, err in ends) == 3
+        told = [drain.communicate(timeout=PATIENCE)[0] for drain in (first, waiting)]
+        assert [line.partition(":")[0] for line in told] == ["processed 1 note", "processed 0 notes"]
+        assert (first.returncode, waiting.returncode) == (0, 0)
         assert provider.tasks["extract"] == 1
     assert box.states() == {"done": 1}
 
@@ -233,7 +238,7 @@ def test_under_a_dollar_budget_no_call_is_made_whose_price_nobody_knows(box):
         box.remember("Redis caches the sessions.")
         assert "MEMMAN_LLM_PRICE" in box.drain().stopped
         assert provider.calls.total() == 0
-        assert "MEMMAN_EMBED_PRICE" in box.memman("doctor", "--check", "env").stdout
+        assert "MEMMAN_EMBED_PRICE" in box.memman("doctor", "--check", "model").stdout
         told = box.memman("config", "set", "LLM_PRICE", "1,2").stderr
         assert "MEMMAN_LLM_PRICE" not in told
         assert "MEMMAN_EMBED_PRICE" in box.drain().stopped

@@ -15,7 +15,16 @@ import pytest
 from memman.config.launcher import launcher_path
 from memman.config.schedule import Schedule, bell_path
 from memman.drain.report import Report
-from memman.model.errors import Busy, DamagedFile, NoServer, SchedulerStopped, UsageError
+from memman.model.errors import (
+    BadReply,
+    BudgetSpent,
+    Busy,
+    DamagedFile,
+    NoServer,
+    ProviderUnavailable,
+    SchedulerStopped,
+    UsageError,
+)
 from memman.scheduler import systemd
 from tests.support.box import PATIENCE
 
@@ -34,7 +43,7 @@ esac
 """
 FAILED = WELL.replace("ActiveState=inactive", "ActiveState=failed").replace("Result=success", "Result=exit-code", 1)
 # What passes by itself: the next drain comes anyway.
-PASSING = (NoServer, SchedulerStopped, Busy)
+PASSING = (NoServer, ProviderUnavailable, BadReply, BudgetSpent, SchedulerStopped, Busy)
 USUAL = {"memman-drain.service", "memman-drain-bare.service", "memman-drain.timer", "memman-drain.path"}
 # A manager that never answers; the shell's own wait is what is cut short.
 HANGS = "exec sleep 60"
