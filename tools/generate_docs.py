@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from importlib import import_module
+from inspect import getdoc
 from io import StringIO
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from words import module as words
 from memman.cli import run
 from memman.config.keys import KEYS
 from memman.config.providers import EMBEDDERS, LLMS, RERANKERS
-from memman.doctor import CHECKS
+from memman.doctor import CHECKS, check_of
 from memman.hot.guide import ABOUT
 from memman.model import errors
 from memman.model.verbs import AGENT_VERBS
@@ -52,11 +52,8 @@ def _provider_rows() -> Iterator[tuple[str, ...]]:
 
 def _check_rows() -> Iterator[tuple[str, ...]]:
     for name in CHECKS:
-        module = import_module(f"memman.doctor.{name.replace('-', '_')}")
-        found = re.search(r"\n\nLooks at: (.+?)\nFinds: (.+?)\s*$", module.__doc__ or "", re.DOTALL)
-        if not found:
-            sys.exit(f"{module.__file__}: its docstring has to end with `Looks at: …` and `Finds: …`")
-        yield f"`{name}`", *(part.replace("\n", " ") for part in found.groups())
+        what, _, finds = (getdoc(check_of(name)) or "").partition("\n\n")
+        yield f"`{name}`", what.removesuffix("."), finds.replace("\n", " ").rstrip(".")
 
 
 def _stage_rows() -> Iterator[tuple[str, ...]]:
@@ -136,7 +133,7 @@ PARTS = {
     "docs/providers.md": {
         "providers": lambda: _table(("", "provider", "default endpoint", "default models"), _provider_rows())
     },
-    "docs/doctor.md": {"checks": lambda: _table(("check", "looks at", "fails or warns"), _check_rows())},
+    "docs/doctor.md": {"checks": lambda: _table(("check", "does", "finds"), _check_rows())},
 }
 
 

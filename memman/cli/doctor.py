@@ -18,19 +18,18 @@ _WIDTH = max(map(len, CHECKS))
 
 @click.command()
 @click.option(
-    "--check", "names", multiple=True, type=click.Choice(CHECKS), help="Run only this check; may be repeated."
+    "--check", "names", multiple=True, type=click.Choice(tuple(CHECKS)), help="Run only this check; may be repeated."
 )
 @click.option(
     "--billable",
     is_flag=True,
-    help="Also ask the model and the embedder, which is billed: have the model work on 40 graded notes.",
+    help="Also ask the model, the embedder and the reranker a few words, which is billed.",
 )
 @json_option
 def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:
     """Check that everything works, and print how to fix what does not.
 
-    Changes nothing; what --billable costs counts in the ledger. Exit code 1 means that a check failed; warnings leave
-    it at 0.
+    Changes nothing. Exit code 1 means that a check failed; warnings leave it at 0.
     """
     findings = []
     for name, finding in examine(Context(data_dir(), billable=billable), names):

@@ -1,9 +1,4 @@
-"""Whether backups are taken as often as they should be, and the last one is there as it was written.
-
-Looks at: the last backup, and the schedule
-Finds: fails where a file of it is not there as it was; warns after two missed intervals, of one that failed, and of a
-folder without a manifest
-"""
+"""Whether backups are taken as often as they should be, and the last one is there as it was written."""
 
 import time
 from collections.abc import Iterator
@@ -28,11 +23,14 @@ _CREATE = shell("memman", "backup", "create")
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Look at what the schedule asks for, and at the last backup."""
+    """Look at what the schedule asks for, and at the last backup.
+
+    Fails where a file of it is not there as it was; warns after two missed intervals, and of one that failed
+    """
     found = listed(context.data)
     made = [manifest for manifest in found.values() if manifest]
     data = context.data
-    troubles = list(chain(_begun(data), _purged(data), _unread(found), _last(data, made), _late(context, made)))
+    troubles = list(chain(_begun(data), _purged(data), _last(data, made), _late(context, made)))
     yield from troubles
     if troubles:
         return
@@ -54,12 +52,6 @@ def _purged(data: str) -> Iterator[Finding]:
         Tombstones.load(data)
     except DamagedFile as error:
         yield warn(str(error))
-
-
-def _unread(found: dict[str, Manifest | None]) -> Iterator[Finding]:
-    for name, made in found.items():
-        if made is None:
-            yield warn(f"backup {name} has no readable manifest", shell("memman", "backup", "remove", name))
 
 
 def _last(data: str, made: list[Manifest]) -> Iterator[Finding]:

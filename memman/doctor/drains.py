@@ -1,9 +1,4 @@
-"""Whether drains come to their end, on time and without failing.
-
-Looks at: the last drain
-Finds: warns after three missed intervals and of a heartbeat in the future, fails after an hour, where it was broken
-off or ended with an error, and where one holds the lock but is stopped or stuck
-"""
+"""Whether drains come to their end, on time and without failing."""
 
 import os
 import time
@@ -14,9 +9,8 @@ from memman.config.drain_by_write import lock_path
 from memman.config.lockfile import held
 from memman.config.schedule import heartbeat_path, overdue, schedule_path
 from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, warn
-from memman.doctor.layout import links
-from memman.drain.worklog import Line, lines
-from memman.model.objects import parsed
+from memman.drain.report import PASSING
+from memman.drain.worklog import lines
 from memman.model.text import duration
 from memman.queue.view import QueueView
 from memman.scheduler.report import last_run
@@ -34,7 +28,11 @@ _MORE = "see `memman scheduler status` and `memman log worker`"
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Look when the last drain ended, and how."""
+    """Look when the last drain ended, and how.
+
+    Warns after three missed intervals, of a provider or server that was out of reach, and of a heartbeat in the
+    future; fails after an hour, where the last drain ended with any other error, and where one is stopped or hangs
+    """
     data = context.data
     late, last = overdue(data), last_run(data)
     troubles = [*_ahead(data), *_stuck(data), *_failing(data, last or 0)]
@@ -61,7 +59,7 @@ def _ahead(data: str) -> Iterator[Finding]:
 def _stuck(data: str) -> Iterator[Finding]:
     """Find a drain that is at work but gets no further: until it ends no other starts."""
     lock = lock_path(data)
-    if not held(lock_path(data)):
+    if not held(lock):
         return
     passed = time.time() - max(os.stat(path).st_mtime for path in (lock, heartbeat_path(data)) if os.path.exists(path))
     if passed > _STUCK:
@@ -72,27 +70,15 @@ def _stuck(data: str) -> Iterator[Finding]:
 
 def _failing(data: str, last: int) -> Iterator[Finding]:
     """Find that the newest drain was broken off, or ended with an error, whoever started it."""
-    told = lines(data, _LINES)
     ahead = (time.time() + _AHEAD) * 1000
-    broken = [line for line in told if line["event"] == "drain failed" and last < line["at"] < ahead]
-    code = _last_code(data)
-    if not broken and not code:
-        return
-    newest = broken[-1] if broken else next((line for line in reversed(told) if line.get("code") == code), {})
+    broken = [one for one in lines(data, _LINES) if one["event"] == "drain failed" and last < one["at"] < ahead]
     hint = f"{_MORE}; the drain's own message says what to do"
-    outside = links(data)
-    if outside:
-        hint = f"{outside[0]} links out of the data folder, where systemd lets no drain write: move it back; {_MORE}"
-    yield fail(f"the last drain failed: {_named(newest) or f'exit code {code}'}", _DRAIN, hint)
-
-
-def _named(line: Line) -> str:
-    return ": ".join(str(line[key]) for key in ("error", "message") if line.get(key))[:300]
-
-
-def _last_code(data: str) -> int:
-    """Return the exit code of the last drain that came to its end."""
+    if broken:
+        says = ": ".join(str(broken[-1][key]) for key in ("error", "message") if broken[-1].get(key))
+        yield fail(f"the last drain failed: {says}", _DRAIN, hint)
+        return
     with closing(QueueView(data)) as queue:
-        kept = queue.meta("last_drain")
-    code = (parsed(kept) or {}).get("exit_code")
-    return code if isinstance(code, int) else 0
+        ended = queue.last_drain()
+    if code := ended.get("exit_code"):
+        says = next(iter(ended.get("errors", ())), f"exit code {code}")
+        yield (warn if code in PASSING else fail)(f"the last drain failed: {says}", _DRAIN, hint)

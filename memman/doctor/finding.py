@@ -17,6 +17,8 @@ from memman.model.errors import DamagedFile, NewerSchema
 from memman.sqlite import COMPANIONS
 from memman.store.sqlite.catalogue import Catalogue
 
+# Characters of what is said in one line.
+LONGEST = 300
 # memman where a command begins, in a line for a shell and in a hint.
 _COMMAND = re.compile(r"(?:(?<=^)|(?<=&& )|(?<=\|\| ))memman(?= )")
 _QUOTED = re.compile(r"`memman(?= )")
@@ -112,13 +114,19 @@ def shell(*words: str) -> str:
 
 
 def runnable(finding: Finding) -> Finding:
-    """Have commands name memman by its path where the shell that the finding is read in would not find it."""
+    """Bound what is said to a line; commands name memman by its path where the reader's shell would not find it."""
+    finding = replace(finding, says=_line(finding.says), hint=_line(finding.hint))
     path = program()
     named = which("memman")
     if named and os.path.realpath(named) == os.path.realpath(path):
         return finding
     mend = _COMMAND.sub(lambda _: shell(path), finding.mend)
     return replace(finding, mend=mend, hint=_QUOTED.sub(lambda _: f"`{shell(path)}", finding.hint))
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def writable(*places: str) -> str:

@@ -1,48 +1,54 @@
-"""Whether somebody starts drains, and whether they may run.
-
-Looks at: who starts drains; where each write does, one is started so, on a data folder of its own
-Finds: warns where nobody does, or it is stopped; fails where a drain that a write starts does not come to its end,
-with the reason, and where the schedule is lost though units stand, or names nobody that is known
-"""
+"""Whether somebody starts drains, whether they may run, and how the service manager is doing."""
 
 import os
-import time
 from collections.abc import Iterator
-from signal import SIGKILL
 
-from memman.config.drain_by_write import SERVE_LOCK, SWITCH, command, launch
+from memman.config.drain_by_write import SERVE_LOCK, SWITCH
 from memman.config.launcher import launcher_path
 from memman.config.lockfile import held
-from memman.config.schedule import NOBODY, SERVE, STARTERS, Schedule, schedule_path
-from memman.doctor.finding import Context, Finding, fail, ok, warn
-from memman.doctor.tryout import tryout
-from memman.scheduler import files
-from memman.scheduler.adapter import ADAPTERS, Adapter
-from memman.scheduler.command import ask
+from memman.config.schedule import NOBODY, SERVE, STARTERS, Schedule, overdue, schedule_path
+from memman.doctor.finding import Context, Finding, fail, ok, shell, sound, warn
+from memman.scheduler import files, systemd
+from memman.scheduler.adapter import ADAPTERS, Adapter, named
 
 _INSTALL = "memman scheduler install"
-# Seconds that a drain of one note may take on a machine that is very busy, and between two looks at it.
-PATIENCE, _POLL = 20.0, 0.02
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Look who starts drains, and whether they may."""
+    """Look who starts drains, and whether they may and can.
+
+    Warns where nobody starts them or they are stopped, and without lingering; fails where units are missing,
+    masked, disabled, not active or differ from what this version ships, where the schedule is lost though units stand,
+    or names nobody that is known
+    """
     schedule = Schedule.load(context.data)
     if schedule.stopped:
         yield warn("stopped: memory is read-only", "memman scheduler start")
-    elif schedule.kind not in ("", *STARTERS):
-        says = f"{schedule_path(context.data)} names an unknown scheduler, {schedule.kind[:40]!a}"
-        yield fail(says, _INSTALL)
-    elif schedule.kind == NOBODY:
-        yield warn("nothing starts drains: notes stay queued until you run one", _INSTALL)
-    elif schedule.kind == SERVE:
-        yield _served(context.data)
-    elif schedule.timed:
-        yield ok(f"{schedule.kind}: after each note and every {schedule.interval} s")
-    elif (laid := _laid(context.data)) and (not schedule.kind or laid.available()):
-        yield fail(f"{schedule_path(context.data)} does not mention {laid.KIND}, which has memman's units", _INSTALL)
-    else:
-        yield _written()
+    adapter = named(schedule.kind)
+    if adapter is not None:
+        says = f"{schedule.kind}: after each note and every {schedule.interval} s"
+        faults = [*_files(context.data, adapter), *_health(context.data, adapter, stopped=schedule.stopped)]
+        yield from sound(faults, says)
+    elif not schedule.stopped:
+        yield _unmanaged(context.data, schedule.kind)
+
+
+def _unmanaged(data: str, kind: str) -> Finding:
+    """Say who starts drains where no service manager does."""
+    if kind not in ("", *STARTERS):
+        return fail(f"{schedule_path(data)} names an unknown scheduler, {kind[:40]!a}", _INSTALL)
+    if kind == NOBODY:
+        return warn("nothing starts drains: notes stay queued until you run one", _INSTALL)
+    if kind == SERVE:
+        hint = "or start it where it should run, e.g. in the container; until then writes start drains"
+        serves = held(f"{data}/{SERVE_LOCK}")
+        says = "`memman scheduler serve` is"
+        return ok(f"{says} running") if serves else warn(f"{says} not running", _INSTALL, hint)
+    if (laid := _laid(data)) and (not kind or laid.available()):
+        return fail(f"{schedule_path(data)} does not mention {laid.KIND}, which has memman's units", _INSTALL)
+    if os.environ.get(SWITCH) == "off":
+        return warn(f"{SWITCH}=off keeps writes from starting drains", hint="unset it, or run drains yourself")
+    return ok("each write starts a drain")
 
 
 def _laid(data: str) -> Adapter | None:
@@ -55,36 +61,39 @@ def _laid(data: str) -> Adapter | None:
     return None
 
 
-def _served(data: str) -> Finding:
-    if held(f"{data}/{SERVE_LOCK}"):
-        return ok("`memman scheduler serve` is running")
-    hint = "or start it where it should run, e.g. in the container; until then writes start drains"
-    return warn("`memman scheduler serve` is not running", _INSTALL, hint)
+def _files(data: str, adapter: Adapter) -> Iterator[Finding]:
+    texts = adapter.rendered(data)
+    for name, text in texts.items():
+        path = f"{adapter.folder()}/{name}"
+        found = files.held(path)
+        if found != text:
+            how = "is missing" if found is None else "was changed or is from another version"
+            yield fail(f"{path} {how}", _INSTALL)
+    surplus = f"{adapter.folder()}/{systemd.SANDBOX}"
+    if adapter.KIND == systemd.KIND and systemd.SANDBOX not in texts and os.path.lexists(surplus):
+        yield fail(f"{surplus} asks for a sandbox that is not available here, so no drain starts", _INSTALL)
 
 
-def _written() -> Finding:
-    """Have a drain started as a write starts it, on a data folder of its own."""
-    if os.environ.get(SWITCH) == "off":
-        return warn(f"{SWITCH}=off keeps writes from starting drains", hint="unset it, or run drains yourself")
-    with tryout() as data:
-        fault = _tried(data)
-        if not fault:
-            return ok("each write starts a drain (tested)")
-        said = ask(*command(), environ={"MEMMAN_DATA_DIR": data}, patience=PATIENCE).err.strip()
-    return fail(f"a drain started by a write {fault}", hint=said.splitlines()[-1][:300] if said else "")
-
-
-def _tried(data: str) -> str:
-    """Start a drain and wait for its end; return what is wrong with it, '' for nothing."""
-    pid, until = launch(data), time.monotonic() + PATIENCE
-    if not pid:
-        return "cannot be started"
-    while time.monotonic() < until:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            code = os.waitstatus_to_exitcode(status)
-            return f"ends with exit code {code}" if code else ""
-        time.sleep(_POLL)
-    os.kill(pid, SIGKILL)
-    os.waitpid(pid, 0)
-    return f"does not finish within {PATIENCE:g} s"
+def _health(data: str, adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
+    if not adapter.available():
+        says = f"{adapter.KIND} does not answer here"
+        if overdue(data) is not None:
+            yield fail(f"{says}, and no longer starts drains", _INSTALL, "meanwhile writes start them")
+        else:
+            yield warn(says, hint="drains run on time, so it works in your own login session (not with `su`)")
+        return
+    health = adapter.health()
+    if not health["well"] and not stopped:
+        states = ", ".join(f"{name} {state}" for name, state in health["units"].items())
+        yield fail(f"{adapter.KIND}: {states}", f"{_INSTALL} && memman scheduler trigger")
+    if adapter.KIND != systemd.KIND:
+        return
+    for unit, state in systemd.enabled().items():
+        if state.startswith("masked"):
+            runtime = ("--runtime",) if state.endswith("runtime") else ()
+            unmask = shell("systemctl", "--user", "unmask", *runtime, unit)
+            yield fail(f"systemd: {unit} is {state}", f"{unmask} && {_INSTALL}")
+        elif state != "enabled" and not stopped:
+            yield fail(f"systemd: {unit} is {state}: nothing starts it at the next login", _INSTALL)
+    if not systemd.lingers():
+        yield warn("drains stop when you log out: lingering is off", "loginctl enable-linger")

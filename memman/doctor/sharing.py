@@ -1,16 +1,14 @@
-"""Whether the servers of shared stores let us in.
+"""Whether the servers and folders by which stores are shared are within reach."""
 
-Looks at: the server of each [shared](sharing.md) store, what we may do there, and when the store was last up to date
-Finds: out of reach, and since when; refuses us, has another schema, is another server; an address that is missing or \
-wrong; warns of a store that is not filled yet, and where we may only read while notes wait
-"""
-
+import os
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 
 from memman.clock import now_ms
+from memman.config import synced
 from memman.config.places import store_path
-from memman.doctor.finding import Context, Finding, fail, ok, sound, warn
+from memman.doctor.finding import Context, Finding, fail, ok, shell, sound, warn
 from memman.model.errors import MemmanError, NotSetUp
 from memman.model.plural import counted
 from memman.model.text import duration
@@ -24,9 +22,28 @@ _MEANWHILE = "recall answers from the replica meanwhile, and notes wait"
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Ask each server what we may do."""
+    """Ask each server what we may do, and look what the last round of each sync found.
+
+    Fails where a server is out of reach, and since when, refuses us, has another schema or is another server,
+    and where its address is missing or wrong; warns of a store that is not filled yet, where we may only read while
+    notes wait, and of what stood in the way of a sync: a folder that is not there or not writable, a key that is gone
+    or another one, a bundle that was damaged or is missing
+    """
     names = [name for name in connected(context.data) if name in context.stores]
-    yield from sound((found for name in names for found in _asked(context.data, name)), "no store is shared")
+    asked = (found for name in names for found in _asked(context.data, name))
+    yield from sound(chain(asked, _synced(context.data)), "no store is shared or synced")
+
+
+def _synced(data: str) -> Iterator[Finding]:
+    for name in synced.names(data):
+        folder, last = synced.folder(data, name), synced.last_round(data, name)
+        troubles = last.get("troubles", [])
+        if not troubles and not os.path.isdir(folder):
+            troubles = [f"the folder {folder} is not there"]
+        for trouble in troubles:
+            yield warn(f"store {name}: {trouble}", shell("memman", "sync", "--store", name))
+        if not troubles:
+            yield ok(f"store {name} is synced by {folder}" + ("" if last else "; no round was made yet"))
 
 
 def _asked(data: str, name: str) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
 from memman.config.env import Settings
-from memman.config.filesystem import claim
+from memman.config.filesystem import ensure_safe_folder
 from memman.config.lockfile import FOREVER
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
@@ -56,7 +56,7 @@ def drain(
     returns what to call after each note; `trace` hears what each stage made of it.
     """
     data = data_dir()
-    claim(data)
+    ensure_safe_folder(data)
     deadline = None if seconds is None else time.monotonic() + seconds
     patience = (FOREVER if seconds is None else seconds) if patient else 0
     with drain_lock(data, patience, handed=handed, busy=_BUSY), Worklog(data) as log:

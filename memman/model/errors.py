@@ -77,7 +77,7 @@ class DamagedFile(StoreError):
 
 
 class UnsafePlace(StoreError):
-    """The data folder is on a file system where SQLite is unsafe, or another machine uses it. Nothing was written."""
+    """The data folder is on a network or shared file system, where SQLite is unsafe. Nothing was written."""
 
     exit_code = 13
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any, Self
 
 from memman.config.drain_by_write import SERVE_LOCK
-from memman.config.filesystem import claim
+from memman.config.filesystem import ensure_safe_folder
 from memman.config.launcher import program
 from memman.config.schedule import SERVE, Schedule, bell_path, silence
 from memman.locks import alone
@@ -34,7 +34,7 @@ def serve(data: str, interval: int | None = None) -> None:
 
     Raises Busy where another loop serves it, and UnsafePlace.
     """
-    claim(data)
+    ensure_safe_folder(data)
     with _Wakeup() as wakeup:
         while not wakeup.asked:
             with _alone(data, patience=1):  # longer than a look at its health takes

@@ -1,6 +1,7 @@
 """One round of a store's sync: say what is new here, take in what is new elsewhere, settle what was learned apart."""
 
 import json
+import os
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -8,8 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from memman.clock import now_ms
-from memman.config.filesystem import this_kernel
-from memman.config.places import write_file
+from memman.config.places import text_at, write_file
 from memman.config.synced import folder as chosen_folder
 from memman.config.synced import last_round, round_path, seen
 from memman.model.errors import BadConfig, UsageError
@@ -108,8 +108,8 @@ def failed(data: str, name: str, why: str) -> None:
 
 def machine(data: str, name: str) -> str:
     """Return what tells this store of this data folder from a copy of it."""
-    kernel = this_kernel()
-    return sha256(f"{kernel.machine or kernel.host}\n{data}\n{name}".encode()).hexdigest()[:16]
+    host = text_at("/etc/machine-id").strip() or os.uname().nodename
+    return sha256(f"{host}\n{data}\n{name}".encode()).hexdigest()[:16]
 
 
 def _own(ledger: Ledger, folder: Folder, key: Key, data: str, name: str) -> str:

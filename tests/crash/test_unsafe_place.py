@@ -1,21 +1,17 @@
-"""Where SQLite's log is not safe nothing is written: shared file systems, and a second kernel on the same files.
+"""Where SQLite's log is not safe nothing is written: on network and shared file systems.
 
-Whole processes are shown another mount table, boot or machine by mounts of their own in a namespace of their own.
+Whole processes are shown another mount table by mounts of their own in a namespace of their own.
 """
 
-import json
 import os
 import shlex
 import shutil
 import subprocess
-import time
-import uuid
 
 import pytest
 
 from memman.config import filesystem
-from memman.config.filesystem import Kernel, file_system, refuse_shared, second, shared, this_kernel
-from memman.config.schedule import heartbeat_path
+from memman.config.filesystem import file_system, refuse_shared, shared
 from memman.model.errors import UnsafePlace
 
 REFUSED = UnsafePlace.exit_code
@@ -32,22 +28,20 @@ WRITERS = {
     "store create": ("store", "create", "other"),
 }
 ROOT = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--map-root-user", "--mount")
-FAKED = {"mounts": "/proc/$$/mounts", "boot": "/proc/sys/kernel/random/boot_id", "machine": "/etc/machine-id"}
 
 
 @pytest.fixture(name="elsewhere")
 def _elsewhere(box, tmp_path):
-    """Run memman as under another mount table, boot id or machine id: `elsewhere(words, mounts=…, boot=…)`."""
+    """Run memman as under another mount table: `elsewhere(words, mounts=…)`."""
     if not shutil.which("unshare") or subprocess.run([*ROOT, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no mount namespace can be made here")
 
-    def run(words, also="true", **faked):
-        lines = [also]
-        for name, says in faked.items():
-            (tmp_path / name).write_text(says)
-            lines.append(f"mount --bind {shlex.quote(str(tmp_path / name))} {FAKED[name]}")
-        script = " && ".join([*lines, f"exec {shlex.join((box.script, *words))}"])
-        return box.memman(*words, before=(*ROOT, "sh", "-c", script))
+    def run(words, mounts, also="true"):
+        (tmp_path / "mounts").write_text(mounts)
+        faked = f"mount --bind {shlex.quote(str(tmp_path / 'mounts'))} /proc/$$/mounts"
+        return box.memman(
+            *words, before=(*ROOT, "sh", "-c", f"{also} && {faked} && exec {shlex.join((box.script, *words))}")
+        )
 
     return run
 
@@ -138,79 +132,3 @@ def test_a_hook_stays_silent_there(box, elsewhere):
         done = elsewhere(("hook", event, "--host", "codex"), mounts=table(box, "nfs"))
         assert (done.returncode, done.stderr) == (0, "")
     assert not (box.data / "queue.db").exists()
-
-
-@pytest.mark.promise("R19")
-def test_a_second_kernel_is_refused_until_a_person_says_otherwise(box, elsewhere, kept):
-    """What another boot of another machine used since this one began is read only; one command hands it over."""
-    box.remember("The heron nests by the river.")
-    box.drain()
-    before = (box.data / "owner").read_text()
-    other = {"boot": f"{uuid.uuid4()}\n", "machine": f"{uuid.uuid4().hex}\n"}
-    turned = 0
-    for words in WRITERS.values():
-        said = refused(elsewhere(words, **other))
-        assert os.uname().nodename in said
-        turned += 1
-    assert (box.data / "owner").read_text() == before
-    assert box.states() == {"done": 1}
-    assert "heron" in elsewhere(("recall", "heron"), **other).stdout
-    doctor = json.loads(elsewhere(("doctor", "--check", "folder", "--json"), **other).stdout)
-    (finding,) = doctor["findings"]
-    assert finding["status"] == "fail"
-    subprocess.run(finding["mend"], shell=True, check=True)  # noqa: S602 - what doctor says can be run as it stands
-    for words in (WRITERS["remember"], WRITERS["drain"]):
-        assert elsewhere(words, **other).returncode == 0
-    for words in (WRITERS["remember"], WRITERS["drain"]):
-        refused(box.memman(*words))
-        turned += 1
-    kept(f"two boot ids on one store: {turned} writes, {turned} refused with exit code {REFUSED}")
-
-
-@pytest.mark.promise("R19")
-def test_the_same_machine_started_anew_is_not_refused(box, elsewhere, kept):
-    """Another boot of the same machine, or one that began after the last use, goes on where it was."""
-    box.remember("The heron nests by the river.")
-    box.drain()
-    accepted = 0
-    for _ in range(3):
-        assert elsewhere(("remember", f"Heron {accepted}"), boot=f"{uuid.uuid4()}\n").returncode == 0
-        assert elsewhere(WRITERS["drain"], boot=f"{uuid.uuid4()}\n").returncode == 0
-        accepted += 2
-    nameless = {"boot": f"{uuid.uuid4()}\n", "machine": ""}
-    then = this_kernel().since - 60
-    for path in (filesystem.owner_path(str(box.data)), heartbeat_path(str(box.data))):
-        os.utime(path, (then, then))
-    assert elsewhere(("remember", "A heron after the boot"), **nameless).returncode == 0
-    kept(f"{accepted + 1} writes after a reboot: {accepted + 1} accepted")
-
-
-@pytest.mark.parametrize(
-    ("boot", "machine", "since", "found"),
-    [
-        ("one", "m1", 0, False),
-        ("two", "m1", 0, False),
-        ("two", "m2", 0, True),
-        ("two", "", 0, True),
-        ("two", "m2", 60, False),
-        ("", "m2", 0, False),
-    ],
-)
-def test_who_is_a_second_kernel(box, boot, machine, since, found):
-    """Only another boot, of another or a nameless machine, that ran while the first was at work."""
-    box.data.mkdir(mode=0o700)
-    (box.data / "owner").write_text("one 5\nm1\nlaptop\n")
-    kernel = Kernel(boot, machine, time.time() - 30 + since, "here")
-    assert second(str(box.data), kernel) == ("laptop" if found else "")
-
-
-@pytest.mark.parametrize("text", ["", "\n", "\0\xff", "x" * 100_000, "one\n", " \n\n\n"])
-def test_a_record_that_says_nothing_stops_nobody(box, text):
-    """Whatever stands in the record, memory goes on, and the record is put right."""
-    box.data.mkdir(mode=0o700)
-    (box.data / "owner").write_bytes(text.encode("latin-1"))
-    then = this_kernel().since - 60
-    os.utime(box.data / "owner", (then, then))
-    assert box.memman("remember", "The heron nests.").returncode == 0
-    assert (box.data / "owner").read_text().split("\n")[0].split()[1] == str(os.stat(box.data).st_dev)
-    assert (box.data / "owner").stat().st_mode & 0o777 == 0o600

@@ -316,7 +316,7 @@ def test_a_data_folder_that_others_may_look_into_is_named_by_doctor(box, mode):
     assert box.memman("remember", "The heron is white.").returncode == 0
     wrong, _ = strangers(box.data)
     assert wrong == [str(box.data)]
-    done = box.memman("doctor", "--check", "modes")
+    done = box.memman("doctor", "--check", "folder")
     assert f"{box.data} can be read by others (mode {mode:04o})" in done.stdout
     assert "chmod -R go-rwx" in done.stdout
 

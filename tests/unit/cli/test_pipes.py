@@ -57,7 +57,7 @@ def test_no_verb_waits_for_a_pipe(box, name):
         assert "Traceback" not in done.stderr
         if verb[0] == "doctor":
             failed = [found for found in json.loads(done.stdout)["findings"] if found["status"] == "fail"]
-            assert [(found["check"], found["mend"]) for found in failed] == [("files", f"rm {box.data / name}")] or (
+            assert [(found["check"], found["mend"]) for found in failed] == [("folder", f"rm {box.data / name}")] or (
                 name in {"schedule", "bin/memman"} and failed[0]["mend"].startswith(f"rm {box.data / name} && ")
             )
 
@@ -171,7 +171,7 @@ def test_a_log_in_a_pipe_s_place_is_mended_by_doctor_s_command(box):
     box.remember("The heron nests.")
     (box.data / "logs").mkdir(mode=0o700)
     os.mkfifo(box.data / "logs/worker.jsonl", 0o600)
-    (finding,) = json.loads(box.memman("doctor", "--json", "--check", "files").stdout)["findings"]
+    (finding,) = json.loads(box.memman("doctor", "--json", "--check", "folder").stdout)["findings"]
     subprocess.run(["/bin/sh", "-c", finding["mend"]], check=True)
     box.drain()
     assert (box.data / "logs/worker.jsonl").is_file()

@@ -15,8 +15,6 @@ import pytest
 from memman.config import drain_by_write, schedule
 from memman.config.lockfile import held
 from memman.config.schedule import Schedule
-from memman.doctor import examine
-from memman.doctor.finding import Context
 from tests.support.box import wait_until
 
 # Runs commands below a process that inherits all that outlives them, and tells how each ended: (argument, exit code).
@@ -249,19 +247,6 @@ def test_a_failed_drain_is_not_started_again_and_again(here):
     assert adopted(here, "The heron nests by the river.")["drains"] == [78]
     log = (here.data / "logs/worker.jsonl").read_text()
     assert "MEMMAN_LLM_PROVIDER takes one of" in log
-
-
-def test_doctor_starts_one_and_says_why_it_does_not_come_to_its_end(here, monkeypatch):
-    """Healthy as it is installed; where the program cannot be loaded, it fails and gives the reason."""
-    ((_, finding),) = examine(Context(str(here.data)), ["scheduler"])
-    assert (finding.status, finding.says) == ("ok", "each write starts a drain (tested)")
-    broken = here.data.parent / "broken"
-    broken.mkdir()
-    (broken / "click.py").write_text("raise ImportError('no such wheel')")
-    monkeypatch.setenv("PYTHONPATH", str(broken))
-    ((_, finding),) = examine(Context(str(here.data)), ["scheduler"])
-    assert (finding.status, finding.says[-22:]) == ("fail", "ends with exit code 70")
-    assert "no such wheel" in finding.hint
 
 
 def test_the_verbs_know_it_as_a_kind_like_the_others(here):

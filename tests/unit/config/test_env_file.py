@@ -83,7 +83,7 @@ def test_a_capture_line_that_cannot_be_read_keeps_nothing(box, said):
         warned == "memman: MEMMAN_CAPTURE takes one of off, corrections, turns, ask; off is used until it is corrected"
     )
     assert box.recall("heron") == ["The heron nests."]
-    doctor = box.memman("doctor", "--check", "env").stdout
+    doctor = box.memman("doctor", "--check", "folder").stdout
     assert "config set MEMMAN_CAPTURE off" in doctor, "what somebody turned off by hand is not turned on"
 
 

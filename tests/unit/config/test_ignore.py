@@ -129,7 +129,7 @@ def test_a_list_that_is_not_understood_leaves_out_everything_and_doctor_names_it
     ended = box.memman("remember", "x is y", cwd=tree / "src")
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert said(box, tree / "src") == []
-    assert ".memmanignore is not understood" in box.memman("doctor", "--check", "env", cwd=tree / "src").stdout
+    assert ".memmanignore is not understood" in box.memman("doctor", "--check", "folder", cwd=tree / "src").stdout
 
 
 def test_a_list_that_is_no_file_keeps_everything_out(box, tree):

@@ -67,7 +67,7 @@ class House:
 
     def amiss(self):
         """Return what doctor finds amiss with the command."""
-        findings = json.loads(self.memman("doctor", "--json", "--check", "command").stdout)["findings"]
+        findings = json.loads(self.memman("doctor", "--json", "--check", "launcher").stdout)["findings"]
         return [finding for finding in findings if finding["status"] != "ok"]
 
 

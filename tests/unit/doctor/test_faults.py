@@ -7,7 +7,6 @@ else is real: the wired settings, the hooks, the databases, the programs.
 import json
 import os
 import re
-import shlex
 import shutil
 import sys
 import threading
@@ -17,12 +16,10 @@ from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import apsw
 import pytest
 
 from memman.config import synced
 from memman.doctor import CHECKS
-from memman.doctor.trust import fingerprint
 from memman.model.plural import counted
 from memman.recovery.manifest import Manifest
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
@@ -70,18 +67,18 @@ class Machine:
     home: Path
     provider: str
 
-    def doctor(self, *args: str, mortal: bool = False) -> dict:
-        """Return what doctor says, as somebody whom permissions bind if asked for; its exit code has to agree."""
-        done = (self.box.mortal if mortal else self.box.memman)("doctor", "--json", *args)
+    def doctor(self, *args: str) -> dict:
+        """Return what doctor says; its exit code has to agree."""
+        done = self.box.memman("doctor", "--json", *args)
         record = json.loads(done.stdout)
         statuses = {found["status"] for found in record["findings"]}
         assert done.returncode == ("fail" in statuses), done.stderr
         assert record["healthy"] == statuses.isdisjoint({"fail", "warn"})
         return record
 
-    def troubles(self, *args: str, mortal: bool = False) -> list[dict]:
+    def troubles(self, *args: str) -> list[dict]:
         """Return what doctor fails or warns of."""
-        findings = self.doctor(*args, mortal=mortal)["findings"]
+        findings = self.doctor(*args)["findings"]
         return [found for found in findings if found["status"] in {"fail", "warn"}]
 
     def change(self, path: str, old: str, new: str) -> None:
@@ -113,12 +110,10 @@ class _Models(BaseHTTPRequestHandler):
 
 def trust_codex(home: Path) -> None:
     """Write what Codex writes when its user approves every hook."""
-    hooks = json.loads((home / ".codex/hooks.json").read_text())["hooks"]
     lines = ['model = "gpt-5"', ""]
-    for event, groups in hooks.items():
+    for event in json.loads((home / ".codex/hooks.json").read_text())["hooks"]:
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
-        trusted = fingerprint(name, groups[0].get("matcher"), groups[0]["hooks"][0])
-        lines += [f'[hooks.state."{home}/.codex/hooks.json:{name}:0:0"]', f'trusted_hash = "{trusted}"', ""]
+        lines += [f'[hooks.state."{home}/.codex/hooks.json:{name}:0:0"]', 'trusted_hash = "sha256:approved"', ""]
     (home / ".codex/config.toml").write_text("\n".join(lines))
 
 
@@ -233,18 +228,18 @@ def spoiled_queue(m: Machine) -> None:
     m.box.queue_path.write_bytes(held)
 
 
-def long_log(path: Callable[[Machine], Path]) -> Callable[[Machine], None]:
-    """Leave nine megabytes in a write-ahead log."""
+def older_store(m: Machine) -> None:
+    """Store a note, and put the store back as it was before."""
+    shutil.copytree(m.box.store_path().parent, m.home / "older")
+    m.run("memman remember 'The bittern hides in the reeds.' && memman scheduler drain")
+    shutil.move(m.box.store_path().parent, m.home / "newer")
+    shutil.move(m.home / "older", m.box.store_path().parent)
 
-    def plant(m: Machine) -> None:
-        db = apsw.Connection(str(path(m)))
-        db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        db.wal_autocheckpoint(0)
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('filler', ?)", ("x" * 9 * 2**20,))
-        db.execute("DELETE FROM meta WHERE key = 'filler'")
-        db.close()
 
-    return plant
+def newer_store(m: Machine) -> None:
+    """Put the newer one back."""
+    shutil.rmtree(m.box.store_path().parent)
+    shutil.move(m.home / "newer", m.box.store_path().parent)
 
 
 def late(m: Machine) -> None:
@@ -328,36 +323,9 @@ def linked(m: Machine) -> None:
     (m.box.data / "doorbell").symlink_to(m.home / "nowhere")
 
 
-def second(plant: Callable[[Machine], None]) -> Callable[[Machine], None]:
-    """Make a second store before a fault is planted."""
-    return lambda m: (m.run("memman store create second"), plant(m))[1]
-
-
-def dropin(unit: str, text: str) -> Callable[[Machine], None]:
-    """Lay a drop-in beside a unit."""
-
-    def plant(m: Machine) -> None:
-        place = m.home / f"{UNITS}/memman-drain.{unit}.d"
-        place.mkdir(exist_ok=True)
-        (place / "mine.conf").write_text(text)
-
-    return plant
-
-
 def state(name: str, text: str = "") -> Callable[[Machine], None]:
     """Have the service manager say something else."""
     return lambda m: (m.home / "tools/states" / name).write_text(text)
-
-
-def boxless(m: Machine) -> None:
-    """Let the service manager lose what it takes to build a sandbox, whose file is still there."""
-    (m.home / "tools/systemd-run").write_text("#!/bin/sh\nexit 1\n")
-
-
-def boxed(m: Machine) -> None:
-    """Give it back."""
-    (m.home / "tools/systemd-run").write_text("#!/bin/sh\n")
-    m.run("memman scheduler install")
 
 
 def failing(m: Machine) -> None:
@@ -378,67 +346,11 @@ def early(name: str) -> Callable[[Machine], None]:
     return lambda m: os.utime(m.box.data / name, (time.time() + 2 * 86_400,) * 2)
 
 
-def swallowing(m: Machine) -> None:
-    """Let the launcher do nothing when a drain is asked for."""
-    m.change(".memman/bin/memman", "exec ", '[ "$1" = scheduler ] && exit 0\nexec ')
-
-
-def launcher(old: str, new: str) -> Callable[[Machine], None]:
-    """Change the launcher."""
-    return edited(".memman/bin/memman", old, new)
-
-
 def nowhere(m: Machine) -> None:
     """Let the launcher start a program that is not there."""
     path = m.box.data / "bin/memman"
     lines = path.read_text().splitlines()
     path.write_text("\n".join("program=/nowhere/memman" if line.startswith("program=") else line for line in lines))
-
-
-def silent(m: Machine) -> None:
-    """Let the launcher start a program that says it is memman and does nothing."""
-    program = m.home / "tools/hollow"
-    version = m.box.memman("--version").stdout.strip()
-    program.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "{version}"\nexit 0\n')
-    program.chmod(0o755)
-    path = m.box.data / "bin/memman"
-    lines = path.read_text().splitlines()
-    held = {"program": program, "python": "''", "library": "''"}
-    name = [line.partition("=")[0] for line in lines]
-    path.write_text("\n".join(f"{n}={held[n]}" if n in held else line for n, line in zip(name, lines, strict=True)))
-
-
-def slower(m: Machine) -> None:
-    """Let the launcher know an interpreter that is not there any more."""
-    path = m.box.data / "bin/memman"
-    path.write_text(re.sub(r"(?m)^python=.*", "python=/nowhere/python", path.read_text()))
-
-
-def loose(file: int, folder: int) -> Callable[[Machine], None]:
-    """Let the launcher start a program that anybody may change, or put another in the place of."""
-
-    def plant(m: Machine) -> None:
-        program = m.home / "tools/bin/memman"
-        program.parent.mkdir(exist_ok=True)
-        program.write_text(f'#!/bin/sh\nexec {shlex.quote(m.box.script)} "$@"\n')
-        program.chmod(file)
-        program.parent.chmod(folder)
-        path = m.box.data / "bin/memman"
-        lines = path.read_text().splitlines(keepends=True)
-        path.write_text("".join(f"program={program}\n" if line.startswith("program=") else line for line in lines))
-
-    return plant
-
-
-def mode(path: str, bits: int) -> Callable[[Machine], None]:
-    """Give a file or folder other permissions."""
-    return lambda m: (m.home / path).chmod(bits)
-
-
-def shut(m: Machine) -> None:
-    """Take a hook out of settings that cannot be written then."""
-    json_edit(CLAUDE, lambda held: held["hooks"].pop("Stop"))(m)
-    (m.home / CLAUDE).chmod(0o444)
 
 
 def json_edit(path: str, change: Callable[[dict], None]) -> Callable[[Machine], None]:
@@ -450,21 +362,6 @@ def json_edit(path: str, change: Callable[[dict], None]) -> Callable[[Machine], 
         (m.home / path).write_text(json.dumps(held, indent=2) + "\n")
 
     return plant
-
-
-def bound(m: Machine) -> None:
-    """Bind a repository to a store that is not there."""
-    repository = m.home / "project/.git"
-    repository.mkdir(parents=True)
-    path = m.box.data / "bindings"
-    path.touch(mode=0o600)
-    path.write_text(f"vanished\t{repository}\n")
-
-
-def no_vectors(m: Machine) -> None:
-    """Lose the vectors of one memory."""
-    for table in ("vector", "code"):
-        database(m.box.store_path(), f"DELETE FROM {table} WHERE memory = 1")
 
 
 def untrusted(m: Machine) -> None:
@@ -485,9 +382,8 @@ def plugin(m: Machine) -> None:
 class Fault:
     """A fault: the check that finds it, how it is planted, a word of what is said, and what the mending needs.
 
-    `mended` is what a person does where the finding gives no command but a
-    step, for the reason in BY_HAND; `after` puts back what the mending
-    rightly left otherwise; `mortal` faults bind only those whom permissions bind.
+    `mended` is what a person does where the finding gives no command but a step; `after` puts back what the mending
+    rightly left otherwise.
     """
 
     check: str
@@ -496,12 +392,6 @@ class Fault:
     given: str = ""
     mended: Callable[[Machine], None] | None = None
     after: Callable[[Machine], None] | None = None
-    mortal: bool = False
-
-
-FILES = ("env", "schedule", "active", "bindings", "shown.log", "drain.lock", "heartbeat", "doorbell")
-# test_pipes.py has doctor name one in the place of each file; here what mends it is run.
-PIPES = ("env", "bindings", "schedule", "doorbell", "queue.db", "bin/memman")
 
 
 def backed_up(name, content):
@@ -564,25 +454,13 @@ CLAUDE, GEMINI = ".claude/settings.json", ".gemini/settings.json"
 UNITS = ".config/systemd/user"
 OPENAI = "MEMMAN_LLM_PROVIDER=openai\nMEMMAN_LLM_API_KEY=wrong\nMEMMAN_LLM_ENDPOINT="
 FAULTS = {
-    "data folder open": Fault("modes", modes(".memman"), "0755"),
-    "store file open": Fault("modes", modes(".memman/data/default/memman.db"), "0644"),
-    "log folder open": Fault("modes", modes(".memman/logs"), "0755"),
-    "folder instead of a log": Fault("files", folder("logs/worker.jsonl"), "is a folder and should be a file"),
-    "file instead of the logs": Fault("files", written("logs", ""), "is a file and should be a folder"),
-    "file instead of a store": Fault("files", written("data/second", "x"), "is a file and should be a folder"),
-    "link to nowhere": Fault("files", linked, "is a broken link"),
-    "pipe that is nobody's": Fault("files", pipe("sessions.pipe"), "is a named pipe"),
-    "pipe instead of a store": Fault(
-        "files",
-        second(pipe("data/second/memman.db")),
-        "named pipe",
-        after=lambda m: shutil.rmtree(m.box.data / "data/second"),
-    ),
-    **{f"folder instead of {name}": Fault("files", folder(name), name) for name in FILES},
-    **{f"pipe instead of {name}": Fault("files", pipe(name), name) for name in PIPES},
-    "env file open": Fault("env", lambda m: (setting("")(m), modes(".memman/env")(m))[0], "0644"),
-    "bad value": Fault("env", setting("MEMMAN_DRAIN_CONCURRENCY=many"), "MEMMAN_DRAIN_CONCURRENCY"),
-    "unknown key": Fault("env", setting("MEMMAN_COLOUR=red"), "MEMMAN_COLOUR"),
+    "store file open": Fault("folder", modes(".memman/data/default/memman.db"), "0644"),
+    "file instead of a store": Fault("folder", written("data/second", "x"), "is a file and should be a folder"),
+    "link to nowhere": Fault("folder", linked, "is a broken link"),
+    "folder instead of a lock": Fault("folder", folder("drain.lock"), "is a folder and should be a file"),
+    **{f"pipe instead of {name}": Fault("folder", pipe(name), name) for name in ("env", "schedule", "queue.db")},
+    "bad value": Fault("folder", setting("MEMMAN_DRAIN_CONCURRENCY=many"), "MEMMAN_DRAIN_CONCURRENCY"),
+    "unknown key": Fault("folder", setting("MEMMAN_COLOUR=red"), "MEMMAN_COLOUR"),
     "newer schema": Fault(
         "schema",
         lambda m: database(m.box.store_path(), "PRAGMA user_version = 99"),
@@ -590,37 +468,22 @@ FAULTS = {
         mended=lambda m: database(m.box.store_path(), f"PRAGMA user_version = {STORE_SCHEMA}"),
     ),
     "damaged store": Fault("integrity", store_file(b"no database" * 1000), "damaged"),
-    "empty store": Fault("integrity", store_file(b""), "0 bytes"),
-    "table missing": Fault(
-        "integrity", second(lambda m: database(m.box.store_path("second"), "DROP TABLE link")), "lacks link"
-    ),
     "damaged queue": Fault("integrity", spoiled_queue, "damaged"),
+    "older store put back": Fault("integrity", older_store, "an older copy was put back", mended=newer_store),
     "parked note": Fault(
-        "parked", queue("UPDATE note SET state='parked', error='Odd: x' WHERE state='pending'"), "Odd"
-    ),
-    "parked note without a word": Fault(
-        "parked", queue("UPDATE note SET state='parked', error='' WHERE state='pending'"), "five failed attempts"
+        "queue", queue("UPDATE note SET state='parked', error='Odd: x' WHERE state='pending'"), "last error: Odd"
     ),
     "old backlog": Fault(
         "queue", queue("UPDATE note SET queued_at = queued_at - 7200000, digest = NULL WHERE state='pending'"), "hours"
     ),
-    "very old backlog": Fault(
-        "queue", queue("UPDATE note SET queued_at = queued_at - 200000000, digest = NULL WHERE state='pending'"), "days"
-    ),
-    "long log of the queue": Fault("log-size", long_log(lambda m: m.box.queue_path), "queue"),
-    "long log of a store": Fault("log-size", long_log(lambda m: m.box.store_path()), "default"),
     "no drain for a day": Fault("drains", late, "no drain"),
     "heartbeat of tomorrow": Fault("drains", early("heartbeat"), "in the future"),
-    "schedule of tomorrow": Fault("drains", early("schedule"), "in the future"),
     "drain broken off": Fault("drains", failing, "BadConfig"),
     "drain ended with an error": Fault("drains", ill, "exit code 74"),
     "server of a store out of reach": Fault("sharing", unreachable, "out of reach", mended=disconnected),
     "server of a store without address": Fault("sharing", addressless, "address of its server", mended=disconnected),
-    "folder of a sync not there": Fault("sync", synced_by_nothing, "is not there", mended=synced_no_more),
+    "folder of a sync not there": Fault("sharing", synced_by_nothing, "is not there", mended=synced_no_more),
     "backup cut short": Fault("backups", backed_up("queue.db", b"x"), "is damaged", after=no_backups),
-    "backup without a word": Fault(
-        "backups", backed_up("manifest.json", b"{"), "no readable manifest", after=no_backups
-    ),
     "backup overdue": Fault("backups", overdue_backup, "days ago", after=no_backups),
     "order of a page": Fault("review", held_back, "held back", mended=judged),
     "a token of an older version": Fault("secrets", leaky, "contains a secret"),
@@ -628,44 +491,25 @@ FAULTS = {
     "schedule lost": Fault("scheduler", gone(".memman/schedule"), "does not mention systemd"),
     "stopped": Fault("scheduler", lambda m: m.run("memman scheduler stop"), "stopped"),
     "unit edited": Fault(
-        "units", edited(f"{UNITS}/memman-drain.service", "[Service]", "[Service]\nNice=5"), "another version"
+        "scheduler", edited(f"{UNITS}/memman-drain.service", "[Service]", "[Service]\nNice=5"), "another version"
     ),
-    "unit missing": Fault("units", gone(f"{UNITS}/memman-drain.path"), "missing"),
-    "timer idle": Fault("units", idle_timer, "memman-drain.timer inactive"),
-    "service overridden": Fault(
-        "units", dropin("service", "[Service]\nExecStart=\nExecStart=/bin/true\n"), "ExecStart"
-    ),
-    "timer overridden": Fault("units", dropin("timer", "[Timer]\nOnUnitInactiveSec=1d\n"), "OnUnitInactiveSec"),
-    "unit not read again": Fault("units", state("unread"), "has not read"),
+    "timer idle": Fault("scheduler", idle_timer, "memman-drain.timer inactive"),
     "unit masked till the next boot": Fault(
-        "units", state("memman-drain.path.said", "masked-runtime\n"), "masked-runtime"
+        "scheduler", state("memman-drain.path.said", "masked-runtime\n"), "masked-runtime"
     ),
-    "unit off after the next boot": Fault("units", state("memman-drain.timer.said", "disabled\n"), "disabled"),
-    "sandbox that cannot be made": Fault("units", boxless, "sandbox", after=boxed),
-    "launcher swallows drains": Fault("launcher", swallowing, "another version"),
+    "unit off after the next boot": Fault("scheduler", state("memman-drain.timer.said", "disabled\n"), "disabled"),
     "launcher missing": Fault("launcher", gone(".memman/bin/memman"), "does not exist"),
     "launcher no program": Fault("launcher", lambda m: (m.box.data / "bin/memman").chmod(0o600), "executable"),
     "launcher to nowhere": Fault("launcher", nowhere, "/nowhere"),
-    "launcher slower": Fault("launcher", slower, "/nowhere/python"),
     "command of nobody": Fault(
-        "command", lambda m: (m.box.data / "command").write_text("/nowhere/memman\n"), "/nowhere"
+        "launcher", lambda m: (m.box.data / "command").write_text("/nowhere/memman\n"), "/nowhere"
     ),
-    "hooks do nothing": Fault("replay", silent, "did not print"),
-    "program that anybody may change": Fault("python", loose(0o777, 0o755), "changed by every user"),
-    "folder of the program that anybody may change": Fault("python", loose(0o755, 0o777), "changed by every user"),
-    "data folder read-only": Fault("folder", mode(".memman", 0o500), "is read-only", mortal=True),
-    "settings read-only": Fault("agents", mode(CLAUDE, 0o444), "cannot be written", mortal=True),
-    "folder of settings read-only": Fault("agents", mode(".codex", 0o500), "cannot be written", mortal=True),
-    "settings read-only and without a hook": Fault("agents", shut, "cannot be written: it was changed", mortal=True),
     "agent not wired": Fault(
         "agents",
         lambda m: m.run("memman uninstall --target gemini && mkdir -p .gemini"),
         "gemini is on this machine",
     ),
     "claude hook removed": Fault("agents", json_edit(CLAUDE, lambda held: held["hooks"].pop("Stop")), "claude-code"),
-    "claude hook edited": Fault(
-        "agents", edited(CLAUDE, "user-prompt --host", "user-prompt --store x --host"), "another version"
-    ),
     "claude hook twice": Fault(
         "agents", json_edit(CLAUDE, lambda held: held["hooks"]["Stop"].append(held["hooks"]["Stop"][0])), "2 times"
     ),
@@ -679,17 +523,18 @@ FAULTS = {
         )[0],
     ),
     "claude hooks off": Fault(
-        "switches", json_edit(CLAUDE, lambda held: held.update(disableAllHooks=True)), "disableAllHooks"
+        "agents",
+        json_edit(CLAUDE, lambda held: held.update(disableAllHooks=True)),
+        "disableAllHooks",
+        mended=json_edit(CLAUDE, lambda held: held.update(disableAllHooks=False)),
     ),
     "skill edited": Fault("agents", edited(".claude/skills/memman/SKILL.md", "memman", "memwoman"), "SKILL.md"),
-    "opencode plugin edited": Fault("agents", edited(".config/opencode/plugins/memman.js", "memman", "x"), "memman.js"),
-    "codex hook edited": Fault("agents", edited(".codex/hooks.json", '"matcher": "', '"matcher": "x'), "codex"),
-    "codex untrusted": Fault("trust", untrusted, "approved: stop", mended=lambda m: trust_codex(m.home)),
-    "codex hooks off": Fault(
-        "switches", edited(".codex/config.toml", '"gpt-5"\n', '"gpt-5"\n[features]\nhooks = false\n'), "off"
-    ),
+    "codex untrusted": Fault("agents", untrusted, "approved: stop", mended=lambda m: trust_codex(m.home)),
     "gemini hooks off": Fault(
-        "switches", json_edit(GEMINI, lambda held: held.update(hooksConfig={"enabled": False})), "hooksConfig.enabled"
+        "agents",
+        json_edit(GEMINI, lambda held: held.update(hooksConfig={"disabled": ["memman"]})),
+        "hooksConfig.disabled",
+        mended=json_edit(GEMINI, lambda held: held.pop("hooksConfig")),
     ),
     "gemini settings broken": Fault(
         "agents",
@@ -697,9 +542,6 @@ FAULTS = {
         "gemini",
         mended=lambda m: shutil.move(m.home / "kept", m.home / GEMINI),
     ),
-    "active store unheard of": Fault("bindings", written("active", "../../etc\n"), "not a valid name"),
-    "binding to no store": Fault("bindings", bound, "vanished"),
-    "vectors missing": Fault("vectors", no_vectors, "without a vector"),
     "model unreachable": Fault("model", setting(OPENAI + "http://127.0.0.1:9/v1"), "cannot be reached"),
     "model unfit": Fault("model", garbling, "truncated reply"),
     "fallback unreachable": Fault(
@@ -709,38 +551,20 @@ FAULTS = {
     ),
     "wrong key": Fault("model", setting(OPENAI + "{provider}"), "401", given=KEY),
     "embedder unreachable": Fault(
-        "embedder", setting("MEMMAN_EMBED_PROVIDER=ollama\nMEMMAN_EMBED_ENDPOINT=http://127.0.0.1:9"), "ollama"
+        "model", setting("MEMMAN_EMBED_PROVIDER=ollama\nMEMMAN_EMBED_ENDPOINT=http://127.0.0.1:9"), "ollama"
     ),
-    "reranker without provider": Fault("rerank", setting("MEMMAN_RERANK=on"), "MEMMAN_RERANK_PROVIDER"),
-    "reranker without endpoint": Fault(
-        "rerank", setting("MEMMAN_RERANK=on\nMEMMAN_RERANK_PROVIDER=openai"), "MEMMAN_RERANK_ENDPOINT"
-    ),
+    "reranker without provider": Fault("model", setting("MEMMAN_RERANK=on"), "MEMMAN_RERANK_PROVIDER"),
 }
-# Fault -> why no command mends it.
-BY_HAND = {
-    "newer schema": "a newer memman has to be installed, by whatever installed this one",
-    "folder of a sync not there": "the disk is plugged in, or the folder mounted, or the sync ended",
-    "server of a store out of reach": "whoever runs the server starts it, or the network comes back",
-    "server of a store without address": "only a person knows the address, and whether the server is wanted still",
-    "order of a page": "a person reads each memory and decides",
-    "codex untrusted": "Codex asks its user in a dialog of its own",
-    "gemini settings broken": "nobody can tell what the broken text was meant to say",
-}
-
-
-HOOKED = {"launcher", "agents", "switches", "trust", "replay"}
+# Checks whose faults a test cannot plant, or that take the most time: they are not run again after every fault.
+SLOW = {"launcher", "agents"}
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_found_named_and_mended(machine, usual, name):
-    """The check that is there for it fails or warns; its command, run through a shell, leaves nothing to say.
-
-    Hooks are run again only after a fault that could touch them: that takes the most time.
-    """
+    """The check that is there for it fails or warns; its command, run through a shell, leaves nothing to say."""
     fault = FAULTS[name]
     fault.plant(machine)
-    told = machine.troubles("--check", fault.check, mortal=fault.mortal)
-    found = [finding for finding in told if finding not in usual]
+    found = [finding for finding in machine.troubles("--check", fault.check) if finding not in usual]
     assert found, f"doctor did not find: {name}"
     assert any(fault.word in finding["says"] for finding in found)
     if fault.mended:
@@ -750,25 +574,14 @@ def test_a_planted_fault_is_found_named_and_mended(machine, usual, name):
         assert all(finding["mend"] for finding in found)
         for command in dict.fromkeys(finding["mend"] for finding in found):
             machine.run(command, fault.given)
-    seen = [word for check in CHECKS if check not in HOOKED or fault.check in HOOKED for word in ("--check", check)]
-    left = [finding for finding in machine.troubles(*seen, mortal=fault.mortal) if finding not in usual]
+    seen = [word for check in CHECKS if check not in SLOW or fault.check in SLOW for word in ("--check", check)]
+    left = [finding for finding in machine.troubles(*seen) if finding not in usual]
     if fault.after:
         fault.after(machine)
     (machine.box.data / "env").unlink(missing_ok=True)
     assert left == []
 
 
-def test_what_no_command_mends_has_a_reason():
-    """Where a person has to do it, the table says why; all else is mended by the command that the finding names."""
-    assert {name for name, fault in FAULTS.items() if fault.mended} == BY_HAND.keys()
-
-
-def test_there_are_faults_of_every_kind():
-    """Most checks have a fault of their own; the others look at what a test cannot spoil, or only with --billable."""
-    assert len(FAULTS) >= 20
-    assert set(CHECKS) - {fault.check for fault in FAULTS.values()} == {
-        "disk",
-        "sqlite",
-        "sqlite-vec",
-        "late",
-    }
+def test_every_check_has_a_fault():
+    """What fails of the disk alone cannot be planted."""
+    assert set(CHECKS) - {fault.check for fault in FAULTS.values()} == {"disk"}

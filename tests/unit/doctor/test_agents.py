@@ -1,0 +1,86 @@
+"""What doctor says of the agents: hooks that are switched off, and those that nobody has approved."""
+
+import json
+import os
+
+import pytest
+
+from memman.doctor.agents import managed
+from tests.unit.doctor.looking import found
+
+
+def wire(box, *targets):
+    """Wire agents."""
+    words = [word for target in targets for word in ("--target", target)]
+    done = box.memman("install", "--no-wizard", *words)
+    assert done.returncode == 0, done.stderr
+
+
+def test_claude_code_with_the_plugin_alone_is_wired(box):
+    """The plugin brings the hooks: nothing has to be installed for them."""
+    settings = box.data.parent / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    assert found(box, "agents") == [("warn", "claude-code is on this machine, but memman is not set up in it")]
+    settings.write_text('{"enabledPlugins": {"memman@market": true}}')
+    assert found(box, "agents") == [("ok", "Claude Code's plugin: up to date, hooks are on")]
+
+
+def test_codex_hooks_in_toml_are_looked_up_there(box):
+    """Where config.toml holds hooks of others ours stand there too, and so do the records of what was approved."""
+    codex = box.data.parent / ".codex"
+    codex.mkdir()
+    (codex / "config.toml").write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "mine"\n')
+    wire(box, "codex")
+    assert "you have not approved" in found(box, "agents")[0][1]
+    with (codex / "config.toml").open("a") as config:
+        for event, group in (
+            ("session_start", 0),
+            ("user_prompt_submit", 0),
+            ("pre_tool_use", 0),
+            ("subagent_start", 0),
+            ("stop", 1),
+        ):
+            config.write(f'[hooks.state."{codex}/config.toml:{event}:{group}:0"]\ntrusted_hash = "sha256:x"\n')
+    assert [status for status, _ in found(box, "agents")] == ["ok"]
+    with (codex / "config.toml").open("a") as config:
+        config.write("enabled = false\n")
+    assert found(box, "agents") == [("warn", "codex skips 1 hook switched off: stop")]
+
+
+def test_openclaw_without_sight_of_conversations_is_a_warning(box):
+    """The plugin is wired but mute until the user lets it see conversations."""
+    wire(box, "openclaw")
+    ((status, says),) = found(box, "agents")
+    assert (status, "may not see conversations" in says) == ("warn", True)
+    assert os.system(f"{box.script} install --target openclaw --allow-conversation-access >/dev/null") == 0  # noqa: S605
+    assert [status for status, _ in found(box, "agents")] == ["ok"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"hooksConfig": {"disabled": ["memman"]}},
+        {"hooksConfig": {"enabled": False}},
+        {"hooks": {"disabled": ["memman"]}},
+    ],
+)
+def test_every_switch_of_gemini_counts(box, settings):
+    """Hooks are off as a whole or by name, in the newer and the older spelling."""
+    wire(box, "gemini")
+    path = box.data.parent / ".gemini/settings.json"
+    held = json.loads(path.read_text())
+    for key, value in settings.items():
+        held[key] = held.get(key, {}) | value
+    path.write_text(json.dumps(held))
+    assert [status for status, _ in found(box, "agents")] == ["warn"]
+
+
+def test_what_an_administrator_switched_off_is_named(tmp_path):
+    """Claude Code's managed settings may forbid hooks; there is nothing to mend but to ask."""
+    path = tmp_path / "managed-settings.json"
+    path.write_text('{"allowManagedHooksOnly": true, "disableAllHooks": false}')
+    (finding,) = managed(str(path))
+    assert (finding.status, finding.mend) == ("warn", "")
+    assert "allowManagedHooksOnly" in finding.says
+    assert list(managed(str(tmp_path / "none"))) == []
