@@ -30,7 +30,8 @@ from memman.store.sqlite.rejected import digest
 from tests.support.oracle.state import State
 from tests.support.oracle.words import K1, B, Match
 
-STRAGGLERS, MENTIONS, BEARS_OUT = ("said", "approved", "verified")
+STRAGGLERS, MENTIONS = 256, 64
+BEARS_OUT = ("said", "approved", "verified")
 
 
 class Reads:
