@@ -279,6 +279,43 @@ def test_whatever_is_killed_at_random_moments_nothing_is_lost_or_doubled(box, ki
     )
 
 
+@pytest.mark.promise("R1")
+@pytest.mark.promise("R2")
+def test_killed_before_any_statement_nothing_acknowledged_is_lost(box, rounds, kept, tmp_path):
+    """A remember that has printed an id has queued its note; of a drain's notes each is stored once by the next."""
+    kills, step, out = 0, rounds(40, 1), tmp_path / "out"
+    box.environ["MEMMAN_JUDGE"] = "off"
+    with Nursery(box.environ) as nursery:
+
+        def struck(statement, *args):
+            nursery.start(*args, out=str(out), KILL_STATEMENT=str(statement))
+            [ended] = nursery.reap(1)
+            nonlocal kills
+            kills += ended.code == -signal.SIGKILL
+            assert ended.code in (0, -signal.SIGKILL)
+            return ended.code != 0
+
+        acknowledged, statement = [], 1
+        while struck(statement, "remember", f"Worker {statement} polls queue {statement}."):
+            acknowledged += out.read_text().split()
+            statement += 1
+        acknowledged += out.read_text().split()
+        assert set(acknowledged) <= set(box.queue("SELECT uid FROM note"))
+        assert box.drain().errors == []
+        statement = 1
+        while True:
+            uids = [box.remember(f"Redis caches the {kind} of {statement}.") for kind in ("invoices", "orders")]
+            ended = not struck(statement, "scheduler", "drain")
+            assert box.drain().errors == []
+            assert [box.store(f"SELECT count(*) FROM memory WHERE note = '{uid}'") for uid in uids] == [[1], [1]]
+            if ended:
+                break
+            statement += step
+    clean(box, ("default",))
+    assert box.states().keys() == {"done"}
+    kept(f"killed before {kills} statements of remembers and drains: 0 lost, 0 doubled")
+
+
 @pytest.mark.promise("R9")
 @pytest.mark.parametrize("fault", ["kills", "raises"])
 @over(*KINDS)

@@ -19,11 +19,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from pkgutil import iter_modules
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
+
+import apsw
 
 from tests.support.terminal import NAMES, leave, orphan
 
@@ -162,11 +165,25 @@ def _run(args: list[str], out: str, gate: str, environ: dict[str, str]) -> int:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(os.open(out, _WRITTEN, 0o600), 1)
     os.environ.update(environ)
+    _doom(int(os.environ.get("KILL_STATEMENT", "0")))
     if gate:
         with open(gate, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH)
     sys.argv = ["memman", *args]
     return main()
+
+
+def _doom(left: int) -> None:
+    """Have this process killed before its statement of that number, of SQL on any connection; 0 spares it."""
+    counted = count(1)
+
+    def struck(cursor: apsw.Cursor, sql: str, bindings: object) -> bool:  # noqa: ARG001 - apsw's shape
+        if next(counted) == left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return True
+
+    if left:
+        apsw.connection_hooks.append(lambda db: setattr(db, "exec_trace", struck))
 
 
 def _umask() -> int:
