@@ -77,16 +77,13 @@ def taken(data: str) -> "Iterator[Showing]":
 
 
 def _read(words: "list[str]") -> Showing | None:
-    """Read a line; before there were ways it was "when store uid …", of recall alone."""
-    at, store, *rest = (*words, "", "")
-    if not (_digits(at, 15) and valid_name(store)):
+    """Read a line, None where it was torn."""
+    at, store, way, *rest = [*words, *[""] * 5]
+    agent, session = [word if word != _NOBODY else "" for word in rest[:2]]
+    names = all(len(name) <= _LONGEST_NAME and _PLAIN.issuperset(name) for name in (agent, session))
+    if not (_digits(at, 15) and valid_name(store) and way in WAYS and names):
         return None
-    if len(rest) > 3 and rest[0] in WAYS:  # noqa: PLR2004 - way, agent, session and an end
-        way, agent, session = [word if word != _NOBODY else "" for word in rest[:3]]
-        if not all(len(name) <= _LONGEST_NAME and _PLAIN.issuperset(name) for name in (agent, session)):
-            return None
-        return Showing(int(at), store, way, agent, session, _tokens(rest[3:]))
-    return Showing(int(at), store, RECALL, "", "", _tokens(rest))
+    return Showing(int(at), store, way, agent, session, _tokens(rest[2:]))
 
 
 def _tokens(words: "list[str]") -> "dict[str, int]":

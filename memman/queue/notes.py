@@ -313,13 +313,8 @@ class Queue:
             return len(uids)
 
     def reconsiderable(self) -> int:
-        """Count the notes about which the judge decided in place of the model, and whose text is still there.
-
-        A queue that no drain of this version has opened yet has none.
-        """
+        """Count the notes about which the judge decided in place of the model, and whose text is still there."""
         with TranslatedErrors(self.path):
-            if not self.db.execute("SELECT 1 FROM pragma_table_info('note') WHERE name = 'instead'").get:
-                return 0
             return int(self.db.execute(f"SELECT count(*) FROM note WHERE {_INSTEAD}").get)
 
     def let_go(self, store: str) -> None:
