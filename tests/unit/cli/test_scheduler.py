@@ -6,6 +6,7 @@ import pty
 import subprocess
 import termios
 
+from memman.model.errors import ProviderUnavailable
 from memman.model.vocabulary import EDGE_KINDS
 from tests.support.box import PATIENCE, no
 from tests.support.providers import ScriptedProvider
@@ -53,7 +54,7 @@ def test_a_drain_prints_each_error_once(box):
     for n in range(3):
         box.memman("remember", f"Note {n} about herons")
     done = box.memman("scheduler", "drain")
-    assert done.returncode == 0
+    assert done.returncode == ProviderUnavailable.exit_code
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("memman: ")
     assert "3 deferred" in done.stdout
