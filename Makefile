@@ -18,7 +18,7 @@ CORE := tests/security tests/packaging tests/unit/secrets tests/unit/recall test
 VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
-.PHONY: help dev demo demo-team test test-all test-on unit-core matrix lint types imports fast rest e2e e2e-agents bench crash soak fuzz promises judge mutations docs terminal clean
+.PHONY: help dev demo demo-team test test-all test-on unit-core matrix lint types imports fast rest e2e e2e-agents bench crash soak fuzz judge mutations docs terminal clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -87,7 +87,7 @@ bench: dev ## Figures as JSON into bench/out (QUICK=1: a short run; DATA=folder 
 	$(BIN)/python -m bench.retrieval $(if $(DATA),--data $(DATA)) --json $(WORK)/retrieval.json $(if $(QUICK),--most 200)
 	$(BIN)/python -m bench.learning --data bench/data/unseen --json $(WORK)/learning.json
 
-crash: dev ## The promises of docs/promises.md in their long form; figures into bench/out/promises
+crash: dev ## The promises of docs/promises.md in their long form; what they saw, as JSON, in bench/out/promises
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest -n auto --dist worksteal $(PROVEN) --ignore tests/crash/test_soak.py
 	MEMMAN_LONG=1 MEMMAN_FIGURES=$(FIGURES) $(BIN)/pytest e2e -m promise
 
@@ -98,10 +98,6 @@ fuzz: dev ## The parsers under atheris, FUZZ seconds each
 	$(BIN)/python -m pip install --quiet --group fuzz
 	for name in $$($(BIN)/python tests/fuzz/run.py); do \
 		$(BIN)/python tests/fuzz/run.py $$name -max_total_time=$(FUZZ) || exit 1; done
-
-promises: dev ## Take the figures of the long forms over into docs/promises.md
-	$(BIN)/python tools/promises.py $(FIGURES)
-	$(BIN)/python tools/generate_docs.py
 
 judge: dev ## Train the judge anew, into memman/judge; its digests are in memman/judge/manifest.json
 	$(PYTHON) -m venv .venv-judge

@@ -1,4 +1,4 @@
-"""What all tests share: which part of the suite runs, long forms, the figures of promises, and no test left out."""
+"""What all tests share: which part of the suite runs, long forms, what promises saw, and no test left out."""
 
 import json
 import os

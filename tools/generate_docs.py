@@ -9,7 +9,6 @@ from inspect import getdoc
 from io import StringIO
 from pathlib import Path
 
-from promises import page as promises
 from words import module as words
 
 from memman.cli import run
@@ -149,7 +148,6 @@ def _with_parts(name: str) -> str:
 FILES = {
     **{f"docs/{name}": lambda make=make: NOTE + make() for name, make in PAGES.items()},
     **{name: lambda name=name: _with_parts(name) for name in PARTS},
-    "docs/promises.md": lambda: NOTE + promises(),
     "hooks/claude-code/skills/memman/SKILL.md": _skill,
     "memman/secrets/__init__.py": words,
 }
