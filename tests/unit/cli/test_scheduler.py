@@ -49,7 +49,7 @@ def test_a_drain_can_be_narrowed(box):
 
 
 def test_a_drain_prints_each_error_once(box):
-    """A provider that is down is named once on standard error; nothing is lost and the exit code is 0."""
+    """A provider that is down is named once on standard error; nothing is lost and the exit code says so."""
     box.configure(LLM_PROVIDER="openai", LLM_ENDPOINT="http://127.0.0.1:9", LLM_API_KEY="k", HTTP_TRIES=1)
     for n in range(3):
         box.memman("remember", f"Note {n} about herons")
