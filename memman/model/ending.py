@@ -23,7 +23,7 @@ _NTH, _YEAR, _UNIT = r"(?:st|nd|rd|th)?", r"20\d\d", r"(?:day|week|month|quarter
 _CLOCK = r"(?P<noon{0}>noon)|(?P<hour{0}>\d{{1,2}})(?::(?P<minute{0}>\d\d)|(?=\s?[ap]m))\s?(?P<half{0}>[ap]m)?"
 _WHEN = re.compile(
     rf"""(?:(?:at\s)?(?:{_CLOCK.format("_before")})\s(?:on\s)?)?(?:the\s)?(?:
-      (?P<iso>{_YEAR}-\d\d?(?:-\d\d?)?)
+      (?P<iso>2\d{{3}}-\d\d?(?:-\d\d?)?)
     | (?P<near>today|tonight|tomorrow)
     | (?:(?:next|this|coming)\s)?(?P<weekday>{_DAY})
     | (?P<month1>{_MONTH})\s(?P<day1>\d\d?){_NTH}(?:,?\s(?P<year1>{_YEAR}))?

@@ -18,12 +18,14 @@ SHARED, ANYBODYS = 0.34, 0.25
 MORE = 2
 # The closed class of words that deny or narrow, in the languages that the judge reads, folded.
 _DENIALS = frozenset(
-    """not no never none nothing nobody nowhere neither nor cannot without stop avoid instead except unless only least
-    most nicht kein keine keinen keinem keiner nie niemals nichts niemand weder noch ohne statt ausser nur mindestens
-    ne pas jamais aucun aucune rien ni sans sauf seulement nunca jamas ningun ninguna nada tampoco sin salvo menos solo
+    """not no never none nothing nobody nowhere neither nor cannot without stop avoid instead except unless only
+    nicht kein keine keinen keinem keiner nie niemals nichts niemand weder noch ohne statt ausser nur
+    ne pas jamais aucun aucune rien ni sans sauf seulement nunca jamas ningun ninguna nada tampoco sin salvo solo
     nao nem sem apenas \u4e0d \u6ca1 \u522b \u65e0 \u52ff \u672a \u975e \u53ea
     \u043d\u0435 \u043d\u0435\u0442 \u0431\u0435\u0437""".split()
 )
+# What bounds a number is compared as a name and as a denial: neither "20" nor "at most 20" is "at least 20".
+_BOUNDS = frozenset("least most mindestens hochstens menos mas moins plus".split())
 _NUMERALS = {name: str(n) for n, name in enumerate("two three four five six seven eight nine ten".split(), 2)}
 _ITEM = re.compile(r"\n\s*\n|(?:^|\n)\s*(?:[-*+\u2022#>]+|\d{1,3}[.)])\s+|(?<!.{45})\n")
 _DENIED = re.compile(r"n['\u2019]t\b")
@@ -56,28 +58,25 @@ def parsed(text: str) -> tuple[Sentence, ...]:
 
 
 def faithful(text: str, source: str) -> bool:
-    """Whether `source` bears out the numbers, names and denials of what `text` says, in whatever words."""
+    """Whether `source` bears out the numbers, names and denials of what `text` says, in whatever words and order."""
     said, told = parsed(text), parsed(source)
     if {_begun(one.text) for one in said} <= {_begun(one.text) for one in told}:
         return True
     near = _near(said, told)
-    claimed = _roots(said)
-    if len(claimed & _roots(near)) < max(1, SHARED * len(claimed)):
+    claimed, known = _roots(said), _roots(near)
+    if len(claimed & known) < max(1, SHARED * len(claimed)) or any(one.names - known for one in said):
         return False
-    known = _roots(near)
-    if any(one.names - known for one in said) or not _numbers(said) <= _numbers(near):
+    if not all(any(_counts(one, other) for other in _numbers(near)) for one in _numbers(said)):
         return False
-    if sorted(word for one in said for word in one.denied) != sorted(word for one in near for word in one.denied):
+    ours, theirs = ([word for one in some for word in one.denied] for some in (said, near))
+    if len(ours) != len(theirs) or set(ours) & known != set(theirs) & claimed:
         return False
-    spelled = [" ".join(_begun(one.text) for one in some) for some in (said, near)]
-    return _in_order(said, near) and not respelled(*spelled)
+    return not respelled(*(" ".join(_begun(one.text) for one in some) for some in (said, near)))
 
 
-def _in_order(said: Sequence[Sentence], near: Sequence[Sentence]) -> bool:
-    """Whether what both speak of once stands in the same order: "B over A" is not "A over B"."""
-    mine, theirs = ([root for one in some for root in one.order] for some in (said, near))
-    once = [root for root in mine if mine.count(root) == theirs.count(root) == 1]
-    return once == [root for root in theirs if root in once]
+def _counts(one: tuple[str, str, str], other: tuple[str, str, str]) -> bool:
+    """Whether two numbers are the same, of the same thing or beside the same word: 30 seconds are not 30 minutes."""
+    return one[1] == other[1] and (one[2] == other[2] or (one[0] == other[0] and "" in (one[2], other[2])))
 
 
 def original(text: str, source: str) -> str:
@@ -140,6 +139,10 @@ def _sentence(text: str) -> Sentence:
         root = stem(form)
         if form in _DENIALS:
             open_denials += 1
+        elif form in _BOUNDS:
+            names.add(root)
+            denied.append(root)
+            order.append(root)
         elif form not in STOPWORDS:
             order.append(root)
             denied += [root] * open_denials

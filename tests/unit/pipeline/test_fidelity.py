@@ -50,12 +50,12 @@ def own(pair):
     return pair.get("own", pair["said"])
 
 
-@pytest.mark.parametrize(("which", "at_most"), [("true", 90), ("false", 1)])
-def test_what_differs_from_the_note_is_stored_in_the_notes_own_words(box, which, at_most):
-    """Of ninety facts with a changed number, name or negation at most one is stored; of no note anything is lost."""
+@pytest.mark.parametrize(("which", "least", "most"), [("true", 70, 90), ("false", 0, 35)])
+def test_most_of_what_is_faithful_is_kept_and_of_no_note_anything_is_lost(box, which, least, most):
+    """Of ninety faithful facts most keep the model's words; of ninety false ones those pass that only change places."""
     left = stored(box, PAIRS, which)
     kept = [pair[which] for pair, texts in zip(PAIRS, left, strict=True) if pair[which] in texts]
-    assert len(kept) <= at_most, kept
+    assert least <= len(kept) <= most, kept
     lost = [
         (own(pair), texts)
         for pair, texts in zip(PAIRS, left, strict=True)
