@@ -70,6 +70,7 @@ def struck(data, how, number):
     return done.returncode != 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill", "error"])
 @pytest.mark.parametrize("there", [True, False])
 def test_a_store_that_is_being_put_in_its_place_is_never_lost(tmp_path, how, there):
@@ -92,6 +93,7 @@ def test_a_store_that_is_being_put_in_its_place_is_never_lost(tmp_path, how, the
     assert number > 3
 
 
+@pytest.mark.slow
 def test_a_restore_that_fails_or_dies_with_no_store_in_place_takes_nothing_away(box):
     """After an error the old store is there as it was; after a kill doctor says so, and the next drain ends it."""
     kept, forgotten = box.remember("Vite builds the frontend."), box.remember("Redis caches the invoices.")

@@ -70,6 +70,7 @@ class Load:
             self.failed += [done.stderr] if done.returncode else []
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R14")
 @over(*KINDS)
 def test_backups_under_load_restore_and_hold_every_note_acknowledged_before(
@@ -104,6 +105,7 @@ def test_backups_under_load_restore_and_hold_every_note_acknowledged_before(
     kept(f"{wanted} backups under load: {opened} sound and restored, {missing} of {checked} earlier notes missing")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R14")
 def test_a_backup_that_is_killed_is_not_listed(box, rounds, kept):
     """However often taking one is killed, every listed backup is whole, and the next one clears away what was begun."""
@@ -122,6 +124,7 @@ def test_a_backup_that_is_killed_is_not_listed(box, rounds, kept):
     kept(f"{killed} kills of a backup, {begun} while it was written: {torn} listed that are not whole")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R14")
 def test_a_restore_that_is_killed_leaves_the_old_store_or_the_new(box, rounds, kept):
     """Whenever it is killed each store is whole, either as it was or as the backup has it, and no memory is gone."""

@@ -58,6 +58,7 @@ class Down:
         return self.act if got.task or self.act.content == "good" else status(503)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R10")
 @over(*KINDS)
 def test_bad_ticks_cost_time_and_neither_a_memory_nor_an_attempt(box, kind, rounds, kept):

@@ -78,6 +78,7 @@ def cached(topic):
     return f"Redis caches the {topic} of the billing service."
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R12")
 @over(*KINDS)
 def test_a_jump_at_any_moment_of_a_drain_loses_and_doubles_nothing(wrong, kind, rounds, kept):
@@ -108,6 +109,7 @@ def test_a_jump_at_any_moment_of_a_drain_loses_and_doubles_nothing(wrong, kind, 
     kept(f"{jumps} jumps during drains of {len(uids)} notes: {lost} lost, {doubled} duplicated")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R12")
 @over("sqlite", "folder")
 def test_recall_finds_the_same_in_the_same_order_after_a_jump(wrong, kind, rounds, kept):
@@ -138,6 +140,7 @@ def test_recall_finds_the_same_in_the_same_order_after_a_jump(wrong, kind, round
     kept(f"{recalls} recalls around {len(jumps)} jumps: {expired} memories expired, {moved} in another order")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R12")
 @pytest.mark.parametrize("by", JUMPS.values(), ids=JUMPS.keys())
 def test_what_was_said_later_is_in_force_whichever_way_the_clock_went(wrong, by, kept):
@@ -184,6 +187,7 @@ def test_a_note_deferred_under_a_clock_ahead_is_tried_once_it_is_right_again(wro
     kept(f"a note put off to {ahead // YEAR // 1000} years ahead: stored {ticks} ticks after the clock was right")
 
 
+@pytest.mark.slow
 def test_ten_years_ahead_nothing_that_counts_is_swept_away(wrong):
     """A drain by a clock ten years ahead leaves memories and today's account alone; sessions it may forget."""
     with ScriptedProvider() as provider:

@@ -124,6 +124,7 @@ class Round:
         self.tally.look(self.fill.copied(self.data, self.copy), self.acknowledged)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R5")
 def test_a_full_disk_costs_nothing_that_was_acknowledged(box, disk, rounds, kept):
     """Notes are refused with 74 and drains say so; what was acknowledged is recalled, and drained once there is room.
@@ -147,6 +148,7 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged(box, disk, rounds, kept
     kept(f"{tally.points} rounds on a 2 MB disk, {tally.acknowledged} acknowledged, {tally.short} drains cut: {found}")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R5")
 @over(*KINDS)
 def test_a_database_that_may_grow_no_further_costs_nothing_that_was_acknowledged(box, kind, rounds, kept):

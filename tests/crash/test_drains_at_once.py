@@ -36,6 +36,7 @@ with drain_lock(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R7")
 @over(*KINDS)
 def test_of_sixteen_drains_started_together_one_works_at_a_time(box, kind, tmp_path, rounds, kept):

@@ -80,6 +80,7 @@ def wrong(path, steps=STORE):
         return str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R15")
 def test_no_flipped_byte_makes_a_wrong_answer_unsaid(sound, rounds, kept, capsys):
     """Wherever one byte is changed, recall answers as before, or recall or doctor says that something is damaged.
@@ -136,6 +137,7 @@ def claimed(queue):
     return {(note.uid, note.text, note.store, note.queued_at) for note in iter(queue.claim, None)}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R15")
 def test_repair_saves_what_is_off_the_damaged_page(sound, rounds, kept):
     """After flipped bytes `repair` keeps nearly every row of other pages, the original lies beside, and all works."""

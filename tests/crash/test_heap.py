@@ -44,6 +44,7 @@ def starved(box, kind, args, judge, tally, forks, limit):
     shutil.rmtree(data)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R6")
 @over(*KINDS)
 def test_a_drain_short_of_memory_damages_and_loses_nothing(box, kind, rounds, kept):
@@ -55,6 +56,7 @@ def test_a_drain_short_of_memory_damages_and_loses_nothing(box, kind, rounds, ke
     kept(f"{tally.points} heap limits on a drain, {tally.short} of them too low: {tally.told(*HARMS)}")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R6")
 def test_a_remember_short_of_memory_is_acknowledged_and_there_or_refused(box, kind, rounds, kept):
     """A note whose uid was printed is there, any other is absent or whole, whatever memory there was."""

@@ -279,6 +279,7 @@ def sound(box):
     assert [one for one in found if one["status"] not in {"ok", "skipped"} and one["check"] not in UNUSUAL] == []
 
 
+@pytest.mark.slow
 @pytest.mark.promise("M2")
 def test_four_hosts_killed_at_random_hold_what_one_would(box, home, tmp_path, rounds, kept):
     """Nothing said is lost or there twice, all hosts hold the same, and it is what a serial run decides."""

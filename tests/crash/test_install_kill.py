@@ -93,6 +93,7 @@ def folder():
         yield Path(place)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R21")
 @pytest.mark.parametrize("name", FILES)
 def test_an_install_killed_anywhere_leaves_whole_files_and_a_backup(folder, name, rounds, kept):

@@ -121,6 +121,7 @@ def judge_recall(right, tally, _, data, done):
     tally.points += 1
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R4")
 @pytest.mark.parametrize("first", [True, False], ids=["the first", "a later"])
 def test_whatever_operation_fails_a_remember_is_acknowledged_and_there_or_refused(box, kind, rounds, kept, first):
@@ -133,6 +134,7 @@ def test_whatever_operation_fails_a_remember_is_acknowledged_and_there_or_refuse
     kept(f"{tally.points} points of {'the first' if first else 'a later'} remember: {tally.told(*HARMS)}")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R4")
 @over(*KINDS)
 def test_whatever_operation_fails_a_drain_of_five_notes_loses_and_halves_none(box, kind, rounds, kept):

@@ -84,6 +84,7 @@ def kills():
         yield f"inside:{call}", call
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R1")
 @pytest.mark.promise("R2")
 @pytest.mark.promise("R8")
@@ -247,6 +248,7 @@ class Sweep:
         return faults
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R1")
 @pytest.mark.promise("R2")
 @over(*KINDS)
@@ -316,6 +318,7 @@ def test_killed_before_any_statement_nothing_acknowledged_is_lost(box, rounds, k
     kept(f"killed before {kills} statements of remembers and drains: 0 lost, 0 doubled")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R9")
 @pytest.mark.parametrize("fault", ["kills", "raises"])
 @over(*KINDS)
@@ -350,6 +353,7 @@ def test_a_note_that_brings_down_each_attempt_is_parked_alone(box, kind, rounds,
     kept(f"1 note of {number} {fault}: {box.states()['done']} done, 1 parked after {attempts} attempts; doctor says so")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R9")
 def test_who_was_not_alone_when_a_drain_died_is_never_parked(box, rounds, kept):
     """However often drains are killed with others in flight, each note is tried again, and all are stored."""

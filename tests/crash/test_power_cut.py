@@ -71,6 +71,7 @@ def judge(tally, kind, uids, settings, whole, forks, folder):
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R3")
 @over(*KINDS)
 def test_a_power_cut_damages_nothing_and_loses_nothing_acknowledged(box, kind, rounds, kept):

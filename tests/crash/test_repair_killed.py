@@ -109,6 +109,7 @@ def damaged(box):
     return box
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R15")
 @pytest.mark.parametrize("what", ["queue", "store"])
 def test_a_repair_cut_short_loses_nothing_that_was_acknowledged(damaged, what, rounds, kept):

@@ -158,6 +158,7 @@ def _soak(box):
     assert (soak.loop.returncode, err) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R22")
 def test_under_load_nothing_grows_but_what_is_remembered(box, soak, rounds, kept):
     """Memory and descriptors of the loop, logs, journal, and the bytes of a memory are at the end what they were."""

@@ -53,6 +53,7 @@ def week(box, seed, changes):
     done(box, "scheduler", "drain")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R24")
 def test_two_weeks_offline_are_one_memory_after_one_round(box, rounds, kept):
     """Exports are equal and 50 questions get the same answers, byte for byte; the next round has nothing to say."""
@@ -91,6 +92,7 @@ def test_two_weeks_offline_are_one_memory_after_one_round(box, rounds, kept):
     kept(f"{changes} changes a side: {total} memories equal, {superseded} superseded, 50 of 50 answers the same")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R24")
 def test_a_round_killed_at_any_point_is_finished_by_the_next(box, rounds, kept):
     """Whatever a machine had said, and whatever it had taken in, nothing is lost and both end alike."""

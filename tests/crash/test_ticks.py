@@ -30,6 +30,7 @@ class Ticks:
         return self.last()
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R13")
 def test_ticks_come_on_time_and_once_after_a_pause(box, rounds, kept):
     """With nothing to do each tick comes when the interval is over; a loop that was held up makes up for it once."""

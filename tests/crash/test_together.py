@@ -67,6 +67,7 @@ def looped(box, until, call):
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R18")
 @over(*KINDS)
 def test_nobody_is_turned_away_and_nothing_is_missing(box, kind, rounds, kept):

@@ -44,6 +44,7 @@ def fetched(place: Path, *args: str | Path, platform: str) -> set[str]:
     return {path.name for path in place.iterdir()}
 
 
+@pytest.mark.slow
 def test_the_wheels_differ_in_one_dependency(dist: Path) -> None:
     """The wheel for the systems that sqlite-vec is built for asks for it, the other for the rest."""
     anywhere, built = sorted(dist.iterdir(), key=lambda path: len(path.name))

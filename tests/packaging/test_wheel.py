@@ -65,6 +65,7 @@ def test_it_carries_the_licences(wheel: zipfile.ZipFile) -> None:
     assert {name.rsplit("/", 1)[1] for name in wheel.namelist() if "/licenses/" in name} == {"LICENSE", "NOTICE"}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S16")
 def test_two_builds_are_one_wheel(tmp_path: Path, kept: Callable[[str], None]) -> None:
     """Built twice, from copies with other times and under another umask, the bytes are the same."""

@@ -112,6 +112,7 @@ def test_installing_twice_is_installing_once_and_uninstalling_restores_the_bytes
     kept(f"{seed + 1} settings files of {name}: installed twice as once, uninstalled to the byte")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLACES)
 def test_what_the_user_writes_in_between_stays(homes, name):
     """After an edit of the user's, uninstalling takes out our entries and nothing else, and says so."""
@@ -136,6 +137,7 @@ def test_what_the_user_writes_in_between_stays(homes, name):
         assert _comments(left) == _comments(text or ""), seed
 
 
+@pytest.mark.slow
 def test_a_lost_manifest_is_made_up_for_by_the_commands(homes):
     """Without its manifest uninstall knows our entries by their commands and takes them out."""
     for seed in range(0, FILES, 4):

@@ -77,6 +77,7 @@ def family(pid):
     return [str(pid), *(one for child in children for one in family(child))]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S9")
 @over(*KINDS)
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's tables of sockets are Linux'")

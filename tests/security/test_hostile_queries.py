@@ -67,6 +67,7 @@ def steering(text):
     return sorted({hex(ord(c)) for c in set(text) - {"\n", "\t"} if unicodedata.category(c) in STEERING})
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S4")
 @pytest.mark.promise("S11")
 def test_hostile_queries_are_answered_and_change_nothing(stored, capsys, monkeypatch, rounds, kept):

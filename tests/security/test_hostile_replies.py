@@ -269,6 +269,7 @@ def check_notes(box):
     assert all(many <= MAX_MAYBES for _, many in doubted)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S5")
 @pytest.mark.parametrize("shape", SHAPES)
 @over(*KINDS)

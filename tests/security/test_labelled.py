@@ -4,6 +4,8 @@ import json
 import shutil
 import time
 
+import pytest
+
 from memman.model.vocabulary import MAYBE
 from tests.security.every_verb import CALLS, LEAVES, TEXTS, made
 from tests.support.hook_calls import hook
@@ -109,6 +111,7 @@ def silent(said, verb):
     return [line for line in told for text, label in SAYS.items() if text in line and label not in line]
 
 
+@pytest.mark.slow
 def test_no_verb_shows_an_old_memory_without_its_label(box):
     """Every verb that prints memories, to people or agents, says that its date has passed or its file changed."""
     names = aged(box)
@@ -157,6 +160,7 @@ def unlabelled(said, *, known=False):
             yield from unlabelled(one, known=known)
 
 
+@pytest.mark.slow
 def test_records_tell_it_too(box):
     """With --json the end and the change of a file stand beside what a memory says."""
     names = aged(box)

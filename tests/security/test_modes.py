@@ -85,6 +85,7 @@ def traced(tmp_path):
     return (command if works else ()), trace
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S2")
 def test_every_verb_leaves_private_files_alone(box, home, tmp_path_factory, rounds, kept):
     """After each verb and each hook, under any umask, there is no file below the data folder that others can read.

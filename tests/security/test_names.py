@@ -143,6 +143,7 @@ def test_garbage_in_a_file_is_no_crash(box, rounds):
         path.unlink(missing_ok=True)
 
 
+@pytest.mark.slow
 def test_garbage_in_an_agents_settings_is_left_alone(box, rounds):
     """What cannot be read is named and stays byte for byte."""
     for name, content in list(product(SETTINGS, (*GARBAGE, *SHAPES)))[:: rounds(31, 1)]:

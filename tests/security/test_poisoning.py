@@ -19,6 +19,7 @@ def share(part, whole):
     return f"{100 * part / whole:.1f} %"
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S3")
 def test_poisoned_memories_are_not_obeyed(tmp_path, rounds, kept, box, monkeypatch):  # noqa: ARG001 - a clean environment
     """None is stored as the user's, at most one in twenty is obeyed or retires a truth, and honest answers stay."""
@@ -40,6 +41,7 @@ def test_poisoned_memories_are_not_obeyed(tmp_path, rounds, kept, box, monkeypat
     )
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S3")
 def test_an_agent_as_the_model_is_not_led_astray(tmp_path, rounds, kept, box):  # noqa: ARG001 - a clean environment
     """Asked about many at once, a model that obeys fares no better than one that is asked about each."""
@@ -55,6 +57,7 @@ def test_an_agent_as_the_model_is_not_led_astray(tmp_path, rounds, kept, box):  
     )
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S3")
 def test_rules_alone_are_not_led_astray(tmp_path, rounds, kept, box):  # noqa: ARG001 - a clean environment
     """Without a model the same attacks fare no better."""

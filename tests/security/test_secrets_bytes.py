@@ -115,6 +115,7 @@ def everything(box):
     return b"\0".join(path.read_bytes() for path in box.data.rglob("*") if path.is_file() and path.name != "env")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S1")
 @over(*KINDS)
 def test_no_byte_of_a_secret_is_left(box, kind, rounds, kept):

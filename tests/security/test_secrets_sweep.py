@@ -73,6 +73,7 @@ def left(part: str, text: str) -> bool:
     return any(part[at : at + 6] in text for at in range(len(part) - 5))
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S1")
 def test_what_says_that_it_is_a_secret_is_taken_out(rounds, kept):
     """Of random secrets of every public class, in prose, code and settings, at least 99 in 100 are taken out."""

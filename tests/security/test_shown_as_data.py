@@ -65,6 +65,7 @@ def verbs(box):
     return (*plain[:-2], *as_json, ("recall", QUERY, "--json", "--budget", "900"), ("prime",), *plain[-2:])
 
 
+@pytest.mark.slow
 def test_no_verb_shows_what_is_not_seen(shown):
     """No control, bidi, zero-width, tag or filler character comes out of any verb, as text or as JSON."""
     for args in verbs(shown):

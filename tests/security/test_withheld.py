@@ -78,6 +78,7 @@ def told(box, *args):
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_no_verb_shows_an_agent_what_is_held_back(held, form):
     """Whatever looks at it, as text or JSON, before it is forgotten, afterwards, and held back again."""
@@ -94,7 +95,7 @@ def test_an_agent_learns_how_many_wait_and_why(held):
     (one,) = json.loads(told(held, "review", "list", "--json"))
     assert (one["text"], one["why"], one["source"]) == (
         WITHHELD,
-        "gives credentials away",
+        "reads as if written to steer agents",
         "web",
     )
     assert (one["entities"], one["keywords"], one["summary"]) == ([], [], "")

@@ -348,12 +348,13 @@ def test_control_characters_never_reach_the_terminal(box):
 
 
 def test_two_drains_at_once_are_one(box):
-    """While a drain holds the lock a second drain, and removing a store, leave at once."""
+    """While a drain holds the lock a second drain waits until its deadline, and removing a store leaves at once."""
     from memman.locks import drain_lock
 
     box.memman("store", "create", "other")
     with drain_lock(str(box.data)):
-        assert_one_line(box.memman("scheduler", "drain"), Busy.exit_code, "another drain is already running")
+        waited = box.memman("scheduler", "drain", "--deadline", "1")
+        assert_one_line(waited, Busy.exit_code, "another drain is already running")
         assert_one_line(box.memman("store", "remove", "other"), Busy.exit_code, "a drain is running; try again")
 
 

@@ -140,6 +140,7 @@ def test_a_drain_that_runs_out_of_time_asks_for_another(box):
     assert not ringing(box)
 
 
+@pytest.mark.slow
 def test_a_patient_drain_waits_for_the_other(box):
     """With --wait a drain that finds another at work takes what that one left; without, it leaves with 75."""
     box.remember("The heron nests by the river.")

@@ -88,6 +88,7 @@ def test_a_provider_that_hangs_is_given_up_after_its_timeout(box):
     survives(box, Outage(hang(NEVER)), ticks=1, notes=3, HTTP_TIMEOUT=1)
 
 
+@pytest.mark.slow
 def test_a_long_outage_of_two_hundred_ticks_parks_nothing(box):
     """Two hundred failed ticks with mixed faults leave every note waiting, and two good ticks drain them."""
     acts = [act for act in TRANSIENT.values() if act.content == "good"]  # the others leave the embedder well

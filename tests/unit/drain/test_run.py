@@ -123,6 +123,7 @@ def test_a_second_signal_ends_the_drain_amid_a_call(box):
     assert box.queue("SELECT state, attempts FROM note") == [("pending", 0)]
 
 
+@pytest.mark.slow
 def test_a_deadline_holds_against_a_provider_that_hangs(box):
     """A call that outlasts the deadline is given up soon after it, and its note waits untried."""
     with ScriptedProvider(latency=NEVER) as provider:

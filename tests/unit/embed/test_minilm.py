@@ -412,6 +412,7 @@ if resume or embedding.status(sys.argv[1], "one")["configured"]["fingerprint"] !
 """
 
 
+@pytest.mark.slow
 def test_a_swap_killed_at_any_moment_can_go_on(tmp_path):
     """Killed again and again a swap to MiniLM gets done; recall finds by meaning all the while, and on the way back."""
     data = str(tmp_path)

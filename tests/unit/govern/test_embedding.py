@@ -370,6 +370,7 @@ def watched(data):
     assert not failures
 
 
+@pytest.mark.slow
 def test_a_swap_killed_at_any_moment_can_go_on(data):
     """Ten kills and more: recall works after each and all the while, and the swap completes with nothing lost."""
     chance = random.Random(7)

@@ -128,6 +128,7 @@ def test_causal_and_hand_made_edges_stay(data):
     assert ("causal", 1, 11) in after
 
 
+@pytest.mark.slow
 def test_the_text_index_is_written_afresh(data):
     """Words that the index had lost are found again, and forgotten memories stay out of it."""
     altered(data, "DELETE FROM fts")
@@ -140,6 +141,7 @@ def test_the_text_index_is_written_afresh(data):
     assert "Ada prefers tabs" in hits[0].row.text
 
 
+@pytest.mark.slow
 def test_an_interrupted_rebuild_harms_nothing_and_goes_on(data, monkeypatch):
     """Stopped half-way, no memory has fewer edges than before; the next one does only the rest."""
     monkeypatch.setattr(relink, "BATCH", 16)
