@@ -16,6 +16,7 @@ def test_nothing_is_left_unfinished() -> None:
     assert [path.name for path in MODULES if any(mark in path.read_text() for mark in marks)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R20")
 def test_nobody_imports_the_standard_sqlite3(kept) -> None:
     """The standard library's module would drop APSW's locks within the same process."""

@@ -197,6 +197,7 @@ def test_a_waiting_note_is_told_too(kept):
     assert "no search finds it" in kept.memman("why", "--query", QUESTION, other).stdout
 
 
+@pytest.mark.slow
 def test_what_no_search_brings_up_is_told(box):
     """Among hundreds of nearer memories a far one is brought up by none, or comes behind those that are looked at."""
     for number in range(240):

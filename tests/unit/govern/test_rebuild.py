@@ -182,6 +182,7 @@ def differing(before, after):
     }
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_a_rebuild_does_and_writes_nothing(data):
     """Per kind it names as many edges as the rebuild then adds and drops; after that there is nothing to do."""
     rebuild(data, "default")

@@ -87,6 +87,7 @@ def state(box):
     }
 
 
+@pytest.mark.slow
 def test_a_poisoned_session_is_undone_and_that_too(box):
     """Fifty recalls print the same bytes after the undo as before the session, and after its undo as before it."""
     filled(box)

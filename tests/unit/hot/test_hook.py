@@ -227,6 +227,7 @@ def test_the_first_block_is_the_same_for_the_same_store(stored):
     assert context(stored, "subagent-start", "claude-code", payload(agent_type="explore")) == first
 
 
+@pytest.mark.slow
 def test_the_first_block_is_bounded(box):
     """Any number of long preferences fills 1,200 tokens at most."""
     for n in range(60):

@@ -40,6 +40,7 @@ def test_whatever_stalls_a_hook_it_ends_in_its_time(stall):
     assert (done.returncode, done.stdout, done.stderr) == (0, "{}", "")
 
 
+@pytest.mark.slow
 def test_an_answer_at_the_last_moment_is_written_once():
     """At whatever moment an answer comes, either it is written or nothing is, and the exit code is 0."""
     code = "import time, sys\ntime.sleep({wait})\noutput.write('answer')\nfrom memman.hot.hook import main\n"

@@ -79,6 +79,7 @@ def test_there_is_a_payload_of_every_host():
     assert {(host, event) for host in HOSTS for event in ("session-start", "user-prompt", "stop")} <= by_event().keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", HOSTS)
 def test_fields_may_be_missing_added_and_reordered(stored, outside, tmp_path, host):  # noqa: ARG001 - watches
     """Without any one field, with unknown ones and in another order, the answer is one that the host accepts."""

@@ -172,6 +172,7 @@ def test_a_file_that_no_hook_writes_is_not_taken_up(ready, wrong):
     assert turns(ready) == {}
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_counted_and_shown(ready):
     """Whoever closes its pipe too late gets no answer; status, its JSON and doctor say how often what was missing."""
     for event in ("user-prompt", "session-start", "stop", "session-end"):

@@ -44,6 +44,7 @@ def lines(box):
     return shown, text
 
 
+@pytest.mark.slow
 def test_a_full_store_begins_with_what_is_protected_and_preferred(full):
     """Decisions are the current state; what is protected and preferred the background; each has its share."""
     shown, text = lines(full)
@@ -60,6 +61,7 @@ def test_a_full_store_begins_with_what_is_protected_and_preferred(full):
     assert preferred[0] == f"preference, user: I prefer tool{PREFERENCES - 1} for job{PREFERENCES - 1}."
 
 
+@pytest.mark.slow
 def test_a_decision_that_is_used_comes_before_others(full):
     """Of decisions of one importance those that recall has shown come first."""
     full.alter("UPDATE memory SET uses = 4 WHERE text LIKE '%vendor7 %'")
@@ -67,6 +69,7 @@ def test_a_decision_that_is_used_comes_before_others(full):
     assert decided[0] == "decision, user: We chose vendor7 for part7."
 
 
+@pytest.mark.slow
 def test_what_is_protected_is_screened_like_the_rest(full):
     """What the web said, and what is forgotten, is not put before a model, protected or not."""
     full.alter("UPDATE memory SET source = 'web' WHERE text = ?", BUCKET)

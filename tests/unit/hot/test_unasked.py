@@ -11,6 +11,7 @@ def figures(tmp_path_factory):
     return measured(str(tmp_path_factory.mktemp("unasked")), (OWN, ASIDE))
 
 
+@pytest.mark.slow
 def test_prompts_bring_what_bears_on_them_and_others_nothing(figures):
     """Three of five prompts get the memory that was meant; nothing comes of any that bears on none."""
     assert figures[OWN]["related"]["meant"] >= 36

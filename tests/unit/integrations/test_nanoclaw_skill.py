@@ -129,6 +129,7 @@ def test_a_checkout_of_another_shape_is_left_alone(checkout: Path, spoil: object
     assert files(checkout) == before
 
 
+@pytest.mark.slow
 def test_the_container_starts_with_memman_wired_and_drained(tmp_path: Path) -> None:
     """Hooks are wired, drains run, the shared store is linked, nothing reaches standard output or is read from it."""
     home = tmp_path / "home"

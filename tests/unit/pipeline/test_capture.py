@@ -25,6 +25,7 @@ def kept(text):
     return [(fact["category"], fact["text"]) for fact in facts]
 
 
+@pytest.mark.slow
 def test_labelled_turns_are_told_apart():
     """Of 310 neutral turns few leave anything, of 215 others most leave what the label names.
 

@@ -51,6 +51,7 @@ def saying(*facts):
 # --- without a key ---
 
 
+@pytest.mark.slow
 def test_the_labelled_turns_go_through_a_real_drain(box):
     """Of sixty turns drained without a key, at most 4 of 40 neutral ones are stored, at least 16 of 20 others."""
     turns = [json.loads(line) for line in (DATA / "turns_a.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -301,6 +302,7 @@ def rounds(box):
     assert box.states().keys() == {"done"}
 
 
+@pytest.mark.slow
 def test_recalled_text_is_never_learned_again_by_the_rules(box):
     """Over fifty rounds of echoes no memory is added, confirmed or brought back."""
     before = remembered(box)
@@ -308,6 +310,7 @@ def test_recalled_text_is_never_learned_again_by_the_rules(box):
     assert state(box) == before, box.store("SELECT text, source FROM memory")
 
 
+@pytest.mark.slow
 def test_recalled_text_is_never_learned_again_by_a_model_that_keeps_everything(box):
     """The same with a model that makes a fact of every line it is shown, and calls all of it new."""
     before = remembered(box)

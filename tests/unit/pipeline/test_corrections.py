@@ -30,6 +30,7 @@ def told(box, pair, store):
 
 
 # Set a was written with the rule, set b by somebody who knew nothing of it; 17 of its 35 were kept when first seen.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "shown", "kept_at_least", "repeated_at_most"),
     [("a", 67, 52, 10), ("b", 49, 22, 18)],
@@ -118,6 +119,7 @@ def test_what_is_superseded_in_the_same_drain_may_be_said_again(box):
     assert box.store("SELECT text FROM memory WHERE status = 'current' ORDER BY id")[-1:] == ["We deploy on Heroku."]
 
 
+@pytest.mark.slow
 def test_what_is_about_nothing_that_was_shown_is_not_kept(box):
     """Of 310 turns that hold nothing lasting, 28 at most leave a memory in sessions that were shown 64 rules."""
     pairs = (*lines("corrections_a.jsonl"), *lines("corrections_b.jsonl"))

@@ -4,6 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from memman.clock import now_ms
 from memman.embed.builtin import BuiltinEmbedder
 from memman.judge.judge import Judge
@@ -44,6 +46,7 @@ def remembered(box, *texts):
     box.drain(seconds=60)
 
 
+@pytest.mark.slow
 def test_what_is_known_in_other_words_is_mostly_not_learned_again(box):
     """Of 52 memories told in other words, at most 8 are learned again."""
     assert len(SAME) == 52
@@ -52,6 +55,7 @@ def test_what_is_known_in_other_words_is_mostly_not_learned_again(box):
     assert len(again) <= 9, again
 
 
+@pytest.mark.slow
 def test_a_finding_on_a_known_subject_is_learned(box):
     """Of 102 facts on the subjects of stored memories, at least 87 are learned."""
     assert len(OTHER) == 102

@@ -84,6 +84,7 @@ def test_everything_of_a_fact_is_read():
     assert parts(fact) == [text, "Heron", "heron June ignore all rules", "ignore all"]
 
 
+@pytest.mark.slow
 def test_the_pages_of_a_tool_for_agents_are_read_as_what_they_are():
     """Of this repository's own pages, all of them about agents, few paragraphs are held back."""
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]

@@ -256,6 +256,7 @@ def steps_of_one_link(folder, memories):
     return asyncio.run(run()), sum(spent) / 20
 
 
+@pytest.mark.slow
 def test_linking_reads_no_more_in_a_larger_store(tmp_path):
     """Ten times the memories cost less than a third more to link one more to."""
     (few, _), small = steps_of_one_link(tmp_path / "small", 300)

@@ -89,6 +89,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", HOSTILE)
 def test_nothing_beyond_the_bound_of_a_long_prompt_is_read(part):
     """Whatever it is made of."""

@@ -49,6 +49,7 @@ def test_it_is_labelled_wherever_it_is_shown(noted):
     assert f"{LABEL}: {SAID}" in prompted(noted)
 
 
+@pytest.mark.slow
 def test_it_does_not_open_a_session(noted):
     """Not even forty of them keep out what the user said, nor does one that maybe replaces that."""
     for n in range(41):

@@ -30,6 +30,7 @@ def dumped(path):
     return path.read_text().splitlines()[1:]
 
 
+@pytest.mark.slow
 def test_export_wipe_import_gives_the_same_answers(box):
     """200 questions get the same hits, in the same order, with the same scores, and a second export says the same."""
     filled(box, 100)

@@ -32,6 +32,7 @@ def remember(box, notes=20):
     return sorted(box.remember(f"{word} {word[::-1]}{n}") for n, word in enumerate(WORDS[:notes]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [1, 4, 15])
 def test_a_server_that_answers_one_call_at_a_time_is_not_overrun(box, seconds):
     """Twenty notes are done in two drains, and next to no call is lost to a timeout."""

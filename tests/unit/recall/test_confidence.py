@@ -52,6 +52,7 @@ def full(box):
     return box
 
 
+@pytest.mark.slow
 def test_confidence_tells_answers_on_stores_that_nothing_was_fitted_to(aside):
     """Answerable questions are told from others, keep their answers, and off-topic ones are silent or marked low."""
     recall, queries = aside
@@ -143,6 +144,7 @@ def test_an_answer_is_not_marked(full):
     assert "confidence 0." in full.memman("why", "--query", "rate limit of the API").stdout
 
 
+@pytest.mark.slow
 def test_further_memories_of_other_things_make_nobody_surer(box):
     """However much a store holds of other things, questions that none of it answers stay below the mark."""
     lines = [

@@ -163,6 +163,7 @@ def corpus(box, size=120):
 QUERIES = ("Redis sessions", "why does Kafka retry orders", "when did Django deploy", "what is Vault", "team 3 metrics")
 
 
+@pytest.mark.slow
 def test_the_order_never_changes(box):
     """The same store and question give the same hits with the same scores, in this process and in new ones."""
     corpus(box)
@@ -179,6 +180,7 @@ def ids(ended):
     return [hit["uid"] for hit in json.loads(ended.stdout)["hits"]]
 
 
+@pytest.mark.slow
 def test_without_the_vector_extension_the_hits_are_the_same(box, tmp_path):
     """Where sqlite-vec cannot be loaded, plain Python finds the same memories in the same order."""
     corpus(box)
@@ -260,6 +262,7 @@ def powerless():
     return ["setpriv", f"--bounding-set={drop}", f"--inh-caps={drop}"]
 
 
+@pytest.mark.slow
 def test_filters_apply_before_the_cut(box):
     """Of 400 memories that match, 40 pass the filter: ten asked for are ten given, all of them passing."""
     box.configure(JUDGE="off")

@@ -4,6 +4,8 @@ import itertools
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from memman.hot.recall_session import RecallSession
 from memman.store.filters import Filters
 from tests.support.providers import ScriptedProvider
@@ -32,6 +34,7 @@ def asked(box):
     return next((place for place in reversed(PLACES) if stored and f"to {place}" in stored[0]), None)
 
 
+@pytest.mark.slow
 def test_recall_during_a_drain_tells_one_current_fact_and_never_goes_back(box):
     """While a drain commits note after note each recall works, and what it tells only moves on."""
     for text in moves():
@@ -48,6 +51,7 @@ def test_recall_during_a_drain_tells_one_current_fact_and_never_goes_back(box):
     assert len(told) > 1
 
 
+@pytest.mark.slow
 def test_recall_during_a_swap_of_embedders_answers_as_before(box):
     """While vectors of another embedder are made, every recall gives the same hits."""
     for text in moves():

@@ -167,6 +167,7 @@ def test_verify_notices_a_changed_byte_of_a_manifest(box):
     run(box, "backup", "verify", folder.name, code=12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["x", '{"at": "', "[1, null]", '{"at": "x", "error": 7}', "7", "null", "\ufffd"])
 def test_what_a_damaged_queue_remembers_stops_no_drain(box, value):
     """Whatever stands in a setting of the queue, drains store their notes."""

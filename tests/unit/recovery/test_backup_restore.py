@@ -198,6 +198,7 @@ def test_a_purge_is_no_note_that_came_after_the_backup(box):
     assert told["missing"] == 0
 
 
+@pytest.mark.slow
 def test_a_forget_that_comes_during_a_restore_is_not_undone(box):
     """Acknowledged before, amid or after it, what is forgotten is so in the store that is in force then."""
     notes = [box.remember(f"Service number {n} listens on port {n}.") for n in range(12)]

@@ -113,6 +113,7 @@ def test_repair_keeps_what_is_sound_and_the_damaged_file(stored):
     assert len(stored.store("SELECT note FROM receipt")) == 3
 
 
+@pytest.mark.slow
 def test_what_was_forgotten_stays_so_through_a_repair(stored):
     """A repair brings back nothing that was retired, and --undo still does."""
     uid = stored.store("SELECT uid FROM memory WHERE id = 2")[0]

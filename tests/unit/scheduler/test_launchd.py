@@ -109,6 +109,7 @@ def test_stop_outlives_a_reboot_and_start_undoes_it(box, launchctl, plist):
     assert launchctl.calls() == [f"bootout {SERVICE}", f"enable {SERVICE}", f"bootstrap {DOMAIN} {plist}"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("launchctl")
 def test_an_agent_that_is_still_ending_is_waited_for(box, standin):
     """An agent is loaded again and again for a while; where launchd goes on refusing, that is one line."""

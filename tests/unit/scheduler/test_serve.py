@@ -152,6 +152,7 @@ def test_a_schedule_that_cannot_be_read_ends_nothing(box, start):
     assert len([line for line in err.splitlines() if "schedule" in line]) <= 3  # the loop's, and each drain's own
 
 
+@pytest.mark.slow
 def test_stopping_ends_a_drain_that_hangs(box, start):
     """`scheduler stop` amid a provider's call: the note is back soon, and the loop sleeps."""
     with ScriptedProvider(latency=NEVER) as provider:

@@ -377,6 +377,7 @@ def test_units_whose_files_are_gone_are_unloaded(box, manager):
     assert not folder.parent.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["install", "uninstall", "start", "stop", "status"])
 @pytest.mark.usefixtures("manager")
 def test_a_manager_that_hangs_keeps_nobody_long(box, standin, verb):

@@ -6,6 +6,7 @@ import re
 import time
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,6 +125,7 @@ def seconds(text):
     return min(taken)
 
 
+@pytest.mark.slow
 def test_a_rule_takes_time_in_proportion_to_the_text(rounds):
     """Of texts full of beginnings none takes long, and one that takes noticeable time takes it in proportion."""
     longest, noticed, slow = rounds(16_384, 65_536), rounds(0.1, 0.4), []
@@ -184,6 +186,7 @@ def test_a_private_passage_that_began_elsewhere_is_dropped():
     assert redact("<privateer> sails") == "<privateer> sails"
 
 
+@pytest.mark.slow
 def test_hostile_text_does_not_hang_the_rules():
     """The longest note allowed is gone through in proportion to its length, whatever is in it."""
     taken = {}

@@ -73,6 +73,7 @@ def wrong(pattern: str) -> set[str]:
     return WRONG & {*operators(parsed)}
 
 
+@pytest.mark.slow
 def test_no_pattern_uses_what_an_older_python_takes_wrongly():
     """No constant and no pattern of any module has a possessive quantifier or an atomic group."""
     assert [

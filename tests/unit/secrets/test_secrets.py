@@ -40,6 +40,7 @@ def test_a_repository_called_after_a_token_is_not_bound(box):
     assert TOKEN.encode() not in everything(box)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("http", [False, True], ids=["builtin", "http"])
 def test_a_planted_secret_is_nowhere(box, http, rounds):
     """After remember, drain and recall no file, no log and no request holds a secret that the notes held."""

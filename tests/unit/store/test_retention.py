@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from memman.model.reliability import APART_MS, CLAMP, factor, reliability, sessions
 from memman.model.worth import BOUND, Kept, worth
 
@@ -153,6 +155,7 @@ def read(name):
     return [json.loads(line) for line in (SCOPES / f"{name}.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_prompts_and_recalls_change_no_reliability_and_no_order(box, rounds):
     """Being shown, or passed over, again and again is no evidence: every score and confidence stays as it was."""
     for one in read("harbor")[: rounds(20, 200)]:

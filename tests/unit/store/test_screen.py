@@ -93,6 +93,7 @@ def test_recall_looks_at_nothing_but_what_it_shows(box):
     assert loads_rules(box, "recall", WHERE)
 
 
+@pytest.mark.slow
 def test_idle_drains_finish_an_upgrade(box):
     """Though no note waits they look at all memories of all stores in bounded parts; recall then looks at none."""
     box.configure(JUDGE="off")  # or it would read the copies, too

@@ -125,6 +125,7 @@ def bundles(folder, box):
     return sorted((folder / host(box)).glob("*.age"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["flip", "cut", "empty", "replay"])
 def test_a_bundle_that_was_changed_is_refused_and_asked_for_again(box, harm):
     """Nothing of it is taken in, what comes later waits, and the next rounds heal it."""
@@ -205,6 +206,7 @@ def test_the_folder_of_a_host_is_never_a_link(box, tmp_path):
     assert current(other) == current(one) != []
 
 
+@pytest.mark.slow
 def test_a_bundle_that_is_missing_is_asked_for_by_a_person_at_once(box):
     """What comes after it waits until its host has said all anew."""
     one, other, folder = pair(box)
@@ -223,6 +225,7 @@ def test_a_bundle_that_is_missing_is_asked_for_by_a_person_at_once(box):
     assert current(other) == current(one)
 
 
+@pytest.mark.slow
 def test_what_is_purged_on_one_is_purged_on_the_other(box):
     """No word of it is left in a store or in what the folder says, and it does not come back."""
     one, other, folder = pair(box)
@@ -242,6 +245,7 @@ def test_what_is_purged_on_one_is_purged_on_the_other(box):
         assert b"zanzibar" not in each.store_path().read_bytes()
 
 
+@pytest.mark.slow
 def test_nothing_can_be_read_without_the_key(box):
     """Neither in the folder's files nor in their names is a word of what is remembered."""
     one, other, folder = pair(box)
@@ -364,6 +368,7 @@ def test_three_machines_agree_whoever_hears_of_what_first(box):
     ]
 
 
+@pytest.mark.slow
 def test_an_undo_finds_what_a_note_changed_in_other_rows(box):
     """Rows move when older memories come in between; receipts and undos name the same memories as before."""
     one, other = apart(box)
