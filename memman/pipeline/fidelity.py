@@ -29,7 +29,10 @@ _BOUNDS = frozenset("least most mindestens hochstens menos mas moins plus".split
 _NUMERALS = {name: str(n) for n, name in enumerate("two three four five six seven eight nine ten".split(), 2)}
 _ITEM = re.compile(r"\n\s*\n|(?:^|\n)\s*(?:[-*+\u2022#>]+|\d{1,3}[.)])\s+|(?<!.{45})\n")
 _DENIED = re.compile(r"n['\u2019]t\b")
-_NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+# A number stands by itself; digits behind a letter are part of a name.
+_NUMBER = re.compile(r"(?<![^\W\d])\d+(?:[.,:/]\d+)*")
+# A host, a path, an identifier: its parts are names however they are spelled.
+_SHAPED = re.compile(r"\w+(?:[./_:@]\w+)+")
 # A word that stands before a sentence denies nothing in it: "No, use tabs".
 _INTERJECTION = re.compile(r"\W*\w+[,;:!\u2014\uff0c]\s*(?=\w)")
 _STOPS = " .!?\u3002\uff01\uff1f"
@@ -129,31 +132,30 @@ def _begun(text: str) -> str:
 
 
 def _sentence(text: str) -> Sentence:
-    order, names, denied, counted = list[str](), set[str](), list[str](), list[tuple[str, str, int]]()
-    before, open_denials = "", 0
+    order, names, denied = list[str](), set[str](), list[str]()
     said = _INTERJECTION.match(text)
-    for n, word in enumerate(
-        _words(text[said.end() :] if said and folded(said[0].strip(_AROUND)) in _DENIALS else text)
-    ):
-        form = _NUMERALS.get(word.lower()) or folded(word)
-        root = stem(form)
+    found = _words(text[said.end() :] if said and folded(said[0].strip(_AROUND)) in _DENIALS else text)
+    forms = [_NUMERALS.get(word.lower()) or folded(word) for word in found]
+    roots = [stem(form) for form in forms]
+    shaped = {stem(folded(word)) for one in _SHAPED.findall(text) for word in words(one)}
+    open_denials = 0
+    for n, (word, form, root) in enumerate(zip(found, forms, roots, strict=True)):
         if form in _DENIALS:
             open_denials += 1
-        elif form in _BOUNDS:
-            names.add(root)
-            denied.append(root)
+        elif form in _BOUNDS or form not in STOPWORDS:
             order.append(root)
-        elif form not in STOPWORDS:
-            order.append(root)
-            denied += [root] * open_denials
+            denied += [root] * (open_denials + (form in _BOUNDS))
             open_denials = 0
-            if form[0].isdigit():
-                counted.append((before, root, len(order)))
-            elif word[1:] != word[1:].lower() or (n and word[0].isupper()):
+            capital = word[1:] != word[1:].lower() or (n and word[0].isupper())
+            if not form[0].isdigit() and (capital or root in shaped or form in _BOUNDS):
                 names.add(root)
-        before = root
-    numbers = ((was, number, "".join(order[at : at + 1])) for was, number, at in counted)
-    return Sentence(text, tuple(order), frozenset(names), frozenset(numbers), (*denied, *[before] * open_denials))
+    numbers = {
+        (roots[n - 1] if n else "", roots[n], "" if n + 1 == len(forms) or forms[n + 1] in STOPWORDS else roots[n + 1])
+        for n, form in enumerate(forms)
+        if form[0].isdigit()
+    }
+    denied += roots[-1:] * open_denials
+    return Sentence(text, tuple(order), frozenset(names), frozenset(numbers), tuple(denied))
 
 
 def _words(text: str) -> list[str]:

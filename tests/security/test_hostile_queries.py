@@ -16,13 +16,14 @@ from memman.hot import remember as hot_remember
 from memman.hot.hook import asked
 from memman.hot.recall import recall
 from memman.model.errors import UnknownStore, UsageError
+from memman.secrets import legible
 from tests.security.hostile import SPECIAL, strings
 
 PLAIN = "The heron is the mascot of the billing team."
 # Categories of what a terminal acts on, does not show, or cannot write.
 STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 FLAGS = "--limit --since --as-of --budget --min-confidence --intent --source --category --store".split()
-KNOWN = {"queue.db", "doorbell", "data", "shown.log", "owner"}
+KNOWN = {"queue.db", "doorbell", "data", "shown.log", "owner", "repositories"}
 
 
 def argument(text):
@@ -82,7 +83,7 @@ def test_hostile_queries_are_answered_and_change_nothing(stored, capsys, monkeyp
             assert recall([query], {"limit": "3", **values}) == 0
         except UsageError:
             refused += 1
-            assert query == "-" or not query.encode("utf-8", "replace").decode().replace("\0", " ").strip()
+            assert query == "-" or not legible(query).replace("\0", " ").strip()
         out, err = said(capsys)
         assert steering(out + err) == [], ascii(query[:80])
         found += bool(out)
@@ -95,7 +96,7 @@ def test_hostile_queries_are_answered_and_change_nothing(stored, capsys, monkeyp
 
 def test_what_every_verb_shows_of_hostile_texts_is_harmless(stored):
     """Lists, JSON and the queue show no character that steers a terminal."""
-    uid = stored.store("SELECT uid FROM memory WHERE text LIKE '%[31m%'")[0]
+    uid = stored.store("SELECT uid FROM memory WHERE text LIKE 'The heron said:%'")[0]
     for args in (
         ("insights", "list", "--limit", "1000"),
         ("insights", "list", "--limit", "1000", "--json"),

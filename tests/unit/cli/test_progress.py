@@ -17,7 +17,6 @@ VERBS = {
     "draining": ("scheduler", "drain"),
     "relinking": ("graph", "rebuild"),
     "embedding": ("embed", "reembed"),
-    "comparing": ("providers", "compare", "--only", "builtin"),
     "auditing": ("audit",),
     "backing up": ("backup", "create"),
     "verifying": ("backup", "verify", "latest"),

@@ -226,7 +226,7 @@ def test_recall_is_never_blind(tmp_path_factory, steps):
 LIVING = """
 import asyncio, sys
 sys.path[:0] = sys.argv[2:]
-from test_minilm import BETTER, FINGERPRINT, LOCAL, add, discard, forget, renew
+from tests.unit.embed.test_minilm import BETTER, FINGERPRINT, LOCAL, add, discard, forget, renew
 from memman.store.sqlite.store import SqliteStore
 store = SqliteStore.open(sys.argv[1], "default")
 print("ready", flush=True)

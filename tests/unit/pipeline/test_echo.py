@@ -101,11 +101,12 @@ def test_an_echo_of_what_is_in_flight_is_known(box):
         Fact("The staging database listens on port 7654.", source="agent"),
     )
     plan = Plan(Note("n" * 32, "default", "", 0), facts=facts, candidates=((ahead,),) * len(facts))
-    reader = SqliteReader.open(str(box.store_path()))
-    assert [(one.fact, one.action, one.memory) for one in known(reader, plan)] == [
+    reader, rules, local = SqliteReader.open(str(box.store_path())), BuiltinLLM(Judge()), BuiltinEmbedder()
+    tools = Tools(rules, rules, local, local, reader, now_ms, judge=rules.judge)
+    assert [(one.fact, one.action, one.memory) for one in known(tools, plan)] == [
         (0, "NONE", ahead.uid),
         (2, "NONE", ahead.uid),
     ]
     ended = Plan(plan.note, facts=facts[2:3], candidates=((ahead,),), verdicts=(Verdict(0, "UPDATE", ahead.uid, ""),))
-    assert list(known(reader, ended)) == []
+    assert list(known(tools, ended)) == []
     reader.close()
