@@ -9,7 +9,7 @@ from memman.model.records import Note
 from memman.model.reliability import apart
 from memman.model.terms import respelled
 from memman.pipeline.comparison import numbers, says
-from memman.pipeline.fidelity import faithful, original
+from memman.pipeline.fidelity import faithful, in_order, original
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.trust import whose
 from memman.store import MemoryRow
@@ -88,7 +88,7 @@ def _session(origin: str) -> str:
 
 def says_so(tools: Tools, said: str, text: str) -> bool:
     """Whether what was `said` says all that `text` does: in its words, or as the judge reads its likest sentences."""
-    if says([said], text, _ALL) and faithful(text, said):
+    if says([said], text, _ALL) and faithful(text, said) and in_order(text, said):
         return True
     likest = original(text, said) if tools.judge else ""
     if not likest or not numbers(text) <= numbers(said) or respelled(text, said):

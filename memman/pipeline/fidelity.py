@@ -77,6 +77,13 @@ def faithful(text: str, source: str) -> bool:
     return not respelled(*(" ".join(_begun(one.text) for one in some) for some in (said, near)))
 
 
+def in_order(text: str, source: str) -> bool:
+    """Whether what both say once stands in the same order: "npm over pnpm" is not "pnpm over npm"."""
+    mine, theirs = ([root for one in parsed(said) for root in one.order] for said in (text, source))
+    once = [root for root in mine if mine.count(root) == theirs.count(root) == 1]
+    return once == [root for root in theirs if root in once]
+
+
 def _counts(one: tuple[str, str, str], other: tuple[str, str, str]) -> bool:
     """Whether two numbers are the same, of the same thing or beside the same word: 30 seconds are not 30 minutes."""
     return one[1] == other[1] and (one[2] == other[2] or (one[0] == other[0] and "" in (one[2], other[2])))

@@ -176,8 +176,8 @@ The retry queue drops messages above 64 kilobytes."""
     with ScriptedProvider(respond=saying(*facts)) as provider:
         box.use(provider)
         assert kept(box, "please use pnpm for installing, never npm", reply) == [
-            ("please use pnpm for installing, never npm", "preference", "user"),
-            ("CONTRIBUTING.md asks for two approvals of every deploy from the platform team.", "fact", "agent"),
+            ("Use pnpm, never npm, for installing.", "preference", "user"),
+            ("Every deploy needs two approvals from the platform team.", "fact", "agent"),
             ("The retry queue drops messages above 64 kilobytes.", "fact", "agent"),
         ]
 
