@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         choices=tuple(_EXAMPLES),
         default="all",
-        help="fast: stores by themselves, one case of a sweep, nothing slow; rest: what fast leaves out; all (default)",
+        help="fast: stores by themselves, nothing slow; rest: what fast leaves out; all (default)",
     )
 
 
@@ -44,27 +44,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     part = config.getoption("part")
     if part == "all":
         return
-    begun: set[str] = set()
     chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:
-        chosen[_fast(item, begun) == (part == "fast")].append(item)
+        chosen[_fast(item) == (part == "fast")].append(item)
     config.hook.pytest_deselected(items=chosen[False])
     items[:] = chosen[True]
 
 
-def _fast(item: pytest.Item, begun: set[str]) -> bool:
-    """Whether a test is of the fast part; `begun` holds the sweeps of which a case is chosen already."""
+def _fast(item: pytest.Item) -> bool:
     kinds = getattr(item, "callspec", None)
     if item.get_closest_marker("slow") or _SERVERS & set(getattr(item, "fixturenames", ())):
         return False
-    if kinds and not _KINDS.keys().isdisjoint(value for value in kinds.params.values() if isinstance(value, str)):
-        return False
-    if item.get_closest_marker("sweep"):
-        sweep = item.nodeid.partition("[")[0]
-        if sweep in begun:
-            return False
-        begun.add(sweep)
-    return True
+    return not kinds or _KINDS.keys().isdisjoint(value for value in kinds.params.values() if isinstance(value, str))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
