@@ -254,7 +254,7 @@ class Sweep:
 @over(*KINDS)
 def test_whatever_is_killed_at_random_moments_nothing_is_lost_or_doubled(box, kind, tmp_path, rounds, kept):
     """Drains, remembers, replacements and forgets die by kill -9: what was acknowledged is there, once and whole."""
-    wanted = rounds(5 if kind else 10, 500)
+    wanted = rounds(3 if kind else 8, 500)
     with ScriptedProvider(latency=0.005) as provider, Nursery(box.environ) as nursery:
         box.use(provider)
         sweep = Sweep(box, nursery, tmp_path)
@@ -318,7 +318,6 @@ def test_killed_before_any_statement_nothing_acknowledged_is_lost(box, rounds, k
     kept(f"killed before {kills} statements of remembers and drains: 0 lost, 0 doubled")
 
 
-@pytest.mark.slow
 @pytest.mark.promise("R9")
 @pytest.mark.parametrize("fault", ["kills", "raises"])
 @over(*KINDS)

@@ -57,7 +57,7 @@ def week(box, seed, changes):
 @pytest.mark.promise("R24")
 def test_two_weeks_offline_are_one_memory_after_one_round(box, rounds, kept):
     """Exports are equal and 50 questions get the same answers, byte for byte; the next round has nothing to say."""
-    changes = rounds(40, 500)
+    changes = rounds(16, 500)
     one, other = apart(box)
     for name in REPOSITORIES:
         for fact in lines(name)[:20]:

@@ -148,7 +148,7 @@ def _lived(box, provider, umask, before):
         if verb == "remember":
             box.memman("scheduler", "drain", "--trace", before=before)
             look("drain")
-    for host, events, line, _ in recorded()[::8]:
+    for host, events, line, _ in recorded()[::24]:
         payload = json.dumps(json.loads(line) | {"cwd": str(box.data.parent)})
         for event in events[:2]:
             box.memman("hook", event, "--host", host, before=before, input=payload)

@@ -141,7 +141,6 @@ def test_a_purge_leaves_the_prompts_of_others_alone(box):
     assert kept == ["From now on run the linter first.", ""]
 
 
-@pytest.mark.slow
 @pytest.mark.promise("S15")
 @over(*KINDS)
 def test_no_byte_of_what_was_purged_is_left_in_the_data_folder(box, kind, rounds, kept):
@@ -204,7 +203,6 @@ def test_what_was_purged_does_not_come_back(box):
     assert box.recall("Redis invoices") == []
 
 
-@pytest.mark.slow
 def test_a_reader_keeps_the_bytes_until_the_next_drain(box):
     """While somebody reads an older state a purge says that bytes are left; the next drain after it wipes them.
 

@@ -175,7 +175,6 @@ def tokens(verb, names, chance):
             yield token, [token, *base[1:]]
 
 
-@pytest.mark.slow
 def test_no_verb_writes_a_token(box):
     """Whatever text a verb is given, in whatever place: no file of the data folder holds it, nor is called so."""
     names, chance, given, repository = made(box), random.Random(4), {}, box.data.parent / "repository"

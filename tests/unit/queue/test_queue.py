@@ -280,10 +280,9 @@ def test_only_a_note_that_was_alone_when_a_drain_died_has_spent_an_attempt(box):
     queue.close()
 
 
-@pytest.mark.slow
 def test_no_byte_of_a_drained_note_is_left_in_the_queue(box):
     """A note's text is taken out of its row once it is done, and out of the pages that held it."""
-    for number in range(60):
+    for number in range(12):
         box.remember(f"The quokka{number} eats leaves, {'roots and bark, ' * (number % 7 * 20)}and sleeps.")
     box.drain()
     assert set(box.queue("SELECT text FROM note")) == {""}
