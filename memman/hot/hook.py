@@ -19,7 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LIMIT = 1.0  # seconds
+# Seconds that a turn waits for a hook at most, and the variable that says otherwise, for slow machines.
+LIMIT, _LIMIT = 1.0, "MEMMAN_HOOK_LIMIT"
 _GRACE = 0.2  # seconds that an answer, or the record that there was none, may take to be written
 _BEHIND = 20.0  # seconds that what was said may take to be kept, behind the turn
 # In the environment: the process id of the launcher that waits for us.
@@ -91,14 +92,21 @@ def limit(output: Output, progress: Progress) -> None:
     launcher = os.getppid() if os.environ.get(_WAITS) == str(os.getppid()) else 0
     if launcher:
         os.kill(launcher, SIGUSR2)
+    seconds = _seconds()
 
     def alarmed(*_: object) -> None:
         if output.write(progress.unsure):
             _let_go(progress, launcher)
 
-    start_new_thread(_watch, (output, progress, launcher))
+    start_new_thread(_watch, (output, progress, launcher, seconds))
     signal(SIGALRM, alarmed)
-    setitimer(ITIMER_REAL, LIMIT)
+    setitimer(ITIMER_REAL, seconds)
+
+
+def _seconds() -> float:
+    """Return how long a turn waits: LIMIT, or what the environment says, up to a minute."""
+    said = os.environ.get(_LIMIT, "")
+    return min(float(said), 60.0) if said.isdecimal() and int(said) else LIMIT
 
 
 def asked(args: "Sequence[str]") -> tuple[str, str]:
@@ -113,8 +121,8 @@ def asked(args: "Sequence[str]") -> tuple[str, str]:
     return (words[0] if words else ""), host
 
 
-def _watch(output: Output, progress: Progress, launcher: int) -> None:
-    time.sleep(LIMIT)
+def _watch(output: Output, progress: Progress, launcher: int, seconds: float) -> None:
+    time.sleep(seconds)
     if output.write(progress.unsure):
         _let_go(progress, launcher)
     else:

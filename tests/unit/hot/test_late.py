@@ -21,6 +21,12 @@ CORRECTION = "No, we deploy billing with Nomad, never with Kubernetes."
 SECRET = "ghp_Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
 
 
+@pytest.fixture(autouse=True)
+def _usual(box):
+    """Give hooks their usual second."""
+    del box.environ["MEMMAN_HOOK_LIMIT"]
+
+
 @contextmanager
 def busy(box):
     """Hold the queue, so that whoever would write to it waits."""
