@@ -283,7 +283,7 @@ def sound(box):
 @pytest.mark.promise("M2")
 def test_four_hosts_killed_at_random_hold_what_one_would(box, home, tmp_path, rounds, kept):
     """Nothing said is lost or there twice, all hosts hold the same, and it is what a serial run decides."""
-    number, falls, chance = rounds(60, 2000), rounds(1, 10), random.Random(7)
+    number, falls, chance = rounds(120, 2000), rounds(1, 10), random.Random(7)
     told, files = said(number, chance)
     with running(given="") as cluster, cluster.memman() as database:
         database.role("alice", "memman_writer")
