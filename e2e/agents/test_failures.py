@@ -100,4 +100,4 @@ def test_it_remembers_again_once_it_is_mended(house: House, usual: dict[tuple[st
     house.memman("remember", "The staging cluster is in Frankfurt.")
     house.memman("scheduler", "drain", "--wait")
     turns = house.each({name: [PROMPT] for name in NAMES if name not in SPARED})
-    assert [name for (name, _), turn in turns.items() if "Frankfurt" not in turn.beside] == []
+    assert [name for (name, _), turn in turns.items() if "Frankfurt" not in turn.whole] == []

@@ -76,18 +76,23 @@ MATCHED = {"mine": "Nobody makes mine.", "shop": "Nobody makes that of the shop.
 
 PARTS = {
     "Rules that the user set": {STANDING[""], STANDING["shop"]},
-    "Current state:": {STATE},
-    "Background:": {PREFERENCE, LANGUAGE},
-    "Uncertain, check before relying on it:": {RETRIES},
+    "What this user asked for before": {PREFERENCE, LANGUAGE},
+    "How things are here:": {STATE, PROCEDURE},
+    "Noted by an agent, not said by the user:": set(),
+    "Uncertain, check before relying on it:": {RETRIES, NOTES},
 }
 GIVEN = {
-    "shop": set.union(*PARTS.values()) | {PROCEDURE, NOTES},
+    "shop": set.union(*PARTS.values()),
     "blog": {STANDING[""], STANDING["blog"], PREFERENCE, OTHER_STATE, OTHER_PROCEDURE},
 }
 ALL = {
     *set.union(*GIVEN.values(), {ENDED}, GONE.values()),
     *(text for topic in TOPICS.values() for text in (topic.note, topic.correction.removeprefix("No, "))),
 }
+
+
+# What the agents noted themselves.
+NOTED = {topic.note for topic in TOPICS.values()}
 
 
 @dataclass(frozen=True)
@@ -214,28 +219,18 @@ def reviewed(house: House, topic: Topic) -> tuple[str, str]:
 @pytest.mark.parametrize("where", GIVEN)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_session_is_given_what_holds_there_and_nothing_else(heard: dict[str, Heard], name: str, where: str) -> None:
-    """No line of the other repository, of what is past its end or was taken back, or of what an agent noted."""
+    """No line of the other repository, nor of what is past its end or was taken back."""
     turn: Turn = getattr(heard[name], where)
-    assert those_in(read(turn.whole)) == GIVEN[where]
+    assert those_in(read(turn.whole)) - NOTED == GIVEN[where]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_session_begins_in_four_parts(heard: dict[str, Heard], name: str) -> None:
-    """The standing rules, the current state, the background, and what is uncertain, which says why."""
+def test_a_session_begins_in_five_parts(heard: dict[str, Heard], name: str) -> None:
+    """The standing rules, what the user asked for, how things are, what agents noted, and what is uncertain."""
     _, *parts = re.split("|".join(PARTS), read(heard[name].shop.whole))
     begun = [part.partition("</memman-")[0] for part in parts]
-    assert [those_in(part) for part in begun] == [*PARTS.values()]
-    assert f"file changed since: {RETRIES}" in begun[-1]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_procedure_of_a_release_stands_beside_the_prompt_to_push_one(heard: dict[str, Heard], name: str) -> None:
-    """With what names a file that the agent has changed, which says so; in the other repository its own."""
-    shop, blog = (read(turn.beside) for turn in (heard[name].shop, heard[name].blog))
-    assert those_in(shop) == {PROCEDURE, NOTES}
-    assert f"user: {PROCEDURE}" in shop
-    assert f"user, file changed since: {NOTES}" in shop
-    assert those_in(blog) == {OTHER_PROCEDURE}
+    assert [those_in(part) - NOTED for part in begun] == [*PARTS.values()]
+    assert re.search(rf"- {RETRIES} \([^)]*file changed since", begun[-1])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -247,10 +242,10 @@ def test_what_is_past_its_end_is_recalled_behind_what_holds(heard: dict[str, Hea
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_agents_own_note_is_shown_as_unconfirmed(heard: dict[str, Heard], name: str) -> None:
-    """Beside a prompt that it bears on, and there alone: no session begins with it."""
-    one = heard[name].corrected
-    assert re.search(f"agent, unconfirmed[^:]*: {TOPICS[name].note}", read(one.beside))
-    assert read(one.whole).count(TOPICS[name].note) == 1
+    """It stands below a line that says whose it is, once."""
+    said = read(heard[name].corrected.whole)
+    assert said.count(TOPICS[name].note) == 1
+    assert TOPICS[name].note in said.partition("Noted by an agent, not said by the user:")[2]
 
 
 @pytest.mark.parametrize("name", RULED)
@@ -279,7 +274,7 @@ def test_what_was_approved_is_shown(told: House, waiting: dict[str, Turn]) -> No
     assert said in told.desks["codex"].ask(topic.question, folder="shop").whole
 
 
-@pytest.mark.parametrize(("text", "way"), [(STATE, "session-start"), (PROCEDURE, "prompt"), (ENDED, "recall")])
+@pytest.mark.parametrize(("text", "way"), [(STATE, "session-start"), (PROCEDURE, "session-start"), (ENDED, "recall")])
 def test_why_says_where_a_memory_was_shown(told: House, waiting: dict[str, Turn], text: str, way: str) -> None:
     """By each client, in which way; only where an agent asked for it was it of use."""
     assert waiting

@@ -114,7 +114,7 @@ def test_a_turn_is_stored_without_any_service_manager(container: Container, path
             assert time.monotonic() < ended + LIMIT, "waited in vain"
         print(f"stored {time.monotonic() - ended:.1f} s after the client ended")
         assert MARK in stored[0]
-        assert MARK in desk.ask("What does the billing service run on?").beside
+        assert MARK in desk.ask("What does the billing service run on?").whole
     # Neither a drain nor one that has ended and that the first process has not reaped.
     while "--handed" in (running := container.run("ps", "-eo", "stat=,args=")) or "<defunct>" in running:
         assert time.monotonic() < ended + LIMIT, running

@@ -21,13 +21,13 @@ def _desk(bin: Path, path: str, tmp_path: Path) -> Iterator[Desk]:  # noqa: A002
 
 
 def test_the_plugin_recalls_and_captures(desk: Desk, bin: Path) -> None:  # noqa: A002
-    """A correction of one session is beside the related prompt of the next."""
+    """A correction of one session is before the model in the next."""
     desk.prepare()
     assert desk.ask("No, the billing service runs on Nomad, not on Kubernetes.").code == 0
     subprocess.run(
         [bin / "memman", "scheduler", "drain", "--wait"], env={"HOME": str(desk.home)}, check=True, timeout=600
     )
-    assert "Nomad" in desk.ask("What does the billing service run on?").beside
+    assert "Nomad" in desk.ask("What does the billing service run on?").whole
 
 
 def test_claude_code_finds_the_plugin_valid(path: str, tmp_path: Path) -> None:

@@ -293,6 +293,14 @@ KEYS: dict[str, Key] = {
             amiss="off",
         ),
         Key(
+            "MEMMAN_NOTED",
+            "auto",
+            "Whether agents are asked to end an answer with a line `Noted: …` where the user corrected them or said "
+            "what will hold: on, off, or auto (where a person is there: not in CI, nor from an SDK).",
+            _one_of("auto", "on", "off"),
+            amiss="off",
+        ),
+        Key(
             "MEMMAN_JUDGE",
             "on",
             "Whether drains use the shipped judge: on or off. Without a model, off means that of turns only what the "

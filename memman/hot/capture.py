@@ -5,13 +5,18 @@ import os
 from memman.config.ignore import ignored
 from memman.config.places import setting
 from memman.config.schedule import Schedule
+from memman.hot.attended import nobodys
 from memman.hot.frame import stripped, typed
 from memman.hot.prompt_text import ends, uncommanded
+from memman.hot.session import written
+from memman.model.noted import parted
 from memman.secrets import screened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.hot.call import Call
+    from memman.hot.session import Session
+    from memman.model.noted import Line
 
     Row = dict[str, str | int | None]
 
@@ -28,10 +33,10 @@ _SHOWN = 256
 def wanted(call: "Call") -> bool:
     """Whether turns are to be kept.
 
-    Not from an agent's shell, nor while the scheduler is stopped, nor where the env file is shut or says anything but
-    what turns them on, nor in a folder to be ignored.
+    Not from an agent's shell, nor of what a program typed, nor while the scheduler is stopped, nor where the env file
+    is shut or says anything but what turns them on, nor in a folder to be ignored.
     """
-    if not call.genuine or Schedule.load(call.data).stopped:
+    if not call.genuine or nobodys(call) or Schedule.load(call.data).stopped:
         return False
     try:
         said = setting(call.data, "MEMMAN_CAPTURE")
@@ -77,25 +82,65 @@ def _joined(before: str, text: str) -> str:
 
 
 def turn(call: "Call") -> None:
-    """Queue the user's prompts with the agent's last message; a prompt is dropped once it is in a file or the queue."""
-    payload = call.payload
-    if payload.flag("stop_hook_active") or payload.text("agent_id"):
+    """Queue the user's prompts with the agent's last message, and what that notes.
+
+    A prompt is dropped once it is in a file or the queue.
+    """
+    if call.payload.text("agent_id"):
         return
     keep = wanted(call)
     if not keep:
         call.progress.missing = ""
-    row, arrived = None, ""
+    rows: list[tuple[Row, str]] = []
     with call.session as session:
+        if keep:
+            rows = _told(call, session)
+            for row, arrived in rows:
+                if not arrived:  # what is nowhere yet is dropped only when it is queued
+                    _queue(call, row, "")
+        session.prompt = ""
+    for row, arrived in rows:
+        if arrived:
+            _queue(call, row, arrived)
+
+
+def _told(call: "Call", session: "Session") -> "list[tuple[Row, str]]":
+    """Return the rows of a turn, each with the file that holds it: what was said, and each line that notes."""
+    payload = call.payload
+    text = ""
+    if not payload.flag("stop_hook_active"):  # else another hook had the agent go on: what was typed is queued already
         said = kept(uncommanded(stripped(typed(payload.text("prompt")))))
         text = _joined(session.prompt, said) if said else session.prompt
-        if keep and text:
-            reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))
-            row, arrived = _arrived(call, "turn", text, "user", reply=reply, shown=" ".join([*session.shown][-_SHOWN:]))
-            if not arrived:  # what is nowhere yet is dropped only when it is queued
-                _queue(call, row, "")
-        session.prompt = ""
-    if row and arrived:
-        _queue(call, row, arrived)
+    reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))
+    answer, lines = parted(reply)
+    if not session.asked:
+        reply, lines = answer, []
+    session.say("user", text)
+    shown = " ".join([*session.shown][-_SHOWN:])
+    session.notes = session.notes or bool(lines)
+    channel = "watched" if session.notes else "turn"
+    rows = [_arrived(call, channel, text, "user", reply=reply, shown=shown)] if text else []
+    rows += [_noted(call, session, line, shown) for line in lines]
+    session.say("agent", answer)
+    return rows
+
+
+def _noted(call: "Call", session: "Session", line: "Line", shown: str) -> "tuple[Row, str]":
+    """Return the row of what an agent noted, with what was typed before it, and the file that holds it."""
+    from memman.config.scope import PERSONAL
+
+    text, everywhere, instead = line
+    replaces = next((uid for uid in reversed(session.shown) if uid.startswith(instead)), "") if instead else ""
+    return _arrived(
+        call,
+        "noted",
+        text,
+        "user",
+        reply=written(session.said),
+        shown=shown,
+        scope=PERSONAL if everywhere else "",
+        replaces=replaces,
+    )
 
 
 def compact(call: "Call") -> None:
@@ -114,7 +159,7 @@ def _arrived(call: "Call", channel: str, text: str, source: str, **more: str) ->
     origin = {"agent": call.host, "session": call.session.id, "source": source}
     stamped = stamp(call.data, "", call.here, call.cwd) | origin
     note: Row = {**stamped, "store": call.store, "text": text, "channel": channel, **more}
-    row = entry(note | {"category": None, "importance": None, "entities": "", "replaces": ""})
+    row = entry({"category": None, "importance": None, "entities": "", "replaces": "", **note})
     arrived = arrive(call.data, row)
     if arrived:
         call.progress.missing = "queued"

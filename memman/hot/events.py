@@ -41,6 +41,7 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
 
 def _session_start(call: Call) -> str:
     """Give the first block, unless the session that is resumed has it already."""
+    from memman.hot.attended import asked
     from memman.hot.prime import block
     from memman.hot.provenance import brand
 
@@ -52,7 +53,8 @@ def _session_start(call: Call) -> str:
         if source == "resume" and session.begun and call.host in _KEEP:
             return ""
         here = call.place
-        text, lines = block(call.data, call.store, here)
+        session.asked, session.first = asked(call), True
+        text, lines = block(call.data, call.store, here, asked=session.asked)
         text += _news(call, here) if here.news and call.genuine else ""
         session.show(lines)
         session.begun = True
@@ -92,7 +94,7 @@ def _follow(call: Call) -> None:
 def _subagent_start(call: Call) -> str:
     from memman.hot.prime import block
 
-    text, lines = block(call.data, call.store, call.place)
+    text, lines = block(call.data, call.store, call.place, asked=False)
     call.note_shown(SUBAGENT, lines)
     return text
 
@@ -150,6 +152,7 @@ def _session_end(call: Call) -> str:
     """Keep what was shown, for the session may be resumed; its file goes when it is old."""
     with call.session as session:
         session.prompt = ""
+        session.said = []
     return ""
 
 

@@ -5,6 +5,7 @@ import os
 from memman.config.lockfile import acquired, opened, rewrite
 from memman.config.places import sessions_path
 from memman.config.shown import session_name
+from memman.hot.wire import parsed, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +14,13 @@ if TYPE_CHECKING:
 
 # Characters of an id that any host would send; of a longer one the digest is kept.
 _LONGEST_ID = 4096
-# Stands before the uids where the session was given its first block, and has it still.
-_BEGUN = "begun"
+# Stand before the uids where the session was given its first block, and has it still, where it was told to note, where
+# its agent has noted, and where no prompt has come yet.
+_MARKS = ("begun", "asked", "notes", "first")
+# How the line begins that says what was said in the turns before.
+_SAID = "[["
+# Of what was said: how much of each text, in characters, and how many texts.
+_LONGEST_SAID, _MOST_SAID = 600, 6
 # Memories remembered as shown, the newest.
 _MOST_SHOWN = 512
 # Seconds that a session is waited for which another hook holds.
@@ -25,20 +31,22 @@ class Session:
     """One session, in `with`: read when that begins, written when it ends, and no other hook's in between.
 
     Without an id it knows nothing and keeps nothing. In its file the first line
-    says whether it begun, and holds the uids that were shown, oldest first; the rest is the prompt. A
+    says whether it begun, and holds the uids that were shown, oldest first; the second may hold what was
+    said in the turns before, as JSON of [who, text]; the rest is the prompt. A
     file that cannot be read, written or had in time is done without, for what
     was found is worth more than the record of it.
     """
 
-    __slots__ = ("_file", "_said", "begun", "id", "path", "prompt", "shown")
+    __slots__ = ("_file", "_text", "asked", "begun", "first", "id", "notes", "path", "prompt", "said", "shown")
 
     def __init__(self, data: str, host: str, session: str) -> None:
         name = session_name(session) if session else ""
         self.id = session if len(session) <= _LONGEST_ID else name
         self.path = f"{sessions_path(data)}/{host}-{name}" if name else ""
         self.shown: dict[str, None] = {}
-        self.begun = False
-        self.prompt = self._said = ""
+        self.begun = self.asked = self.notes = self.first = False
+        self.said: list[tuple[str, str]] = []
+        self.prompt = self._text = ""
         self._file = -1
 
     def __enter__(self) -> "Self":
@@ -46,18 +54,24 @@ class Session:
             self._file = _held(self.path)
         if self._file >= 0:
             with open(self._file, encoding="utf-8", errors="replace", closefd=False) as source:
-                self._said = source.read()
-            shown, _, self.prompt = self._said.partition("\n")
+                self._text = source.read()
+            shown, _, self.prompt = self._text.partition("\n")
             self.shown = dict.fromkeys(shown.split())
-            self.begun = self.shown.pop(_BEGUN, _BEGUN) is None
+            for mark in _MARKS:
+                setattr(self, mark, self.shown.pop(mark, mark) is None)
+            if self.prompt.startswith(_SAID):
+                said, _, self.prompt = self.prompt.partition("\n")
+                self.said = _parsed(said)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._file < 0:
             return
-        says = f"{' '.join([_BEGUN] * self.begun + [*self.shown][-_MOST_SHOWN:])}\n{self.prompt}"
+        marks = [mark for mark in _MARKS if getattr(self, mark)]
+        said = f"{written(self.said)}\n" if self.said else ""
+        says = f"{' '.join(marks + [*self.shown][-_MOST_SHOWN:])}\n{said}{self.prompt}"
         try:
-            if says != self._said:
+            if says != self._text:
                 rewrite(self._file, says)
         except OSError:
             pass
@@ -67,13 +81,31 @@ class Session:
     def lose(self) -> None:
         """Record that the session has lost what it was given."""
         self.shown.clear()
-        self.begun = False
+        self.begun = self.asked = False
+        self.first = True
 
     def show(self, uids: "Iterable[str]") -> None:
         """Record that the session was shown these memories."""
         for uid in uids:
             self.shown.pop(uid, None)
             self.shown[uid] = None
+
+    def say(self, who: str, text: str) -> None:
+        """Keep the end of what was said, the newest texts."""
+        if text:
+            self.said = [*self.said, (who, text[-_LONGEST_SAID:])][-_MOST_SAID:]
+
+
+def written(said: "Iterable[tuple[str, str]]") -> str:
+    """Write what was said as JSON, on one line."""
+    return f"[{','.join(f'[{quoted(who)},{quoted(text)}]' for who, text in said)}]"
+
+
+def _parsed(text: str) -> list[tuple[str, str]]:
+    try:
+        return [(str(who), str(said)) for who, said in parsed(text)]
+    except (ValueError, TypeError, RecursionError):
+        return []
 
 
 def _held(path: str) -> int:

@@ -53,7 +53,8 @@ class Note:
     """The text given to `remember`, or what a turn of an agent left: one row of queue.db.
 
     In a `channel` of 'turn', `text` is the user's words and `reply` the agent's last message, in one of
-    'compact' `text` is the agent's own summary of a session. `shown` holds the uids of
+    'compact' `text` is the agent's own summary of a session, in one of 'noted' `text` is a line that the agent's answer
+    ended with and `reply` what was said before it (memman.hot.session). `shown` holds the uids of
     memories that the session had been shown: what repeats them is no news. `overtaken` says that
     a later note of its store went through before it, `again` which note it was when the judge decided about it.
     """

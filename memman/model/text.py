@@ -24,6 +24,11 @@ def age(then: int, now: int) -> str:
     return next((f"{passed // unit}{letter}" for unit, letter in _UNITS if passed >= unit), "now")
 
 
+def day(then: int) -> str:
+    """Write the day of a moment in milliseconds, here: 2026-11-01."""
+    return strftime("%Y-%m-%d", localtime(then / 1000))
+
+
 def outdated(ends_at: int | None, file_changed_at: int | None, now: int, *, aged: bool = True) -> dict[str, int]:
     """Return the labels of what makes it doubtful whether a memory still holds, each with since when.
 

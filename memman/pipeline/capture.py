@@ -10,6 +10,7 @@ from memman.judge.judge import Judge
 from memman.llm.builtin.split import asks
 from memman.llm.builtin.turn import worth
 from memman.model.errors import Refused
+from memman.model.noted import parted
 from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.about_shown import about, together
@@ -80,7 +81,8 @@ class Heard:
             return cls(summary=prose(text)[:HEARD])
         said, summary = continued(text)
         user, unclear = heard(judge, said)
-        return cls(user[:HEARD], prose(plain(note.reply))[:HEARD], prose(summary)[:HEARD], unclear)
+        reply, _ = parted(note.reply)
+        return cls(user[:HEARD], prose(plain(reply))[:HEARD], prose(summary)[:HEARD], unclear)
 
     @property
     def typed(self) -> str:
@@ -120,8 +122,17 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     heard = await asyncio.to_thread(Heard.of, note, tools.judge)
     if tools.capture == "off" or heard == Heard():
         return ()
-    found = await _found(tools, note, heard)
+    found = await (_watched if note.channel == "watched" else _found)(tools, note, heard)
     return await news(tools, note, tuple(_typed(one) if heard.doubts(one.text) else one for one in found))
+
+
+async def _watched(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
+    """Keep of a turn whose agent notes only what the user says of a memory, and the agent did not note."""
+    judged = (await tools.builtin.complete(heard.request(note))).data
+    statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
+    answers = await about(tools, note, [one for one in statements if one.text])
+    lines = [text for text, _, _ in parted(note.reply)[1]]
+    return () if lines else answers
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:

@@ -54,6 +54,8 @@ def _words(tools: Tools, note: Note) -> str:
         return ""
     if note.channel == "note":
         return note.text
+    if note.channel == "noted":
+        return ""
     from memman.pipeline.capture import Heard
 
     return Heard.of(note, tools.judge).stated

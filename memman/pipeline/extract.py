@@ -40,7 +40,7 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
     note = plan.note
     if note.again and _touched(tools, note.again):
         return replace(plan, facts=())
-    facts = await (_noted if note.channel == "note" else _captured)(tools, note)
+    facts = await (_remembered if note.channel == "note" else _captured)(tools, note)
     facts = tuple(fact for fact in facts if not tools.gone(note, fact.text))
     facts = await _admitted(tools, note, await weighed(tools, note, facts))
     return replace(plan, facts=await scoped(tools, note, facts))
@@ -67,11 +67,12 @@ def _touched(tools: Tools, note: str) -> bool:
 async def _captured(tools: Tools, note: Note) -> tuple[Fact, ...]:
     # Its tables take long to compile, and many drains meet no turn.
     from memman.pipeline.capture import capture
+    from memman.pipeline.noted import noted
 
-    return await capture(tools, note)
+    return await (noted if note.channel == "noted" else capture)(tools, note)
 
 
-async def _noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
+async def _remembered(tools: Tools, note: Note) -> tuple[Fact, ...]:
     """Return the facts of a note that somebody asked to be remembered: at least one, unless it only asks something."""
     request = _request(note)
     try:

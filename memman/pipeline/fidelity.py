@@ -28,7 +28,10 @@ _DENIALS = frozenset(
 _BOUNDS = frozenset("least most mindestens hochstens menos mas moins plus".split())
 _NUMERALS = {name: str(n) for n, name in enumerate("two three four five six seven eight nine ten".split(), 2)}
 _ITEM = re.compile(r"\n\s*\n|(?:^|\n)\s*(?:[-*+\u2022#>]+|\d{1,3}[.)])\s+|(?<!.{45})\n")
-_DENIED = re.compile(r"n['\u2019]t\b")
+# "don't", and how it is typed in a hurry.
+_DENIED = re.compile(
+    r"n['\u2019]t\b|(?<=\b(?:do|is|ca|wo)n)t\b|(?<=\b(?:did|are|was|has)n)t\b|(?<=\b(?:does|have)n)t\b"
+)
 # A number stands by itself; digits behind a letter are part of a name.
 _NUMBER = re.compile(r"(?<![^\W\d])\d+(?:[.,:/]\d+)*")
 # A host, a path, an identifier: its parts are names however they are spelled.

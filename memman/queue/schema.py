@@ -6,7 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-# `text` is the user's words and `reply` the agent's where the channel is `turn`, `shown` what the session had been
+# `text` is the user's words and `reply` the agent's where the channel is `turn`; where it is `noted`, `text` is the
+# agent's line and `reply` what was said before it, as JSON of [who, text]. `shown` is what the session had been
 # shown. `scope`, `ends_at` and `visibility` are what somebody said of the note's memories. `instead`: the judge decided
 # in place of a model. `again`: the uid that a note had which is asked about again. `digest` tells a row that the disk
 # has changed.

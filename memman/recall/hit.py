@@ -91,12 +91,13 @@ class Hit(Stage):
     before it where it holds only for a while, `against` the uid of the one that it contradicts, being unconfirmed,
     `rerank` what a reranker gave it, `scope` what it holds for where that is not all of the repository one is in, nor
     everywhere, `labels` what else is to be said of it, and `reliability` what sessions reported, None where none did.
-    `author` and `visibility` are of a store that several share, `verified` is of what a person approved or verified.
+    `aside` is what is told behind its text, `author` and `visibility` are of a store that several share, `verified`
+    is of what a person approved or verified.
     """
 
     __slots__ = (
-        "against", "alike", "author", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by", "read",
-        "reliability", "rerank", "row", "scope", "score", "until", "verified", "via", "visibility",
+        "against", "alike", "aside", "author", "confidence", "cosine", "coverage", "labels", "maybe_replaced_by",
+        "read", "reliability", "rerank", "row", "scope", "score", "until", "verified", "via", "visibility",
     )  # fmt: skip
 
     def __init__(
@@ -119,6 +120,7 @@ class Hit(Stage):
         visibility: str | None = None,
         until: int | None = None,
         verified: bool = False,
+        aside: tuple[str, ...] = (),
     ) -> None:
         self.row, self.score, self.confidence = row, score, confidence
         self.coverage, self.cosine, self.read, self.via = coverage, cosine, read, via
@@ -126,6 +128,7 @@ class Hit(Stage):
         self.against = against
         self.scope, self.labels, self.reliability = scope, labels, reliability
         self.author, self.visibility, self.until, self.verified = author, visibility, until, verified
+        self.aside = aside
 
     @property
     def id(self) -> int:

@@ -224,14 +224,17 @@ class Searched(Protocol):
 
     def standing(
         self,
-        category: str,
         sources: Sequence[str],
         limit: int,
         scopes: frozenset[int] | None = None,
         *,
+        wishes: bool,
         uses: int = 0,
     ) -> list[MemoryRow]:
-        """Return a category's current memories, the most important first; none that is unconfirmed."""
+        """Return current preferences, or all but those, the most important first."""
+
+    def before(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return the text of what each of these memories superseded last."""
 
     def protected(self, sources: Sequence[str], limit: int, scopes: frozenset[int] | None = None) -> list[MemoryRow]:
         """Return current memories that a person protected, the most important first."""

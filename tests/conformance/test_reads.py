@@ -16,7 +16,6 @@ VECTOR = TABLE.vector("port of Kestrel")
 CODE = sign_code(planes(LOCAL.vectors(["port of Kestrel"])[0])[0])
 MODEL = LOCAL.fingerprint
 WORDS = ("port", "kestrel", "deployed", "web", "staging", "数据", "rotates", "nothing")
-KEPT = ("fact", "decision")
 MARKS = (PROTECTED, HELD, MAYBE, CLAIMS)
 HERE = (Here(), Here("example.org/a"), Here("example.org/a", "src/x"), Here("example.org/b"), Here("example.org/c"))
 MATCHES = (
@@ -114,8 +113,11 @@ ASKED = {
     "held": [lambda r: [r.held(f, day(2), day(11), n) for f in narrowed(r) for n in (2, 50)]],
     "began": [lambda r: r.began(ROWS)],
     "standing": [
-        lambda r: [r.standing(c, ("user", "agent"), n, r.scopes(h)) for c in KEPT for n in (1, 9) for h in HERE]
+        lambda r: [
+            r.standing(("user", "agent"), n, r.scopes(h), wishes=w) for w in (True, False) for n in (1, 9) for h in HERE
+        ]
     ],
+    "before": [lambda r: r.before([*ROWS])],
     "protected": [lambda r: [r.protected(("user", "agent"), 9, r.scopes(here)) for here in HERE]],
 }
 

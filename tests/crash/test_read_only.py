@@ -57,6 +57,6 @@ def test_a_read_only_folder_is_read_and_nothing_else(box, frozen, kept):
     for event in HOOKS:
         done = frozen("hook", event, "--host", "codex", input=PROMPT)
         assert (done.returncode, done.stderr) == (0, "")
-        assert ("heron" in done.stdout) == (event == "user-prompt")
+        assert ("heron" in done.stdout) == (event in {"user-prompt", "session-start"})
     assert box.states() == {"done": 1, "pending": 1}
     kept(f"read-only folder: 2 recalls right, {len(WRITERS)} writers exit code 74, {len(HOOKS)} hooks exit code 0")

@@ -123,7 +123,7 @@ def test_hooks_show_data_in_their_frame(shown):
     """What hooks put before a model has one frame, and no low-trust memory in it."""
     for event, payload in (
         ("session-start", {"session_id": "v"}),
-        ("user-prompt", {"session_id": "v", "prompt": QUERY}),
+        ("user-prompt", {"session_id": "u", "prompt": QUERY}),
         ("pre-tool", {"session_id": "w", "tool_name": "Task", "tool_input": {"prompt": QUERY}}),
     ):
         said = context(shown, event, "claude-code", payload)

@@ -435,21 +435,26 @@ class SqliteReader:
 
     def standing(
         self,
-        category: str,
         sources: "Sequence[str]",
         limit: int,
         scopes: "frozenset[int] | None" = None,
         *,
+        wishes: bool,
         uses: int = 0,
     ) -> list[MemoryRow]:
-        """Return a category's current memories of `scopes`, the most important first; none that is unconfirmed.
+        """Return the current preferences of `scopes`, or all but those, the most important first.
 
         Twice shown by recall counts as one step of importance, up to `uses` times.
         """
         from memman.store.sqlite import standing
 
-        found = standing.of_category(self.db, category, sources, limit, scopes, uses=uses)
-        return self.shown_rows(found)
+        return self.shown_rows(standing.standing(self.db, sources, limit, scopes, wishes=wishes, uses=uses))
+
+    def before(self, ids: "Sequence[int]") -> dict[int, str]:
+        """Return the text of what each of these memories superseded last."""
+        from memman.store.sqlite import standing
+
+        return standing.before(self.db, ids)
 
     def count(self) -> int:
         """Return the last row that a search can find: about how many memories there are, read from one row.

@@ -1,8 +1,9 @@
 """What every session begins with: what a person protected, and what weighs most of a category. Safe on the hot path."""
 
-from memman.model.vocabulary import PROTECTED
-from memman.store.sqlite import unconfirmed
+from memman.model.vocabulary import CATEGORIES, PROTECTED
 from memman.store.sqlite.scopes import PERSONAL
+
+WISH = CATEGORIES[0]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ _STILL_HOLDS = (
 )
 
 
-def _marks(values: "Sequence[str]") -> str:
+def _marks(values: "Sequence[object]") -> str:
     return ", ".join("?" * len(values))
 
 
@@ -42,22 +43,28 @@ def protected(
     return [memory for (memory,) in db.execute(sql, values)]
 
 
-def of_category(
+def standing(
     db: "apsw.Connection",
-    category: str,
     sources: "Sequence[str]",
     limit: int,
     scopes: "frozenset[int] | None",
     *,
+    wishes: bool,
     uses: int,
 ) -> list[int]:
-    """Return a category's current memories of `scopes`, the most important first; none that is unconfirmed.
+    """Return the current preferences of `scopes`, or all but those, the most important first.
 
     Twice shown by recall counts as one step of importance, up to `uses` times; of equals the newest comes first.
     """
     sql = (
-        f"SELECT m.id FROM memory m WHERE status = 'current' AND category = ? AND source IN ({_marks(sources)})"
-        f" AND NOT ({unconfirmed.UNCONFIRMED})"
-        f"{_holds(scopes)} ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
+        f"SELECT m.id FROM memory m WHERE status = 'current' AND (category = '{WISH}') = ?"
+        f" AND source IN ({_marks(sources)}){_holds(scopes)}"
+        " ORDER BY 2 * importance + min(uses, ?) DESC, id DESC LIMIT ?"
     )
-    return [memory for (memory,) in db.execute(sql, (category, *sources, uses, limit))]
+    return [memory for (memory,) in db.execute(sql, (wishes, *sources, uses, limit))]
+
+
+def before(db: "apsw.Connection", ids: "Sequence[int]") -> dict[int, str]:
+    """Return the text of what each of these memories superseded last."""
+    sql = f"SELECT superseded_by, text FROM memory WHERE superseded_by IN ({_marks(ids)}) ORDER BY id"
+    return dict(db.execute(sql, ids))

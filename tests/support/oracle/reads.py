@@ -391,18 +391,24 @@ class Reads:
         found = self._current(lambda row: PROTECTED + row.uid in self.state.meta and self._holds(row, sources, scopes))
         return sorted(found, key=lambda row: -row.importance)[:limit]
 
+    def before(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return what each superseded last."""
+        found = sorted(self.state.memories.items())
+        return {row.superseded_by: row.text for _, row in found if row.superseded_by in set(ids)}
+
     def standing(
         self,
-        category: str,
         sources: Sequence[str],
         limit: int,
         scopes: frozenset[int] | None = None,
         *,
+        wishes: bool,
         uses: int = 0,
     ) -> list[MemoryRow]:
-        """Return the weightiest of a category."""
-        found = self._current(lambda row: row.category == category and self._holds(row, sources, scopes))
-        found = [row for row in found if not self.unconfirmed([row.id])]
+        """Return the weightiest."""
+        found = self._current(
+            lambda row: (row.category == "preference") is wishes and self._holds(row, sources, scopes)
+        )
         return sorted(found, key=lambda row: -(2 * row.importance + min(row.uses, uses)))[:limit]
 
     def last_of(self, origin: str) -> int | None:

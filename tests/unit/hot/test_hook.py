@@ -82,12 +82,12 @@ def test_what_a_session_was_shown_is_not_shown_to_it_again(stored):
 
 @pytest.mark.parametrize("lost", ["pre-compact", "session-start"])
 def test_what_was_lost_with_the_context_is_shown_again(stored, lost):
-    """After a compaction the same prompt finds the same memory once more."""
+    """After a compaction the same memory is shown once more, by the first block or at the same prompt."""
     assert context(stored, "user-prompt", "claude-code", payload(prompt=ASKED))
-    stored.alter("UPDATE memory SET category = 'fact'")
-    hook(stored, lost, "claude-code", payload(source="compact", compact_summary="Short."))
+    begun = context(stored, lost, "claude-code", payload(source="compact", compact_summary="Short."))
     stored.queue("UPDATE note SET state = 'done'")
-    assert DEPLOYED in context(stored, "user-prompt", "claude-code", payload(prompt=ASKED))
+    said = context(stored, "user-prompt", "claude-code", payload(prompt=ASKED))
+    assert [DEPLOYED in begun, DEPLOYED in said] == [lost == "session-start", lost == "pre-compact"]
 
 
 UNRELATED = (
@@ -172,15 +172,22 @@ def test_a_waiting_note_is_shown_once(stored):
 
 
 def test_the_budget_and_the_number_of_hits_are_bounded(box):
-    """However much bears on a prompt, at most six memories and 800 tokens come."""
+    """However much bears on a prompt, at most four memories and 400 tokens come, at the first twelve and 600."""
     for n in range(12):
-        box.remember(f"Billing deploy step {n}: " + f"the billing deploy pipeline number {n} runs its checks, " * 8)
+        box.remember(f"Billing deploy step {n}: " + f"the billing deploy pipeline number {n} runs its checks, " * 3)
+    box.remember("The heron nests by the river.", importance=5)
     box.drain()
-    said = context(
-        box, "user-prompt", "claude-code", payload(prompt="how does the billing deploy pipeline run its checks?")
-    )
-    assert len(said.split("\n")) - 3 == 6
-    assert tokens(said) <= 800
+    asked = payload(prompt="how does the billing deploy pipeline run its checks?")
+    said = context(box, "user-prompt", "claude-code", asked)
+    assert len(said.split("\n")) - 3 == 4
+    assert tokens(said) <= 400
+    stored = box.store("SELECT uid FROM memory")
+    box.alter("UPDATE memory SET source = 'web'")
+    context(box, "session-start", "claude-code", asked | {"source": "clear"})
+    box.alter("UPDATE memory SET source = 'user'")
+    said = context(box, "user-prompt", "claude-code", asked)
+    assert 4 < len(said.split("\n")) - 3 <= 12 < len(stored)
+    assert tokens(said) <= 600
 
 
 def test_the_store_is_the_one_of_the_folder_in_the_payload(stored, tmp_path):
@@ -200,18 +207,19 @@ def test_the_store_is_the_one_of_the_folder_in_the_payload(stored, tmp_path):
 # --- session-start, subagent-start, pre-tool ---
 
 
-def test_a_session_starts_with_the_guide_and_what_is_preferred_and_decided(stored):
-    """The block holds the guide, decisions and then preferences, and of no repository a plain fact."""
-    stored.alter("UPDATE memory SET category = 'fact'")
+def test_a_session_starts_with_the_guide_and_what_holds(stored):
+    """The block holds the guide, the user's preferences and then decisions and facts, the weightiest first."""
+    stored.alter("UPDATE memory SET category = 'fact', importance = 1")
     stored.alter("UPDATE memory SET category = 'decision', importance = 5 WHERE text = ?", DEPLOYED)
     stored.alter("UPDATE memory SET category = 'preference', importance = 4 WHERE text LIKE '%pnpm%'")
     stored.alter("UPDATE memory SET category = 'preference', importance = 5, source = 'web' WHERE text LIKE '%Monday%'")
     said = context(stored, "session-start", "claude-code", payload(source="startup"))
     assert said.startswith(stored.memman("guide").stdout)
     lines = said.partition("<memman-memory>\n")[2].split("\n")[1:-1]
-    shown = [line if line.endswith(":") else line.partition(" ")[2] for line in lines]
-    decided, preferred = f"decision, user: {DEPLOYED}", f"preference, user: {FACTS[1]}"
-    assert shown == ["Current state:", decided, "Background:", preferred]
+    shown = [line.removeprefix("- ").partition(" (")[0] for line in lines]
+    assert shown[:2] == ["What this user asked for before; follow it unless they say otherwise now:", FACTS[1]]
+    assert shown[2:4] == ["How things are here:", DEPLOYED]
+    assert set(shown[4:]) == {text for text in FACTS if "Monday" not in text} - {DEPLOYED, FACTS[1]}
     assert "Monday" not in said
     assert said + "\n" == stored.memman("prime").stdout
 
@@ -221,10 +229,12 @@ def test_the_first_block_is_the_same_for_the_same_store(stored):
     first = context(stored, "session-start", "claude-code", payload(source="startup"))
     stored.memman("recall", ASKED)
     context(stored, "user-prompt", "codex", payload(prompt=ASKED))
-    stored.alter("UPDATE memory SET recorded_at = recorded_at - 86400000, valid_from = valid_from - 86400000")
+    stored.alter("UPDATE memory SET recorded_at = recorded_at - 86400000")
     for host in HOSTS:
         assert context(stored, "session-start", host, payload(session_id=f"of-{host}", source="resume")) == first
-    assert context(stored, "subagent-start", "claude-code", payload(agent_type="explore")) == first
+    said = context(stored, "subagent-start", "claude-code", payload(agent_type="explore"))
+    assert said.partition("<memman-memory>")[1:] == first.partition("<memman-memory>")[1:]
+    assert "Noted:" not in said
 
 
 @pytest.mark.slow

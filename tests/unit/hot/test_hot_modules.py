@@ -169,8 +169,8 @@ HOOK = frozenset(
 )
 CAPTURE = frozenset(
     """
-    memman.config.ignore memman.config.schedule memman.hot.capture memman.hot.frame memman.hot.prompt_text
-    memman.model memman.secrets memman.model.text
+    memman.config.ignore memman.config.schedule memman.hot.attended memman.hot.capture memman.hot.frame
+    memman.hot.prompt_text memman.model memman.model.noted memman.secrets memman.model.text
     """.split()
 )
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
@@ -178,8 +178,8 @@ REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.r
 )
 PRIME = SEARCH | frozenset(
     """
-    memman.config.command memman.hot.frame memman.hot.guide memman.hot.prime memman.model memman.model.verbs
-    memman.model.vocabulary memman.sqlite memman.store.filters memman.store.sqlite.standing
+    memman.config.command memman.hot.attended memman.hot.frame memman.hot.guide memman.hot.prime memman.model
+    memman.model.noted memman.model.vocabulary memman.sqlite memman.store.filters memman.store.sqlite.standing
     """.split()
 )
 HOOKS = {

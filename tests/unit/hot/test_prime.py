@@ -1,5 +1,7 @@
 """What a session begins with, in a store of hundreds of memories."""
 
+import re
+
 import pytest
 
 from memman.config.scope import Here
@@ -39,34 +41,32 @@ def _full(box):
 def lines(box):
     """Return what is said of each memory in the block, and the block."""
     text, uids = block(str(box.data), "default", Here())
-    shown = [line.partition(" ")[2] for line in text.splitlines() if line[:8] in {uid[:8] for uid in uids}]
+    shown = [line[2:].partition(" (")[0] for line in text.splitlines() if line[:2] == "- "]
     assert len(shown) == len(uids)
     return shown, text
 
 
 @pytest.mark.slow
 def test_a_full_store_begins_with_what_is_protected_and_preferred(full):
-    """Decisions are the current state; what is protected and preferred the background; each has its share."""
+    """What the user wishes comes first, then what holds: of that what is protected, and what weighs most."""
     shown, text = lines(full)
-    protected = [f"fact, user: {BUCKET}", "fact, user: Port 22 stays closed."]
-    preferred = [line for line in shown if line.startswith("preference")]
-    decided = [line for line in shown if line.startswith("decision")]
-    assert shown == [*decided, *protected, *preferred]
-    assert text.index("Current state:") < text.index("Background:")
-    assert len(preferred) >= 24
-    assert len(decided) >= 6
+    preferred = [line for line in shown if line.startswith("I prefer")]
+    decided = [line for line in shown if line.startswith("We chose")]
+    assert shown == [*preferred, BUCKET, "Port 22 stays closed.", *decided]
+    assert preferred[0] == f"I prefer tool{PREFERENCES - 1} for job{PREFERENCES - 1}."
+    assert min(len(preferred), len(decided)) >= 10
     # What a line costs differs with the letters of its id, so that only the dearest says what room may be left.
-    dearest = max(tokens(line) for line in text.splitlines() if line[8:9] == " ")
-    assert BUDGET - 2 * dearest < tokens(text) <= BUDGET
-    assert preferred[0] == f"preference, user: I prefer tool{PREFERENCES - 1} for job{PREFERENCES - 1}."
+    dearest = max(tokens(line) for line in text.splitlines() if line[:2] == "- ")
+    assert BUDGET - 3 * dearest < tokens(text) <= BUDGET + dearest
+    assert "Also known: " in text
 
 
 @pytest.mark.slow
 def test_a_decision_that_is_used_comes_before_others(full):
-    """Of decisions of one importance those that recall has shown come first."""
+    """Of what is as important, what recall has shown comes first."""
     full.alter("UPDATE memory SET uses = 4 WHERE text LIKE '%vendor7 %'")
-    decided = [line for line in lines(full)[0] if line.startswith("decision")]
-    assert decided[0] == "decision, user: We chose vendor7 for part7."
+    decided = [line for line in lines(full)[0] if line.startswith("We chose")]
+    assert decided[0] == "We chose vendor7 for part7."
 
 
 @pytest.mark.slow
@@ -74,7 +74,22 @@ def test_what_is_protected_is_screened_like_the_rest(full):
     """What the web said, and what is forgotten, is not put before a model, protected or not."""
     full.alter("UPDATE memory SET source = 'web' WHERE text = ?", BUCKET)
     full.alter("UPDATE memory SET status = 'forgotten' WHERE text LIKE 'Port 22%'")
-    assert not any(line.startswith("fact") for line in lines(full)[0])
+    assert not {BUCKET, "Port 22 stays closed."} & {*lines(full)[0]}
+
+
+def test_a_line_says_since_when_until_when_and_what_was_before(box):
+    """Each ends with its day and id; one that replaced another, or ends, says so."""
+    box.remember("Deploys of the shop start at five.")
+    box.drain()
+    (uid,) = box.store("SELECT uid FROM memory")
+    assert box.memman("replace", uid, "Deploys of the shop start at seven.").returncode == 0
+    assert box.memman("remember", "--until", "2999-01-01", "The freeze of the shop holds.").returncode == 0
+    box.drain()
+    text, _ = block(str(box.data), "default", Here())
+    assert re.search(
+        r"start at seven\. \(\d{4}-\d\d-\d\d, before: \"Deploys of the shop start at five\.\"; \w{8}\)", text
+    )
+    assert re.search(r"freeze of the shop holds\. \(\d{4}-\d\d-\d\d, until 2999-01-01; \w{8}\)", text)
 
 
 def row(kind, n, words=4):
@@ -93,7 +108,7 @@ def test_each_kind_has_its_share_and_what_others_leave():
     cost = tokens(next(iter(fitting([many["p"][:1]], 900).values())))
     room = 100 * cost
     assert kinds(fitting(many.values(), room)) == list(SHARES)
-    assert kinds(fitting([[], many["q"], many["r"], []], room)) == [0, 70, 30, 0]
+    assert kinds(fitting([[], many["q"], many["r"], []], room)) == [0, 78, 22, 0]
     assert kinds(fitting([[], many["q"], [], []], room)) == [0, 99, 0, 0]
     assert kinds(fitting([many["p"], [], [], []], room)) == [99, 0, 0, 0]
     assert kinds(fitting([[row("p", 0, words=999), *many["p"][1:9]], [], [], []], 10 * cost))[0] == 8
@@ -102,4 +117,4 @@ def test_each_kind_has_its_share_and_what_others_leave():
 
 def test_the_guide_leaves_room():
     """The guide keeps to the part of the budget that the docs state."""
-    assert tokens(guide()) <= 350
+    assert tokens(guide()) <= 200

@@ -206,7 +206,7 @@ def test_a_standing_rule_begins_every_session(box):
     said = json.loads(hook(box, "session-start", "codex", {"session_id": "s", "cwd": "/"}).stdout)
     text = said["hookSpecificOutput"]["additionalContext"]
     assert text.count("<memman-rules>") == 1
-    assert text.index("Answer in German.") < text.index("Current state:")
+    assert text.index("Answer in German.") < text.index("How things are here:")
 
 
 def test_a_memory_becomes_a_rule_and_is_purged_with_it(box):

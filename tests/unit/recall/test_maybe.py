@@ -200,11 +200,12 @@ def test_a_reminder_has_the_newer_one_first(pair):
 def test_a_session_begins_with_the_newer_one_first(box):
     """It stands before the older one, whatever its own category; one that is not to be shown is named."""
     (old,) = drained(box, OLD, category="decision")
-    assert f"{old[:8]} decision, user: {OLD}" in box.memman("prime").stdout
+    assert f"- {OLD} (" in box.memman("prime").stdout
     (new,) = drained(box, NEW)
-    older = f"decision, user, maybe replaced by {new[:8]}: {OLD}"
     told = box.memman("prime").stdout
-    assert told.index(f"{new[:8]} fact, user: {NEW}") < told.index(older)
+    assert told.index(f"- {NEW} (") < told.index("Uncertain") < told.index(f"- {OLD} (")
+    older = f"maybe replaced by {new[:8]}; {old[:8]})"
+    assert older in told
     box.alter("UPDATE memory SET source = 'web' WHERE text = ?", NEW)
     told = box.memman("prime").stdout
     assert NEW not in told

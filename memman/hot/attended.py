@@ -1,0 +1,33 @@
+"""Whether a person sits before an agent, and whether its answers are to end with what they note."""
+
+import os
+
+from memman.config.places import setting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memman.hot.call import Call
+
+# Variables that programs set which run an agent with nobody there, and with which values: () any.
+_PROGRAMS = {
+    "CI": (),
+    "CLAUDE_CODE_ENTRYPOINT": ("sdk-cli", "sdk-ts", "sdk-py", "claude-code-github-action"),
+}
+# What Claude Code says of a prompt that no person typed.
+_NOBODYS = ("system", "loop_wakeup", "schedule_wakeup", "poll_event")
+
+
+def asked(call: "Call") -> bool:
+    """Whether this session is told to end answers with `Noted:` lines: MEMMAN_NOTED, by default where a person is."""
+    said = setting(call.data, "MEMMAN_NOTED")
+    return call.genuine and (said == "on" or (said in ("", "auto") and not _program()))
+
+
+def nobodys(call: "Call") -> bool:
+    """Whether a prompt is a program's: a schedule's, a bot's, or of a run of continuous integration."""
+    return bool(os.environ.get("CI")) or call.payload.text("source") in _NOBODYS
+
+
+def _program() -> bool:
+    found = ((os.environ.get(name, ""), values) for name, values in _PROGRAMS.items())
+    return any(value and (not values or value in values) for value, values in found)
