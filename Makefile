@@ -42,7 +42,7 @@ demo-team: ## Two machines, one Postgres: a fact told on one is recalled on the 
 test: lint types imports fast ## Lint, type-check, check imports, run the fast part of the tests: minutes
 
 test-all: ## What `make test` leaves out: servers, folders, sweeps, packaging, end to end, other Pythons
-	$(MAKE) -j3 -O rest e2e matrix
+	$(MAKE) -j2 -O e2e rest matrix
 
 test-on: ## The core of the tests on PYTHON=python3.14
 	$(MAKE) unit-core PYTHON=$(PYTHON) VENV=.venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
