@@ -60,18 +60,20 @@ def _whole(text: str) -> str:
     return f"{first.decode(errors='ignore')}\n…\n{last.decode(errors='ignore')}"
 
 
-def prompted(call: "Call", prompt: str) -> None:
+def prompted(call: "Call", prompt: str) -> bool:
     """Keep the prompt for the end of its turn, after those that the turn had already; of too many the newest.
 
-    Not every host says it again. A sub-agent's is not the user's.
+    Not every host says it again. A sub-agent's is not the user's. Return whether it is the first of its session.
     """
     prompt = uncommanded(prompt)
     if not prompt or call.payload.text("agent_id"):
-        return
+        return False
     keep = wanted(call)
     text = kept(typed(prompt)) if keep else ""
     with call.session as session:
         session.prompt = _joined(session.prompt, text) if keep else ""
+        first, session.first = session.first, False
+    return first
 
 
 def _joined(before: str, text: str) -> str:
@@ -91,35 +93,37 @@ def turn(call: "Call") -> None:
     keep = wanted(call)
     if not keep:
         call.progress.missing = ""
+    # Where another hook had the agent go on, what began the turn is queued already; what is typed meanwhile waits.
+    goes_on = call.payload.flag("stop_hook_active")
     rows: list[tuple[Row, str]] = []
     with call.session as session:
         if keep:
-            rows = _told(call, session)
+            rows = _told(call, session, "" if goes_on else _typed(call, session))
             for row, arrived in rows:
                 if not arrived:  # what is nowhere yet is dropped only when it is queued
                     _queue(call, row, "")
-        session.prompt = ""
+        if not goes_on:
+            session.prompt = ""
     for row, arrived in rows:
         if arrived:
             _queue(call, row, arrived)
 
 
-def _told(call: "Call", session: "Session") -> "list[tuple[Row, str]]":
+def _typed(call: "Call", session: "Session") -> str:
+    """Return what the user typed in a turn."""
+    said = kept(uncommanded(stripped(typed(call.payload.text("prompt")))))
+    return _joined(session.prompt, said) if said else session.prompt
+
+
+def _told(call: "Call", session: "Session", text: str) -> "list[tuple[Row, str]]":
     """Return the rows of a turn, each with the file that holds it: what was said, and each line that notes."""
-    payload = call.payload
-    text = ""
-    if not payload.flag("stop_hook_active"):  # else another hook had the agent go on: what was typed is queued already
-        said = kept(uncommanded(stripped(typed(payload.text("prompt")))))
-        text = _joined(session.prompt, said) if said else session.prompt
-    reply = kept(payload.text("last_assistant_message", "prompt_response", "response"))
+    reply = kept(call.payload.text("last_assistant_message", "prompt_response", "response"))
     answer, lines = parted(reply)
-    if not session.asked:
-        reply, lines = answer, []
-    session.say("user", text)
     shown = " ".join([*session.shown][-_SHOWN:])
-    session.notes = session.notes or bool(lines)
-    channel = "watched" if session.notes else "turn"
-    rows = [_arrived(call, channel, text, "user", reply=reply, shown=shown)] if text else []
+    if not session.asked:
+        return [_arrived(call, "turn", text, "user", reply=answer, shown=shown)] if text else []
+    session.say("user", text)
+    rows = [_arrived(call, "turn", text, "user", reply=reply, shown=shown)] if text else []
     rows += [_noted(call, session, line, shown) for line in lines]
     session.say("agent", answer)
     return rows

@@ -104,17 +104,20 @@ def _user_prompt(call: Call) -> str:
     from memman.hot.frame import stripped
 
     prompt = stripped(call.payload.text("prompt"))
-    prompted(call, prompt)
+    first = prompted(call, prompt)
     call.progress.missing = "answer"
     if call.progress.late:
         return ""
-    return _reminded(call, prompt, PROMPT)
+    return _reminded(call, prompt, PROMPT, first=first)
 
 
-def _reminded(call: Call, said: str, way: str) -> str:
+def _reminded(call: Call, said: str, way: str, *, first: bool = False) -> str:
     from memman.hot.remind import reminder
 
-    return reminder(call.data, call.store, call.place, said, call.session, lambda lines: call.note_shown(way, lines))
+    def tell(lines: "dict[str, str]") -> None:
+        call.note_shown(way, lines)
+
+    return reminder(call.data, call.store, call.place, said, call.session, tell, first=first)
 
 
 def _pre_tool(call: Call) -> str:

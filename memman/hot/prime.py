@@ -11,6 +11,7 @@ from memman.hot.guide import guide
 from memman.hot.wire import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
 from memman.model.trust import USER, VERIFIED
+from memman.model.vocabulary import WISH
 from memman.recall.hit import Hit
 from memman.recall.labels import UNCONFIRMED, labelled
 from memman.recall.render import tokens
@@ -47,7 +48,6 @@ _PARTS = (
     "Noted by an agent, not said by the user:",
     "Uncertain, check before relying on it:",
 )
-_WISH = "preference"
 
 
 def block(data: str, store: str, here: "Here", *, asked: bool = True) -> tuple[str, dict[str, str]]:
@@ -178,7 +178,7 @@ def _kind(hit: Hit) -> int:
         return 3
     if hit.labels:
         return 2
-    return int(not (hit.row.category == _WISH and hit.row.source == USER))
+    return int(not (hit.row.category == WISH and hit.row.source == USER))
 
 
 def _newest(reader: SqliteReader, rows: "list[MemoryRow]", filters: Filters) -> list[Hit]:

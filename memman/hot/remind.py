@@ -47,14 +47,16 @@ def reminder(
     said: str,
     session: "Session",
     tell: "Callable[[dict[str, str]], None]" = lambda lines: None,  # noqa: ARG005 - nobody keeps it by default
+    *,
+    first: bool = False,
 ) -> str:
-    """Return the block for `said`, '' when nothing new bears on it; `tell` is told the lines of memories, by uid."""
+    """Return the block for `said`, '' when nothing new bears on it; `tell` is told the lines of memories, by uid.
+
+    `first` says that it is a session's first prompt, which tells what the session works on.
+    """
     said = uncommanded(said)
     if not said:
         return ""
-    with session:
-        first = session.first
-        session.first = False
     find = _bearing_on_work if first else _hits
     hits = despite(lambda: find(data, store, here, ends(said, *READ)))
     if not hits:

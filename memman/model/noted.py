@@ -13,13 +13,11 @@ _EVERYWHERE, _INSTEAD = "everywhere", ["instead", "of"]
 _ID = frozenset("0123456789abcdef")
 _SHORTEST_ID, _LONGEST_ID = 6, 32
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    # What is noted, whether it holds everywhere, and the id of what it is noted instead of.
-    Line = tuple[str, bool, str]
+# What is noted, whether it holds everywhere, and the id of what it is noted instead of.
+Line = tuple[str, bool, str]
 
 
-def parted(answer: str) -> "tuple[str, list[Line]]":
+def parted(answer: str) -> tuple[str, list[Line]]:
     """Split an answer into what comes before its last lines and what these note, MOST at most.
 
     `Noted[ everywhere][ instead of ID]: TEXT`, bold or in a list; not in a fence, a quote or a comment.
@@ -41,7 +39,7 @@ def parted(answer: str) -> "tuple[str, list[Line]]":
     return "\n".join(before).rstrip(), found
 
 
-def _read(line: str) -> "Line | None":
+def _read(line: str) -> Line | None:
     """Read one line; one of four blanks is code."""
     said = line.strip()
     if WORD not in said or line[:1] == "\t" or line[:4].isspace():

@@ -17,7 +17,9 @@ AGENT_MARKS = (
     ("GOOSE_TERMINAL", "goose"),
     ("AUGMENT_AGENT", "augment"),
 )
-CATEGORIES = ("preference", "decision", "fact", "insight", "context")
+# What a user wishes.
+WISH = "preference"
+CATEGORIES = (WISH, "decision", "fact", "insight", "context")
 INTENTS = ("why", "when", "entity", "general")
 # In a store by number, in this order: a new one comes last.
 EDGE_KINDS = ("temporal", "entity", "causal", "semantic")

@@ -19,6 +19,7 @@ from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import FIELDS, borne_out, distinct, fact, listing, summed_up
 from memman.pipeline.fidelity import faithful, original, parsed
 from memman.pipeline.known import news
+from memman.pipeline.noted import Said, bears_on, said_by
 from memman.pipeline.passages import heard
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
@@ -122,17 +123,19 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     heard = await asyncio.to_thread(Heard.of, note, tools.judge)
     if tools.capture == "off" or heard == Heard():
         return ()
-    found = await (_watched if note.channel == "watched" else _found)(tools, note, heard)
+    found = await _found(tools, note, heard)
+    found = await asyncio.to_thread(_unnoted, tools, note, heard, found) if note.reply else found
     return await news(tools, note, tuple(_typed(one) if heard.doubts(one.text) else one for one in found))
 
 
-async def _watched(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
-    """Keep of a turn whose agent notes only what the user says of a memory, and the agent did not note."""
-    judged = (await tools.builtin.complete(heard.request(note))).data
-    statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
-    answers = await about(tools, note, [one for one in statements if one.text])
-    lines = [text for text, _, _ in parted(note.reply)[1]]
-    return () if lines else answers
+def _unnoted(tools: Tools, note: Note, heard: Heard, found: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Leave out what the agent noted of the turn: a line that the user's words bear out takes its place."""
+    judge = tools.judge
+    if not (judge and found):
+        return found
+    said = Said((heard.user,), beside=heard.agent)
+    lines = [line for line, _, _ in parted(note.reply)[1] if said_by(tools, note, said, line)]
+    return tuple(one for one in found if not any(bears_on(judge, line, one.text) for line in lines))
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:

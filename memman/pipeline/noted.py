@@ -6,13 +6,14 @@ the user in this turn or the two before, or by the agent in a question that the 
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memman.judge.judge import Judge
 from memman.llm.builtin.extract import described
 from memman.llm.builtin.split import asks
 from memman.model.records import Fact, Note
+from memman.pipeline.comparison import numbers
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import fact
 from memman.pipeline.fidelity import Sentence, parsed
@@ -24,8 +25,6 @@ from memman.pipeline.trust import told
 
 # What was said bears on a line where the judge takes the two, one way or the other, this little for strangers.
 STRANGERS = 0.5
-# Where the two do not deny the same, they must say the same as probably.
-SAME = 0.6
 # A question that the user answered bears on a line that is so near to it (cosine of what both speak of).
 NEAR = 0.5
 # Words of an answer that assents to a question, or chooses.
@@ -54,9 +53,10 @@ class Said:
             return cls()
         last = max((n for n, (who, _) in enumerate(said) if who == "user"), default=-1)
         typed = tuple(own for who, text in said[: last + 1] if who == "user" and (own := _own(judge, text)))
+        newest = _own(judge, said[last][1]) if last >= 0 else ""
         before = prose(said[last - 1][1]) if last > 0 and said[last - 1][0] == "agent" else ""
         paragraph = before.rstrip().rpartition("\n\n")[2][-ASKED:]
-        answered = typed and last >= 0 and typed[-1] and len(typed[-1].split()) <= SHORT and not asks(typed[-1])
+        answered = newest and len(newest.split()) <= SHORT and not asks(newest)
         return cls(typed, paragraph if answered and asks(paragraph) else "", before)
 
     def told(self) -> list[str]:
@@ -85,39 +85,44 @@ async def noted(tools: Tools, note: Note) -> tuple[Fact, ...]:
     one = fact(described(note.text, kind), note.hints)
     if not one.text:
         return ()
-    theirs = tools.judge is not None and await asyncio.to_thread(borne_out, tools, note, one.text)
-    return (one if theirs else told(one),)
+    return (one if await asyncio.to_thread(borne_out, tools, note, one.text) else told(one),)
 
 
 def borne_out(tools: Tools, note: Note, text: str) -> bool:
     """Whether the user said what a line says."""
+    return said_by(tools, note, Said.of(note, tools.judge), text)
+
+
+def said_by(tools: Tools, note: Note, said: Said, text: str) -> bool:
+    """Whether a user who `said` that said what a line says."""
     judge = tools.judge
-    assert judge is not None  # noqa: S101 - without it nothing is borne out
-    if any(steering(judge, [text])):
+    if judge is None or not said.typed or any(steering(judge, [text])):
         return False
-    said = Said.of(note, judge)
-    line = parsed(text)
-    if not said.typed or not _spoken(tools, note, line, said):
-        return False
-    told, answered = said.told(), said.answered()
-    passages = [*told, *answered]
-    there = judge.relations([(passage, text) for passage in passages])
-    back = judge.relations([(text, passage) for passage in passages])
-    about = judge.about(passages) @ judge.about([text])[0]
+    return _spoken(tools, note, parsed(text), said) and any(_bearing(judge, text, said.told(), said.answered()))
+
+
+def bears_on(judge: Judge, line: str, text: str) -> bool:
+    """Whether a text says, of what a line says, nothing else."""
+    return numbers(text) <= numbers(line) and any(_bearing(judge, line, [text], []))
+
+
+def _bearing(judge: Judge, line: str, told: Sequence[str], answered: Sequence[str]) -> Iterator[bool]:
+    """Yield of each passage whether it bears a line out; what was `answered` need only be about the same."""
+    passages, parts = [*told, *answered], parsed(line)
+    there = judge.relations([(passage, line) for passage in passages])
+    back = judge.relations([(line, passage) for passage in passages])
+    about = judge.about(passages) @ judge.about([line])[0]
     for n, passage in enumerate(passages):
         strangers = min(there[n].apart, back[n].apart) >= STRANGERS
-        if strangers and (n < len(told) or about[n] < NEAR):
-            continue
-        if max(there[n].same, back[n].same) >= SAME or _denies_alike(line, parsed(passage)):
-            return True
-    return False
+        near = n >= len(told) and about[n] >= NEAR
+        yield (not strangers or near) and _denies_alike(parts, parsed(passage))
 
 
 def _spoken(tools: Tools, note: Note, line: Sequence[Sentence], said: Said) -> bool:
     """Whether every name and number of a line was said, or is a name that this place is known by."""
     typed = parsed("\n\n".join((*said.typed, said.question)))
-    numbers = {number for one in line for _, number, _ in one.numbers}
-    if not numbers <= {number for one in typed for _, number, _ in one.numbers}:
+    told = {number for one in line for _, number, _ in one.numbers}
+    if not told <= {number for one in typed for _, number, _ in one.numbers}:
         return False
     heard_names = {root for one in (*typed, *parsed(said.beside)) for root in one.roots}
     names = {name for one in line for name in one.names} - heard_names

@@ -24,7 +24,10 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
     """Give each fact its scope: what the caller says, or else what model and judge find, '' where that is unsure."""
     said = asked(note)
     if said or not note.provenance.repository:
-        return tuple(replace(fact, scope=said) for fact in facts)
+        # What only an agent says is nobody's wish for all they do.
+        return tuple(
+            replace(fact, scope="" if said == PERSONAL and source(note, fact) != USER else said) for fact in facts
+        )
     texts = [fact.text for fact in facts]
     bands = await asyncio.to_thread(tools.judge.personal, texts) if tools.judge else [1] * len(texts)
     return tuple(

@@ -1,9 +1,7 @@
-"""What every session begins with: what a person protected, and what weighs most of a category. Safe on the hot path."""
+"""What every session begins with: what a person protected, and what weighs most. Safe on the hot path."""
 
-from memman.model.vocabulary import CATEGORIES, PROTECTED
+from memman.model.vocabulary import PROTECTED, WISH
 from memman.store.sqlite.scopes import PERSONAL
-
-WISH = CATEGORIES[0]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
