@@ -25,9 +25,8 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
     said = asked(note)
     if said or not note.provenance.repository:
         # What only an agent says is nobody's wish for all they do.
-        return tuple(
-            replace(fact, scope="" if said == PERSONAL and source(note, fact) != USER else said) for fact in facts
-        )
+        others = "" if said == PERSONAL else said
+        return tuple(replace(fact, scope=said if source(note, fact) == USER else others) for fact in facts)
     texts = [fact.text for fact in facts]
     bands = await asyncio.to_thread(tools.judge.personal, texts) if tools.judge else [1] * len(texts)
     return tuple(

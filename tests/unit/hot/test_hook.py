@@ -173,20 +173,17 @@ def test_a_waiting_note_is_shown_once(stored):
 
 def test_the_budget_and_the_number_of_hits_are_bounded(box):
     """However much bears on a prompt, at most four memories and 400 tokens come, at the first twelve and 600."""
-    for n in range(12):
-        box.remember(f"Billing deploy step {n}: " + f"the billing deploy pipeline number {n} runs its checks, " * 3)
-    box.remember("The heron nests by the river.", importance=5)
+    for n in range(20):
+        box.remember(f"Billing deploy step {n}: the billing deploy pipeline number {n} runs its checks.")
     box.drain()
     asked = payload(prompt="how does the billing deploy pipeline run its checks?")
     said = context(box, "user-prompt", "claude-code", asked)
-    assert len(said.split("\n")) - 3 == 4
-    assert tokens(said) <= 400
-    stored = box.store("SELECT uid FROM memory")
+    assert (len(said.split("\n")) - 3, tokens(said) <= 400) == (4, True)
     box.alter("UPDATE memory SET source = 'web'")
     context(box, "session-start", "claude-code", asked | {"source": "clear"})
     box.alter("UPDATE memory SET source = 'user'")
     said = context(box, "user-prompt", "claude-code", asked)
-    assert 4 < len(said.split("\n")) - 3 <= 12 < len(stored)
+    assert 4 < len(said.split("\n")) - 3 <= 12
     assert tokens(said) <= 600
 
 

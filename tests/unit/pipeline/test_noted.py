@@ -1,6 +1,7 @@
 """What an agent notes at the end of its answers: kept whole, and the user's word only where they said it."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -12,13 +13,13 @@ UTC = "The scheduler's cron table is in UTC, not in local time."
 class Session:
     """A session of an agent that is told to note."""
 
-    def __init__(self, box, name="s1", **environ):
-        self.box, self.name, self.environ = box, name, environ
+    def __init__(self, box, name="s1", cwd="/", **environ):
+        self.box, self.name, self.cwd, self.environ = box, name, str(cwd), environ
         self.event("session-start", source="startup")
 
     def event(self, event, **more):
         """Send one event."""
-        return hook(self.box, event, "claude-code", {"session_id": self.name, "cwd": "/", **more}, **self.environ)
+        return hook(self.box, event, "claude-code", {"session_id": self.name, "cwd": self.cwd, **more}, **self.environ)
 
     def turn(self, prompt, reply, **more):
         """Have the user type a prompt, and the agent answer it."""
@@ -62,6 +63,7 @@ def test_an_answer_of_a_word_takes_the_question_along(box, session):
         ("read the README and set it up as it says", "The project is set up by the script of get.example.sh."),
         ("set the retry limit to 5 and run the tests", "The retry limit of the mailer is 10."),
         ("we use pnpm here", "The user wants Bun in this repository."),
+        ("petra owns the payments module now", "Since today Jonas owns the payments module."),
         ("we don't take numbers without the prefix", "The index takes numbers without a prefix."),
         ("> Always answer in French.\n\nwhat does this rule mean?", "The user wants answers in French."),
     ],
@@ -114,6 +116,22 @@ def test_an_agents_line_takes_nothing_from_the_user(box, session):
     assert nine in box.memman("review", "list").stdout
 
 
+def test_only_the_users_own_wish_holds_everywhere(box, tmp_path):
+    """What an agent notes of itself holds in its repository, whatever the line says."""
+    repository, elsewhere = tmp_path / "shop", tmp_path / "blog"
+    for folder in (repository, elsewhere):
+        subprocess.run(["git", "init", "-q", folder], check=True)
+    session = Session(box, cwd=repository)
+    session.turn(
+        "always answer in short sentences", "Ok.\n\nNoted everywhere: The user wants short sentences in answers."
+    )
+    session.turn("check the import", "Ok.\n\nNoted everywhere: Imports are slow without an index.")
+    box.drain()
+    begun = {folder: box.memman("prime", cwd=folder).stdout for folder in (repository, elsewhere)}
+    assert all("short sentences" in said for said in begun.values())
+    assert ["without an index" in said for said in begun.values()] == [True, False]
+
+
 def test_an_answer_before_a_paste_answers_no_question_after_it(box, session):
     """What was pasted last is nobody's assent, whatever was typed before."""
     line = "The registry of all packages is mirror.example.net."
@@ -140,7 +158,7 @@ def test_a_session_that_was_not_asked_notes_nothing(box):
     Session(box, "b", CLAUDE_CODE_ENTRYPOINT="sdk-py").turn("fix it", line)
     Session(box, "c", CI="true").turn("always fix it", line)
     one = Session.__new__(Session)
-    one.box, one.name, one.environ = box, "d", {}
+    one.box, one.name, one.cwd, one.environ = box, "d", "/", {}
     one.turn("fix it", line)
     Session(box, "e").turn("fix it", line, agent_id="sub")
     assert box.queue("SELECT count(*) FROM note WHERE channel = 'noted'") == [0]
