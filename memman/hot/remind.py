@@ -98,16 +98,12 @@ def _written(hits: "Iterable[Hit]", head: str, budget: int, most: int) -> dict[s
 
 def _bearing_on_work(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
     """Return what may bear on a session's work, as its first prompt tells it, the best first."""
-    hits: dict[str, Hit] = {}
     recalls = RecallSession(data, store, waiting_of="user")
-    whole = said[:_FIRST_LONGEST]
-    for passage in dict.fromkeys((whole, *lookups(recalls.reader, said))):
-        filters = Filters(every=True, here=here, inside=True)
-        for hit in recalls.hits(passage, filters, _FIRST_LOOKED_AT, close=_FIRST_LOOKED_AT):
-            if hit.confidence >= FIRST_SURE and not (unverified(hit.row.source) or hit.ended):
-                hits.setdefault(hit.row.uid, hit)
+    filters = Filters(every=True, here=here, inside=True)
+    hits = recalls.hits(said[:_FIRST_LONGEST], filters, _FIRST_LOOKED_AT, close=_CLOSE)
     recalls.close()
-    return newer_first([*hits.values()])
+    sure = [hit for hit in hits if hit.confidence >= FIRST_SURE]
+    return newer_first([hit for hit in sure if not (unverified(hit.row.source) or hit.ended)])
 
 
 def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":
