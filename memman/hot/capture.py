@@ -36,11 +36,11 @@ def wanted(call: "Call") -> bool:
     Not from an agent's shell, nor of what a program typed, nor while the scheduler is stopped, nor where the env file
     is shut or says anything but what turns them on, nor in a folder to be ignored.
     """
-    if not call.genuine or nobodys(call) or Schedule.load(call.data).stopped:
+    if not call.genuine or Schedule.load(call.data).stopped:
         return False
     try:
         said = setting(call.data, "MEMMAN_CAPTURE")
-        return said in _ON and not ignored(call.data, call.cwd or os.getcwd())
+        return said in _ON and not nobodys(call) and not ignored(call.data, call.cwd or os.getcwd())
     except Exception:  # noqa: BLE001 - what cannot be read is no permission
         return False
 
