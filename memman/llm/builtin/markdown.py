@@ -7,7 +7,7 @@ from typing import Literal
 
 Kind = Literal["prose", "item", "code"]
 
-_FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
+_FENCE = re.compile(r"\s{0,8}(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
 _ITEM = re.compile(r"(\s*)(?:[-*+•‣◦\u2013]|\(?\d{1,3}[.)])\s+(?=\S)")
 _TASK = re.compile(r"\[([ xX])\]\s+")
@@ -25,7 +25,7 @@ _SENTENCE = re.compile(r"[.!?]\s")
 _PAIR = re.compile(r"[a-z][\w.-]{0,30}:\s")
 _WRAP = 45  # characters; a shorter line was ended on purpose, not wrapped
 _FULL = 60  # characters; a line as long that ends no sentence goes on in the next, also where that begins like a pair
-_TITLE, _OF_ITEMS, _ENDED = 3, 5, ".!?:;,\u3002\uff01\uff1f"  # words of a title, and how none ends
+_TITLE, _ENDED = 3, ".!?:;,\u3002\uff01\uff1f"  # words of a title, and how none ends
 _LABEL = 80  # characters; a longer line is a statement, not a label for what follows
 _DEPTH = 6  # labels carried at once
 _TAGS = (
@@ -40,13 +40,17 @@ _TASKS = {" ": "to do: ", "x": "done: ", "X": "done: "}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of text of one kind. `fresh` labels have not been carried by any block before; code may be `introduced`."""
+    """A run of text of one kind. `fresh` labels have not been carried by any block before; code may be `introduced`.
+
+    Of the labels the `leads` are what introduces it: a line above it, or else the heading that it stands under.
+    """
 
     kind: Kind
     text: str
     labels: tuple[str, ...] = ()
     fresh: bool = False
     introduced: bool = False
+    leads: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -67,7 +71,9 @@ class _Reader:
         return (*self.headings, *(lead for _, lead in self.leads))
 
     def block(self, kind: Kind, text: str, *, within: bool = False) -> Block:
-        made = Block(kind, text, self.labels, self.fresh, within or (self.fresh and bool(self.leads)))
+        leads = tuple(lead for _, lead in self.leads)
+        within = within or (self.fresh and bool(leads))
+        made = Block(kind, text, self.labels, self.fresh, within, leads or self.headings[-1:])
         if self.fresh:
             self.fresh = False
             self.headings = self.headings[-1:]
@@ -89,16 +95,21 @@ class _Reader:
 
     def label(self, depth: int, text: str) -> None:
         """Put `text` in force for what is indented deeper than `depth`."""
-        self.leads, self.fresh = (*self.leads, (depth, text.rstrip(": "))), True
+        self.leads, self.fresh = (*self.leads, (depth, text.rstrip("*_").rstrip(": ").lstrip("*_"))), True
 
     def lead_in(self) -> Iterator[Block]:
         """Make a label of a short line, or of the sentence that ends the prose with a colon, just before its items."""
         text = "\n".join(self.lines)
-        if len(self.lines) == 1 and len(text.split()) <= _OF_ITEMS and text[-1] not in _ENDED:
+        if len(self.lines) == 1 and len(text) <= _LABEL and text[-1] not in _ENDED:
             self.lines = []
             yield from self.leave(-1)
             self.label(-1, text)
-        if not text.endswith(":"):
+        yield from self.ended_by_colon()
+
+    def ended_by_colon(self) -> Iterator[Block]:
+        """Make a label of the sentence that ends the prose with a colon."""
+        text = "\n".join(self.lines)
+        if not text.rstrip("*_").endswith(":"):
             return
         start = max((end.end() for end in _SENTENCE.finditer(text)), default=0)
         if len(text) - start <= _LABEL:
@@ -153,11 +164,9 @@ class _Reader:
             return
         if (self.after_blank or dedented or self.kind == "item") and not self.fresh:
             yield from self.leave(-1)
-        if text.endswith(":") and len(text) <= _LABEL and following and not _SENTENCE.search(text):
-            yield from self.leave(-1)
-            self.label(-1, text)
-        else:
-            self.kind, self.lines = "prose", [text]
+        self.kind, self.lines = "prose", [text]
+        if following:
+            yield from self.ended_by_colon()
 
     def line(self, line: str, following: str) -> Iterator[Block]:
         heading, item = _HEADING.match(line), _ITEM.match(line)

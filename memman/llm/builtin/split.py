@@ -138,8 +138,12 @@ def _glue(left: str, right: str) -> str:
 
 
 def _labelled(block: Block, text: str) -> str:
-    """Put the labels of `block` before `text` where it needs them, or where nothing else carries them."""
-    labels = block.labels if block.fresh or not _whole(text) else ()
+    """Put the labels of `block` before `text` where it needs them, or where nothing else carries them.
+
+    An item always carries what introduces its list, for that may turn it round: "Never:".
+    """
+    kept = block.leads if block.kind == "item" else ()
+    labels = block.labels if block.fresh or not _whole(text) else kept
     said = text.casefold()
     return ": ".join([*(label for label in dict.fromkeys(labels) if not said.startswith(label.casefold())), text])
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from memman.config.places import data_dir
 from memman.config.repository import repository
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, here
+from memman.llm.builtin.markdown import blocks
 from memman.model.trust import IMPORT
 from memman.portable import files
 from memman.portable.incoming import OWN, Format, Found, Item
@@ -14,18 +15,20 @@ from memman.portable.incoming import OWN, Format, Found, Item
 NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md")
 # Where a person keeps rules of their own, below their home.
 _HOMES = (".claude", ".codex", ".gemini", ".config/opencode")
-_LACKS = ("headings, code blocks, tables and the files that it includes with @", "dates: the file's own counts")
+_LACKS = ("code blocks and the files that it includes with @", "dates: the file's own counts")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 _INCLUDED = re.compile(r"@\S+$")
 
 
 def passages(text: str) -> Iterator[str]:
-    """Yield the items and paragraphs of Markdown, each on one line."""
-    yield from (said for _, said in numbered(text))
+    """Yield the items and paragraphs of Markdown, each on one line behind its heading and what introduces it."""
+    for block in blocks(text):
+        if block.kind != "code":
+            yield " ".join(": ".join((*block.labels, block.text)).split())
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the same, each with the line that it begins in, from 1."""
+    """Yield the items and paragraphs by themselves, each with the line that it begins in, from 1."""
     said: list[str] = []
     fenced, begun = False, 1
     for number, line in enumerate([*text.split("\n"), ""], 1):

@@ -154,7 +154,7 @@ SPLITS = [
     ("- Backend\n  - uses FastAPI\n  - port 8080", ["Backend: uses FastAPI", "Backend: port 8080"]),
     ("1. Run make build now\n2. Tag the release", ["Run make build now", "Tag the release"]),
     ("# Rules\n- The API must never return HTML.\n- All times are in UTC.",
-     ["Rules: The API must never return HTML.", "All times are in UTC."]),
+     ["Rules: The API must never return HTML.", "Rules: All times are in UTC."]),
     ("- [ ] write the docs page\n- [x] ship the parser", ["to do: write the docs page", "done: ship the parser"]),
     ("| Name | Port |\n|--|--|\n| api | 80 |\n| web | 3000 |", ["Name: api; Port: 80", "Name: web; Port: 3000"]),
     ("| | Port |\n|--|--|\n| api | 80 |", ["api; Port: 80"]),

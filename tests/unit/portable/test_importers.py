@@ -327,7 +327,7 @@ def test_the_memory_of_other_agents_is_theirs(box, tmp_path, place):
         "Answers are kept short.": "",
         "The NAS is at 10.0.0.9.": "",
         "Backups run at 3.": "",
-        "The garden gate code is on the fridge.": "",
+        "Facts: The garden gate code is on the fridge.": "",
         "The car is serviced in May.": "",
     }
     assert "no format that is recognised" in box.memman("import", str(other)).stderr
