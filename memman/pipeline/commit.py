@@ -7,8 +7,8 @@ from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
 from memman.model.errors import MemmanError
-from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Note, Scope, memory_uid
-from memman.model.trust import AGENT, IMPORT, USER
+from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_uid
+from memman.model.trust import AGENT, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
@@ -183,13 +183,13 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]
 
     Nothing touches what a more trusted source said but an agent, of whose word `Standing` has the last; what a user may
     have pasted puts it in doubt at most. Nothing but a replacement that somebody asked for touches what is protected.
-    What is imported ends nothing that was imported of the same moment: both are of one list.
+    What is said at the same moment is of one list, and ends nothing of it.
     """
     together = {
         c.uid
         for found in plan.candidates
         for c in found
-        if c.source == plan.note.provenance.source == IMPORT and c.valid_from == plan.note.queued_at
+        if c.source == plan.note.provenance.source and c.valid_from == plan.note.queued_at
     }
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     if not (plan.note.overtaken or plan.others):
@@ -201,18 +201,16 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]
             continue
         if memory is None or (verdict.action == "NONE" and not _vouched(reader, plan, n, memory)):
             continue
-        fact, mine, other = plan.facts[n], _whose(plan, n), _source(reader, memory)
+        mine, other = _whose(plan, n), _source(reader, memory)
         gives_way = verdict.memory in newer
         if gives_way:
-            mine, other, fact = other, mine, Fact("")
+            mine, other = other, mine
         elif reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces and mine != AGENT:
             continue
-        if may_touch(mine, other) or (mine == AGENT and not fact.typed):
+        if may_touch(mine, other) or mine == AGENT:
             asked = gives_way or plan.note.hints.replaces or verdict.action not in ENDING
             ending = asked or ends(plan.note, plan.facts[n], memory not in held)
             yield verdict if ending else replace(verdict, action="MAYBE"), memory, gives_way
-        elif fact.typed and verdict.action in ENDING:
-            yield replace(verdict, action="MAYBE"), memory, gives_way
 
 
 def _meanwhile(reader: Reader, plan: Plan, known: Mapping[int, int], admitted: Iterable[Found]) -> Iterator[Found]:

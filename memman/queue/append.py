@@ -36,8 +36,9 @@ def append(data: str, note: "dict[str, str | int | None]") -> tuple[str, bool]:
 
 
 def append_all(data: str, notes: "Iterable[dict[str, str | int | None]]") -> list[tuple[str, bool]]:
-    """Queue all of `notes` or none, in one write, as `append` does."""
-    told = insert_all(data, [entry(note) for note in notes])
+    """Queue all of `notes` or none, in one write and as said at one moment, as `append` does."""
+    rows = [entry(note) for note in notes]
+    told = insert_all(data, [row | {"queued_at": rows[0]["queued_at"]} for row in rows])
     ask(data)
     return told
 
