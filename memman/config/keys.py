@@ -301,6 +301,13 @@ KEYS: dict[str, Key] = {
             amiss="off",
         ),
         Key(
+            "MEMMAN_NUDGE",
+            "on",
+            "Whether an agent that notes is told at a prompt what of the turn before it may have missed: on or off.",
+            _one_of("on", "off"),
+            amiss="off",
+        ),
+        Key(
             "MEMMAN_JUDGE",
             "on",
             "Whether drains use the shipped judge: on or off. Without a model, off means that of turns only what the "

@@ -136,6 +136,8 @@ class Drain:
             self.watch.reach("committed", note)
             self.queue.done(note.uid)
             self.watch.reach("acknowledged", note)
+            if plan.unnoted:
+                self.watch.remind(note, plan.unnoted)
             self.report.landed(outcome := plan.outcome or Outcome())
             self._say("note done", note, began, added=len(outcome.added), superseded=outcome.superseded)
             self.health.served()

@@ -17,6 +17,7 @@ from memman.config.filesystem import ensure_safe_folder
 from memman.config.lockfile import FOREVER
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
+from memman.config.unnoted import leave
 from memman.drain.failpoint import reach
 from memman.drain.loop import Drain, Limits
 from memman.drain.report import Report
@@ -25,6 +26,7 @@ from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure, spent
 from memman.locks import drain_lock
 from memman.model.errors import NoServer, StoreError
+from memman.model.records import Note
 from memman.providers import by_agent
 from memman.providers.pool import Providers
 from memman.queue.ledger import Ledger
@@ -68,7 +70,7 @@ def drain(
         log.level = settings["MEMMAN_LOG_LEVEL"]
         queue = Queue(data)
         limits = Limits(_at_once(settings), notes, deadline, store)
-        watch = Watch(reach(), log.along(trace), started(queue), log.write)
+        watch = Watch(reach(), log.along(trace), started(queue), log.write, partial(_remind, data, settings))
         try:
             once = partial(_round, queue, data, settings, limits, watch, log, token_hex(_NAME_BYTES))
             report = _rounds(data, queue, limits, lambda: asyncio.run(once()))
@@ -76,6 +78,12 @@ def drain(
         finally:
             queue.close()
         return report
+
+
+def _remind(data: str, settings: Settings, note: Note, text: str) -> None:
+    """Leave for the session's next prompt what the agent might have noted."""
+    if settings["MEMMAN_NUDGE"] == "on":
+        leave(data, note.provenance.agent, note.provenance.session, text)
 
 
 def _at_once(settings: Settings) -> int:

@@ -23,13 +23,15 @@ _AGAIN = PIPELINE[[stage.name for stage in PIPELINE].index("reconcile") :]
 class Watch:
     """Who looks on: `reach` hears of each point a crash test may strike at, `trace` of each stage's plan.
 
-    `tell` hears what became of each note, as an event with fields for the worker's log.
+    `tell` hears what became of each note, as an event with fields for the worker's log, `remind` what the user said in
+    a turn that their agent might have noted.
     """
 
     reach: Callable[[str, Note | None], None] = lambda point, note: None  # noqa: ARG005 - nobody looks on by default
     trace: Callable[[str, Plan], None] = lambda stage, plan: None  # noqa: ARG005 - the same
     progress: Callable[[], None] = lambda: None
     tell: Callable[..., None] = lambda event, **fields: None  # noqa: ARG005 - the same
+    remind: Callable[[Note, str], None] = lambda note, text: None  # noqa: ARG005 - the same
 
 
 class Stopped(MemmanError):

@@ -7,7 +7,6 @@ from memman.govern.held import veiled
 from memman.govern.ids import all_named
 from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.errors import UsageError
-from memman.model.vocabulary import FAINT
 from memman.store.sqlite import claims, waiting
 from memman.store.sqlite.catalogue import Catalogue
 
@@ -20,7 +19,7 @@ _MOST = 500
 def listed(place: Chosen, *, limit: int = 20) -> list[dict[str, Any]]:
     """Return what waits, by kind and newest first; what is held back says nothing to an agent."""
     with reading(place) as catalogue:
-        return [_told(place, catalogue, *one) for one in _offered(catalogue)[:limit]]
+        return [_told(place, catalogue, *one) for one in found(catalogue)[:limit]]
 
 
 @answering
@@ -53,18 +52,9 @@ def found(catalogue: Catalogue) -> list[tuple[str, int, int]]:
     ]
 
 
-def _offered(catalogue: Catalogue) -> list[tuple[str, int, int]]:
-    """Return what a person is asked about: of what waits all but pairs where the older one more likely still holds."""
-
-    def asked(kind: str, memory: int, other: int) -> bool:
-        return kind != MAYBE or _why(catalogue, kind, *catalogue.memories([memory, other])) != FAINT
-
-    return [one for one in found(catalogue) if asked(*one)]
-
-
 def count(catalogue: Catalogue) -> dict[str, int]:
     """Count what waits by kind."""
-    kinds = [kind for kind, _, _ in _offered(catalogue)]
+    kinds = [kind for kind, _, _ in found(catalogue)]
     return {kind: kinds.count(kind) for kind in (HELD, MAYBE, CONTRADICTED, UNCONFIRMED) if kind in kinds}
 
 

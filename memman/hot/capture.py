@@ -5,7 +5,7 @@ import os
 from memman.config.ignore import ignored
 from memman.config.places import setting
 from memman.config.schedule import Schedule
-from memman.hot.attended import nobodys
+from memman.hot.attended import has_noted, nobodys
 from memman.hot.frame import stripped, typed
 from memman.hot.prompt_text import ends, uncommanded
 from memman.hot.session import written
@@ -119,14 +119,28 @@ def _told(call: "Call", session: "Session", text: str) -> "list[tuple[Row, str]]
     """Return the rows of a turn, each with the file that holds it: what was said, and each line that notes."""
     reply = kept(call.payload.text("last_assistant_message", "prompt_response", "response"))
     answer, lines = parted(reply)
-    shown = " ".join([*session.shown][-_SHOWN:])
     if not session.asked:
-        return [_arrived(call, "turn", text, "user", reply=answer, shown=shown)] if text else []
+        reply, lines = answer, []
+    if lines:
+        session.notes = True
+        has_noted(call)
+    shown = " ".join([*session.shown][-_SHOWN:])
+    both = _answers(session.said, reply)
     session.say("user", text)
-    rows = [_arrived(call, "turn", text, "user", reply=reply, shown=shown)] if text else []
-    rows += [_noted(call, session, line, shown) for line in lines]
+    rows = []
+    if text:
+        rows.append(_arrived(call, "watched" if session.notes else "turn", text, "user", reply=both, shown=shown))
+    noted = [_noted(call, session, line, shown) for line in lines]
+    # The user sees the line: what they type next may be about it.
+    session.show(str(row["uid"]) for row, _ in noted)
     session.say("agent", answer)
-    return rows
+    return rows + noted
+
+
+def _answers(said: "list[tuple[str, str]]", reply: str) -> str:
+    """Return the agent's answer, as JSON behind what it had said before where there is that."""
+    before = next((text for who, text in reversed(said) if who == "agent"), "")
+    return written([("agent", before), ("agent", reply)]) if before or reply[:1] == "[" else reply
 
 
 def _noted(call: "Call", session: "Session", line: "Line", shown: str) -> "tuple[Row, str]":

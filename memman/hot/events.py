@@ -41,7 +41,7 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
 
 def _session_start(call: Call) -> str:
     """Give the first block, unless the session that is resumed has it already."""
-    from memman.hot.attended import asked
+    from memman.hot.attended import asked, notes
     from memman.hot.prime import block
     from memman.hot.provenance import brand
 
@@ -54,6 +54,7 @@ def _session_start(call: Call) -> str:
             return ""
         here = call.place
         session.asked, session.first = asked(call), True
+        session.notes = session.asked and (session.notes or notes(call))
         text, lines = block(call.data, call.store, here, asked=session.asked)
         text += _news(call, here) if here.news and call.genuine else ""
         session.show(lines)
@@ -108,7 +109,16 @@ def _user_prompt(call: Call) -> str:
     call.progress.missing = "answer"
     if call.progress.late:
         return ""
-    return _reminded(call, prompt, PROMPT, first=first)
+    return "\n".join(filter(None, (_reminded(call, prompt, PROMPT, first=first), _unnoted(call))))
+
+
+def _unnoted(call: Call) -> str:
+    """Tell an agent that is asked to note what it may have missed in the turn before."""
+    if not call.session.asked:
+        return ""
+    from memman.hot.unnoted import unnoted
+
+    return unnoted(call)
 
 
 def _reminded(call: Call, said: str, way: str, *, first: bool = False) -> str:

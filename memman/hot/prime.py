@@ -34,6 +34,10 @@ RULES = 40
 SHARES = (35, 35, 22, 8)
 # Characters of a repository's address, and of what a memory says in place of.
 _LONGEST, _LONGEST_BEFORE = 200, 80
+# Which part says by its title that its lines are unconfirmed.
+AGENTS = 2
+# Characters of an id.
+_ID = 6
 # Memories that are looked at, and names told of those that there is no room for.
 _MOST, _NAMES = 100, 12
 # In how many sessions recall may have shown a memory for it to count; two weigh as much as a step of importance.
@@ -177,7 +181,7 @@ def _kind(hit: Hit) -> int:
     if hit.maybe_replaced_by or set(hit.labels) - {UNCONFIRMED}:
         return 3
     if hit.labels:
-        return 2
+        return AGENTS
     return int(not (hit.row.category == WISH and hit.row.source == USER))
 
 
@@ -224,9 +228,15 @@ def fitting(kinds: "Sequence[Sequence[Hit]]", room: int) -> dict[str, str]:
     return lines
 
 
+def _day(moment: int) -> str:
+    """Write a day of this year as 29 Nov, another with its year."""
+    then = time.localtime(moment / 1000)
+    return time.strftime("%-d %b" if then.tm_year == time.localtime().tm_year else "%-d %b %Y", then)
+
+
 def _line(hit: Hit) -> str:
     row = hit.row
-    marks = [day(row.valid_from), *hit.labels]
+    marks = [_day(row.valid_from), *(label for label in hit.labels if _kind(hit) != AGENTS or label != UNCONFIRMED)]
     if hit.maybe_replaced_by:
         marks.append(replaced(hit.maybe_replaced_by, hit.until))
-    return f"- {plain(row.text)} ({', '.join((*marks, *hit.aside))}; {row.uid[:SHORT_ID]})"
+    return f"- {plain(row.text)} ({', '.join((*marks, *hit.aside))}; {row.uid[:_ID]})"

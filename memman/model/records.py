@@ -79,7 +79,7 @@ class Fact:
 
     `source` is who said it where that is not the note's own, `held` why it waits for a person's approval, if it does,
     `left_of` the uid of the memory that it is the rest of, if it is, `scope` what it holds for, and `ends_at` until
-    when. `typed` is what a user typed or pasted, where nobody can tell which.
+    when.
     """
 
     text: str
@@ -93,7 +93,6 @@ class Fact:
     left_of: str = ""
     scope: str = ""
     ends_at: int | None = None
-    typed: bool = False
 
 
 # 80 bits: a collision within one store needs about 10^12 memories.

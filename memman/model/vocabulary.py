@@ -77,7 +77,3 @@ UNDONE = "undo:"
 def spread_key(provider: str, model: str, dimension: int) -> str:
     """Name the store setting with what was learned of an embedder's cosines: [count, mean, sum of squares]."""
     return f"{SPREAD}{provider}/{model}/{dimension}"
-
-
-# Why the judge marked a memory that more likely still holds.
-FAINT = "perhaps says otherwise"

@@ -22,12 +22,14 @@ from memman.pipeline.plan import Tools
 NEAR, KIN, CLOSE = 0.5, 0.65, 0.8
 # An order may be the task of this turn: it is kept where it seems to end what a memory says, or worth keeping at all.
 ENDS, WORTH = 0.15, 0.6
+# A task is worth less than this, whatever it seems to end.
+LEAST = 0.05
+# Where the agent notes what it is told, only what ends a memory so probably, and is worth this, is kept beside that.
+ENDED = 0.5
 # Shown memories that the judge compares a statement with: those that speak of most nearly the same.
 ASKED = 2
 # Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences.
 WHOLE = 300
-# So many statements are kept together where the one that is about no memory is worth this; a task is worth less.
-BREATH, BESIDE = 2, 0.1
 
 # A memory's text and category.
 Shown = tuple[str, str]
@@ -61,33 +63,30 @@ async def about(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[F
     return (ending,) if ending else ()
 
 
-def together(judge: Judge | None, statements: Sequence[Fact], answers: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Put two statements together where one is about a memory and the other is more than a task.
-
-    People often tell the occasion in one, and in the other what holds from now on.
-    """
-    texts = [one.text for one in statements]
-    if (
-        judge is None
-        or not len(texts) == len(set(texts)) == BREATH
-        or len(answers) != 1
-        or answers[0].text not in texts
-    ):
-        return answers
-    n = 1 - texts.index(answers[0].text)
-    worth, _ = judge.lines(texts)[n]
-    if worth < BESIDE or sum(map(len, texts)) > WHOLE:
-        return answers
-    other = statements[n]
-    named = tuple(dict.fromkeys((*answers[0].entities, *other.entities)))
-    return (replace(answers[0], text=" ".join(texts), entities=named, summary=""),)
+async def endings(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Return those `statements` that the judge finds to end a memory, shown or nearly about the same."""
+    judge = tools.judge
+    if judge is None or not statements:
+        return ()
+    rows = tools.reader.rows(tools.reader.located(note.shown))
+    shown = {memory: (row.text, row.category) for memory, row in rows.items()}
+    vectors = (await tools.local.embed([one.text for one in statements])).vectors
+    kept = []
+    for one, vector in zip(statements, vectors, strict=True):
+        near = _closest(tools, judge, one.text, shown) if shown else []
+        near += [(other.text, other.category) for other in find(tools, note, one, vector)[:ASKED]]
+        judged = judge.relations([(text, one.text) for text, _ in near])
+        ended = [category for (_, category), relation in zip(near, judged, strict=True) if relation.ends >= ENDED]
+        kept += [replace(one, category=ended[0])] if ended and judge.lines([one.text])[0][0] >= ENDED else []
+    return tuple(kept)
 
 
 def _ending(judge: Judge, statement: Fact, memories: Sequence[Shown]) -> Fact | None:
     """Return a statement, of the memory's category, where the judge finds that it may end one of `memories`."""
     judged = judge.relations([(text, statement.text) for text, _ in memories])
     ended = [category for (_, category), one in zip(memories, judged, strict=True) if one.ends >= ENDS]
-    return replace(statement, category=ended[0]) if ended else None
+    worthy = ended and judge.lines([statement.text])[0][0] >= LEAST
+    return replace(statement, category=ended[0]) if worthy else None
 
 
 def _closest(tools: Tools, judge: Judge, text: str, shown: Mapping[int, Shown]) -> list[Shown]:
@@ -108,8 +107,8 @@ def _about(tools: Tools, statement: Fact, cosines: Vectors, memories: Sequence[t
     if n < 0 or cosines[n] < NEAR:
         return None
     text, category = memories[n]
-    if tools.judge and tools.judge.relation(text, statement.text).ends < ENDS:
+    if tools.judge:
         ((worth, _),) = tools.judge.lines([statement.text])
-        if worth < WORTH:
+        if worth < (WORTH if tools.judge.relation(text, statement.text).ends < ENDS else LEAST):
             return None
     return replace(statement, category=category) if cosines[n] >= KIN else statement

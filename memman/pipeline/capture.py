@@ -2,30 +2,32 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from memman.judge.judge import Judge
+from memman.llm.builtin.extract import described
 from memman.llm.builtin.split import asks
-from memman.llm.builtin.turn import worth
+from memman.llm.builtin.turn import whole, worth
+from memman.model.answer import said
 from memman.model.errors import Refused
 from memman.model.noted import parted
 from memman.model.records import Fact, Hints, Note, Request
 from memman.model.vocabulary import CATEGORIES
-from memman.pipeline.about_shown import about, together
-from memman.pipeline.comparison import stems
+from memman.pipeline.about_shown import about, endings
 from memman.pipeline.deobfuscate import plain
-from memman.pipeline.facts import FIELDS, borne_out, distinct, fact, listing, summed_up
-from memman.pipeline.fidelity import faithful, original, parsed
+from memman.pipeline.facts import FIELDS, distinct, fact, listing
+from memman.pipeline.fidelity import original, parsed
 from memman.pipeline.known import news
-from memman.pipeline.noted import Said, bears_on, said_by
+from memman.pipeline.noted import ABOUT, Said, covers, names_nothing_else, said_by
 from memman.pipeline.passages import heard
 from memman.pipeline.plan import Tools
 from memman.pipeline.prompts import digest, prompt, quoted
 from memman.pipeline.replies import listed
 from memman.pipeline.speech import continued, prose
-from memman.pipeline.trust import told
+from memman.pipeline.trust import told as told_by_agent
 
 # Facts of one turn.
 MAX_FACTS = 8
@@ -38,11 +40,9 @@ WORTH = 0.05
 # A model is asked about a turn in which something is this likely worth keeping: of 450 turns by nine writers that hold
 # something 98 % are, of 450 others 13 % (docs/adr/0038).
 LIKELY = 0.3
-# What a fact shares this part of its words with says it, too, or more.
-SAID = 0.5
+# The agent's sentence that takes up an answer is kept where it is worth this to the judge.
+SETTLED = 0.6
 _NO_HINTS = Hints()
-_MARKS = ".,:;!?'\"`()[]{}<>*"
-_SIGNS = frozenset("_@/:+~.-=$%#0123456789")
 
 # What is only of now is not kept of a turn.
 _KEPT_CATEGORIES = [category for category in CATEGORIES if category != "context"]
@@ -66,12 +66,14 @@ def version(tools: Tools) -> str:
 class Heard:
     """What was said in a turn, pasted and injected text left out. Of a compaction there is only the summary.
 
-    Of the `unclear` passages of what the user typed the judge is not sure that they wrote them.
+    `before` is the end of what the agent had said until then. Of the `unclear` passages of what the user typed the
+    judge is not sure that they wrote them.
     """
 
     user: str = ""
     agent: str = ""
     summary: str = ""
+    before: str = ""
     unclear: tuple[str, ...] = ()
 
     @classmethod
@@ -80,19 +82,23 @@ class Heard:
         text = plain(note.text)
         if note.channel == "compact":
             return cls(summary=prose(text)[:HEARD])
-        said, summary = continued(text)
-        user, unclear = heard(judge, said)
-        reply, _ = parted(note.reply)
-        return cls(user[:HEARD], prose(plain(reply))[:HEARD], prose(summary)[:HEARD], unclear)
+        typed, summary = continued(text)
+        user, unclear = heard(judge, typed)
+        before, answer = answered(note.reply)
+        reply, _ = parted(answer)
+        return cls(user[:HEARD], prose(plain(reply))[:HEARD], prose(summary)[:HEARD], prose(plain(before)), unclear)
 
     @property
-    def typed(self) -> str:
-        """What the user typed, but asked, a sentence a paragraph."""
-        return "\n\n".join(one.text for one in parsed(self.user) if not asks(one.text))
+    def spoken(self) -> Said:
+        """What the user surely typed, after what the agent had said."""
+        own = self.user
+        for passage in self.unclear:
+            own = own.replace(passage, " ")
+        return Said.after(self.before, own.strip())
 
     @property
     def stated(self) -> str:
-        """What of it they surely said themselves."""
+        """What the user surely said themselves, but asked, a sentence a paragraph."""
         return "\n\n".join(one.text for one in parsed(self.user) if not (asks(one.text) or self.doubts(one.text)))
 
     def doubts(self, text: str) -> bool:
@@ -102,11 +108,11 @@ class Heard:
     @property
     def everything(self) -> str:
         """What anybody said."""
-        return f"{self.user}\n\n{self.agent}\n\n{self.summary}"
+        return f"{self.before}\n\n{self.user}\n\n{self.agent}\n\n{self.summary}"
 
     def request(self, note: Note) -> Request:
         """Put the question."""
-        parts = {"user": self.user, "agent": self.agent, "summary": self.summary}
+        parts = {"before": self.before, "user": self.user, "agent": self.agent, "summary": self.summary}
         return Request(
             task="turn",
             role="fast",
@@ -118,6 +124,15 @@ class Heard:
         )
 
 
+def answered(reply: str) -> tuple[str, str]:
+    """Return what the agent had said before a turn, and its answer (memman.hot.capture)."""
+    if reply[:1] == "[":
+        with suppress(ValueError, TypeError):
+            (_, before), (_, answer) = json.loads(reply)
+            return str(before), str(answer)
+    return "", reply
+
+
 async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     """Return what is worth keeping of a turn or a summary and was not known before."""
     heard = await asyncio.to_thread(Heard.of, note, tools.judge)
@@ -125,17 +140,72 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
         return ()
     found = await _found(tools, note, heard)
     found = await asyncio.to_thread(_unnoted, tools, note, heard, found) if note.reply else found
-    return await news(tools, note, tuple(_typed(one) if heard.doubts(one.text) else one for one in found))
+    settled = await asyncio.to_thread(_settled, tools, note, heard)
+    return await news(tools, note, (*settled, *found))
+
+
+def _settled(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
+    """Return what a short answer to the agent's question settled, in the sentence with which the agent takes it up."""
+    judge, spoken = tools.judge, heard.spoken
+    if judge is None or not spoken.question:
+        return ()
+    told = [one.text for one in parsed(heard.agent) if not asks(one.text)][:MAX_STATEMENTS]
+    if not told:
+        return ()
+    mine, *others = judge.about([f"{spoken.question} {heard.user}", *told])
+    read = zip(told, judge.lines(told), (float(mine @ other) for other in others), strict=True)
+    worthy = [(near, text, kind) for text, (worth, kind), near in read if worth >= SETTLED and near >= ABOUT]
+    if not worthy:
+        return ()
+    _, text, kind = max(worthy)
+    one = fact(described(text, kind), _NO_HINTS)
+    return (one if said_by(tools, note, spoken, text) else told_by_agent(one),)
+
+
+async def watch(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
+    """Listen to a turn of a session whose agent notes what it is told.
+
+    Keep what ends a memory, and what else is worth it where none of the agent's lines is what the user said. Return it
+    with what of a turn without a line seems worth one; '' for nothing.
+    """
+    heard = await asyncio.to_thread(Heard.of, note, tools.judge)
+    if tools.capture == "off" or not heard.user:
+        return (), ""
+    judged = (await tools.builtin.complete(heard.request(note))).data
+    worthy = tuple(one for one in _facts(judged) if not (one.source or heard.doubts(one.text)))
+    ended = await _ended(tools, note, heard, judged)
+    if lines := _lines(note):
+        spoken = heard.spoken
+        told = await asyncio.to_thread(lambda: any(said_by(tools, note, spoken, line) for line in lines))
+        found = ended if told else distinct((*worthy, *ended))
+        return await asyncio.to_thread(_unnoted, tools, note, heard, found), ""
+    return ended, "" if ended else next((said(one.text) for one in worthy), "")
+
+
+async def _ended(tools: Tools, note: Note, heard: Heard, judged: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """Return what the user said that surely ends a memory."""
+    statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
+    ended = await endings(tools, note, [one for one in statements if one.text and not heard.doubts(one.text)])
+    return distinct(_whole(tools, heard, ended))
 
 
 def _unnoted(tools: Tools, note: Note, heard: Heard, found: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Leave out what the agent noted of the turn: a line that the user's words bear out takes its place."""
+    """Leave out what the agent noted of the turn: its line takes the place of what it says, and of nothing else."""
     judge = tools.judge
     if not (judge and found):
         return found
-    said = Said((heard.user,), beside=heard.agent)
-    lines = [line for line, _, _ in parted(note.reply)[1] if said_by(tools, note, said, line)]
-    return tuple(one for one in found if not any(bears_on(judge, line, one.text) for line in lines))
+    spoken = heard.spoken
+    lines = [(line, said_by(tools, note, spoken, line)) for line in _lines(note)]
+
+    def noted(text: str) -> bool:
+        return any(covers(judge, line, text, sure=sure) for line, sure in lines)
+
+    return tuple(one for one in found if not noted(said(one.text)))
+
+
+def _lines(note: Note) -> list[str]:
+    """Return what the agent noted of a turn."""
+    return [line for line, _, _ in parted(answered(note.reply)[1])[1]]
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
@@ -145,21 +215,23 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     judged = (await tools.builtin.complete(request)).data
     found = _facts(judged)
     statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
-    # What the user says of a memory is kept in their words, whatever a model makes of it.
     statements = [one for one in statements if one.text]
-    answers = _cut(await about(tools, note, statements), found)
-    if not found:
-        answers = together(tools.judge, statements, answers)
-    ruled = _beside(found, answers)
+    answers = [
+        told_by_agent(one) if heard.doubts(one.text) else one
+        for one in _whole(tools, heard, await about(tools, note, statements))
+    ]
+    # What is probably pasted is nobody's word, unless it is about a memory.
+    found = tuple(one for one in found if not heard.doubts(one.text))
+    ruled = distinct((*found, *(one for one in answers if not any(one.text in other.text for other in found))))
     if asked_itself or not (ruled or await _likely(tools, heard)):
         return ruled
     try:
-        facts = _borne_out(tools, (await tools.llm.complete(request)).data, heard)
+        answer = (await tools.llm.complete(request)).data
     except Refused:
         return ruled
-    if tools.capture in {"corrections", "ask"}:
-        facts = tuple(one for one in facts if one.typed or not one.source) or ruled
-    return _beside(facts, answers)
+    facts = await asyncio.to_thread(_believed, tools, note, answer, heard)
+    facts = facts or await _ended(tools, note, heard, judged)
+    return facts if tools.capture == "turns" else tuple(one for one in facts if not one.source)
 
 
 async def _likely(tools: Tools, heard: Heard) -> bool:
@@ -173,73 +245,38 @@ async def _likely(tools: Tools, heard: Heard) -> bool:
     return any([await asyncio.to_thread(worth, text, tools.judge) >= LIKELY for text in said if text])
 
 
-def _cut(answers: tuple[Fact, ...], ruled: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Put what the judge kept of an answer in its place: without "remember that", with the sentence it leans on."""
-    said = [fact for fact in ruled if not fact.source]
-    cut = [next((fact for fact in said if fact.text in one.text or one.text in fact.text), one) for one in answers]
-    return tuple({one.text: one for one in cut}.values())
-
-
-def _beside(facts: tuple[Fact, ...], answers: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Put `answers` in place of those `facts` that say less, and beside the others."""
-    said = [stems(one.text) for one in answers]
-    rest = (
-        one for one in facts if not any(len(stems(one.text) & words) >= SAID * len(stems(one.text)) for words in said)
-    )
-    return (*answers, *rest)
+def _whole(tools: Tools, heard: Heard, statements: Iterable[Fact]) -> Iterator[Fact]:
+    """Yield statements with what stands around them."""
+    return (replace(one, text=whole(heard.user, one.text, heard.before, tools.judge)) for one in statements)
 
 
 def _facts(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     """Return what the built-in model found: it quotes, and says whom."""
-    items = listed(data, "facts", MAX_FACTS)
-    return _stated(one if item["speaker"] == "user" else told(one) for item in items if (one := fact(item, _NO_HINTS)))
+    found = ((fact(item, _NO_HINTS), item["speaker"]) for item in listed(data, "facts", MAX_FACTS))
+    return _stated(one if speaker == "user" else told_by_agent(one) for one, speaker in found)
 
 
-def _borne_out(tools: Tools, data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:
-    """Return what a model found, as it was said, each stamped with who said it, whatever the model claims."""
-    items = ((fact(item, _NO_HINTS), item.get("speaker")) for item in listed(data, "facts", MAX_FACTS))
-    lasting = ((one, speaker) for one, speaker in items if one.text and _lasting(tools, one.text, heard))
-    return _stated(kept for one, speaker in lasting if (kept := _attributed(one, speaker, heard)))
+def _believed(tools: Tools, note: Note, data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:
+    """Return what a model found, each stamped with who said it, whatever the model claims.
+
+    What names a thing or a number that nobody said is left out, and what is only of now: the task, how far it has come.
+    """
+    items = (fact(item, _NO_HINTS) for item in listed(data, "facts", MAX_FACTS))
+    spoken = heard.spoken
+    told = Said((heard.everything,))
+    return _stated(
+        one if said_by(tools, note, spoken, one.text) else told_by_agent(one)
+        for one in items
+        if original(one.text, heard.everything)
+        and names_nothing_else(tools, note, told, one.text)
+        and _lasting(tools, one.text)
+    )
 
 
 def _stated(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     return distinct(one for one in facts if not asks(one.text))
 
 
-def _lasting(tools: Tools, text: str, heard: Heard) -> bool:
-    """Whether a fact, or what it was made of, is worth keeping at all: not the task, nor how far the work has come."""
-    read = filter(None, (text, original(text, heard.everything)))
-    return tools.judge is None or any(tools.judge.lines([one])[0][0] >= WORTH for one in read)
-
-
-def _attributed(one: Fact, speaker: object, heard: Heard) -> Fact | None:
-    """Return a fact as somebody said it; None where nobody did.
-
-    What the user stated is theirs, but what they may have pasted. Where a model misquotes them their own sentence is
-    kept, unless it names what only the agent's words hold.
-    """
-    quoted = speaker == "user" and not _lent(one.text, heard)
-    kept = borne_out(one, heard.typed) if quoted or faithful(one.text, heard.stated) else None
-    kept = kept or borne_out(one, heard.everything)
-    kept = kept and summed_up(kept, heard.everything)
-    if kept is None or faithful(kept.text, heard.stated):
-        return kept
-    return _typed(kept) if faithful(kept.text, heard.typed) else told(kept)
-
-
-def _typed(one: Fact) -> Fact:
-    """Return a fact as what the user typed or pasted."""
-    return replace(told(one), typed=True)
-
-
-def _lent(text: str, heard: Heard) -> bool:
-    """Whether a text names what is in the agent's words alone."""
-    theirs = heard.user.casefold()
-    others = f"{heard.agent}\n{heard.summary}".casefold()
-    return any(name in others and name not in theirs for name in _names(text))
-
-
-def _names(text: str) -> Iterable[str]:
-    """Yield what names a thing to the letter: it has a digit, a sign or a capital within."""
-    words = (word.strip(_MARKS) for word in text.split())
-    return (word.casefold() for word in words if word[1:] != word[1:].lower() or not _SIGNS.isdisjoint(word))
+def _lasting(tools: Tools, text: str) -> bool:
+    """Whether a fact is worth keeping at all."""
+    return tools.judge is None or tools.judge.lines([text])[0][0] >= WORTH

@@ -40,10 +40,10 @@ async def extract(tools: Tools, plan: Plan) -> Plan:
     note = plan.note
     if note.again and _touched(tools, note.again):
         return replace(plan, facts=())
-    facts = await (_remembered if note.channel == "note" else _captured)(tools, note)
+    facts, unnoted = await _read(tools, note)
     facts = tuple(fact for fact in facts if not tools.gone(note, fact.text))
     facts = await _admitted(tools, note, await weighed(tools, note, facts))
-    return replace(plan, facts=await scoped(tools, note, facts))
+    return replace(plan, facts=await scoped(tools, note, facts), unnoted=unnoted)
 
 
 async def _admitted(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -64,12 +64,17 @@ def _touched(tools: Tools, note: str) -> bool:
     return len(tools.reader.filtered(rows, EVERYTHING)) < len(rows)
 
 
-async def _captured(tools: Tools, note: Note) -> tuple[Fact, ...]:
+async def _read(tools: Tools, note: Note) -> tuple[tuple[Fact, ...], str]:
+    """Return the facts of a note, and what of a turn its agent might have noted."""
+    if note.channel == "note":
+        return await _remembered(tools, note), ""
     # Its tables take long to compile, and many drains meet no turn.
-    from memman.pipeline.capture import capture
+    from memman.pipeline.capture import capture, watch
     from memman.pipeline.noted import noted
 
-    return await (noted if note.channel == "noted" else capture)(tools, note)
+    if note.channel == "watched" and tools.judge:
+        return await watch(tools, note)
+    return await (noted if note.channel == "noted" else capture)(tools, note), ""
 
 
 async def _remembered(tools: Tools, note: Note) -> tuple[Fact, ...]:

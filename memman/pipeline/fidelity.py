@@ -25,7 +25,7 @@ _DENIALS = frozenset(
     \u043d\u0435 \u043d\u0435\u0442 \u0431\u0435\u0437""".split()
 )
 # What bounds a number is compared as a name and as a denial: neither "20" nor "at most 20" is "at least 20".
-_BOUNDS = frozenset("least most mindestens hochstens menos mas moins plus".split())
+BOUNDS = frozenset("least most mindestens hochstens menos mas moins plus".split())
 _NUMERALS = {name: str(n) for n, name in enumerate("two three four five six seven eight nine ten".split(), 2)}
 _ITEM = re.compile(r"\n\s*\n|(?:^|\n)\s*(?:[-*+\u2022#>]+|\d{1,3}[.)])\s+|(?<!.{45})\n")
 # "don't", and how it is typed in a hurry.
@@ -68,7 +68,7 @@ def faithful(text: str, source: str) -> bool:
     said, told = parsed(text), parsed(source)
     if {_begun(one.text) for one in said} <= {_begun(one.text) for one in told}:
         return True
-    near = _near(said, told)
+    near = near_sentences(said, told)
     claimed, known = _roots(said), _roots(near)
     if len(claimed & known) < max(1, SHARED * len(claimed)) or any(one.names - known for one in said):
         return False
@@ -108,7 +108,7 @@ def original(text: str, source: str) -> str:
     return " ".join(told[n].text for n in sorted(kept))
 
 
-def _near(said: Sequence[Sentence], told: Sequence[Sentence]) -> list[Sentence]:
+def near_sentences(said: Sequence[Sentence], told: Sequence[Sentence]) -> list[Sentence]:
     """Return the sentences that what is `said` was made of: for each the likest, and more for what it lacks."""
     found = set[int]()
     for one in said:
@@ -152,12 +152,12 @@ def _sentence(text: str) -> Sentence:
     for n, (word, form, root) in enumerate(zip(found, forms, roots, strict=True)):
         if form in _DENIALS:
             open_denials += 1
-        elif form in _BOUNDS or form not in STOPWORDS:
+        elif form in BOUNDS or form not in STOPWORDS:
             order.append(root)
-            denied += [root] * (open_denials + (form in _BOUNDS))
+            denied += [root] * (open_denials + (form in BOUNDS))
             open_denials = 0
             capital = word[1:] != word[1:].lower() or (n and word[0].isupper())
-            if not form[0].isdigit() and (capital or root in shaped or form in _BOUNDS):
+            if not form[0].isdigit() and (capital or root in shaped or form in BOUNDS):
                 names.add(root)
     numbers = {
         (roots[n - 1] if n else "", roots[n], "" if n + 1 == len(forms) or forms[n + 1] in STOPWORDS else roots[n + 1])

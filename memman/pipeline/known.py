@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from memman.judge.judge import Relation
+from memman.judge.judge import Judge, Relation
 from memman.llm.builtin.split import extent, sentences
 from memman.model.records import Fact, Note, Verdict
 from memman.model.terms import respelled
+from memman.model.trust import USER
 from memman.pipeline.candidates import lexical
 from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says
 from memman.pipeline.judged import nearest as judged_near
@@ -16,6 +17,8 @@ from memman.store.protocols import Reader
 
 # In other words it is said by a memory that the judge finds as probably the same, or less.
 REPHRASED = 0.25
+# A line that an agent noted says so what a memory of the user's says already.
+AGAIN = 0.5
 # What as probably ends a memory is news, however like it.
 CHANGED = 0.43
 # Stored memories that an agent's fact is compared with, best match first, and those shown last.
@@ -26,13 +29,13 @@ _SAYING = 12
 
 
 async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Leave out what an agent says that is stored or was shown to the session. What a user says, or pastes, is news."""
-    if not any(map(_agents, facts)):
+    """Leave out what an agent says that is stored or was shown to the session. What a user says is news."""
+    if not any(one.source for one in facts):
         return tuple(facts)
     reader = tools.reader
     here = around(tools, note)
     shown = [row.text for row in reader.rows(reader.located(note.shown[-_SHOWN:])).values()]
-    return tuple(one for one in facts if not (_agents(one) and _told(tools, one.text, shown, here)))
+    return tuple(one for one in facts if not (one.source and _told(tools, one.text, shown, here)))
 
 
 def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
@@ -45,18 +48,16 @@ def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
     for n, fact in enumerate(plan.facts):
         if fact.held:
             continue
-        if _agents(fact) and not plan.note.hints.replaces:  # what is to stand in a memory's place is no echo of it
+        if fact.source and not plan.note.hints.replaces:  # what is to stand in a memory's place is no echo of it
             saying = (c.uid for c in plan.candidates[n] if says([c.text], fact.text, SAME))
             uid = _stored(tools.reader, fact.text, around(tools, plan.note)) or next(saying, "")
         else:
-            uid = next((c.uid for c in offered if c.uid not in retired and same(fact.text, c.text)), "")
+            holding = [c for c in offered if c.uid not in retired]
+            uid = next((c.uid for c in holding if same(fact.text, c.text)), "")
+            if not uid and plan.note.channel == "noted" and tools.judge:
+                uid = next((c.uid for c in holding if c.source == USER and _again(tools.judge, c.text, fact.text)), "")
         if uid:
             yield Verdict(n, "NONE", uid, "already known")
-
-
-def _agents(fact: Fact) -> bool:
-    """Whether an agent said it, or the web: the user did not even paste it."""
-    return bool(fact.source) and not fact.typed
 
 
 def _told(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> bool:
@@ -85,6 +86,12 @@ def _rephrased(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> 
     texts = [*(one for one, _ in likest), *(row.text for row in reader.rows(near).values())]
     judged = judge.relations([(one, text) for one in texts])
     return any(_alike(relation, one, text) for relation, one in zip(judged, texts, strict=True))
+
+
+def _again(judge: Judge, text: str, line: str) -> bool:
+    """Whether a line says again, in an agent's words, what a memory says."""
+    relation = judge.relation(text, line)
+    return relation.same >= AGAIN and _alike(relation, text, line)
 
 
 def _alike(relation: Relation, text: str, other: str) -> bool:

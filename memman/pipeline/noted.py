@@ -6,43 +6,50 @@ the user in this turn or the two before, or by the agent in a question that the 
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from memman.judge.judge import Judge
 from memman.llm.builtin.extract import described
-from memman.llm.builtin.split import asks
+from memman.llm.builtin.split import asks, sentences
 from memman.model.records import Fact, Note
+from memman.model.terms import stem
 from memman.pipeline.comparison import numbers
 from memman.pipeline.deobfuscate import plain
 from memman.pipeline.facts import fact
-from memman.pipeline.fidelity import Sentence, parsed
+from memman.pipeline.fidelity import BOUNDS, Sentence, near_sentences, parsed
 from memman.pipeline.injection import steering
 from memman.pipeline.passages import heard
 from memman.pipeline.plan import Tools
 from memman.pipeline.speech import prose
 from memman.pipeline.trust import told
 
-# What was said bears on a line where the judge takes the two, one way or the other, this little for strangers.
-STRANGERS = 0.5
+# What was said bears on a line where the judge, one way or the other, so surely takes the two for no strangers, and
+# this part of what the line speaks of was typed; or less surely where more of it was.
+NEAR, HEARD = 0.5, 0.3
+LIKELY, SHARED = 0.15, 0.6
 # A question that the user answered bears on a line that is so near to it (cosine of what both speak of).
-NEAR = 0.5
+ABOUT = 0.5
+# A day so far from today may have been said otherwise than by its number: tomorrow, on monday.
+DAYS = 8
 # Words of an answer that assents to a question, or chooses.
 SHORT = 8
-# Characters of the agent's last paragraph that a short answer is read with.
-ASKED = 400
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_O_CLOCK = ":00"
+_BOUNDS = frozenset(map(stem, BOUNDS))
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """What stands before a line: what the user `typed` of their own, and the `question` that they last answered.
 
-    `beside` is what the agent wrote before that: a name in it was before the user's eyes.
+    `read` is both, sentence by sentence.
     """
 
     typed: tuple[str, ...] = ()
     question: str = ""
-    beside: str = ""
 
     @classmethod
     def of(cls, note: Note, judge: Judge | None) -> "Said":
@@ -55,18 +62,38 @@ class Said:
         typed = tuple(own for who, text in said[: last + 1] if who == "user" and (own := _own(judge, text)))
         newest = _own(judge, said[last][1]) if last >= 0 else ""
         before = prose(said[last - 1][1]) if last > 0 and said[last - 1][0] == "agent" else ""
-        paragraph = before.rstrip().rpartition("\n\n")[2][-ASKED:]
-        answered = newest and len(newest.split()) <= SHORT and not asks(newest)
-        return cls(typed, paragraph if answered and asks(paragraph) else "", before)
+        return cls(typed, cls.after(before, newest).question)
+
+    @classmethod
+    def after(cls, before: str, typed: str) -> "Said":
+        """Return what a user `typed` after what the agent had said."""
+        answers = typed and len(typed.split()) <= SHORT and not asks(typed)
+        told = sentences(before.rstrip().rpartition("\n\n")[2]) if answers else []
+        if not told or not asks(told[-1]):
+            return cls((typed,))
+        # "Is that so?" asks what stands before it.
+        return cls((typed,), " ".join(told[-1:] if _roots(parsed(told[-1])) else told[-2:]))
+
+    @property
+    def read(self) -> tuple[Sentence, ...]:
+        """Return the sentences of what was typed, but asked, and of what was answered."""
+        stated = (one for text in self.typed for one in parsed(text) if not asks(one.text))
+        return (*stated, *parsed(self.question))
 
     def told(self) -> list[str]:
-        """Return what the user typed that may bear a line out: each message, and each sentence of it."""
-        return list(dict.fromkeys(one for text in self.typed for one in (text, *(part.text for part in parsed(text)))))
+        """Return what the user typed that may bear a line out: each message, and each sentence of it that states."""
+        return list(dict.fromkeys(one for text in self.typed for one in _told(text)))
 
     def answered(self) -> list[str]:
         """Return what the user answered with a few words: the question with the answer, and each sentence of it."""
         whole = f"{self.question} {self.typed[-1]}" if self.question else ""
         return [whole, *(one.text for one in parsed(self.question))] if whole else []
+
+
+def _told(text: str) -> list[str]:
+    """Return the sentences of a message that ask nothing, and all of these together."""
+    stated = [one.text for one in parsed(text) if not asks(one.text)]
+    return [" ".join(stated), *stated] if stated else []
 
 
 def _own(judge: Judge | None, text: str) -> str:
@@ -98,42 +125,84 @@ def said_by(tools: Tools, note: Note, said: Said, text: str) -> bool:
     judge = tools.judge
     if judge is None or not said.typed or any(steering(judge, [text])):
         return False
-    return _spoken(tools, note, parsed(text), said) and any(_bearing(judge, text, said.told(), said.answered()))
+    if not names_nothing_else(tools, note, said, text) or _denies_otherwise(text, said):
+        return False
+    share = _share(text, note, said)
+    least = LIKELY if share >= SHARED else NEAR
+    return share >= HEARD and any(sure >= least for sure in _bearing(judge, text, said))
 
 
-def bears_on(judge: Judge, line: str, text: str) -> bool:
-    """Whether a text says, of what a line says, nothing else."""
-    return numbers(text) <= numbers(line) and any(_bearing(judge, line, [text], []))
+def covers(judge: Judge, line: str, text: str, *, sure: bool) -> bool:
+    """Whether a line says what a text says; one that the user's words do not bear out (`sure`) only in its words."""
+    if not numbers(text) <= numbers(line) or max(_bearing(judge, line, Said((text,)))) < NEAR:
+        return False
+    mine, theirs = _roots(parsed(text)), _roots(parsed(line))
+    return sure or (2 * len(mine & theirs) >= len(mine) and not _denies_otherwise(line, Said((text,))))
 
 
-def _bearing(judge: Judge, line: str, told: Sequence[str], answered: Sequence[str]) -> Iterator[bool]:
-    """Yield of each passage whether it bears a line out; what was `answered` need only be about the same."""
-    passages, parts = [*told, *answered], parsed(line)
+def _bearing(judge: Judge, line: str, said: Said) -> Iterator[float]:
+    """Yield of each passage how surely it bears a line out; what was answered need only be about the same."""
+    told, answered = said.told(), said.answered()
+    passages = [*told, *answered]
     there = judge.relations([(passage, line) for passage in passages])
     back = judge.relations([(line, passage) for passage in passages])
     about = judge.about(passages) @ judge.about([line])[0]
-    for n, passage in enumerate(passages):
-        strangers = min(there[n].apart, back[n].apart) >= STRANGERS
-        near = n >= len(told) and about[n] >= NEAR
-        yield (not strangers or near) and _denies_alike(parts, parsed(passage))
+    for n in range(len(passages)):
+        near = n >= len(told) and about[n] >= ABOUT
+        yield 1.0 if near else 1 - min(there[n].apart, back[n].apart)
 
 
-def _spoken(tools: Tools, note: Note, line: Sequence[Sentence], said: Said) -> bool:
-    """Whether every name and number of a line was said, or is a name that this place is known by."""
-    typed = parsed("\n\n".join((*said.typed, said.question)))
-    told = {number for one in line for _, number, _ in one.numbers}
-    if not told <= {number for one in typed for _, number, _ in one.numbers}:
+def _share(text: str, note: Note, said: Said) -> float:
+    """Return which part of what a line speaks of the user typed, or was asked."""
+    spoken = _roots(parsed(text)) - _place(note)
+    return len(spoken & _roots(said.read)) / max(1, len(spoken))
+
+
+def names_nothing_else(tools: Tools, note: Note, said: Said, text: str) -> bool:
+    """Whether every name and number of a text was said, or is a name that this place is known by.
+
+    The agent works out which day "monday" is: a day that is near, or of which the number was typed, was said.
+    """
+    figures = {number for one in said.read for _, number, _ in one.numbers}
+    figures |= {figure.removesuffix(_O_CLOCK) for figure in figures}
+    line = parsed(_undated(text, note.queued_at, figures))
+    if not {number.removesuffix(_O_CLOCK) for one in line for _, number, _ in one.numbers} <= figures:
         return False
-    heard_names = {root for one in (*typed, *parsed(said.beside)) for root in one.roots}
-    names = {name for one in line for name in one.names} - heard_names
-    place = {root for one in parsed(note.provenance.repository.replace("/", " ")) for root in one.roots}
-    return all(name in place or tools.reader.mentions(name, 1)[0] for name in names)
+    names = {name for one in line for name in one.names} - (_roots(said.read) | _place(note) | _BOUNDS)
+    return all(tools.reader.mentions(name, 1)[0] for name in names)
 
 
-def _denies_alike(line: Sequence[Sentence], passage: Sequence[Sentence]) -> bool:
-    """Whether both deny as often, or neither denies what the line speaks of: "no numbers without" is not "without"."""
-    mine, theirs = ([root for one in some for root in one.denied] for some in (line, passage))
-    if mine:
-        return len(mine) == len(theirs)
-    roots = frozenset[str]().union(*(one.roots for one in line))
-    return roots.isdisjoint(theirs)
+def _undated(text: str, at: int, figures: Collection[str]) -> str:
+    """Return a text without the days in it that a speaker at a moment (Unix milliseconds) need not have said so."""
+    today = datetime.fromtimestamp(at / 1000).astimezone().date()
+
+    def left(found: re.Match[str]) -> str:
+        try:
+            told = date.fromisoformat(found[0])
+        except ValueError:
+            return found[0]
+        return " " if abs((told - today).days) <= DAYS or str(told.day) in figures else found[0]
+
+    return re.sub(rf"\b{today.year}\b", " ", _DATE.sub(left, text))
+
+
+def _denies_otherwise(text: str, said: Said) -> bool:
+    """Whether a line denies and nobody else does, affirms what they deny, or the two deny once and twice."""
+    line, near = parsed(text), near_sentences(parsed(text), said.read)
+    mine, theirs, anybody = ([root for one in some for root in one.denied] for some in (line, near, said.read))
+    mine, theirs, anybody = ([root for root in some if root not in _BOUNDS] for some in (mine, theirs, anybody))
+    if mine and not anybody:
+        return True
+    if not mine:
+        return not _roots(line).isdisjoint(theirs)
+    likest = max(near, key=lambda one: len(one.roots & _roots(line)), default=None)
+    denied = [root for root in likest.denied if root not in _BOUNDS] if likest else []
+    return len(line) == len(mine) == 1 and bool(denied) and len(denied) % 2 == 0
+
+
+def _place(note: Note) -> frozenset[str]:
+    return _roots(parsed(note.provenance.repository.replace("/", " ")))
+
+
+def _roots(some: Iterable[Sentence]) -> frozenset[str]:
+    return frozenset[str]().union(*(one.roots for one in some))

@@ -29,8 +29,8 @@ class Plan:
     `vectors` are float32 of shape (facts, dimension): the first from the
     built-in embedder, the second from the configured one. `models` names for
     each stage that asked any the models that answered; `linker` is what made the
-    edges. `others` says what other machines had changed of a shared store when
-    candidates were looked for.
+    edges. `unnoted` is what the user said that their agent might have noted. `others` says what other machines had
+    changed of a shared store when candidates were looked for.
     """
 
     note: Note
@@ -46,6 +46,7 @@ class Plan:
     samples: tuple[float, ...] = ()
     models: tuple[tuple[str, str], ...] = ()
     others: str = ""
+    unnoted: str = ""
     outcome: Outcome | None = None
 
 

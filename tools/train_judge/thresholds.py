@@ -11,7 +11,6 @@ from texts import KEPT_ASIDE, read_lines
 from memman.judge.judge import Judge
 from memman.llm.builtin.extract import DOCUMENT, rated
 from memman.llm.builtin.split import split
-from memman.llm.builtin.turn import leaning
 from memman.model.terms import stems
 
 BARS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
@@ -42,7 +41,7 @@ def _turns(judge: Judge) -> None:
     table: dict[str, list[float]] = {}
     for writer in KEPT_ASIDE:
         for line in read_lines(writer, "turns"):
-            spans = [(span.worth, " ".join(leaning(line["text"], span))) for span in judge.spans(line["text"])]
+            spans = [(span.worth, line["text"][span.start : span.end]) for span in judge.spans(line["text"])]
             wanted = [kept["span"] for kept in line["keep"]]
             best = max((worth for worth, text in spans if not wanted or _covers(text, wanted)), default=0.0)
             lang = "English" if line["lang"] == "en" else "other languages"

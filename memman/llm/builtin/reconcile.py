@@ -11,14 +11,14 @@ from memman.judge.judge import Judge, Relation
 from memman.judge.retirement import LEAST, MAYBE, SURE
 from memman.llm.builtin.frames import named_apart
 from memman.llm.builtin.split import extent, sentences
-from memman.model.vocabulary import FAINT
+from memman.model.answer import said
 
 # A sentence of a memory worth this is not retired with the rest of it.
 WORTH = 0.8
 # Letters of a statement that is compared at all: the judge reads no more of one, and has learned from shorter ones.
 LONGEST = 300
-# From which share on it is more likely than not that a memory no longer holds.
-_LIKELY = 0.5
+# What is less likely than not to hold no longer is not marked.
+LIKELY = 0.5
 # Of the memories that a statement is compared with, so many at most are looked at to the end.
 BEARS = 2
 # A statement, and the memories it is compared with.
@@ -29,7 +29,7 @@ Judged = tuple[float, dict[str, Any]]
 
 def reconcile(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
     """Answer {"verdicts": [...], "causes": []}: what caused what takes a model."""
-    facts, memories = payload["facts"], payload["memories"]
+    facts, memories = _stated(payload["facts"]), _stated(payload["memories"])
     found = [one for fact in facts for one in _verdicts(fact, memories, judge)] if judge else []
     # The surest first: a note may do only so much.
     verdicts = [verdict for _, verdict in sorted(found, key=lambda one: -one[0])]
@@ -38,8 +38,14 @@ def reconcile(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]
 
 def groups(payload: Mapping[str, Any]) -> list[Group]:
     """Return each fact with the memories that it may bear on."""
-    found = [_group(fact, payload["memories"], _comparable(fact, payload["memories"])) for fact in payload["facts"]]
+    facts, memories = _stated(payload["facts"]), _stated(payload["memories"])
+    found = [_group(fact, memories, _comparable(fact, memories)) for fact in facts]
     return [group for group in found if group[1]]
+
+
+def _stated(items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return facts or memories without what they answered."""
+    return [{**one, "text": said(one["text"])} for one in items]
 
 
 def _group(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], near: Sequence[int]) -> Group:
@@ -53,12 +59,16 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
     new, olds = asked = _group(fact, memories, near)
     (judged,) = judge.compared([asked], BEARS)
     ranked = sorted(zip(near, judged, judge.endings(new, olds, judged), strict=True), key=lambda one: -one[2][0])
-    likely = [(n, relation, share, band) for n, relation, (share, band) in ranked if band >= MAYBE]
+    likely = [
+        (n, relation, share, band)
+        for n, relation, (share, band) in ranked
+        if band == SURE or (band == MAYBE and share >= LIKELY)
+    ]
     # Of what is unsure only the likeliest is marked, and nothing where something else is sure.
     for n, relation, share, band in [one for one in likely if one[3] == SURE] or likely[:1]:
         old = memories[n]
         action = "MAYBE" if band < SURE or _more(old["text"], new, judge) else _ends(relation)
-        reason = f"says otherwise, {share:.0%} sure" if share >= _LIKELY else FAINT
+        reason = f"says otherwise, {share:.0%} sure"
         yield share, {"fact": fact["n"], "action": action, "memory": old["n"], "reason": reason}
 
 
@@ -67,9 +77,9 @@ def _comparable(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]]) 
 
     Code, and what is long, is no statement.
     """
-    said = fact["text"]
-    near = [n for n in fact["near"] if _short(said) and _short(memories[n]["text"])]
-    return [n for n in near if not named_apart(memories[n]["text"], said)]
+    new = fact["text"]
+    near = [n for n in fact["near"] if _short(new) and _short(memories[n]["text"])]
+    return [n for n in near if not named_apart(memories[n]["text"], new)]
 
 
 def _short(text: str) -> bool:

@@ -1,33 +1,46 @@
 """The turn task: what a user's own words, or a summary of a session, state for good → facts."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from memman.judge.judge import Judge, Span
 from memman.llm.builtin.extract import STANDS, described
-from memman.llm.builtin.split import MAX_CHARS, asks, breaks, extent, extents, leans, sentences
+from memman.llm.builtin.split import MAX_CHARS, asks, breaks, extent, extents, refers, sentences
+from memman.model.answer import answering
 
 MAX_FACTS = 8  # of one turn; who says more at once is writing a document
 # A span is kept from this worth on, and one of what an agent tells of a session from the other (docs/adr/0036).
-WORTH, TOLD = 0.82, 0.88
+WORTH, TOLD = 0.76, 0.88
+# A message of so few words that orders something for good is read among orders, and kept if it is worth this there.
+FEW, AMONG, AMONG_WORTH = 7, ("Never push to main.", "All code is in English."), 0.35
+_ORDERS = re.compile(
+    r"\b(?:always|never|must|mandatory|requires?|required|needs? to be|no more|from now on|i told you"
+    r"|we (?:decided|agreed))\b",
+    re.IGNORECASE,
+)
 # So many sentences are read together; of more, each by itself, for among many hardly one seems worth keeping.
 TOGETHER = 4
+# Characters that are kept together, and what a sentence of a longer message is worth that is kept beside others.
+BREATH, BESIDE = 300, 0.5
+# A text of so many letters is kept with what it answers.
+SHORT = 60
 # What parts the items of a list, and paragraphs.
 _ITEM = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+\u2022#>]|\d{1,3}[.)])\s)")
+# What an item of a list begins with.
+_ITEM_MARK = re.compile(r"(?:[-*+\u2022#>]|\d{1,3}[.)])\s+")
 # Letters; anything shorter says nothing by itself.
 _SHORTEST = 6
+# What only turns to whom is spoken to, or assents, before what is said.
+_ADDRESS = re.compile(
+    r"^(?:(?:(?:no|nope|nah|yes|yeah|yep|ok|okay|right|good|great|thanks|thx|hm+|ah+|oh|hey|hi|morning|actually|listen"
+    r"|i (?:already )?told you)\s*[,.!:;\u2014\uff0c-]+|btw,?|fyi,?|by the way,?|one more(?: thing)?:"
+    r"|please note(?: that|:)|(?:please )?remember(?: that|:))\s*)*",
+    re.IGNORECASE,
+)
 _EDGES = " \t\n,;\uff0c\uff1b"
-# Signs that a piece of a sentence begins or ends with; those of an option or a tag are its own.
-_BEFORE = re.compile(r"[-\u2014\u2013:(]\s+|[\u2014\u2013(\uff1a]")
-# The short word that begins a sentence whose rest is worth keeping: "We never ...", "The user prefers ...".
-_OPENING = re.compile(r"(?:^|[\n.!?]\s*|[-*]\s+)([^\W\d_]{1,4}\s)$")
-_NEAR = 12
-# What only joins a sentence to the one before: "and always ..." after a task needs not the task.
-_JOINS = re.compile(r"(?:and|but|or|so|then|also|however)\b", re.IGNORECASE)
-_AFTER = ":-\u2014\u2013(\uff1a"
 
 
 def turn(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
@@ -36,8 +49,9 @@ def turn(payload: Mapping[str, Any], judge: Judge | None) -> dict[str, Any]:
     Facts are what the user corrected, preferred or decided, as said; mostly nothing. Statements are all that the user
     says but questions.
     """
-    own = [_fact(text, kind, "user") for text, kind in _worth(payload["user"], judge, WORTH)]
-    told = [_fact(text, kind, "agent") for text, kind in _worth(payload["summary"], judge, TOLD) if kind != "fact"]
+    before = payload.get("before", "")
+    own = [_fact(_answering(text, before, judge), kind, "user") for text, kind in _worth(payload["user"], judge, WORTH)]
+    told = [_fact(text, kind, "agent") for text, kind in _worth(payload["summary"], judge, TOLD, 0) if kind != "fact"]
     # What both say is the user's.
     facts = list({fact["text"]: fact for fact in (*own, *told, *own)}.values())[:MAX_FACTS]
     return {"facts": facts, "statements": [_fact(text, "fact", "user") for text in _statements(payload["user"])]}
@@ -53,19 +67,163 @@ def worth(said: str, judge: Judge) -> float:
     return max((span.worth for span in _spans(said, judge)), default=0.0)
 
 
-def _worth(said: str, judge: Judge | None, least: float) -> Iterator[tuple[str, str]]:
-    """Yield (text, kind) of what is worth keeping, each so that it can be understood by itself."""
+def whole(said: str, statement: str, before: str, judge: Judge | None) -> str:
+    """Return a statement of a message with what stands around it, and with what it answers, where it needs that."""
+    if judge and _stands(judge, [statement])[0]:
+        return _unaddressed(statement)
+    parts = _pieces(said)
+    texts = [_flat(said[start:end]) for start, end in parts]
+    told = {n for n, text in enumerate(texts) if text in statement or statement in text}
+    if not told:
+        return statement
+    first, last = _breaths(parts, texts, told, set())[0]
+    return _answering(_introduced(texts, first, last), before, judge)
+
+
+def _worth(said: str, judge: Judge | None, least: float, most: int = BREATH) -> Iterator[tuple[str, str]]:
+    """Yield (text, kind) of what is worth keeping, each so that it can be understood by itself.
+
+    A short message is kept as a whole once anything in it is worth keeping, of a longer one what stands around that,
+    up to `most` characters.
+    """
     if judge is None or not said:
         return
-    kept: list[tuple[str, str]] = []
-    for span in _spans(said, judge):
-        before, own = leaning(said, span)
-        if span.worth < least or extent(own) < _SHORTEST or asks(own):
+    worthy = [span for span in _spans(said, judge) if span.worth >= least and _says(said[span.start : span.end])]
+    if not worthy:
+        yield from _ordered(said, judge)
+        return
+    parts = _pieces(said)
+    texts = [_flat(said[start:end]) for start, end in parts]
+    kinds = dict[int, tuple[float, str]]()
+    for n, (start, end) in enumerate(parts):
+        read = [(span.worth, span.kind) for span in worthy if span.start < end and start < span.end]
+        kinds |= {n: max(read)} if read else {}
+    if len(said) > most > 0:
+        rest = [n for n, text in enumerate(texts) if n not in kinds and _says(text)]
+        kinds |= {
+            n: one for n, one in zip(rest, judge.lines([texts[n] for n in rest]), strict=True) if one[0] >= BESIDE
+        }
+    alone = {n for n, stands in zip(kinds, _stands(judge, [texts[n] for n in kinds]), strict=True) if stands}
+    alone = alone if len(said) > most else set()
+    for first, last in _breaths(parts, texts, kinds, alone, most):
+        read = [kinds.get(n, (0.0, "")) for n in range(first, last + 1)]
+        if min(read)[0] and not any(map(refers, texts[first + 1 : last + 1])) and not _listed(texts, first, last):
+            # Each stands by itself, and may end by itself.
+            yield from ((_unaddressed(texts[n]), kinds[n][1]) for n in range(first, last + 1))
+        else:
+            yield _introduced(texts, first, last), max(read)[1]
+
+
+def _stands(judge: Judge, texts: Sequence[str]) -> list[bool]:
+    """Say of each sentence whether it can be understood and is worth keeping by itself."""
+    return [
+        worth >= STANDS and not (refers(text) or _ITEM_MARK.match(text))
+        for text in texts
+        for worth, _ in judge.lines([text])
+    ]
+
+
+def _listed(texts: Sequence[str], first: int, last: int) -> bool:
+    """Whether any of these is an item of a list that something introduces, or introduces one."""
+    items = [bool(_ITEM_MARK.match(text)) for text in texts[first : last + 1]]
+    return any(items) and not (all(items) and _introduction(texts, first) is None)
+
+
+def _introduction(texts: Sequence[str], n: int) -> int | None:
+    """Return what introduces the list that an item stands in; None for nothing."""
+    while n >= 0 and _ITEM_MARK.match(texts[n]):
+        n -= 1
+    return n if n >= 0 else None
+
+
+def _introduced(texts: Sequence[str], first: int, last: int) -> str:
+    """Join sentences, an item of a list behind the line that introduces it."""
+    before = _introduction(texts, first) if _ITEM_MARK.match(texts[first]) else None
+    told = [*([] if before is None else [texts[before]]), *texts[first : last + 1]]
+    joined = told[0]
+    for text in told[1:]:
+        ends = joined[-1:] in ":;,.!?"
+        joined += f"{' ' if ends or not _ITEM_MARK.match(text) else '; '}{_ITEM_MARK.sub('', text)}"
+    return _unaddressed(joined)
+
+
+def _ordered(said: str, judge: Judge) -> Iterator[tuple[str, str]]:
+    """Yield (text, kind) of a few words that order something for good: by themselves the judge makes little of them."""
+    if len(said.split()) <= FEW and _ORDERS.search(said) and not asks(said):
+        *_, (worth, kind) = judge.lines([*AMONG, _flat(said)])
+        if worth >= AMONG_WORTH:
+            yield _flat(said), kind
+
+
+def _unaddressed(text: str) -> str:
+    text = _ITEM_MARK.sub("", text)
+    return (_ADDRESS.sub("", text) or text).strip(_EDGES)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _answering(text: str, before: str, judge: Judge | None) -> str:
+    """Return a short text with what of the agent's words `before` it answers: what it asked last, else the nearest."""
+    if judge is None or extent(text) > SHORT:
+        return text
+    told = [one for one in sentences(before.rpartition("\n\n")[2] or before) if extent(one) >= _SHORTEST]
+    asked = [one for one in told if asks(one)]
+    if not told:
+        return text
+    near = judge.about([text, *(asked or told)])
+    _, answered = max(zip(near[1:] @ near[0], asked or told, strict=True), key=lambda one: one[0])
+    return answering(text, answered)
+
+
+def _says(text: str) -> bool:
+    """Whether a piece of a message says something."""
+    return extent(text.strip(_EDGES)) >= _SHORTEST and not asks(text)
+
+
+def _breaths(
+    parts: Sequence[tuple[int, int]],
+    texts: Sequence[str],
+    told: Collection[int],
+    alone: Collection[int],
+    most: int = BREATH,
+) -> list[tuple[int, int]]:
+    """Return the first and the last of the sentences that are kept together: each of those `told`, and those around it.
+
+    Of a short message these are all. One takes the sentence before it along, then the one behind it, as far as `most`
+    characters go, but no question; one that stands `alone` takes none.
+    """
+    silent = {n for n, text in enumerate(texts) if n not in told and asks(text)}
+    found: list[tuple[int, int]] = []
+    free = 0  # the first part that is not kept yet
+    for n in sorted(told):
+        if n < free:
             continue
-        if kept and kept[-1][0] in before:
-            kept.pop()
-        kept.append((f"{before} {own}".strip(), span.kind))
-    yield from kept
+        first = last = n
+        while n not in alone:
+            if first > free and first - 1 not in silent and parts[last][1] - parts[first - 1][0] <= most:
+                first -= 1
+            elif last + 1 < len(parts) and last + 1 not in silent and parts[last + 1][1] - parts[first][0] <= most:
+                last += 1
+            else:
+                break
+        found.append((first, last))
+        free = last + 1
+    return found
+
+
+def _pieces(said: str) -> list[tuple[int, int]]:
+    """Return where each sentence begins and ends, items of a list, paragraphs and new lines that begin anew parted."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for item in (*_ITEM.finditer(said), None):
+        end = item.start() if item else len(said)
+        for first, last in extents(said[start:end]):
+            cuts = [first, *(first + at for at in breaks(said[start + first : start + last])), last]
+            found += [(start + one, start + other) for one, other in pairwise(cuts)]
+        start = item.end() if item else end
+    return [(first, last) for first, last in found if said[first:last].strip()]
 
 
 def _spans(said: str, judge: Judge) -> Iterator[Span]:
@@ -90,27 +248,8 @@ def _parted(said: str, span: Span, judge: Judge) -> list[Span]:
 
 def _read(said: str) -> list[tuple[int, int]]:
     """Return where what is read by itself begins and ends: a short text as a whole, each sentence of a longer one."""
-    found, start = [], 0
-    for item in (*_ITEM.finditer(said), None):
-        end = item.start() if item else len(said)
-        found += [(start + first, start + last) for first, last in extents(said[start:end])]
-        start = item.end() if item else end
-    found = [(first, last) for first, last in found if said[first:last].strip()]
+    found = _pieces(said)
     return found if len(found) > TOGETHER else [(0, len(said))] if said else []
-
-
-def leaning(said: str, span: Span) -> tuple[str, str]:
-    """Return the sentence that the words of a span lean on, '' where they can stand by themselves, and these words."""
-    opening = _OPENING.search(said, max(0, span.start - _NEAR), span.start)
-    start = opening.start(1) if opening else span.start
-    own = " ".join(said[start : span.end].split()).strip(_EDGES)
-    while sign := _BEFORE.match(own):
-        own = own[sign.end() :].lstrip(_EDGES)
-    own = own.rstrip(_EDGES + _AFTER)
-    if said[span.end : span.end + 1] in {".", "!", "\u3002", "\uff01"}:
-        own += said[span.end]
-    before = sentences(said[:start])[-1:] if leans(own) and not _JOINS.match(own) else []
-    return (before[0], own) if before and len(before[0]) + len(own) < MAX_CHARS else ("", own)
 
 
 def _statements(said: str) -> Iterator[str]:

@@ -12,7 +12,6 @@ from memman.judge.judge import FOLDER, Judge
 from memman.pipeline import passages
 from memman.pipeline.passages import heard
 from memman.pipeline.speech import own
-from tests.support.providers import ScriptedProvider
 
 JUDGE = Judge()
 NAMES = {PERSONAL, PASTED, STEERING}
@@ -119,22 +118,6 @@ def test_what_may_be_pasted_is_nobodys_wish(box):
         assert "user" not in box.store("SELECT source FROM memory")
 
 
-def test_a_correction_that_may_be_pasted_puts_the_rule_in_doubt(box):
-    """Kept, though in nearly the words of the rule it turns round; the rule stays, and a person is asked."""
-    rule, correction = "Squash commits before merging.", "Don't squash commits before merging."
-    said = f"Always deploy on Mondays.\n{correction}\nWe migrated from Vitest to Jest again."
-    assert correction in heard(JUDGE, said)[1]
-    box.remember(rule)
-    box.drain()
-    box.remember(said, channel="turn", session="s", agent="claude-code")
-    box.drain()
-    assert dict(box.store("SELECT text, source FROM memory WHERE status = 'current'"))[rule] == "user"
-    assert dict(box.store("SELECT text, source FROM memory"))[correction] == "agent"
-    listed = box.memman("review", "list").stdout
-    assert rule in listed
-    assert correction in listed
-
-
 @pytest.mark.parametrize("message", [LETTER, NOTICE])
 def test_what_is_pasted_unannounced_is_told(message):
     """Of a letter that nothing announces nothing is taken for its reader's rule."""
@@ -163,19 +146,6 @@ def test_what_a_user_types_is_their_own(message):
     """Of rules of their own, in lists too, at most one is in doubt; without the judge none is."""
     assert len(heard(JUDGE, message)[1]) <= 1
     assert heard(None, message) == (own(message), ())
-
-
-def test_a_model_loses_nothing_of_what_may_be_pasted(box):
-    """Each statement is stored in its own words, also where the judge is sure of one of them alone."""
-    told = "Worker {0} polls the queue {0}.\nI keep the backups of {0} for a year.\nI look after {0} myself, so ask me."
-    said = told.format("AmberHeron")
-    assert 0 < len(heard(JUDGE, said)[1]) < said.count("\n") + 1
-    with ScriptedProvider() as provider:
-        box.use(provider)
-        box.remember(said, channel="turn", session="s", agent="codex")
-        box.drain()
-    assert sorted(box.store("SELECT text FROM memory")) == sorted(said.split("\n"))
-    assert set(box.store("SELECT source FROM memory")) == {"user", "agent"}
 
 
 REPORT = (

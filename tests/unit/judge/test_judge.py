@@ -10,7 +10,7 @@ import pytest
 from memman.judge.judge import ABOUT, FOLDER, LONGEST_TEXT, MANIFEST, VOCABULARY, WEIGHTS, Judge, Span, damage
 from memman.judge.retirement import MAYBE, SURE
 from memman.judge.tokens import tokens
-from memman.llm.builtin.turn import leaning, turn
+from memman.llm.builtin.turn import turn
 
 # Plain statements, each with one that ends it, and one that only looks like it.
 CHANGES = [
@@ -181,21 +181,6 @@ def test_a_changed_file_is_told(tmp_path):
         file.write(b"\x7f\x7f")
     assert WEIGHTS in damage(folder)
     assert damage() == ""
-
-
-EDGES = [
-    ("--no-verify is never allowed in this repo.", "--no-verify is never allowed in this repo."),
-    (":latest tags are banned", ":latest tags are banned"),
-    ("- never push on Fridays", "never push on Fridays"),
-    (", so: answer in German -", "so: answer in German"),
-    ("(use tabs", "use tabs"),
-]
-
-
-@pytest.mark.parametrize(("said", "kept"), EDGES)
-def test_a_piece_of_a_sentence_loses_the_signs_around_it_and_none_of_its_own(said, kept):
-    """Bullets and dashes around what is kept go; an option or a tag keeps the signs that make it one."""
-    assert leaning(said, Span(0, len(said), "rule", 1.0)) == ("", kept)
 
 
 def test_a_long_rule_is_kept_to_its_end():

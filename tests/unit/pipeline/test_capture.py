@@ -34,8 +34,8 @@ def test_labelled_turns_are_told_apart():
     turns = [turn for name in "abcdefgh" for turn in labelled(name)]
     stored = [t["text"] for t in turns if t["label"] == NEUTRAL and kept(t["text"])]
     caught = [t for t in turns if t["label"] != NEUTRAL and t["catch"].lower() in str(kept(t["text"])).lower()]
-    assert len(stored) <= 45, stored
-    assert len(caught) >= 130
+    assert len(stored) <= 55, stored
+    assert len(caught) >= 180
 
 
 def test_the_sets_have_the_sizes_that_the_thresholds_are_meant_for():
@@ -50,6 +50,21 @@ def test_a_rule_is_kept_beside_one_that_begins_alike():
     said = "- always use uv\n- always use uvicorn to serve the app\n"
     said += "- never push to main\n- never push to main-staging without review"
     assert [text for _, text in kept(said)] == [line[2:] for line in said.splitlines()]
+
+
+def test_an_item_of_a_long_list_carries_what_turns_it_round():
+    """No item of what is never to be done is kept as if it were to be done."""
+    items = "".join(f"- push anything to the branch of release {n} without a review by team {n}\n" for n in range(12))
+    texts = [text for _, text in kept(f"From now on, in this repository, never do any of these:\n\n{items}")]
+    assert texts
+    assert all("never do any of these: push" in text for text in texts), texts
+
+
+def test_a_short_answer_is_kept_with_what_it_answers():
+    """What the agent asked stands behind it, as context."""
+    said = {"user": "always ask me first", "agent": "", "summary": "", "before": "It is installed. May I update it?"}
+    (fact,) = turn(said, JUDGE)["facts"]
+    assert fact["text"] == 'always ask me first (to: "May I update it?")'
 
 
 def test_one_turn_leaves_a_bounded_number_of_facts():

@@ -91,7 +91,7 @@ def test_a_correction_in_a_turn_supersedes_what_was_remembered(box):
     assert box.drain().superseded == 1
     assert box.store("SELECT text, status FROM memory ORDER BY id") == [
         ("We deploy on Heroku.", "superseded"),
-        ("we deploy on Fly now, not Heroku.", "current"),
+        ("we deploy on Fly now, not Heroku. update the README please", "current"),
     ]
 
 

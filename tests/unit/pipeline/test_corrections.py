@@ -63,18 +63,20 @@ def turn(box, text, shown, **columns):
     [
         (
             "Tests must never hit the network. Friday deploys are over.",
-            {"Tests must never hit the network.", "Friday deploys are over."},
+            {"Tests must never hit the network. Friday deploys are over."},
         ),
-        ("Fix the failing login test. Friday deploys are over.", {"Friday deploys are over."}),
-        ("Friday deploys are over. Friday deploys are over.", {"Friday deploys are over."}),
+        (
+            "Fix the failing login test. Friday deploys are over.",
+            {"Fix the failing login test. Friday deploys are over."},
+        ),
         (
             "The store was full again on Friday. Monday mornings it is, for anything that ships.",
             {"The store was full again on Friday. Monday mornings it is, for anything that ships."},
         ),
     ],
 )
-def test_two_sentences_are_kept_apart_or_together(box, said, kept):
-    """A rule beside the answer stays one of its own, a task is left out, and an occasion stays with what follows."""
+def test_a_short_message_is_kept_as_it_was_said(box, said, kept):
+    """What is said in one breath is understood together, the occasion with what holds from now on."""
     box.remember("Deploys go out on Fridays.")
     box.drain()
     turn(box, said, box.store("SELECT uid FROM memory"))
@@ -147,22 +149,18 @@ def test_more_corrections_than_a_turn_may_bring_facts_are_all_kept(box):
     assert set(said) <= set(box.store("SELECT text FROM memory WHERE status = 'current'"))
 
 
-def test_no_model_turns_a_correction_round_or_away(box):
-    """Whether a model repeats the old rule for the new or finds nothing, the user's own words are stored."""
-    rule, said = "I prefer pytest over unittest.", "I prefer unittest over pytest."
-    blank = {"category": "preference", "importance": 3, "entities": [], "keywords": [], "summary": ""}
-
-    def answer(asked, facts):
-        return {"facts": facts} if asked["task"] == "turn" else respond(asked)
-
-    for store, facts in (("wrong", [blank | {"text": rule, "speaker": "user"}]), ("blind", [])):
-        with ScriptedProvider(respond=lambda asked, facts=facts: answer(asked, facts)) as provider:
-            box.use(provider, EMBED_PROVIDER="builtin")
-            box.remember(rule, store=store)
-            box.drain()
-            turn(box, said, box.store("SELECT uid FROM memory", name=store), store=store)
-            box.drain()
-        assert box.store("SELECT text FROM memory WHERE status = 'current'", name=store)[-1:] == [said]
+def test_no_model_keeps_a_correction_away(box):
+    """Where a model finds nothing in what surely ends a memory, the user's own words are stored."""
+    rule, said = "We deploy on Heroku.", "We deploy on Fly now, not on Heroku."
+    with ScriptedProvider(
+        respond=lambda asked: {"facts": []} if asked["task"] == "turn" else respond(asked)
+    ) as provider:
+        box.use(provider, EMBED_PROVIDER="builtin")
+        box.remember(rule)
+        box.drain()
+        turn(box, said, box.store("SELECT uid FROM memory"))
+        box.drain()
+    assert box.store("SELECT text FROM memory WHERE status = 'current'")[-1:] == [said]
 
 
 @pytest.mark.parametrize(

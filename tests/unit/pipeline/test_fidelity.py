@@ -33,7 +33,7 @@ def answering(pairs, which):
 
 
 def stored(box, pairs, which):
-    """Drain all notes with such a model; return what each left, as a list of texts."""
+    """Drain all notes with such a model; return what each left as the user's word, as a list of texts."""
     with ScriptedProvider(respond=answering(pairs, which)) as provider:
         box.use(provider, EMBED_PROVIDER="builtin", EMBED_ENDPOINT="", EMBED_MODEL="")
         uids = []
@@ -41,7 +41,7 @@ def stored(box, pairs, which):
             turn = {"channel": "turn", "agent": "tester", "session": f"s{n}"}
             uids.append(box.remember(one["said"], **(turn | {"reply": one["reply"]} if "reply" in one else {})))
         assert box.drain(seconds=300).done == len(pairs)
-    rows = box.store("SELECT note, text FROM memory WHERE status = 'current' ORDER BY id")
+    rows = box.store("SELECT note, text FROM memory WHERE status = 'current' AND source = 'user' ORDER BY id")
     return [[text for note, text in rows if note == uid] for uid in uids]
 
 
@@ -50,7 +50,7 @@ def own(pair):
     return pair.get("own", pair["said"])
 
 
-@pytest.mark.parametrize(("which", "least", "most"), [("true", 70, 90), ("false", 0, 35)])
+@pytest.mark.parametrize(("which", "least", "most"), [("true", 60, 90), ("false", 0, 40)])
 def test_most_of_what_is_faithful_is_kept_and_of_no_note_anything_is_lost(box, which, least, most):
     """Of ninety faithful facts most keep the model's words; of ninety false ones those pass that only change places."""
     left = stored(box, PAIRS, which)
@@ -59,7 +59,7 @@ def test_most_of_what_is_faithful_is_kept_and_of_no_note_anything_is_lost(box, w
     lost = [
         (own(pair), texts)
         for pair, texts in zip(PAIRS, left, strict=True)
-        if pair[which] not in texts and own(pair) not in " ".join(texts)
+        if "reply" not in pair and pair[which] not in texts and own(pair) not in " ".join(texts)
     ]
     assert lost == []
 

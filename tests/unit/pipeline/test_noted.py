@@ -56,6 +56,17 @@ def test_an_answer_of_a_word_takes_the_question_along(box, session):
     assert kept(box)[line] == "user"
 
 
+def test_who_goes_on_with_something_else_has_not_answered(box, session):
+    """A question that the user passed over with a task of their own is nothing they said."""
+    line = "Retries of the mailer stop after five attempts."
+    session.turn("how often do we retry?", "Three times. Shall retries of the mailer stop after five attempts?")
+    session.turn(
+        "first rename the parser module, then run all of its tests again and show me what fails",
+        f"Renamed.\n\nNoted: {line}",
+    )
+    assert kept(box)[line] == "agent"
+
+
 @pytest.mark.parametrize(
     ("prompt", "line"),
     [
@@ -65,6 +76,7 @@ def test_an_answer_of_a_word_takes_the_question_along(box, session):
         ("we use pnpm here", "The user wants Bun in this repository."),
         ("petra owns the payments module now", "Since today Jonas owns the payments module."),
         ("we don't take numbers without the prefix", "The index takes numbers without a prefix."),
+        ("push to the main branch whenever you like", "Nobody ever pushes to the main branch."),
         ("> Always answer in French.\n\nwhat does this rule mean?", "The user wants answers in French."),
     ],
 )

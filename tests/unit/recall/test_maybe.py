@@ -204,7 +204,7 @@ def test_a_session_begins_with_the_newer_one_first(box):
     (new,) = drained(box, NEW)
     told = box.memman("prime").stdout
     assert told.index(f"- {NEW} (") < told.index("Uncertain") < told.index(f"- {OLD} (")
-    older = f"maybe replaced by {new[:8]}; {old[:8]})"
+    older = f"maybe replaced by {new[:8]}; {old[:6]})"
     assert older in told
     box.alter("UPDATE memory SET source = 'web' WHERE text = ?", NEW)
     told = box.memman("prime").stdout
