@@ -183,13 +183,13 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]
 
     Nothing touches what a more trusted source said but an agent, of whose word `Standing` has the last; what a user may
     have pasted puts it in doubt at most. Nothing but a replacement that somebody asked for touches what is protected.
-    What is said at the same moment is of one list, and ends nothing of it.
+    What is said at the same moment is of one list, and ends nothing of it; a note that is asked about again is not.
     """
     together = {
         c.uid
         for found in plan.candidates
         for c in found
-        if c.source == plan.note.provenance.source and c.valid_from == plan.note.queued_at
+        if c.source == plan.note.provenance.source and c.valid_from == plan.note.queued_at and not plan.note.again
     }
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
     if not (plan.note.overtaken or plan.others):
