@@ -39,7 +39,7 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         found = all_named(parts, catalogue, queue, place.name)
         waiting = {one.note: queue.show(one.note) for one in found if one.note}
         if place.agent:
-            _check_agent(place, catalogue, [memory for one in found for memory in one.memories])
+            _check_agent(place, catalogue, [memory for one in found for memory in one.memories], waiting)
     with writing(place) as store, builtin_embedder() as local:
         rows = _retire(store, local, found, waiting)
         done = _records(place, store, rows)
@@ -50,8 +50,19 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     return done + [_turn(row) for row in waiting.values() if row["channel"] != "note"]
 
 
-def _check_agent(place: Chosen, catalogue: "Catalogue", memories: Sequence[int]) -> None:
-    """Raise ForPeople where an agent would forget what a person protected, or more than FORGETS_A_SESSION."""
+def _check_agent(
+    place: Chosen, catalogue: "Catalogue", memories: Sequence[int], waiting: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Raise ForPeople where an agent would forget what a person protected, or more than FORGETS_A_SESSION.
+
+    A turn that waits cannot be brought back, so it is a person's to drop; a note that waits counts as a memory.
+    """
+    if turn := next((row for row in waiting.values() if row["channel"] != "note" or row["damaged"]), None):
+        short = turn["uid"][-SHORT_ID:]
+        raise ForPeople(
+            f"{short} waits to be read and cannot be brought back: only a person drops it, `memman forget {short}` in"
+            " their own terminal"
+        )
     kept = (one["uid"] for one in catalogue.memories(memories) if catalogue.reader.meta(PROTECTED + one["uid"]))
     if uid := next(kept, None):
         short = uid[:SHORT_ID]
@@ -59,7 +70,7 @@ def _check_agent(place: Chosen, catalogue: "Catalogue", memories: Sequence[int])
             f"{short} is protected: only a person forgets it, `memman forget {short}` in their own terminal"
         )
     before = acts.by_agents(catalogue.reader.db, place.session, now_ms() - _DAY_MS)
-    if before + len(memories) > FORGETS_A_SESSION:
+    if before + len(memories) + len(waiting) > FORGETS_A_SESSION:
         raise ForPeople(
             f"an agent forgets at most {FORGETS_A_SESSION} memories a session: ask the user to run `memman forget` in"
             " their own terminal"

@@ -27,16 +27,26 @@ def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
         raise ValueError("there is no such event or host")
     respond, names = EVENTS[event]
     if event == "pre-command":
-        from memman.hot.rules import all_of, unchecked
-
-        progress.unsure = unchecked(host, all_of(data_dir()))
-    call = Call(host, store, progress)
+        progress.unsure = _unchecked(host)
+    try:
+        call = Call(host, store, progress)
+    except OverflowError:
+        if event == "pre-tool":
+            progress.unsure = _unchecked(host)
+        raise
     context = respond(call)
     if not context or context[0] == "{":
         return context
     said = call.payload.text("hook_event_name")
     name = said if said in names else names[-1 if host == "gemini" else 0]
     return f'{{"hookSpecificOutput":{{"hookEventName":{quoted(name)},"additionalContext":{quoted(context)}}}}}'
+
+
+def _unchecked(host: str) -> str:
+    """Return what to answer of a command that could not be compared with the rules."""
+    from memman.hot.rules import all_of, unchecked
+
+    return unchecked(host, all_of(data_dir()))
 
 
 def _session_start(call: Call) -> str:

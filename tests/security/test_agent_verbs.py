@@ -310,3 +310,18 @@ def test_an_agent_forgets_neither_what_is_protected_nor_much(box):
     assert (done.returncode, f"at most {FORGETS_A_SESSION} memories a session" in done.stderr) == (FOR_PEOPLE, True)
     assert box.memman("forget", uids[0], uids[-1]).returncode == 0
     assert box.store("SELECT count(*) FROM memory WHERE status = 'forgotten'") == [len(uids)]
+
+
+def test_an_agent_drops_no_turn_and_few_notes_that_wait(box):
+    """A turn could not be brought back; a note counts as a memory does."""
+    box.remember("We deploy on Fly now.", channel="turn", reply="Done.", session="s", agent="claude-code")
+    for n in range(FORGETS_A_SESSION + 1):
+        box.remember(f"The lamp of room {n} is serviced in May.")
+    turn, *notes = box.queue("SELECT uid FROM note ORDER BY id")
+    session = AGENT | {"MEMMAN_SESSION": "one"}
+    assert run(box, ["forget", turn], **session).returncode == FOR_PEOPLE
+    assert run(box, ["forget", *notes], **session).returncode == FOR_PEOPLE
+    assert box.queue("SELECT count(*) FROM note") == [len(notes) + 1]
+    assert run(box, ["forget", *notes[1:]], **session).returncode == 0
+    assert run(box, ["forget", notes[0]], **session).returncode == FOR_PEOPLE
+    assert box.memman("forget", turn).returncode == 0

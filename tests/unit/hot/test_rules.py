@@ -180,9 +180,10 @@ def test_a_command_that_takes_too_long_to_read_is_asked_about(box, line):
     said = asked(box, "claude-code", line, event="pre-command")["hookSpecificOutput"]
     assert said["permissionDecision"] in {"ask", "deny"}
     assert asked(box, "gemini", line, "run_shell_command", "pre-command")["decision"] == "deny"
-    said = asked(box, "codex", LONG["above the limit of a payload"], event="pre-command")["hookSpecificOutput"]
-    assert said["permissionDecision"] == "deny"
-    assert "in shorter parts" in said["permissionDecisionReason"]
+    for event in ("pre-command", "pre-tool"):
+        said = asked(box, "codex", LONG["above the limit of a payload"], event=event)["hookSpecificOutput"]
+        assert said["permissionDecision"] == "deny"
+        assert "in shorter parts" in said["permissionDecisionReason"]
 
 
 def test_a_rule_is_tested_snoozed_removed_and_gone(box):
