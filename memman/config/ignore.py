@@ -1,7 +1,8 @@
 """Folders of which nothing is to be remembered. Safe on the hot path.
 
-A work tree lists them in `.memmanignore` at its root, for itself; the person in
-MEMMAN_IGNORE, for any folder. Patterns are a small part of git's: names parted
+A folder lists them in its `.memmanignore`, for itself and what lies below, and
+a work tree at its root for its linked trees, too; the person in MEMMAN_IGNORE,
+for any folder. Patterns are a small part of git's: names parted
 by `/`, `*` for anything within a name, `?` for one character, `**` for any
 folders. One without a `/` before its end fits a folder anywhere, any other
 begins at the root. What lies below goes with it. A list that holds anything
@@ -10,7 +11,7 @@ else leaves out everything.
 
 import os
 
-from memman.config.places import read_file, setting
+from memman.config.places import foreign, read_file, setting
 from memman.config.repository import repository
 
 TYPE_CHECKING = False
@@ -71,12 +72,34 @@ def matches(pattern: str, names: "Sequence[str]") -> bool:
 def _lists(data: str, folder: str) -> "Iterator[tuple[str, str, list[str]]]":
     """Yield where each list is that counts in `folder`, where its patterns begin, and its lines."""
     here = repository(folder)
-    root = here.root if here else folder
-    lines = _text(f"{root}/{FILE}").splitlines()
-    yield f"{root}/{FILE}", root, [text for line in lines if (text := line.strip()) and text[0] != "#"]
+    if here and (main := here.common.removesuffix("/.git")) != here.root:
+        yield f"{main}/{FILE}", here.root, _patterns(f"{main}/{FILE}")
+    root, above = here.root if here else folder, folder
+    while True:
+        path = f"{above.rstrip('/')}/{FILE}"
+        if _lies(above, root) or _ours(path):
+            yield path, above, _patterns(path)
+        if above == "/":
+            break
+        above = os.path.dirname(above)
     listed = map(str.strip, setting(data, KEY).split(","))
     # One that begins in no folder that is known is taken for a name anywhere.
     yield KEY, "/", [os.path.expanduser(pattern.removeprefix("./")) for pattern in listed if pattern]
+
+
+def _ours(path: str) -> bool:
+    """Whether a list above a work tree is its owner's, or root's: another user's says nothing here."""
+    try:
+        return not foreign(os.lstat(path).st_uid)
+    except OSError:
+        return False
+
+
+def _patterns(path: str) -> list[str]:
+    """Return the lines of a list that say something; of a link that leads nowhere one that nobody understands."""
+    if os.path.islink(path) and not os.path.exists(path):
+        return ["! a link that leads nowhere"]
+    return [text for line in _text(path).splitlines() if (text := line.strip()) and text[0] != "#"]
 
 
 def _text(path: str) -> str:

@@ -94,6 +94,29 @@ def test_a_whole_work_tree_can_be_left_out(box, tree):
         assert said(box, folder) == []
 
 
+def test_what_lies_below_an_excluded_folder_is_left_out_whatever_it_is(box, tree):
+    """A repository in it, a linked work tree, a folder without git below a list, and a list that leads nowhere."""
+
+    def git(folder, *words):
+        subprocess.run(["git", "-C", str(folder), *words], check=True, env=box.environ, capture_output=True)
+
+    base = box.data.parent
+    for name in ("hr/inner", "hr/deep/inner"):
+        (tree / name).mkdir(parents=True)
+        git(tree / name, "init", "-q")
+    git(tree, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "x")
+    git(tree, "worktree", "add", "-q", str(base / "linked"))
+    (base / "linked/hr").mkdir()
+    (base / "plain/notes").mkdir(parents=True)
+    (base / "plain/.memmanignore").write_text("notes\n")
+    (base / "nowhere").mkdir()
+    (base / "nowhere/.memmanignore").symlink_to(base / "gone")
+    left_out = [tree / "hr/inner", tree / "hr/deep/inner", base / "linked/hr", base / "plain/notes", base / "nowhere"]
+    assert [box.memman("remember", "x is y", cwd=folder).returncode for folder in left_out] == [2] * len(left_out)
+    for folder in (base / "linked", base / "plain", tree / "src"):
+        assert box.memman("remember", "The build takes a minute.", cwd=folder).returncode == 0
+
+
 def test_what_a_link_leads_to_is_left_out(box, tree):
     """A folder on a list may be a link or lie behind one, and so may the home: the agent's folder is the real one."""
     base = box.data.parent
