@@ -10,7 +10,7 @@ from typing import Any
 from memman.judge.judge import Judge
 from memman.llm.builtin.extract import described
 from memman.llm.builtin.split import asks
-from memman.llm.builtin.turn import whole, worth
+from memman.llm.builtin.turn import BREATH, whole, worth
 from memman.model.answer import said
 from memman.model.errors import Refused
 from memman.model.noted import parted
@@ -220,8 +220,11 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
         told_by_agent(one) if heard.doubts(one.text) else one
         for one in _whole(tools, heard, await about(tools, note, statements))
     ]
-    # What is probably pasted is nobody's word, unless it is about a memory.
-    found = tuple(one for one in found if not heard.doubts(one.text))
+    # What is probably pasted is nobody's word, unless the message is as short as people type, or it is about a memory.
+    short = len(heard.user) <= BREATH
+    found = tuple(
+        told_by_agent(one) if heard.doubts(one.text) else one for one in found if short or not heard.doubts(one.text)
+    )
     ruled = distinct((*found, *(one for one in answers if not any(one.text in other.text for other in found))))
     if asked_itself or not (ruled or await _likely(tools, heard)):
         return ruled

@@ -21,7 +21,7 @@ from memman.pipeline.proposed import waiting
 from memman.pipeline.reconcile import overtaken
 from memman.pipeline.scope import asked as asked_scope
 from memman.pipeline.scope import ends, scope
-from memman.pipeline.trust import bounded, may_confirm, may_touch, vouches, whose
+from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, vouches, whose
 from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
 from memman.store import outlasts
 from memman.store.protocols import Reader, Store, Unit
@@ -202,15 +202,18 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]
         if memory is None or (verdict.action == "NONE" and not _vouched(reader, plan, n, memory)):
             continue
         mine, other = _whose(plan, n), _source(reader, memory)
+        may_be_pasted = prompted(plan.note, plan.facts[n])
         gives_way = verdict.memory in newer
         if gives_way:
-            mine, other = other, mine
+            mine, other, may_be_pasted = other, mine, False
         elif reader.meta(PROTECTED + verdict.memory) and not plan.note.hints.replaces and mine != AGENT:
             continue
-        if may_touch(mine, other) or mine == AGENT:
+        if may_touch(mine, other) or (mine == AGENT and not may_be_pasted):
             asked = gives_way or plan.note.hints.replaces or verdict.action not in ENDING
             ending = asked or ends(plan.note, plan.facts[n], memory not in held)
             yield verdict if ending else replace(verdict, action="MAYBE"), memory, gives_way
+        elif may_be_pasted and verdict.action in ENDING:
+            yield replace(verdict, action="MAYBE"), memory, gives_way
 
 
 def _meanwhile(reader: Reader, plan: Plan, known: Mapping[int, int], admitted: Iterable[Found]) -> Iterator[Found]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from memman.model import terms
+from memman.pipeline.fidelity import parsed
 
 # Texts kept: the candidates of a few hundred notes.
 KEPT = 4_096
@@ -35,9 +36,18 @@ def same(one: str, other: str) -> bool:
 
 
 def says(texts: Sequence[str], text: str, share: float) -> bool:
-    """Whether `texts` hold `share` of the telling words of `text`, all of its numbers, and its names to the letter."""
+    """Whether `texts` hold `share` of the telling words of `text`, all its numbers, and its names to the letter.
+
+    What `text` denies more often they do not say: "don't squash" is not "squash".
+    """
     whole = " ".join(texts)
-    return _covers(texts, text) >= share and numbers(text) <= numbers(whole) and not terms.respelled(text, whole)
+    if _covers(texts, text) < share or not numbers(text) <= numbers(whole) or terms.respelled(text, whole):
+        return False
+    return _denials(text) <= _denials(whole)
+
+
+def _denials(text: str) -> int:
+    return sum(len(one.denied) for one in parsed(text))
 
 
 def twins(text: str, other: str) -> bool:

@@ -12,6 +12,7 @@ from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.scope import around
+from memman.pipeline.trust import prompted
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
 
@@ -30,12 +31,12 @@ _SAYING = 12
 
 async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     """Leave out what an agent says that is stored or was shown to the session. What a user says is news."""
-    if not any(one.source for one in facts):
+    if not any(_agents(note, one) for one in facts):
         return tuple(facts)
     reader = tools.reader
     here = around(tools, note)
     shown = [row.text for row in reader.rows(reader.located(note.shown[-_SHOWN:])).values()]
-    return tuple(one for one in facts if not (one.source and _told(tools, one.text, shown, here)))
+    return tuple(one for one in facts if not (_agents(note, one) and _told(tools, one.text, shown, here)))
 
 
 def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
@@ -48,7 +49,9 @@ def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
     for n, fact in enumerate(plan.facts):
         if fact.held:
             continue
-        if fact.source and not plan.note.hints.replaces:  # what is to stand in a memory's place is no echo of it
+        if (
+            _agents(plan.note, fact) and not plan.note.hints.replaces
+        ):  # what is to stand in a memory's place is no echo of it
             saying = (c.uid for c in plan.candidates[n] if says([c.text], fact.text, SAME))
             uid = _stored(tools.reader, fact.text, around(tools, plan.note)) or next(saying, "")
         else:
@@ -58,6 +61,11 @@ def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
                 uid = next((c.uid for c in holding if c.source == USER and _again(tools.judge, c.text, fact.text)), "")
         if uid:
             yield Verdict(n, "NONE", uid, "already known")
+
+
+def _agents(note: Note, fact: Fact) -> bool:
+    """Whether an agent said it, or the web: what a prompt holds is no echo, even if it may have been pasted."""
+    return bool(fact.source) and not prompted(note, fact)
 
 
 def _told(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from memman.model.answer import said
 from memman.model.records import DEFAULT_IMPORTANCE, Candidate, Fact, Note
 from memman.model.trust import lowest, rank, unverified
 from memman.pipeline.comparison import twins
@@ -39,6 +40,12 @@ def may_confirm(fact: Fact, mine: str, other: str) -> bool:
 def vouches(mine: str, other: str) -> bool:
     """Whether the user says themselves what nobody but a page, a file or a tool said before."""
     return mine == "user" and unverified(other)
+
+
+def prompted(note: Note, fact: Fact) -> bool:
+    """Whether a prompt holds what is nobody's word: the user may have typed it, or pasted it."""
+    turn = note.channel in {"turn", "watched"}
+    return turn and bool(fact.source) and said(fact.text) in " ".join(note.text.split())
 
 
 def told(fact: Fact) -> Fact:

@@ -25,8 +25,8 @@ _ORDERS = re.compile(
 TOGETHER = 4
 # Characters that are kept together, and what a sentence of a longer message is worth that is kept beside others.
 BREATH, BESIDE = 300, 0.5
-# A text of so many letters is kept with what it answers.
-SHORT = 60
+# A text of so many letters is kept with what it answers: a question, or what is so near to it in what it speaks of.
+SHORT, ABOUT = 60, 0.3
 # What parts the items of a list, and paragraphs.
 _ITEM = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+\u2022#>]|\d{1,3}[.)])\s)")
 # What an item of a list begins with.
@@ -173,8 +173,8 @@ def _answering(text: str, before: str, judge: Judge | None) -> str:
     if not told:
         return text
     near = judge.about([text, *(asked or told)])
-    _, answered = max(zip(near[1:] @ near[0], asked or told, strict=True), key=lambda one: one[0])
-    return answering(text, answered)
+    likeness, answered = max(zip(near[1:] @ near[0], asked or told, strict=True), key=lambda one: one[0])
+    return answering(text, answered) if asked or likeness >= ABOUT else text
 
 
 def _says(text: str) -> bool:
