@@ -174,7 +174,9 @@ def _answering(text: str, before: str, judge: Judge | None) -> str:
         return text
     near = judge.about([text, *(asked or told)])
     likeness, answered = max(zip(near[1:] @ near[0], asked or told, strict=True), key=lambda one: one[0])
-    return answering(text, answered) if asked or likeness >= ABOUT else text
+    # The user's memory quotes no order to agents.
+    fits = (asked or likeness >= ABOUT) and not any(judge.steering([answered]))
+    return answering(text, answered) if fits else text
 
 
 def _says(text: str) -> bool:
