@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -220,10 +221,10 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
         told_by_agent(one) if heard.doubts(one.text) else one
         for one in _whole(tools, heard, await about(tools, note, statements))
     ]
-    # What is probably pasted is nobody's word, unless the message is as short as people type, or it is about a memory.
-    short = len(heard.user) <= BREATH
+    # What is probably pasted is nobody's word; it is kept where the message looks typed, or where it is about a memory.
+    typed = _looks_typed(heard.user)
     found = tuple(
-        told_by_agent(one) if heard.doubts(one.text) else one for one in found if short or not heard.doubts(one.text)
+        told_by_agent(one) if heard.doubts(one.text) else one for one in found if typed or not heard.doubts(one.text)
     )
     ruled = distinct((*found, *(one for one in answers if not any(one.text in other.text for other in found))))
     if asked_itself or not (ruled or await _likely(tools, heard)):
@@ -235,6 +236,11 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     facts = await asyncio.to_thread(_believed, tools, note, answer, heard)
     facts = facts or await _ended(tools, note, heard, judged)
     return facts if tools.capture == "turns" else tuple(one for one in facts if not one.source)
+
+
+def _looks_typed(text: str) -> bool:
+    """Whether a message is as short as people type, in one paragraph, without an indented line."""
+    return len(text) <= BREATH and not re.search(r"\n[ \t]*\n|\n[ \t]", text.strip())
 
 
 async def _likely(tools: Tools, heard: Heard) -> bool:
