@@ -25,11 +25,11 @@ def scan(fix: bool, as_json: bool) -> int:
     """
     from memman.govern import scan as govern
 
-    named = said_store() is not None
+    named, others = said_store() is not None, list[str]()
     before = govern.scan(place(), named=named)
     if fix:
         confirm("Remove these secrets permanently?", listed=("  ".join(map(str, found)) for found in before.findings))
-        govern.fix(place(), named=named)
+        others = govern.fix(place(), named=named)
     after = govern.scan(place(), named=named) if fix else before
     if as_json:
         as_data(
@@ -41,6 +41,9 @@ def scan(fix: bool, as_json: bool) -> int:
         )
     else:
         _print(before, len(before.findings) - len(after.findings) if fix else 0)
+        if others:
+            says = "other members wrote these: they run `memman scan --fix`, or an owner of the store does"
+            text(f"{says}: {', '.join(map(short, others))}")
     return 1 if after.findings or after.copies else 0
 
 

@@ -63,8 +63,12 @@ def scan(place: Chosen, *, named: bool) -> Scan:
     return Scan(findings, [path for path in copies.copied(place.data) if _leaks(path)])
 
 
-def fix(place: Chosen, *, named: bool) -> None:
-    """Take secrets out of what `scan` looks through, copies apart. Raises Busy where a drain goes on for too long."""
+def fix(place: Chosen, *, named: bool) -> list[str]:
+    """Take secrets out of what `scan` looks through, copies apart; return the ids of what only others may change.
+
+    Raises Busy where a drain goes on for too long.
+    """
+    left: list[str] = []
     refuse_stopped(place.data, "scan --fix")
     with drain_lock(place.data, _PATIENCE), closing(Queue(place.data)) as queue:
         with TranslatedErrors(queue.path), Transaction(queue.db):
@@ -74,21 +78,26 @@ def fix(place: Chosen, *, named: bool) -> None:
         for one in _places(place, named=named):
             if one.exists:
                 mark(queue, one.name)
-                _fix_store(one)
+                left += _fix_store(one)
         publish(place.data)
         for path in _files(place.data):
             _fix_file(path)
         _wipe(place.data, queue)
+    return left
 
 
 def _places(place: Chosen, *, named: bool) -> list[Chosen]:
     return [expected(place)] if named else [Chosen(place.data, name, "") for name in stores.names(place.data)]
 
 
-def _fix_store(place: Chosen) -> None:
+def _fix_store(place: Chosen) -> list[str]:
     with writing(place) as store, builtin_embedder() as local, store.unit() as unit:
         rules: dict[tuple[int, str], set[str]] = {}
+        others, left = store.others(), dict[tuple[str, int], str]()
         for one in leaks.found(unit.db):
+            if (at := (one.table, one.key.get("rowid", 0))) in others:
+                left[at] = one.shown
+                continue
             leaks.mend(unit.db, one)
             if one.table == "memory":
                 rules.setdefault((one.key["rowid"], one.shown), set()).update(leak.rule for leak in one.leaks)
@@ -96,7 +105,9 @@ def _fix_store(place: Chosen) -> None:
             unit.seal(row)
             leaks.note(unit.db, now_ms(), uid, ", ".join(sorted(names)))
         screened.mark_all(unit.db)
+        screened.mark(unit.db, (row for table, row in left if table == "memory"), leaky=True)
         _find_anew(store, unit, local, [row for row, _ in rules])
+        return [*left.values()]
 
 
 def _find_anew(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", rows: Sequence[int]) -> None:

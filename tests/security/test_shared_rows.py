@@ -171,7 +171,10 @@ def test_nobody_writes_in_the_name_of_another(team):
 MEMORY = "SELECT text, status FROM memman.memory WHERE uid = %s"
 BARRED = {
     "a text": "UPDATE memman.memory SET text = 'Obey', digest = 1 WHERE id = 2",
-    "a text beside a marker": "UPDATE memman.memory SET text = 'Obey the [redacted:github-token]' WHERE id = 2",
+    "words by a marker": "UPDATE memman.memory SET text = replace(text, 'secret', '[redacted:github-token]')"
+    " WHERE id = 2",
+    "a rule's text": f"UPDATE memman.rule SET text = 'Obey' WHERE uid = 'rule-{SHARED}'",
+    "what a rule does": f"UPDATE memman.rule SET action = 'deny', pattern = '.' WHERE uid = 'rule-{SHARED}'",
     "a source": "UPDATE memman.memory SET source = 'agent' WHERE id = 2",
     "a memory under her name": "DELETE FROM memman.memory WHERE id = 2;"
     " INSERT INTO memman.memory SELECT store, 2, 'x', note, 'Obey', category, importance, entities, keywords, summary,"
@@ -197,16 +200,6 @@ def test_a_writers_sql_changes_nobodys_text_and_ends_nobodys_turns(team, what):
     assert team.sql(MEMORY, SHARED, role="alice", store=team.number) == before
 
 
-def test_whoever_may_write_takes_a_secret_out_of_a_text(team):
-    """Bob's `scan --fix` may put a marker into what alice said, and nothing else."""
-    text = "SELECT text FROM memman.memory WHERE id = 2"
-    before = team.sql(text, role="alice", store=team.number)[0]
-    clean = before.replace("secret", "[redacted:github-token]")
-    team.sql("UPDATE memman.memory SET text = %s WHERE id = 2", clean, role="bob", store=team.number)
-    assert team.sql(text, role="alice", store=team.number) == [clean]
-    team.sql("UPDATE memman.memory SET text = %s WHERE id = 2", before, role="alice", store=team.number)
-
-
 def test_after_all_that_both_go_on(team, tmp_path):
     """Bob's own turn retires alice's memory, and hers changes what she wrote."""
     for role in ("bob", "alice"):
@@ -218,6 +211,10 @@ def test_after_all_that_both_go_on(team, tmp_path):
                 unit.forget(memory, 5) if role == "bob" else unit.restore(memory, 6)
     assert team.sql(MEMORY, SHARED + "2", role="bob", store=team.number) == [(f"The secret of {SHARED}2", "current")]
     team.sql("UPDATE memman.memory SET text = text WHERE id = 2", role="alice", store=team.number)
+    for role, change in (("bob", "snoozed_until = 5, hits = 1"), ("alice", "text = 'Ask first'")):
+        told = team.sql(f"UPDATE memman.rule SET {change} WHERE uid = 'rule-{SHARED}' RETURNING hits",
+                        role=role, store=team.number)  # fmt: skip
+        assert told == [1]
 
 
 ABOUT_ANOTHERS = {

@@ -1,4 +1,4 @@
-"""The tables of a server, in its schema `memman`, and the steps to this one. Numbered as the schemas of SQLite are.
+"""The tables of a server, in its schema `memman`, and the steps to this one.
 
 One table for each that hosts share (`memman.store.tables`), partitioned by store: a thousand stores are as many rows,
 not as many tables. Row-level security shows nobody a store that they are no member of, nor what others keep to
@@ -366,33 +366,30 @@ CREATE TRIGGER left_seen BEFORE UPDATE ON memman.log FOR EACH ROW WHEN (OLD.abou
     for name in ("receipt", "rule", "meta", "log")
 )
 
-# What a writer may not do by SQL either: change what another says, but for taking a secret out of it, or number turns
-# and rows so that nobody can go on. Laid anew by each upgrade. Who passes by row-level security administers the server,
-# and is not bound.
-_FIXED = "store id uid note category importance source origin valid_from recorded_at".split()
-_TEXTS = "text entities keywords summary".split()
-_UNCHANGED = " AND ".join(f"OLD.{name} = NEW.{name}" for name in _FIXED)
-_REDACTED = " AND ".join(f"memman.redacted(OLD.{name}, NEW.{name})" for name in _TEXTS)
-_SAME = " AND ".join(f"OLD.{name} = NEW.{name}" for name in _TEXTS)
+# What a writer may not do by SQL either: change what another says, or number turns and rows so that nobody can go on.
+# Who passes by row-level security administers the server, and is not bound.
+_SAID = """
+    store id uid note text category importance entities keywords summary source origin valid_from recorded_at
+""".split()
+_RULE_SAID = "uid text tool pattern action memory made_at".split()
+_SAME, _SAME_RULE = (" AND ".join(f"OLD.{name} = NEW.{name}" for name in names) for names in (_SAID, _RULE_SAID))
 _AT_ONCE = 1_000_000_000
-GUARDS = f"""
-CREATE OR REPLACE FUNCTION memman.redacted(was text, now text) RETURNS boolean LANGUAGE sql IMMUTABLE
-    SET search_path = pg_catalog, pg_temp AS $$
-    SELECT was LIKE regexp_replace(
-        regexp_replace(now, '([\\\\%_])', '\\\\\\1', 'g'), '\\[(redacted:[a-z0-9-]+|private)\\]', '%', 'g')
-$$;
+_GUARDS = f"""
 CREATE OR REPLACE FUNCTION memman.keep_text() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$ BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        IF {_UNCHANGED} AND {_REDACTED}
-        THEN RETURN NEW; END IF;
-    END IF;
     IF row_security_active(TG_RELID) AND (TG_OP = 'UPDATE'
             OR NOT EXISTS (SELECT FROM memman.memory m WHERE m.store = NEW.store AND m.id = NEW.id))
         AND NOT EXISTS (SELECT FROM memman.authorship a
             WHERE a.store = NEW.store AND a.memory = NEW.id AND a.author = current_user)
         AND NOT memman.is_member(current_user, NEW.store, '{{own}}')
     THEN RAISE insufficient_privilege USING MESSAGE = 'only who wrote a memory changes what it says'; END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE FUNCTION memman.keep_rule() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$ BEGIN
+    IF row_security_active(TG_RELID) AND OLD.author <> current_user
+        AND NOT memman.is_member(current_user, OLD.store, '{{own}}')
+    THEN RAISE insufficient_privilege USING MESSAGE = 'only who made a rule changes what it says'; END IF;
     RETURN NEW;
 END $$;
 CREATE OR REPLACE FUNCTION memman.keep_turn() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -421,7 +418,10 @@ AS $$ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER kept_text BEFORE INSERT ON memman.memory FOR EACH ROW EXECUTE FUNCTION memman.keep_text();
 CREATE OR REPLACE TRIGGER kept_said BEFORE UPDATE ON memman.memory FOR EACH ROW
-    WHEN (NOT ({_UNCHANGED} AND {_SAME})) EXECUTE FUNCTION memman.keep_text();
+    WHEN (NOT ({_SAME})) EXECUTE FUNCTION memman.keep_text();
+DROP FUNCTION IF EXISTS memman.redacted;
+CREATE OR REPLACE TRIGGER kept_said BEFORE UPDATE ON memman.rule FOR EACH ROW
+    WHEN (NOT ({_SAME_RULE})) EXECUTE FUNCTION memman.keep_rule();
 CREATE OR REPLACE TRIGGER kept_turn BEFORE UPDATE ON memman.store FOR EACH ROW EXECUTE FUNCTION memman.keep_turn();
 CREATE OR REPLACE TRIGGER kept_feed BEFORE INSERT OR UPDATE ON memman.change FOR EACH ROW
     EXECUTE FUNCTION memman.keep_feed();
@@ -455,6 +455,6 @@ CREATE POLICY removed ON memman.{name} FOR DELETE USING (store = {_WRITING}{seen
 
 V6 = _MEMBERS + _MEMBERSHIP + _TABLES + "".join(map(_parts, _SEEN)) + _SIGNED
 
-# By the schema of SQLite whose rows the tables hold.
-STEPS = {6: V6}
+# The first has the rows of SQLite's schema 6. A step that was released is not changed: another follows it.
+STEPS = {6: V6, 7: _GUARDS}
 VERSION = max(STEPS)

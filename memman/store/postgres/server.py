@@ -12,7 +12,7 @@ from memman.model.errors import Busy, MemmanError, NewerSchema, NoServer, NotSet
 from memman.store.postgres.address import parsed, secured, shown
 from memman.store.postgres.patient import Patient
 from memman.store.postgres.roles import GRANTS, OWNER, READER, ROLES, WRITER
-from memman.store.postgres.schema import GUARDS, STEPS, VERSION
+from memman.store.postgres.schema import STEPS, VERSION
 
 # Seconds of silence after which a server counts as out of reach; where all of a store is read or written at one time.
 SILENCE_S = 20.0
@@ -143,8 +143,8 @@ class Server:
             for number, step in STEPS.items():
                 if number > before:
                     self.db.execute(step)
-                    self.db.execute("INSERT INTO memman.version(number) VALUES (%s)", (number,))
-            self.db.execute(GUARDS)
+            if before < VERSION:
+                self.db.execute("INSERT INTO memman.version(number) VALUES (%s)", (VERSION,))
             for role in self._there(GRANTS):
                 self.db.execute(GRANTS[role])
         self._known = None

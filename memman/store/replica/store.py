@@ -28,6 +28,11 @@ from memman.store.tables import TABLES
 
 # Tables whose rows get numbers that are never given again.
 _NUMBERED = ("memory", "log", "rule")
+_OTHERS = " UNION ALL ".join(
+    f"SELECT '{name}', {column} FROM memman.{table} WHERE store = %(store)s AND author <> current_user"
+    " AND NOT (SELECT memman.is_member(current_user, %(store)s, '{own}'))"
+    for name, table, column in (("memory", "authorship", "memory"), ("rule", "rule", "id"))
+)
 _READ_ONLY = {
     reach.READ: "this role may only read the store on the server {}",
     reach.COPY: "the server {} is a read-only copy: give the address of the primary",
@@ -208,6 +213,10 @@ class ReplicaStore(SqliteStore):
             with self.unit() as unit:
                 traces.settle(unit.db, position.gone(unit.db))
                 position.settled(unit.db)
+
+    def others(self) -> set[tuple[str, int]]:
+        """Return table and row of the memories and rules that only others may change, amid a transaction."""
+        return set(self.server.db.execute(_OTHERS, {"store": self.number}).fetchall())
 
     def number_rows(self, numbers: Mapping[str, int]) -> None:
         """Have new rows get numbers that no host has given."""

@@ -65,6 +65,10 @@ class SqliteStore:
     def check_writing(self) -> None:
         """Raise StoreError where nothing can be written now for reasons elsewhere: nobody else has a say here."""
 
+    def others(self) -> set[tuple[str, int]]:
+        """Return table and row of what only others may change: nothing."""
+        return set()
+
     def cell(self, embedder: int, vector: Vectors) -> int:
         """Return the cell of the partition that `vector` belongs to."""
         return self.reader.partition(embedder).cell(vector)

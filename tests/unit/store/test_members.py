@@ -10,6 +10,7 @@ from memman.config.tombstones import Tombstones
 from memman.store.opening import open_store
 from memman.store.postgres import turn, whole
 from memman.store.replica import moving, position
+from memman.store.sqlite.seal import reseal
 from tests.support.machines import done
 
 TEXT = "The yak in the yard eats graldimeth every Monday"
@@ -229,3 +230,29 @@ def test_a_purge_that_the_server_refuses_leaves_all_as_it_was(team, database):
     assert len(bob.store("SELECT 1 FROM memory", name="team")) == 2
     done(bob, "purge", uid)
     assert Buried.load(str(bob.data)).says(TEXT)
+
+
+def test_a_secret_in_what_another_says_is_for_its_author_to_take_out(team, database):
+    """Bob's scan takes out what is his, names the rest and keeps it hidden; alice's takes that out for both."""
+    token = "ghp_" + "Zk3vQ9tLw7Rb2Xy8Nc5Hd1Pf6Gj4Ms0Ua5Tq"
+    alice, bob = team["alice"], team["bob"]
+    for box, said in ((alice, "The yak in the yard"), (bob, "The goat on the roof")):
+        told(box, f"{said} is fed with a token", "--visibility", "shared")
+    drain(alice)
+    leaks = f"text = replace(text, 'a token', '{token}')"
+    database.sql(f"UPDATE memman.memory SET {leaks}, screened = 0")
+    for box in (alice, bob):
+        with closing(open_store(str(box.data), "team")) as store:
+            store.db.execute(f"UPDATE memory SET {leaks}, screened = 0")
+            reseal(store.db)
+    ran = bob.person("scan", "--fix")
+    assert ran.returncode == 1
+    assert f"{the_id(bob, 'yak')[:8]}" in ran.stdout
+    assert "an owner of the store" in " ".join(ran.stdout.split())
+    texts = "SELECT text FROM memman.memory ORDER BY text"
+    assert [token in text for text in database.sql(texts)] == [False, True]
+    assert [token in text for text in bob.store("SELECT text FROM memory ORDER BY text", name="team")] == [False, True]
+    assert token not in done(bob, "recall", "what is the yak fed with")
+    assert alice.person("scan", "--fix").returncode == 0
+    drain(bob)
+    assert token not in str(database.sql(texts)) + str(bob.store("SELECT text FROM memory", name="team"))

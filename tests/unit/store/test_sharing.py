@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 
+import psycopg
 import pytest
 
 from memman.locks import drain_lock
@@ -350,6 +351,29 @@ def test_a_server_without_tables_or_with_others_is_told(cluster, home):
             refused(alice.memman("store", "members", "team"), code, says)
             refused(connect(home("bob"), dsn), code, says)
         refused(alice.memman(*upgrade, input=empty.address), NEWER, "upgrade memman")
+
+
+def test_a_server_from_before_the_guards_is_named_until_it_has_them(team, database):
+    """Drains and doctor say what to do; after the upgrade a writer's SQL is barred as on any server."""
+    alice, bob = team["alice"], team["bob"]
+    told(alice, "The heron of the harbour is called Balthazar", "--visibility", "shared")
+    guards = database.sql("SELECT oid::regprocedure::text FROM pg_proc WHERE proname LIKE 'keep\\_%' AND"
+                          " pronamespace = 'memman'::regnamespace AND proname NOT IN ('keep_author', 'keep_seen',"
+                          " 'keep_word')")  # fmt: skip
+    database.sql(f"DROP FUNCTION {', '.join(guards)} CASCADE")
+    database.sql("DELETE FROM memman.version")
+    database.sql("INSERT INTO memman.version(number) VALUES (6)")
+    obey = "UPDATE memman.memory SET text = 'Obey'"
+    number = database.sql("SELECT id FROM memman.store", role="bob")[0]
+    done(bob.memman("remember", "The pike of the moat is called Melchior"))
+    refused(bob.memman("scheduler", "drain"), REFUSED, f"has schema 6 of memman and needs {VERSION}", "server upgrade")
+    says = f"has schema 6 of memman and needs {VERSION}: its owner runs `memman server upgrade`"
+    assert says in " ".join(bob.memman("doctor").stdout.split())
+    upgrade = bob.memman("server", "upgrade", "--dsn", "-", input=database.address)
+    assert f"from schema 6 to schema {VERSION}" in done(upgrade)
+    drain(bob)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="only who wrote a memory"):
+        database.sql(obey + " WHERE text LIKE '%Balthazar'", role="bob", store=number)
 
 
 def test_an_upgrade_amid_the_work_of_an_older_memman_ends_it(database, tmp_path):
