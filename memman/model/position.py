@@ -19,7 +19,7 @@ _TABLE = """
     timeout 1 -k -s --kill-after --signal|xargs 0 -I -n -P -L -d -a -s -E|parallel 0 ?|watch 0 -n|entr 0
     flock 1 -w -E|chroot 1 ?|gosu 1|su-exec 1|strace 0 -e -o -p|ltrace 0 -e -o|perf stat 0 ?|taskset 1|chrt 1
     unshare 0 ?|systemd-run 0 ?|systemd-inhibit 0 ?|proxychains 0|proxychains4 0|torsocks 0|unbuffer 0|firejail 0
-    faketime 1|script 0 -c|ssh 1 -p -i -l -o -F -J -L -R -D -b -c -E -W|mosh 1 ?|nsenter 0 ?|sshpass 0 -p -f
+    faketime 1|script 1 -c|ssh 1 -p -i -l -o -F -J -L -R -D -b -c -E -W|mosh 1 ?|nsenter 0 ?|sshpass 0 -p -f
     docker run 1 ?|docker exec 1 ?|docker compose run 1 ?|docker compose exec 1 ?|docker-compose run 1 ?
     docker-compose exec 1 ?|podman run 1 ?|podman exec 1 ?|kubectl exec 1 ?|oc exec 1 ?|heroku run 0 ?
     npx 0 -p --package|bunx 0|pnpx 0|uvx 0 --from --with|pipx run 0 --spec|npm exec 0 ?|pnpm exec 0|pnpm dlx 0
@@ -31,7 +31,8 @@ _TABLE = """
     bwrap *|firejail 0|fakeroot 0|unshare *|nsenter *|xvfb-run 0 ?|dbus-run-session 0|valgrind 0|eatmydata 0|setarch 1
     perf record 0 ?|runuser 0 -u -g -G --user|pkexec 0 --user|run0 0 ?|chpst 0 ?|s6-setuidgid 1|dotenv 0 ?|envchain 1
     docker container exec 1 ?|nerdctl exec 1 ?|nerdctl run 1 ?|limactl shell 1 ?|lima 0|wsl 0 -d -u --cd|winpty 0
-    noglob 0|nocorrect 0|coproc 0|repeat 1
+    noglob 0|nocorrect 0|coproc 0|repeat 1|setpriv 0|chronic 0|railway run 0|watchexec 0 ?|gnome-terminal 0 ?|xterm -e 0
+    cmd /c 0|cmd /k 0|powershell 0 ?|pwsh 0 ?|start 0|start-process 0
 """
 _ANY, _ALL = "?", "*"
 # How options of find begin what it runs.
@@ -87,7 +88,7 @@ def places(words: list[str]) -> list[int]:
 
 def _behind(words: list[str], at: int) -> "Iterator[tuple[int, int, frozenset[str]]]":
     """Yield where what a program runs may begin, how many of its own arguments stand before, and its valued options."""
-    name = base(words[at])
+    name = base(words[at]).lower()
     for rest, own, valued in _RUNS.get(name, _RUNS.get(unversioned(name), [])):
         yield from ((begin, own, valued) for begin in _after(words, at + 1, rest))
     if name in _FINDERS:
@@ -104,9 +105,11 @@ def _after(words: list[str], at: int, rest: list[str]) -> "Iterator[int]":
         yield at
         return
     for n in range(at, len(words)):
-        if words[n] == rest[0]:
+        if words[n].lower() == rest[0]:
             yield from _after(words, n + 1, rest[1:])
-        if not (option(words[n]) or (n > at and option(words[n - 1]))):
+        # As Windows has them: /c.
+        switch = option(words[n]) or (words[n][:1] == "/" and len(words[n]) == 2)  # noqa: PLR2004
+        if not (switch or (n > at and option(words[n - 1]))):
             return
 
 

@@ -7,31 +7,51 @@ takes is read as far as it goes; nothing is refused. Safe on the hot path.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # Stands before a redirection among the words of a command, which no word begins with.
 REDIRECTION = "\0"
 _REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<>", "<&", "&>", ">>", ">&", ">|", "<", ">")
 _HEREDOCS = (REDIRECTION + "<<", REDIRECTION + "<<-")
+# What gives a program the words behind it to read.
+_FEEDS = (REDIRECTION + "<<<", *_HEREDOCS)
 _BLANKS = " \t\r"
-# Programs that run a string as a command: those of an option, told by the last letter of what stands before it, or of
-# any word.
-_OPTION, _ANY = "c", ""
-_SHELLS = "sh bash zsh dash ksh ash fish su script runuser sg flock mise rtx vagrant nu pwsh powershell"
-_RUNNERS = dict.fromkeys(_SHELLS.split(), _OPTION)
-_RUNNERS |= dict.fromkeys("eval ssh watch trap cmd hyperfine parallel nix-shell tmux screen".split(), _ANY)
-# Clients that run a string as SQL, and the options that it stands behind; '' where it may be any argument.
-_SQL = {
-    "psql": ("-c", "--command"),
-    "mysql": ("-e", "--execute"),
-    "mariadb": ("-e", "--execute"),
-    "sqlite3": ("",),
-    "duckdb": ("-c", ""),
-    "clickhouse-client": ("-q", "--query"),
-    "cqlsh": ("-e", "--execute"),
-    "sqlcmd": ("-q", "-Q"),
-    "snowsql": ("-q", "--query"),
-}
+
+
+def _options(table: str) -> dict[str, list[str]]:
+    """Return the options of each program of a table."""
+    rows = [line.partition(":") for line in table.strip().split("\n")]
+    return {program: options.split() for programs, _, options in rows for program in programs.split()}
+
+
+# Programs that run a string as a command, and the options that it stands behind; * where it may be any argument.
+_RUNNERS = _options("""
+    sh bash zsh dash ksh ash sg mise rtx: -c
+    fish nu su runuser flock script vagrant: -c --command --commands --session-command
+    powershell pwsh: * -c -C -command -commandwithargs
+    cmd: * /c /k
+    env: -S --split-string
+    npx npm: -c --call
+    nix-shell: --run --command
+    gcloud doppler: --command
+    nodemon: -x --exec
+    entr: -s
+    eval ssh plink watch trap hyperfine parallel tmux screen xterm heroku pnpm yarn concurrently iex: *
+""")
+# Those of them that also run what they read.
+_SHELLS = frozenset("sh bash zsh dash ksh ash fish nu su runuser sg script ssh cmd powershell pwsh at batch".split())
+# Clients that run a string as SQL, in the same way.
+_SQL = _options("""
+    psql: -c --command
+    mysql mariadb cqlsh: -e --execute
+    sqlite3: *
+    duckdb: * -c
+    clickhouse-client snowsql: -q --query
+    sqlcmd: -q -Q
+""")
+_EVERY = "*"
+# Letters of an option that has one, and of what may be several in one word.
+_SHORT, _CLUSTER = 2, 6
 # Programs, and words of a shell, that show or name what they are told, and run none of it.
 _TALKERS = frozenset(
     "alias apropos case cowsay echo figlet for help info logger man print printf say tldr type".split()
@@ -58,7 +78,8 @@ class Command:
 
 def base(word: str) -> str:
     """Return the name of a program that is called by its path, or as Windows calls it."""
-    return word.rpartition("/")[2].removesuffix(".exe")
+    name = word.rpartition("/")[2]
+    return name[:-4].lower() if name[-4:].lower() == ".exe" else name
 
 
 def option(word: str) -> bool:
@@ -78,33 +99,37 @@ def _value(words: list[str], at: int) -> bool:
     return at > 0 and option(words[at - 1])
 
 
-def _told(words: list[str]) -> "Iterator[str]":
-    """Return the strings that a command has some program run."""
+def _told(words: list[str], table: dict[str, list[str]]) -> "Iterator[str]":
+    """Yield the strings that a command has programs of a table run."""
+    later, values = "", []
+    for word in reversed(words):
+        values.append(later)
+        later = word if " " in word or not option(word) else later
+    values.reverse()
     for at, word in enumerate(words):
-        how = _RUNNERS.get(base(word))
-        if how == _ANY:
-            yield from (later for later in words[at + 1 :] if " " in later)
-        elif how == _OPTION:
-            later = zip(words[at + 1 :], words[at + 2 :], strict=False)
-            ends = (REDIRECTION + "<<<", *_HEREDOCS)
-            yield from (
-                said for flag, said in later if flag in ends or (flag[:1] == "-" and flag[-1:] == how and option(flag))
-            )
+        options = table.get(base(word).lower(), ())
+        for flag, value in zip(words[at + 1 :], values[at + 1 :], strict=True) if options else ():
+            if option(flag) or flag[:1] == "/":
+                yield from _values(flag, value, options)
+            if _EVERY in options and " " in flag:
+                yield flag
 
 
-def _queries(words: list[str]) -> "Iterator[str]":
-    """Return the strings that a command has a client run as SQL."""
-    at = next((n for n, word in enumerate(words) if base(word) in _SQL), len(words))
-    for name in _SQL.get(base(words[at]), ()) if at < len(words) else ():
-        for flag, said in zip(words[at:], words[at + 1 :], strict=False):
-            if flag in (REDIRECTION + "<<<", *_HEREDOCS) or (flag == name and name):
-                yield said
-            elif name[:2] == "--" and said.startswith(name + "="):
-                yield said[len(name) + 1 :]
-            elif len(name) == len("-c") and said.startswith(name) and len(said) > len(name):
-                yield said[len(name) :]
-            elif not name and " " in said:
-                yield said
+def _values(flag: str, later: str, options: "Iterable[str]") -> "Iterator[str]":
+    """Yield the value of what may be one of `options`, or several in a word (-lc): what is in it, or comes `later`."""
+    if flag in _FEEDS:
+        yield later
+    for name in options:
+        if len(name) > _SHORT or name[0] == "/":
+            if flag.lower() == name:
+                yield later
+            elif flag.startswith(name + "="):
+                yield flag[len(name) + 1 :]
+        elif flag[0] == name[0] == "-" != flag[1] and name[1] in flag:
+            together = len(flag) <= _CLUSTER or " " in flag
+            if together or flag.startswith(name):
+                yield flag.partition(name[1])[2]
+                yield later
 
 
 class _Reader:
@@ -242,15 +267,11 @@ class _Reader:
         self.found.append(Command(words, piped=piped, folded=self.folded))
         if self.depth >= _DEEPEST or self.folded:
             return
-        said = [*_told(words[: self.found[-1].spoken])]
-        if fed is not None and _RUNNERS.get(base(words[0])) == _OPTION:
-            said += [word for word in fed.words if " " in word]
-        for text in said:
+        heard, program = words[: self.found[-1].spoken], base(words[0]).lower()
+        read = [word for word in fed.words if " " in word] if fed is not None else []
+        for text in dict.fromkeys([*_told(heard, _RUNNERS), *(read if program in _SHELLS else ())]):
             _Reader(text, self.found, self.depth + 1).read(0, "")
-        queries = [*_queries(words)]
-        if fed is not None and base(words[0]) in _SQL:
-            queries += [word for word in fed.words if " " in word]
-        for text in queries:
+        for text in dict.fromkeys([*_told(heard, _SQL), *(read if program in _SQL else ())]):
             told: list[Command] = []
             _Reader(text, told, self.depth + 1, folded=True).read(0, "")
             # Alone, and as what the client is told.

@@ -44,9 +44,9 @@ CASES = {
         ('psql -c "DROP TABLE users"', "psql -h db shop --command='drop table users'",
          "mysql -e 'SELECT 1; DROP\nTABLE x'",
          "echo 'DROP TABLE x;' | psql", "psql <<EOF\nDROP TABLE x;\nEOF", "sqlite3 app.db 'DROP TABLE x'",
-         "ssh db 'psql -c \"DROP TABLE x\"'", "docker exec db psql -c 'DROP TABLE x'"),
-        ("git commit -m 'DROP TABLE x'", "grep -rn 'DROP TABLE' .", "psql -c 'DROP INDEX x'",
-         "psql -c 'SELECT drop_table'"),
+         "psql -Atc 'DROP TABLE x'", "ssh db 'psql -c \"DROP TABLE x\"'", "docker exec db psql -c 'DROP TABLE x'"),
+        ("echo psql -c 'DROP TABLE x'", "git commit -m 'DROP TABLE x'", "grep -rn 'DROP TABLE' .",
+         "psql -c 'DROP INDEX x'", "psql -c 'SELECT drop_table'"),
     ),
     "psql *prod* DROP TABLE": (("psql -h prod-db -c 'drop table x'",), ("psql -h stage -c 'DROP TABLE x'",)),
     "timeout 9": (("timeout 9 make",), ("time out 9",)),
@@ -97,11 +97,21 @@ ssh -p 22 host git push github|runuser -u ci -- git push github|runuser -l ci -c
 pkexec git push github|cmd.exe /c 'git push github'|pwsh -c 'git push github'|wsl git push github
 sg docker -c 'git push github'|flock /tmp/lock -c 'git push github'|vagrant ssh -c 'git push github'
 unshare -r git push github|corepack git push github|limactl shell vm git push github|xvfb-run -a git push github
+powershell -Command "git push github"|PowerShell.exe -NoProfile -command git push github|powershell git push github
+pwsh -c git push github|pwsh -NoProfile -Command "& { git push github }"|cmd /d /s /c "git push github"
+cmd /c git push github|CMD.EXE /d /C git push github|env -S "git push github"|env -iS "A=1 git push github"
+env --split-string="git push github"|env "-Sgit push github"|npx -c "git push github"|npx --call="git push github"
+npm exec -p x --call "git push github"|script -qc "git push github" /dev/null|script -q /dev/null git push github
+script --command="git push github"|su - ci -c "git push github"|su ci --command "git push github"
+bash -c -- "git push github"|sh -cx "git push github"|ssh host "/bin/true; git push github"
+ssh -p 22 host "sh -lc 'git push github'"|nodemon --exec "git push github"|pnpm -c exec "git push github"
 """
 UNWRAPPED = """
 poetry add git push github|nix develop|mise use git|docker exec|kubectl get -- git push github|ssh host
 uv pip install git push github|devbox add git|docker build git push github|poetry run touch git push github
-nix-shell -p git|pixi add git push github|hatch build git|toolbox list git push github
+nix-shell -p git|pixi add git push github|hatch build git|toolbox list git push github|env -u git push github
+script git push github|npx -c "echo git push github"|cmd /c echo git push github|python -c "git push github"
+powershell Get-Content git push github|su git push github|grep -c "git push github" x|env -S "touch git push github"
 """
 
 
