@@ -10,6 +10,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.show import apart, as_data, complain, freshness, labelled, named, pairs, short, table, text, when
+from memman.config.places import split_lines
 from memman.config.scope import PERSONAL
 from memman.model.plural import counted
 from memman.model.rule import ACTIONS, SHELL
@@ -190,7 +191,7 @@ def write(ids: tuple[str, ...], file: str | None, applied: bool) -> None:
     elif not applied:
         click.echo(change.diff, nl=False)
     else:
-        confirm(f"Change {change.path}?", listed=change.diff.splitlines())
+        confirm(f"Change {change.path}?", listed=split_lines(change.diff))
         written.apply(change)
         text(f"changed {os.path.relpath(change.path)}")
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 
 from memman.config.keys import KEYS, Key
-from memman.config.places import entry, foreign, lines, read_file, write_file
+from memman.config.places import entry, foreign, read_file, split_lines, write_file
 from memman.model.errors import BadConfig
 
 _PREFIX = "MEMMAN_"
@@ -148,7 +148,7 @@ def change_all(data: str, values: Mapping[str, str | None], store: str = "") -> 
             raise BadConfig(f"{name} applies to all stores: only MEMMAN_EMBED_ keys can be set for a single one")
     left = {name: line_of(name, value) for name, value in said.items() if value is not None}
     kept = []
-    for old in lines(read_file(path)):
+    for old in split_lines(read_file(path)):
         name, _ = entry(old)
         if name not in said:
             kept.append(old)
@@ -164,7 +164,7 @@ def unknown(data: str) -> list[str]:
 
 def drop(data: str, name: str) -> None:
     """Remove the lines of a name that is no key."""
-    there = lines(read_file(env_path(data)))
+    there = split_lines(read_file(env_path(data)))
     write_file(env_path(data), "".join(text + "\n" for text in there if entry(text)[0] != name.upper()))
 
 
@@ -177,7 +177,7 @@ def _exposure(path: str, info: os.stat_result) -> str:
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
-    return [pair for pair in map(entry, lines(text)) if pair[0]]
+    return [pair for pair in map(entry, split_lines(text)) if pair[0]]
 
 
 def line_of(name: str, value: str) -> str:

@@ -258,7 +258,7 @@ def _borrowed(folder: str) -> list[str]:
     folders = [folder]
     for here in folders:
         try:
-            lines = os.fsdecode(_content(here + "/info/alternates", _LARGEST_COMMIT)).splitlines()
+            lines = os.fsdecode(_content(here + "/info/alternates", _LARGEST_COMMIT)).split("\n")
         except _UNREADABLE:
             continue
         folders += [path for line in lines if (path := os.path.join(here, line)) not in folders and line[:1] != "#"]

@@ -11,7 +11,7 @@ else leaves out everything.
 
 import os
 
-from memman.config.places import foreign, read_file, setting
+from memman.config.places import foreign, read_file, setting, split_lines
 from memman.config.repository import repository
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ def _patterns(path: str) -> list[str]:
     """Return the lines of a list that say something; of a link that leads nowhere one that nobody understands."""
     if os.path.islink(path) and not os.path.exists(path):
         return ["! a link that leads nowhere"]
-    return [text for line in _text(path).splitlines() if (text := line.strip()) and text[0] != "#"]
+    return [text for line in split_lines(_text(path)) if (text := line.strip()) and text[0] != "#"]
 
 
 def _text(path: str) -> str:

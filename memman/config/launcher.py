@@ -7,7 +7,7 @@ import sysconfig
 from contextlib import suppress
 
 from memman.config.interpreter import NONE, Interpreter, quick
-from memman.config.places import read_file, write_file
+from memman.config.places import read_file, split_lines, write_file
 
 _MODE = 0o700
 
@@ -139,5 +139,5 @@ def start(data: str) -> Interpreter:
 
 
 def _held(data: str, name: str) -> str:
-    lines = (line for line in read_file(launcher_path(data)).splitlines() if line.startswith(name + "="))
+    lines = (line for line in split_lines(read_file(launcher_path(data))) if line.startswith(name + "="))
     return "".join(shlex.split(next(lines, "").removeprefix(name + "=")))

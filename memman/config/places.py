@@ -2,6 +2,7 @@
 
 import os
 from errno import EINVAL, EPERM, EROFS
+from io import StringIO
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
 TYPE_CHECKING = False
@@ -306,9 +307,10 @@ def read_file(path: str) -> str:
         _cannot(path, "read", error)
 
 
-def lines(text: str) -> list[str]:
-    """Return the lines of a text; nothing but a line feed ends one."""
-    return text.removesuffix("\n").split("\n") if text else []
+def split_lines(text: str, *, ends: bool = False) -> list[str]:
+    """Return the lines of a text, also with their `ends`; nothing but a line feed or a carriage return ends one."""
+    found = list(StringIO(text, newline="" if ends else None))
+    return found if ends else [line.removesuffix("\n") for line in found]
 
 
 def text_at(path: str) -> str:

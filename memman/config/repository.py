@@ -179,7 +179,7 @@ def _foreign(path: str) -> bool:
 def _setting(git: str, section: str, key: str) -> str:
     """Return what a repository's configuration says, '' where it says nothing."""
     inside = False
-    for line in _text(git + "/config").splitlines():
+    for line in _text(git + "/config").split("\n"):
         text = line.strip()
         if text.startswith("["):
             inside = text == section

@@ -7,7 +7,7 @@ What was remembered under any of them is recalled there.
 
 import os
 
-from memman.config.places import kept_still, make_folder, read_file, text_at, write_file
+from memman.config.places import kept_still, make_folder, read_file, split_lines, text_at, write_file
 from memman.config.repository import Repository, address, digest, place
 
 TYPE_CHECKING = False
@@ -142,7 +142,7 @@ def write(data: str, folder: Folder, *others: Folder) -> None:
     handle = os.open(data, os.O_RDONLY | os.O_CLOEXEC)
     try:
         acquired(handle, _PATIENCE)
-        lines = [line for line in read_file(path).splitlines() if line.partition("\t")[0] not in new]
+        lines = [line for line in split_lines(read_file(path)) if line.partition("\t")[0] not in new]
         telling = [line for line in lines[:-_MOST] if (one := Folder(*line.split("\t"))).name or one.identities[1:]]
         write_file(path, "\n".join((*telling, *lines[-_MOST:], *new.values(), "")))
     finally:
@@ -250,7 +250,7 @@ def label(repository: str, path: str) -> str:
 def _known_by(data: str, identity: str) -> list[Folder]:
     """Return the folders that are known by an identity now, of those that were known by others."""
     text, joined = text_at(data + "/repositories"), f"\t{identity}\t"
-    lines = [line for line in text.splitlines() if joined in line] if joined in text else []
+    lines = [line for line in split_lines(text) if joined in line] if joined in text else []
     return [one for one in (Folder(*line.split("\t")) for line in lines) if one.identities[:1] == [identity]]
 
 

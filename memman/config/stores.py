@@ -2,7 +2,7 @@
 
 import os
 
-from memman.config.places import lines, read_file, store_path, write_file
+from memman.config.places import read_file, split_lines, store_path, write_file
 from memman.config.repository import repository
 from memman.secrets import LONG, screened
 
@@ -47,7 +47,7 @@ def _harmless(text: str, what: str) -> str:
 
 def bindings(data: str) -> dict[str, str]:
     """Return the stores bound to repositories, by the repository's shared git folder."""
-    pairs = (line.partition("\t") for line in lines(read_file(data + "/bindings")))
+    pairs = (line.partition("\t") for line in split_lines(read_file(data + "/bindings")))
     return {place: store for store, _, place in pairs if place}
 
 

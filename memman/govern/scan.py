@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memman.clock import now_ms
 from memman.config import lockfile, stores
-from memman.config.places import LOG_FILES, log_path, queue_path, sessions_path, text_at, write_file
+from memman.config.places import LOG_FILES, log_path, queue_path, sessions_path, split_lines, text_at, write_file
 from memman.config.schedule import refuse_stopped
 from memman.govern import leaks
 from memman.govern.stores import Chosen, expected, writing
@@ -161,6 +161,6 @@ def _fix_file(path: str) -> None:
     if not leaking(said):
         return
     if "/logs/" in path:
-        write_file(path, "".join(redact(line) for line in said.splitlines(keepends=True)))
+        write_file(path, "".join(redact(line) for line in split_lines(said, ends=True)))
         return
     lockfile.edit(path, redact)

@@ -71,7 +71,7 @@ def _file() -> str:
 
 def _added(before: str, texts: Sequence[str]) -> str:
     newline = "\r\n" if "\r\n" in before else "\n"
-    lines = places.lines(before.replace("\r\n", "\n"))
+    lines = places.split_lines(before.replace("\r\n", "\n"))
     new = [f"- {text}" for text in dict.fromkeys(texts) if text not in before]
     if not new:
         return before
@@ -92,4 +92,4 @@ def _end(lines: Sequence[str], at: int) -> int:
 
 
 def _lines(text: str) -> list[str]:
-    return text.splitlines(keepends=True)
+    return places.split_lines(text, ends=True)

@@ -6,6 +6,7 @@ import tomllib
 from itertools import pairwise
 from typing import Any
 
+from memman.config.places import split_lines
 from memman.integrations.edits import newline
 from memman.integrations.hook_block import Block, commands, groups, ours
 from memman.integrations.json5 import CannotEdit
@@ -88,15 +89,14 @@ def _command_ours(part: str, launcher: str) -> bool:
 
 def _comments(part: str) -> str:
     """Keep the comments that stand behind a table of ours: they belong to what follows."""
-    lines = part.splitlines(keepends=True)
+    lines = split_lines(part, ends=True)
     last = max(n for n, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#"))
     return "".join(lines[last + 1 :])
 
 
 def _unmarked(text: str) -> str:
-    lines = text.splitlines(keepends=True)
     kept: list[str] = []
-    for line in lines:
+    for line in split_lines(text, ends=True):
         mark = line.strip()
         if mark == _BEGIN and kept and not kept[-1].strip():
             kept.pop()

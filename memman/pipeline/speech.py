@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from memman.config.places import split_lines
 from memman.model.terms import unspaced
 from memman.pipeline.injection import planted
 
@@ -71,7 +72,7 @@ def _paragraphs(text: str) -> Iterator[list[str]]:
     """Yield the lines of each paragraph; code is left out, and a quote with the lines that go on with it."""
     lines: list[str] = []
     fence, quoted = "", False
-    for line in (*text.splitlines(), ""):
+    for line in (*split_lines(text), ""):
         bare = line.strip()
         if fence:
             fence = "" if bare.startswith(fence) and not bare.strip(fence[0]) else fence

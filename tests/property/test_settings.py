@@ -175,11 +175,13 @@ def test_codex_keeps_its_hooks_in_one_file(homes):
         put_in(data, "codex")
         assert tree(home) == once
         if in_toml and seed % 2:
-            added = f"{config.read_bytes().decode()}\n[hooks.state.new]\ntrusted_hash = 'x'\n"
+            comment = "# one\u2028line of mine\x85stays\n"
+            added = f"{config.read_bytes().decode()}{comment}\n[hooks.state.new]\ntrusted_hash = 'x'\n"
             config.write_bytes(added.encode())
             take_out(data, "codex")
             assert tomllib.loads(config.read_text())["hooks"].pop("state")["new"] == {"trusted_hash": "x"}
             assert "memman" not in config.read_text()
+            assert comment in config.read_text()
         else:
             assert take_out(data, "codex") == []
             assert tree(home) == before, seed

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memman.config.places import split_lines
 from memman.llm.remote import unbounded
 from memman.llm.text import outermost
 from memman.model.objects import parsed
@@ -220,7 +221,7 @@ def _with_schema(question: Question) -> str:
 
 def _events(out: str) -> Iterator[Json]:
     """Yield the objects that stand one per line, without banners and warnings."""
-    yield from filter(None, map(parsed, out.splitlines()))
+    yield from filter(None, map(parsed, split_lines(out)))
 
 
 def _has_tokens(model: object) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from uuid import uuid4
 
-from memman.config.places import make_folder, write_file
+from memman.config.places import make_folder, split_lines, write_file
 from memman.llm.agent.clients import Client, Question, Said
 from memman.llm.agent.process import Ran, TimedOut, run
 from memman.llm.agent.program import find, search_path
@@ -116,7 +116,7 @@ class AgentModel:
 
     def _trouble(self, ran: Ran, said: Said, user: str) -> ProviderError:
         """Say what went wrong as an error of the kind that decides what follows, in no words of the question."""
-        told = said.wrong or next((line for line in reversed(ran.err.splitlines()) if line.strip()), "")
+        told = said.wrong or next((line for line in reversed(split_lines(ran.err)) if line.strip()), "")
         words = " ".join(screened(told).split())[:_SAID] or f"it ended with {ran.code}"
         low = words.lower()
         words = "an error that repeats the question" if _quotes(words, user) else words

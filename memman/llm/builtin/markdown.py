@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from memman.config.places import split_lines
+
 Kind = Literal["prose", "item", "code"]
 
 _FENCE = re.compile(r"\s{0,8}(`{3,}(?=[^`]*$)|~{3,})")
@@ -248,14 +250,14 @@ def _pictured(line: str) -> bool:
 
 def headed(note: str) -> bool:
     """Whether a note begins with a heading, as a document does."""
-    lines = note.strip().splitlines()
+    lines = split_lines(note.strip())
     return bool(lines) and (bool(_HEADING.match(lines[0])) or _underlined(lines, 0))
 
 
 def blocks(note: str) -> Iterator[Block]:
     """Read `note` into blocks; whatever is a label and labels nothing comes out as prose."""
     lines = [
-        _QUOTE.sub("", line, count=1) if line.lstrip()[:1] == ">" else line for line in _uncommented(note).splitlines()
+        _QUOTE.sub("", line, count=1) if line.lstrip()[:1] == ">" else line for line in split_lines(_uncommented(note))
     ]
     following, reader, i = _next_text(lines), _Reader(), 0
     while i < len(lines):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from memman.config.places import split_lines
 from memman.llm.builtin.markdown import Block, blocks, stands_alone
 from memman.model.terms import unspaced
 
@@ -98,7 +99,7 @@ def extents(text: str) -> Iterator[tuple[int, int]]:
 def breaks(text: str) -> list[int]:
     """Return where a line of a text begins something new, though no full stop ends the one before."""
     found, before, start = [], "", 0
-    for line in text.splitlines(keepends=True):
+    for line in split_lines(text, ends=True):
         if before and line.strip() and stands_alone(before, line):
             found.append(start)
         before = line.strip()

@@ -3,6 +3,7 @@
 import re
 from itertools import islice, takewhile
 
+from memman.config.places import split_lines
 from memman.model.terms import stems
 
 # Letters of a title; a longer first line is a statement.
@@ -24,8 +25,8 @@ _MARKS = " \t#*=_\"'"
 
 def title(note: str) -> str:
     """Return what a document says it is about, '' where it does not."""
-    lines = [line for line in note.splitlines() if line.strip() and not _RULE.fullmatch(line)]
-    head = takewhile(lambda line: line.strip() and not line.lstrip().startswith("```"), note.lstrip().splitlines())
+    lines = [line for line in split_lines(note) if line.strip() and not _RULE.fullmatch(line)]
+    head = takewhile(lambda line: line.strip() and not line.lstrip().startswith("```"), split_lines(note.lstrip()))
     for line in islice(head, _HEADER):
         if subject := _SUBJECT.match(line):
             return _clean(_REPLY.sub("", subject[1]))
@@ -34,7 +35,7 @@ def title(note: str) -> str:
         return _clean(heading[1])
     if _TALK.match(first) or first.rstrip()[-1:] in ".,;!?":
         return ""
-    second, third = (*note.lstrip().splitlines()[1:3], first, first)[:2]
+    second, third = (*split_lines(note.lstrip())[1:3], first, first)[:2]
     if _RULE.fullmatch(second):
         return _clean(first)
     # A date, who was there or who wrote it may stand below. Fewer words are as often a greeting.

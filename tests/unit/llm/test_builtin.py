@@ -12,6 +12,7 @@ from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.extract import extract
 from memman.llm.builtin.split import MAX_CHARS, MAX_FACTS, sentences, split
 from memman.llm.builtin.summary import summary
+from memman.llm.builtin.title import title
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Request
 
@@ -222,6 +223,14 @@ def test_sentences_that_stand_by_themselves_are_stored_apart(judge):
 def test_a_note_becomes_statements(text, expected):
     """A note is cut into statements that can be read alone."""
     assert split(text) == expected
+
+
+def test_only_a_line_feed_or_a_carriage_return_ends_a_line():
+    """U+2028, a vertical tab, a form feed and U+0085 begin no heading, list, title or statement."""
+    said = "The banner says hello\u2028# and nothing\x85- else\x0bat night\x0ctwice a week."
+    assert [one["text"] for one in note(said)] == [" ".join(said.split())]
+    assert len(note("# Shop\r\n- Deploys run at night.\r- Nobody deploys on Fridays.")) == 2
+    assert title(f"Deploys of shop\u2028{'-' * 9}\u2028They run at night.") == ""
 
 
 def test_hints_win():

@@ -51,6 +51,7 @@ def test_what_is_fenced_quoted_or_marked_is_not_the_users_word(text, left):
         "always run `docker compose -f ci.yml run --rm app pytest -x -q tests` before a push",
         "the README says we use npm, that is wrong: we use pnpm now",
         "from now on always use tabs",
+        "always use\u2028> tabs\x0b``` here\x85~~~\x0cand there",
         "wie geht's?\n\nimmer noch rot",
     ],
 )
