@@ -153,11 +153,10 @@ def rebuild(dry_run: bool, stale_only: bool, with_model: bool, as_json: bool) ->
     With a model, causal edges are added where it names a cause among memories that no model has compared yet. It is
     billed for that; the calls count in the ledger and within the daily budget, and the next run goes on from there.
     """
-    from memman.govern import causes
     from memman.govern import rebuild as govern
 
     where = place()
-    cost = causes.estimate(where.data, where.name) if with_model else None
+    cost = govern.estimate(where.data, where.name) if with_model else None
     if dry_run:
         with bar("comparing", "nothing was changed") as progress:
             found = govern.foreseen(where.data, where.name, progress, stale_only=stale_only)
@@ -169,7 +168,7 @@ def rebuild(dry_run: bool, stale_only: bool, with_model: bool, as_json: bool) ->
         done = {"relinked": govern.rebuild(where.data, where.name, progress, stale_only=stale_only)}
     if cost:
         with bar("asking", "the answers are kept; the same command goes on with the rest") as progress:
-            done |= causes.ask(where.data, where.name, progress)
+            done |= govern.ask(where.data, where.name, progress)
     if as_json:
         as_data({"store": where.name} | done)
         return

@@ -20,7 +20,7 @@ def history(id_: str, as_json: bool) -> None:
 
     The oldest version comes first; `>` marks the memory asked about.
     """
-    from memman.govern.history import history as govern
+    from memman.govern.looking_back import history as govern
 
     versions = govern(place(), id_)
     if as_json:

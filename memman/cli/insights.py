@@ -87,7 +87,7 @@ def show(ids: tuple[str, ...], as_json: bool) -> None:
 @store_option
 def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     """Protect memories from being superseded automatically; `replace` and `forget` still work."""
-    from memman.govern.protect import protect as govern
+    from memman.govern.freshness import protect as govern
 
     _ask(ids, "Remove the protection of these memories?" if undo else "Protect these memories?")
     records = govern(place(), ids, wanted=not undo)

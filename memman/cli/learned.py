@@ -21,7 +21,7 @@ since_option = click.option(
 @store_option
 def learned(since: str, limit: int, as_json: bool) -> None:
     """Show what was learned, by day and repository."""
-    from memman.govern.learned import learned as govern
+    from memman.govern.recent import learned as govern
     from memman.hot.moment import moment
 
     groups = listed(
@@ -47,7 +47,7 @@ def learned(since: str, limit: int, as_json: bool) -> None:
 @store_option
 def diff(since: str, limit: int, as_json: bool) -> None:
     """Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope."""
-    from memman.govern.diff import diff as govern
+    from memman.govern.recent import diff as govern
     from memman.hot.moment import moment
 
     changes = listed(lambda most: govern(place(), moment(since, "since"), most), limit)

@@ -82,8 +82,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
     "log": ("log", "Show the history of changes to memories"),
     "embed": ("embed", "Show and change the embedding model"),
-    "providers": ("providers", "Show which providers are set up"),
-    "pipeline": ("pipeline", "Print the stages of the pipeline, their versions and what they last cost"),
     "hook": ("hook", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
     "prime": ("prime", "Print the context that a new agent session starts with"),
     "guide": ("guide", "Print the instructions that agents get"),
@@ -99,7 +97,7 @@ SECTIONS = {
     "Take back": "forget undo purge gc",
     "Keep and move": "store migrate sync backup export import",
     "Share": "share unshare server",
-    "Set up and run": "install uninstall scheduler doctor repair scan config embed providers pipeline",
+    "Set up and run": "install uninstall scheduler doctor repair scan config embed",
     "For agents and shells": "hook prime guide version completion help",
 }
 

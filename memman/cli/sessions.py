@@ -31,7 +31,7 @@ def sessions() -> None:
 @store_option
 def list_(limit: int, as_json: bool) -> None:
     """List sessions, the latest first."""
-    from memman.govern import sessions as govern
+    from memman.govern import recent as govern
 
     records = listed(lambda most: govern.listed(place(), most), limit)
     if as_json:
@@ -49,7 +49,7 @@ def list_(limit: int, as_json: bool) -> None:
 @store_option
 def show(id_: str, as_json: bool) -> None:
     """Show a session, the memories it gave, and those it was shown; ID may be the beginning of one."""
-    from memman.govern.sessions import session
+    from memman.govern.recent import session
 
     one = session(place(), id_)
     if as_json:

@@ -29,7 +29,7 @@ def undo(
     ID is a note, a memory (everything its note did), or an earlier undo; `memman undo list` shows these.
     """
     from memman.govern import undo as govern
-    from memman.govern.undo_selection import Asked
+    from memman.govern.undo import Asked
     from memman.hot.moment import moment
 
     if sum(said is not None for said in (id_, session, drain, since)) != 1:

@@ -1,31 +1,89 @@
 """Which vectors the stores hold, filling in what is missing, and changing the embedder under a running memory."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import replace
+import json
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from memman.config import stores
 from memman.config.env import PROVIDER, Settings, change_all, own
-from memman.config.places import store_path
-from memman.drain.stores import Stores
+from memman.config.keys import KEYS
+from memman.config.places import read_file, store_path, write_file
 from memman.embed import Embedder, LocalEmbedder
-from memman.govern import embedder_swap as targets
-from memman.govern.embedder_swap import EmbedderSwap
+from memman.govern.rebuild import metered
 from memman.locks import drain_lock
-from memman.model.errors import UsageError
+from memman.model.errors import DamagedFile, UsageError
+from memman.model.objects import record
 from memman.model.plural import counted
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import JUDGE
 from memman.providers import embedded_by
 from memman.providers.pool import Providers
-from memman.queue.ledger import Ledger
-from memman.queue.notes import Queue
 from memman.store.sqlite import vectors
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.upkeep.backfill import discard, fill, known, lacking, resolved
+
+_KEYED = ("provider", "model", "endpoint", "dimension")
+_PARTS = (*_KEYED, "store")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSwap:
+    """What the MEMMAN_EMBED_ keys will say, of one store or of all; empty means the key's default."""
+
+    provider: str
+    model: str = ""
+    endpoint: str = ""
+    dimension: str = ""
+    store: str = ""
+
+    @classmethod
+    def of(cls, said: Mapping[str, object]) -> "EmbedderSwap":
+        """Read a target from what a caller said, missing parts empty."""
+        return cls(**{name: str(said.get(name) or "") for name in _PARTS})
+
+    @classmethod
+    def load(cls, data: str) -> "EmbedderSwap | None":
+        """Return the target of the unfinished swap, None where there is none. Raises DamagedFile."""
+        text = read_file(_path(data))
+        if not text:
+            return None
+        found = record(cls, text)
+        if found is None:
+            raise DamagedFile(f"{_path(data)} is not readable: delete it and start the swap again")
+        return found
+
+    def save(self, data: str) -> None:
+        """Keep the target until the swap is over."""
+        write_file(_path(data), json.dumps(asdict(self)) + "\n")
+
+    @property
+    def keys(self) -> dict[str, str | None]:
+        """The settings that put the target in force."""
+        said = asdict(self)
+        return {f"MEMMAN_EMBED_{name.upper()}": said[name] or None for name in _KEYED}
+
+    def in_force(self, settings: Settings) -> bool:
+        """Whether `settings` say the same."""
+        return all(settings[name] == (value or KEYS[name].default) for name, value in self.keys.items())
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.provider, self.model, self.dimension) if part)
+
+
+def forget(data: str) -> None:
+    """Drop the target: the swap is over."""
+    with suppress(FileNotFoundError):
+        os.remove(_path(data))
+
+
+def _path(data: str) -> str:
+    return data + "/swap.json"
+
 
 # Told (memories done, memories in all) after each batch.
 Progress = Callable[[int, int], None]
@@ -102,7 +160,7 @@ async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
 
 
 async def _reembed(data: str, name: str, progress: Progress) -> int:
-    async with _opened(data, Settings.load(data, name)) as opened:
+    async with metered(data, Settings.load(data, name)) as opened:
         store, providers = opened.store(name), opened.providers
         work = [(store, source) for source in dict.fromkeys((providers.local(), providers.source()))]
         done = await _filled(work, progress)
@@ -111,7 +169,7 @@ async def _reembed(data: str, name: str, progress: Progress) -> int:
 
 
 async def _swap(data: str, target: EmbedderSwap, progress: Progress) -> str:
-    async with _opened(data, _under(data, target)) as opened:
+    async with metered(data, _under(data, target)) as opened:
         wanted = opened.providers.source()
         made = await known(wanted)
         if not isinstance(wanted, LocalEmbedder):
@@ -123,13 +181,13 @@ async def _swap(data: str, target: EmbedderSwap, progress: Progress) -> str:
         for store in meant:
             _keep_only(store, {opened.providers.local().fingerprint, made})
             store.maintain()
-        targets.forget(data)
+        forget(data)
     where = f"store {target.store!r}" if target.store else counted(len(meant), "store")
     return f"now using {made} in {where}: {counted(done, 'vector')} created"
 
 
 async def _abort(data: str, target: EmbedderSwap) -> str:
-    async with _opened(data, Settings.load(data, target.store)) as opened:
+    async with metered(data, Settings.load(data, target.store)) as opened:
         providers = opened.providers
         local = providers.local()
         for store in [opened.store(name) for name in _meant(data, target)]:
@@ -137,7 +195,7 @@ async def _abort(data: str, target: EmbedderSwap) -> str:
             now = embedded_by(providers.settings, providers.http, local)
             kept = {local.fingerprint, resolved(store.db, now)}
             _keep_only(store, vectors.embedders(store.db).keys() - ({made} - kept))
-    targets.forget(data)
+    forget(data)
     return f"the swap to {target} was cancelled; nothing changed"
 
 
@@ -196,15 +254,3 @@ def _meant(data: str, target: EmbedderSwap) -> list[str]:
 def _made_by(data: str, providers: Providers, target: EmbedderSwap) -> Fingerprint:
     """Name what `target` makes, without asking it anything."""
     return embedded_by(_under(data, target), providers.http, providers.local())
-
-
-@asynccontextmanager
-async def _opened(data: str, settings: Settings) -> AsyncIterator[Stores]:
-    """Open stores and metered providers under `settings`."""
-    queue = Queue(data)
-    opened = Stores(Providers(data, settings, Ledger(queue.db)))
-    try:
-        yield opened
-    finally:
-        await opened.close()
-        queue.close()

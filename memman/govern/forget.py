@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
-from memman.govern.acted import acted
-from memman.govern.ids import Named, all_named
+from memman.govern.held import acted
+from memman.govern.ids import Named, all_memories, all_named
 from memman.govern.stores import Chosen, looking, steadily, writing
-from memman.model.errors import ForPeople, UnknownId
+from memman.model.errors import ForPeople
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import PROTECTED
@@ -82,18 +82,14 @@ def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Bring back forgotten memories. Raises ForPeople where an agent is to bring back what a person rejected."""
     refuse_stopped(place.data, "forget --undo")
     with looking(place) as (catalogue, queue):
-        found = all_named(parts, catalogue, queue, place.name)
-        named = catalogue.memories([memory for one in found for memory in one.memories]) if place.agent else []
+        memories = all_memories(parts, catalogue, queue, place.name)
+        named = catalogue.memories(memories) if place.agent else []
         rejected = catalogue.reader.rejected(one["text"] for one in named)
     if one := next((one for one in named if one["text"] in rejected), None):
         raise ForPeople(
             f"{one['uid'][:SHORT_ID]} was rejected by a person: only they bring it back, with"
             f" `memman forget --undo {one['uid'][:SHORT_ID]}` in their own terminal"
         )
-    waiting = next((one.note for one in found if one.note), None)
-    if waiting:
-        raise UnknownId(f"{waiting[-8:]} is a queued note that was not forgotten")
-    memories = [memory for one in found for memory in one.memories]
     with writing(place) as store, builtin_embedder() as local:
         with store.unit() as unit:
             rows = context.restore(unit, local, store.cell, memories, now_ms())

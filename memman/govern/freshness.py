@@ -8,10 +8,9 @@ from memman.clock import now_ms
 from memman.config.env import Settings, stale_ages
 from memman.config.repository import repository
 from memman.config.schedule import refuse_stopped
-from memman.govern.acted import acted
-from memman.govern.held import veiled
-from memman.govern.ids import all_memories
-from memman.govern.stores import Chosen, answering, looking, reading, steadily, writing
+from memman.govern.held import acted, veiled
+from memman.govern.ids import rows_of
+from memman.govern.stores import Chosen, answering, reading, steadily, writing
 from memman.model.reliability import AGAINST
 from memman.model.text import age, outdated
 from memman.model.worth import DAY_MS
@@ -23,6 +22,12 @@ from memman.store.sqlite.unit import SqliteUnit
 
 # Changes one memory at a moment; False where there is nothing to change.
 Change = Callable[[SqliteStore, SqliteUnit, int, int], bool]
+
+
+@steadily
+def protect(place: Chosen, parts: Sequence[str], *, wanted: bool = True) -> list[dict[str, Any]]:
+    """Protect the memories that the ids name, or with `wanted` false no longer; return a record for each."""
+    return _changed(place, parts, "protect", lambda _, unit, memory, now: unit.protect(memory, now, wanted=wanted))
 
 
 @steadily
@@ -53,8 +58,7 @@ def _verified(store: SqliteStore, unit: SqliteUnit, memory: int, now: int) -> bo
 
 def _changed(place: Chosen, parts: Sequence[str], verb: str, change: Change) -> list[dict[str, Any]]:
     refuse_stopped(place.data, f"insights {verb}")
-    with looking(place) as (catalogue, queue):
-        rows = all_memories(parts, catalogue, queue, place.name)
+    rows = rows_of(place, parts)
     with writing(place) as store:
         now = now_ms()
         with store.unit() as unit:

@@ -1,9 +1,11 @@
 """What is held back is a person's to read: where an agent asks, a constant stands in place of what it says."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from memman.govern.stores import Chosen
 from memman.model.vocabulary import HELD, WITHHELD
+from memman.store.sqlite.catalogue import freshness
 from memman.store.sqlite.reader import SqliteReader
 
 _SAYS: dict[str, Any] = {"text": WITHHELD, "summary": "", "entities": [], "keywords": []}
@@ -17,3 +19,12 @@ def veiled(place: Chosen, reader: SqliteReader, uid: str, record: dict[str, Any]
     if not (place.agent and reader.meta(HELD + uid)):
         return record
     return record | {name: said for name, said in _SAYS.items() if name in record}
+
+
+def acted(place: Chosen, reader: SqliteReader, changed: Mapping[int, bool]) -> list[dict[str, Any]]:
+    """Return a record for each memory, by row, with whether it was changed."""
+    rows, fresh = reader.rows(changed), freshness(reader, changed)
+    return [
+        veiled(place, reader, rows[row].uid, {"id": rows[row].uid, "text": rows[row].text, "changed": did} | fresh[row])
+        for row, did in changed.items()
+    ]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from memman.govern.stores import Chosen, looking
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.text import SHORT_ID
 from memman.queue.view import QueueView
@@ -52,6 +53,12 @@ def all_memories(parts: Sequence[str], catalogue: Catalogue, queue: QueueView, s
             f"{waiting[-SHORT_ID:]} is a note still in the queue, not a memory yet: try again after the next drain"
         )
     return list(dict.fromkeys(memory for one in found for memory in one.memories))
+
+
+def rows_of(place: Chosen, parts: Sequence[str]) -> list[int]:
+    """Return what `all_memories` does of a store that is opened for it."""
+    with looking(place) as (catalogue, queue):
+        return all_memories(parts, catalogue, queue, place.name)
 
 
 def one_memory(part: str, catalogue: Catalogue, queue: QueueView, store: str) -> int:

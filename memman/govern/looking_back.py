@@ -2,12 +2,14 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from typing import Any
 
 from memman.config.scope import label
 from memman.govern import graph, insights, log
+from memman.govern.held import veiled
+from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.errors import UnknownId
 from memman.queue.ledger import Ledger
@@ -15,7 +17,10 @@ from memman.queue.view import QueueView
 from memman.store.sqlite import lineage, shown
 from memman.store.sqlite.catalogue import Catalogue
 
+# Lines of a memory's log that are told.
 _CHANGES = 200
+# Log lines that change neither what a memory says nor how it stands.
+_QUIET = {"confirm", "feedback", "link"}
 
 
 @answering
@@ -41,6 +46,19 @@ def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
 
 
 @answering
+def history(place: Chosen, part: str) -> list[dict[str, Any]]:
+    """Return the versions of a memory, oldest first, each with its changes; the memory itself is `asked`."""
+    with looking(place) as (catalogue, queue):
+        asked = one_memory(part, catalogue, queue, place.name)
+        versions = catalogue.memories(lineage.lineage(catalogue.reader.db, asked))
+        return [
+            veiled(place, catalogue.reader, one["uid"], one)
+            | {"asked": one["id"] == asked, "changes": _changes(place, catalogue, one, _QUIET)}
+            for one in versions
+        ]
+
+
+@answering
 def cost(place: Chosen, since: int) -> dict[str, Any]:
     """Return what was spent since a moment's day, and what was shown of this store since then."""
     with closing(QueueView(place.data)) as queue:
@@ -51,10 +69,13 @@ def cost(place: Chosen, since: int) -> dict[str, Any]:
     return {"spent": named, "shown": told}
 
 
-def _changes(place: Chosen, catalogue: Catalogue, record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the lines of the log about a memory, and what undos did to it, oldest first."""
-    told = [*reversed(log.lines(place, limit=_CHANGES, memory=record["uid"]))]
-    return sorted([*told, *lineage.undos(catalogue.reader.db, record["id"])], key=lambda one: one["at"])
+def _changes(
+    place: Chosen, catalogue: Catalogue, record: dict[str, Any], quiet: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """Return the lines of the log about a memory but for `quiet` verbs, and what undos did to it, oldest first."""
+    lines = reversed(log.lines(place, limit=_CHANGES, memory=record["uid"]))
+    undone = [one | dict.fromkeys(log.WHO, "") for one in lineage.undos(catalogue.reader.db, record["id"])]
+    return sorted([*(one for one in lines if one["verb"] not in quiet), *undone], key=lambda one: one["at"])
 
 
 def _said(queue: QueueView, note: str) -> str:

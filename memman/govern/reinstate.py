@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
 from memman.govern.held import veiled
-from memman.govern.ids import all_named
+from memman.govern.ids import all_memories
 from memman.govern.stores import Chosen, looking, steadily, writing
-from memman.model.errors import UnknownId, UsageError
+from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID
 from memman.store.sqlite.catalogue import Catalogue
 
@@ -54,11 +54,7 @@ def _undone(unit: "SqliteUnit", memory: dict[str, Any], now: int) -> bool:
 def _named(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
     """Return the memories that the ids name."""
     with looking(place) as (catalogue, queue):
-        found = all_named(parts, catalogue, queue, place.name)
-        waiting = next((one.note for one in found if one.note), None)
-        if waiting:
-            raise UnknownId(f"{waiting[-SHORT_ID:]} is a note still in the queue: nothing has superseded it")
-        memories = catalogue.memories(list(dict.fromkeys(row for one in found for row in one.memories)))
+        memories = catalogue.memories(all_memories(parts, catalogue, queue, place.name))
         return [one | {"successor": _successor(catalogue, one), "was": _was(catalogue, one)} for one in memories]
 
 

@@ -5,10 +5,9 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
-from memman.govern.acted import acted
-from memman.govern.held import veiled
-from memman.govern.ids import all_memories
-from memman.govern.stores import Chosen, answering, looking, reading, steadily, writing
+from memman.govern.held import acted, veiled
+from memman.govern.ids import rows_of
+from memman.govern.stores import Chosen, answering, reading, steadily, writing
 from memman.model.worth import BOUND, reasons, worth
 from memman.pipeline import context
 from memman.providers import builtin_embedder
@@ -40,8 +39,7 @@ def candidates(place: Chosen, *, below: float = BOUND, limit: int | None = 20) -
 def archive(place: Chosen, parts: Sequence[str], why: str = _BY_HAND) -> list[dict[str, Any]]:
     """Put memories out of recall, logged with `why`; return a record for each."""
     refuse_stopped(place.data, "insights archive")
-    with looking(place) as (catalogue, queue):
-        rows = all_memories(parts, catalogue, queue, place.name)
+    rows = rows_of(place, parts)
     with writing(place) as store, builtin_embedder() as local:
         with store.unit() as unit:
             done = context.archive(unit, local, store.cell, dict.fromkeys(rows, why), now_ms())

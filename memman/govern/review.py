@@ -8,10 +8,10 @@ from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PATH, PERSONAL, REPOSITORY
 from memman.govern import inbox
-from memman.govern.acted import acted
-from memman.govern.ids import all_named
+from memman.govern.held import acted
+from memman.govern.ids import rows_of
 from memman.govern.stores import Chosen, looking, steadily, writing
-from memman.model.errors import UnknownId, UsageError
+from memman.model.errors import UsageError
 from memman.model.records import EVERYWHERE
 from memman.pipeline import context
 from memman.pipeline.injection import STEERS, planted
@@ -176,12 +176,7 @@ def reason(text: str) -> str:
 
 def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
     refuse_stopped(place.data, verb)
-    with looking(place) as (catalogue, queue):
-        found = all_named(parts, catalogue, queue, place.name)
-    waiting = next((one.note for one in found if one.note), None)
-    if waiting:
-        raise UnknownId(f"{waiting[-8:]} is a note still in the queue: only memories wait for review")
-    return list(dict.fromkeys(memory for one in found for memory in one.memories))
+    return rows_of(place, parts)
 
 
 def _waiting(place: Chosen, rows: Iterable[int]) -> dict[int, Waiting]:

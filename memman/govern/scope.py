@@ -9,13 +9,12 @@ from memman.config import stores
 from memman.config.repository import Repository
 from memman.config.schedule import refuse_stopped
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, asked, called, known, label, part, same, sees, write
-from memman.govern.acted import acted
-from memman.govern.ids import all_named
+from memman.govern.held import acted
+from memman.govern.ids import all_memories
 from memman.govern.naming import give
 from memman.govern.stores import Chosen, expected, looking, standing, steadily, writing
-from memman.model.errors import UnknownId, UsageError
+from memman.model.errors import UsageError
 from memman.model.records import Scope
-from memman.model.text import SHORT_ID
 from memman.queue.entry import new_uid
 from memman.secrets import screened
 from memman.store.sqlite import rescoped, undone
@@ -49,12 +48,7 @@ def move(place: Chosen, parts: Sequence[str], to: str) -> list[dict[str, Any]]:
     """Have memories hold for another scope; return a record for each. Raises UsageError and UnknownId."""
     refuse_stopped(place.data, "scope move")
     with looking(place) as (catalogue, queue):
-        found = all_named(parts, catalogue, queue, place.name)
-        waiting = next((one.note for one in found if one.note), None)
-        if waiting:
-            raise UnknownId(f"{waiting[-SHORT_ID:]} is a note still in the queue: it has no scope yet")
-        scope = _meant(catalogue, to)
-        rows = list(dict.fromkeys(row for one in found for row in one.memories))
+        scope, rows = _meant(catalogue, to), all_memories(parts, catalogue, queue, place.name)
     now = now_ms()
     with writing(place) as store, store.unit() as unit:
         changed = {row: unit.move(row, scope, now) for row in rows}

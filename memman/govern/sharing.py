@@ -10,10 +10,10 @@ from memman.config.env import change
 from memman.config.places import store_path
 from memman.config.schedule import refuse_stopped
 from memman.config.stores import checked, exists, harmless
-from memman.govern.acted import acted
-from memman.govern.ids import all_named
-from memman.govern.stores import Chosen, looking, steadily, unknown
-from memman.model.errors import ServerRefused, UnknownId, UsageError
+from memman.govern.held import acted
+from memman.govern.ids import rows_of
+from memman.govern.stores import Chosen, steadily, unknown
+from memman.model.errors import ServerRefused, UsageError
 from memman.model.text import SHORT_ID
 from memman.sqlite import Transaction, TranslatedErrors, open_reader
 from memman.store.opening import DSN, address, is_shared
@@ -158,12 +158,7 @@ def leave(data: str, name: str) -> int:
 def show_to(place: Chosen, parts: Sequence[str], visibility: str) -> list[dict[str, Any]]:
     """Have memories of ours be seen by all who share the store, or by us alone; return a record for each."""
     refuse_stopped(place.data, "share" if visibility == "shared" else "unshare")
-    with looking(place) as (catalogue, queue):
-        found = all_named(parts, catalogue, queue, place.name)
-        waiting = next((one.note for one in found if one.note), None)
-        if waiting:
-            raise UnknownId(f"{waiting[-SHORT_ID:]} is a note still in the queue: try again after the next drain")
-    rows = list(dict.fromkeys(row for one in found for row in one.memories))
+    rows = rows_of(place, parts)
     with _replica(place.data, place.name) as store:
         now = now_ms()
         with store.unit() as unit:

@@ -84,7 +84,7 @@ TYPED = [
 ]
 # Verbs that must read the queue or the store, and those that must write one.
 QUEUE_VERBS = (["remember", "x"], ["status"], ["scheduler", "drain"], ["scheduler", "queue", "list"], ["store", "list"])
-STORE_VERBS = (["recall", "x"], ["status"], ["insights", "list"], ["log", "list"], ["pipeline"], ["forget", "abcdef"])
+STORE_VERBS = (["recall", "x"], ["status"], ["insights", "list"], ["log", "list"], ["forget", "abcdef"])
 WRITING_VERBS = (
     ["remember", "x"],
     ["scheduler", "drain"],

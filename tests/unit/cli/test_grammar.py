@@ -67,7 +67,7 @@ def test_every_command_and_option_has_help(path, command):  # noqa: ARG001 - nam
 def test_verbs_that_print_data_print_json_and_take_a_store(path, command):
     """What lists or shows something has --json; what works on a store has --store after the verb."""
     names = {p.name for p in command.params}
-    if path[-1:] in {("list",), ("show",), ("status",), ("related",), ("pipeline",), ("failed",), ("recall",)}:
+    if path[-1:] in {("list",), ("show",), ("status",), ("related",), ("failed",), ("recall",)}:
         assert "json" in names or "as_json" in names
         assert "store" in names or path[0] in {"backup", "config"}
 

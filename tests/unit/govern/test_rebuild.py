@@ -23,6 +23,7 @@ from memman.store.sqlite.store import SqliteStore
 from memman.upkeep import relink
 
 MINUTE = 60_000
+UNSEEN = lambda done, total: None  # noqa: E731, ARG005
 JUDGES = f"SELECT id FROM embedder WHERE provider = '{JUDGE}'"
 NOTES = 40
 TOPICS = (
@@ -84,7 +85,7 @@ def test_a_rebuild_gives_the_edges_that_linking_gave(data):
     Of names the rarest lead on, by today's counts.
     """
     before = edges(data)
-    assert rebuild(data, "default") == 2 * NOTES
+    assert rebuild(data, "default", UNSEEN) == 2 * NOTES
     after = edges(data)
     lost = {edge for edge in before if edge not in after}
     assert {kind for kind, *_ in lost} <= {"semantic", "entity"}
@@ -97,20 +98,20 @@ def test_a_rebuild_gives_the_edges_that_linking_gave(data):
 
 def test_a_rebuild_brings_lost_edges_back(data):
     """Whatever happened to the edges, a rebuild makes them again, also those of superseded memories."""
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     before = edges(data)
     altered(data, f"DELETE FROM link WHERE kind <> {EDGE_KINDS.index('causal')} AND src <> 7 AND dst <> 7")
     assert edges(data) != before
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     assert edges(data) == before
     assert any(10 in (src, dst) and dst > 10 for kind, src, dst in before if kind == "temporal")
 
 
 def test_a_rebuild_is_repeatable(data):
     """A second rebuild changes nothing."""
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     before = edges(data)
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     assert edges(data) == before
 
 
@@ -121,7 +122,7 @@ def test_causal_and_hand_made_edges_stay(data):
         unit.link_by_hand(Edge("semantic", 30, 2, 0.01, "manual: both about Ada"), 0)
         unit.link_by_hand(Edge("temporal", 3, 50, 0.01, "manual"), 0)
     store.close()
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     after = edges(data)
     assert after["semantic", 30, 2] == "manual: both about Ada"
     assert after["temporal", 3, 50] == "manual"
@@ -132,7 +133,7 @@ def test_causal_and_hand_made_edges_stay(data):
 def test_the_text_index_is_written_afresh(data):
     """Words that the index had lost are found again, and forgotten memories stay out of it."""
     altered(data, "DELETE FROM fts")
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     store = SqliteStore.open(data, "default")
     indexed = {row for (row,) in store.db.execute("SELECT rowid FROM fts")}
     store.close()
@@ -145,7 +146,7 @@ def test_the_text_index_is_written_afresh(data):
 def test_an_interrupted_rebuild_harms_nothing_and_goes_on(data, monkeypatch):
     """Stopped half-way, no memory has fewer edges than before; the next one does only the rest."""
     monkeypatch.setattr(relink, "BATCH", 16)
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     whole = edges(data)
 
     def stop(done, total):
@@ -156,21 +157,21 @@ def test_an_interrupted_rebuild_harms_nothing_and_goes_on(data, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         rebuild(data, "default", stop)
     assert edges(data) == whole
-    assert 0 < rebuild(data, "default") < 2 * NOTES
+    assert 0 < rebuild(data, "default", UNSEEN) < 2 * NOTES
     assert edges(data) == whole
-    assert rebuild(data, "default") == 2 * NOTES
+    assert rebuild(data, "default", UNSEEN) == 2 * NOTES
 
 
 def test_a_rebuild_under_other_rules_starts_afresh(data):
     """Where it stopped counts only for the same version and embedder."""
     altered(data, f"INSERT INTO meta VALUES ('rebuild', '{json.dumps([60, 'older', 'x/y/1'])}')")
-    assert rebuild(data, "default") == 2 * NOTES
+    assert rebuild(data, "default", UNSEEN) == 2 * NOTES
 
 
 def test_a_rebuild_waits_for_no_drain(data):
     """While a drain is at work a rebuild says so at once."""
     with drain_lock(data), pytest.raises(Busy):
-        rebuild(data, "default")
+        rebuild(data, "default", UNSEEN)
 
 
 def differing(before, after):
@@ -185,17 +186,17 @@ def differing(before, after):
 @pytest.mark.slow
 def test_a_dry_run_says_what_a_rebuild_does_and_writes_nothing(data):
     """Per kind it names as many edges as the rebuild then adds and drops; after that there is nothing to do."""
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     altered(data, "DELETE FROM link WHERE src % 5 = 0 AND kind <> 2")
     altered(data, "INSERT OR IGNORE INTO link SELECT id, 1, id - 9, 5000, 'nothing' FROM memory WHERE id % 20 = 11")
     before = edges(data)
-    said = foreseen(data, "default")
+    said = foreseen(data, "default", UNSEEN)
     assert edges(data) == before
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     assert said["edges"] == differing(before, edges(data))
     assert all(one["added"] for one in said["edges"].values())
     assert said["edges"]["entity"]["dropped"]
-    again = foreseen(data, "default")
+    again = foreseen(data, "default", UNSEEN)
     assert (again["stale"], again["memories"]) == (0, 2 * NOTES)
 
 
@@ -210,34 +211,38 @@ def linkers(data):
 
 def test_only_what_is_stale_is_looked_at(data):
     """What other rules have linked is linked again, and no other memory is touched."""
-    rebuild(data, "default")
+    rebuild(data, "default", UNSEEN)
     whole, (today,) = edges(data), linkers(data)
     altered(data, f"DELETE FROM link WHERE max(src, dst) IN (30, 50) AND kind <> {EDGE_KINDS.index('causal')}")
     without = edges(data)
-    assert rebuild(data, "default", stale_only=True) == foreseen(data, "default", stale_only=True)["stale"] == 0
+    assert (
+        rebuild(data, "default", UNSEEN, stale_only=True)
+        == foreseen(data, "default", UNSEEN, stale_only=True)["stale"]
+        == 0
+    )
     marked = json.dumps([today, (29, "0 earlier"), (33, today[1])])
     altered(data, f"UPDATE meta SET value = '{marked}' WHERE key = 'linkers'")
-    assert foreseen(data, "default", stale_only=True)["stale"] == 1
+    assert foreseen(data, "default", UNSEEN, stale_only=True)["stale"] == 1
     assert edges(data) == without
-    assert rebuild(data, "default", stale_only=True) == 4
+    assert rebuild(data, "default", UNSEEN, stale_only=True) == 4
     assert linkers(data) == [today]
     assert edges(data) == without | {edge: said for edge, said in whole.items() if 30 in edge[1:]}
 
 
 def test_what_drains_link_is_not_stale(data):
     """A drain notes by what it links; in a store of before nobody knows."""
-    assert rebuild(data, "default", stale_only=True) == 0
+    assert rebuild(data, "default", UNSEEN, stale_only=True) == 0
     altered(data, "DELETE FROM meta WHERE key = 'linkers'")
-    assert rebuild(data, "default", stale_only=True) == 2 * NOTES
-    assert rebuild(data, "default", stale_only=True) == 0
+    assert rebuild(data, "default", UNSEEN, stale_only=True) == 2 * NOTES
+    assert rebuild(data, "default", UNSEEN, stale_only=True) == 0
 
 
 def test_what_the_judge_has_not_read_stays_stale(data):
     """Linked before the judge has read all of it, a batch is linked again afterwards."""
     altered(data, "DELETE FROM meta WHERE key = 'linkers'")
     altered(data, f"DELETE FROM vector WHERE memory = 9 AND embedder = ({JUDGES})")
-    assert rebuild(data, "default", stale_only=True) == 2 * NOTES
-    assert rebuild(data, "default", stale_only=True) == 2 * NOTES
+    assert rebuild(data, "default", UNSEEN, stale_only=True) == 2 * NOTES
+    assert rebuild(data, "default", UNSEEN, stale_only=True) == 2 * NOTES
 
 
 @pytest.mark.parametrize(
@@ -266,7 +271,7 @@ def test_neighbours_linked_alike_are_one_run(linker, first, last, after, tmp_pat
 def test_an_unknown_store_is_not_made(data):
     """A store that is not there is an error."""
     with pytest.raises(UnknownStore):
-        rebuild(data, "nowhere")
+        rebuild(data, "nowhere", UNSEEN)
 
 
 def test_what_came_in_by_an_import_is_stale(data):

@@ -31,7 +31,7 @@ def test_an_id_that_names_no_session_or_several_is_refused(box):
     for part in ("other", "one"):
         done = box.memman("sessions", "show", part)
         assert (done.returncode > 0, done.stdout, done.stderr.count("\n")) == (True, "", 1)
-        assert "begin" in done.stderr
+        assert "session" in done.stderr
 
 
 def test_bare_it_lists_and_a_limit_keeps_the_latest(box):

@@ -9,8 +9,7 @@ import pytest
 
 from memman.config.tombstones import Tombstones
 from memman.govern.stores import Chosen
-from memman.govern.undo import undo
-from memman.govern.undo_selection import Asked
+from memman.govern.undo import Asked, undo
 from memman.locks import drain_lock, exchanging
 from memman.model.errors import Busy
 from memman.recovery.salvage import refill_store
