@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from memman.config.repository import Repository
 
-# Commits that are followed back to the first one: some .4 s, once for each folder.
+# Commits that are followed back towards the first one at a time: some .4 s.
 _MOST_COMMITS = 10_000
 # Bytes of the largest file that is looked at, of the largest commit, of the largest index.
 _LARGEST, _LARGEST_COMMIT, _LARGEST_INDEX = 4_194_304, 1_048_576, 134_217_728
@@ -28,9 +28,12 @@ _PACK_INDEX = b"\xfftOc\0\0\0\x02"
 _UNREADABLE = (OSError, ValueError, IndexError, zlib.error)
 
 
-def first_commit(repository: "Repository") -> str:
-    """Return the oldest commit on the line of first parents from the one checked out, '' where it cannot be read."""
-    commit = repository.commit
+def first_commit(repository: "Repository", reached: str = "") -> tuple[str, bool]:
+    """Return the oldest commit on the line of first parents from the one checked out, and True.
+
+    Where there are too many, or one cannot be read, that is the commit `reached`, to go on from next time, and False.
+    """
+    start = commit = reached or repository.commit
     objects = _Objects(repository.common + "/objects", len(commit) // 2)
     try:
         for _ in range(_MOST_COMMITS):
@@ -39,13 +42,13 @@ def first_commit(repository: "Repository") -> str:
                 (line for line in text.partition(b"\n\n")[0].split(b"\n") if line.startswith(b"parent ")), b""
             )
             if not parent:
-                return commit if _name("commit", text, len(commit)) == commit else ""
+                return commit, _name("commit", text, len(commit)) == commit
             commit = parent[7:].decode()
     except _UNREADABLE:
-        return ""
+        return (commit if commit != start else ""), False
     finally:
         objects.close()
-    return ""
+    return commit, False
 
 
 def tracked(repository: "Repository", names: "Sequence[str]", below: str = ".") -> dict[str, str]:

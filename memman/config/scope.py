@@ -20,9 +20,8 @@ PATH = "path:"
 # What a name is that a person gave.
 _NAMED = "scope:"
 _HASHES = (40, 64)
-# Where the first commit cannot be had; before one that is the only one yet, and may be amended.
+# Before the commit down to which history was read so far; before a first one that is the only one, and may be amended.
 _UNKNOWN, _ONLY = "-", "="
-_MARKS = _UNKNOWN + _ONLY
 # Where no session was told yet what a folder is joined with.
 _NEWS = "new"
 # Folders that are kept, of those that have no name and no more than one identity; seconds that others may write.
@@ -100,8 +99,9 @@ def here(data: str, repository: Repository | None, cwd: str, *, keep: bool = Fal
 def known(data: str, repository: Repository, *, alone: bool = False, keep: bool = False) -> Folder:
     """Return what is known of a repository's folder, or of one that is `alone`, and keep what has changed.
 
-    It is its address, or else its folder, and behind a # its first commit. Where that changes it is joined with what it
-    was, and so is the first repository of a folder with what was said there before.
+    It is its address, or else its folder, and behind a # its first commit. An address alone anybody can claim: while no
+    first commit is known, a digest of the folder is in its place. Where that changes it is joined with what it was, and
+    so is the first repository of a folder with what was said there before; but not with an address that others have.
     """
     try:
         where = place(repository.common)
@@ -112,7 +112,12 @@ def known(data: str, repository: Repository, *, alone: bool = False, keep: bool 
     root = "" if alone else _root(repository, found.root if found else "")
     own = repository.folder + "/" if alone else repository.name
     own = own if own.isprintable() else "".join([char if char.isprintable() else " " for char in own])
-    own += f"#{root.strip(_MARKS)}" if root.strip(_MARKS) else ""
+    first = root.removeprefix(_ONLY) if root[:1] != _UNKNOWN else ""
+    if not (first or alone or own == repository.folder):
+        from hashlib import blake2b
+
+        first = blake2b(os.fsencode(repository.folder), digest_size=_HASHES[0] // 2).hexdigest()
+    own += f"#{first}" if first else ""
     if keeps and (found is None or found.identities[:1] != [own]):
         from memman.secrets import screened
 
@@ -120,6 +125,9 @@ def known(data: str, repository: Repository, *, alone: bool = False, keep: bool 
     if found and found.root == root and found.identities[:1] == [own]:
         return found
     before = found.identities if found else _before(text, where and not alone, repository, own)
+    was = parted(before[0])[0] if found and before else ""
+    if was[:1] not in ("", "/") and was != parted(own)[0] and _others(text, where, before[0]):
+        before = before[1:]
     former = [one for one in dict.fromkeys(before) if _plain(one) != _plain(own)]
     news = _NEWS if former and before[0] != own else found.news if found else ""
     found = Folder(where, root, found.name if found else "", news, own, *former)
@@ -266,6 +274,12 @@ def _found(text: str, where: str) -> Folder | None:
     return None if at < 0 else Folder(*text[at + 1 :].partition("\n")[0].split("\t"))
 
 
+def _others(text: str, where: str, identity: str) -> bool:
+    """Whether another folder is known by an identity, or was."""
+    lines = (line.split("\t") for line in text.splitlines())
+    return any(place != where and identity in rest[3:] for place, *rest in lines)
+
+
 def _before(text: str, look: object, repository: Repository, own: str) -> list[str]:
     """Return what a repository was of which there is no line yet: its folder, before there was a repository in it.
 
@@ -286,13 +300,13 @@ def _before(text: str, look: object, repository: Repository, own: str) -> list[s
 
 
 def _root(repository: Repository, before: str) -> str:
-    """Return the repository's first commit, given what it was before: '' for none here, '-' where it cannot be had."""
-    if before and before[0] != _ONLY:
+    """Return the repository's first commit, marked, given what that was before: '' for none here."""
+    if before and before[0] not in _ONLY + _UNKNOWN:
         return before
     commit = "" if repository.shallow else repository.commit
     if not commit or before == _ONLY + commit:
         return before if commit else ""
     from memman.config.history import first_commit
 
-    root = first_commit(repository) or _UNKNOWN
-    return _ONLY + root if root == commit else root
+    root, done = first_commit(repository, before[1:] if before[:1] == _UNKNOWN else "")
+    return (_ONLY if root == commit else "") + root if done else _UNKNOWN + root

@@ -144,6 +144,54 @@ def test_a_folder_claims_no_other_repository(box, tmp_path, claim, named):
     assert repository(str(place)).common != repository(str(victim)).common
 
 
+def shortened(place, starter):
+    """Clone without the first commits."""
+    git(place.parent, "clone", "--quiet", "--depth", "1", f"file://{starter}", str(place))
+
+
+def unborn(place, starter):  # noqa: ARG001 - as the others
+    """Have no commit yet."""
+    git(place.parent, "init", "--quiet", str(place))
+
+
+def damaged(place, starter):
+    """Have commits that cannot be read."""
+    git(place.parent, "clone", "--quiet", str(starter), str(place))
+    shutil.rmtree(place / ".git/objects")
+
+
+def long(place, starter):  # noqa: ARG001 - as the others
+    """Have more commits than are read at once."""
+    git(place.parent, "init", "--quiet", "-b", "main", str(place))
+    who = "committer A <a@example.com> 1600000000 +0000\ndata 1\nx\n"
+    commits = "".join(f"commit refs/heads/main\n{who}" for _ in range(10_002))
+    subprocess.run(["git", "-C", place, "fast-import", "--quiet"], input=commits, text=True, check=True)
+
+
+@pytest.mark.parametrize("form", [shortened, unborn, damaged, long])
+def test_an_address_alone_is_no_repository(box, tmp_path, form):
+    """A folder whose first commit cannot be read holds for itself, and keeps what it knew when there is one."""
+    starter = made(tmp_path / "starter")
+    mine, theirs = tmp_path / "work/till", tmp_path / "unpacked/till"
+    for folder in (mine, theirs):
+        folder.parent.mkdir()
+        form(folder, starter)
+        git(folder, "config", "-f", ".git/config", "remote.origin.url", ADDRESS)
+    learned(box, mine)
+    assert found(box, mine) == [PORT]
+    if form is not long:
+        assert found(box, theirs) == []
+        (mine / ".git/shallow").unlink(missing_ok=True)
+        shutil.rmtree(mine / ".git/objects", ignore_errors=True)
+        shutil.copytree(starter / ".git/objects", mine / ".git/objects")
+        git(mine, "update-ref", "HEAD", git(starter, "rev-parse", "HEAD"))
+    else:
+        assert not sees(at(box.data, mine), at(box.data, theirs).repository, "", inside=False)
+    first = git(mine, "rev-list", "--max-parents=0", "HEAD")
+    assert at(box.data, mine).repository == f"example.com/acme/till#{first}"
+    assert found(box, mine) == [PORT]
+
+
 @pytest.mark.parametrize("relative", [False, True])
 def test_work_trees_and_submodules_lead_to_their_repository(tmp_path, relative):
     """Theirs are files, too, which the repository knows of; also where both paths are written relative."""
@@ -191,6 +239,19 @@ def test_two_repositories_that_began_alike_are_two(box, tmp_path):
     learned(box, other, monday)
     assert found(box, one, "when do we deploy") == [friday]
     assert found(box, other, "when do we deploy") == [monday]
+
+
+def test_a_copy_that_gets_an_address_of_its_own_is_another_repository(box, tmp_path):
+    """Also where memman saw it with the address of what it was copied from; when that moves too, they are one again."""
+    app, copy = made(tmp_path / "app", address=ADDRESS), tmp_path / "copy"
+    learned(box, app)
+    shutil.copytree(app, copy)
+    assert found(box, copy) == [PORT]
+    git(copy, "remote", "set-url", "origin", "git@example.com:acme/other.git")
+    assert found(box, copy) == []
+    assert "known as" not in begun(box, copy)
+    git(app, "remote", "set-url", "origin", "git@example.com:acme/other.git")
+    assert found(box, app) == found(box, copy) == [PORT]
 
 
 def test_whatever_a_folder_is_called_it_keeps_what_it_knew(box, tmp_path):

@@ -395,7 +395,7 @@ def test_repositories_are_the_same_by_address_and_first_commit(one, other, alike
 
 
 def test_the_first_commit_is_read_once_for_a_repository(tmp_path, repos):
-    """It is kept for the folder, and so is that it could not be read; but for a single one, which may be amended."""
+    """It is kept for the folder once it could be read; but for a single one, which may be amended."""
     whole, damaged, data = repos("shop"), repos("other"), tmp_path / "data"
     data.mkdir()
 
@@ -408,7 +408,7 @@ def test_the_first_commit_is_read_once_for_a_repository(tmp_path, repos):
     objects.rename(aside)
     assert told(damaged) == str(damaged)
     aside.rename(objects)
-    assert told(damaged) == str(damaged)
+    assert told(damaged) == f"{damaged}#{git(damaged, 'rev-list', '--max-parents=0', 'HEAD')}"
     known = f"{whole}#{git(whole, 'rev-list', '--max-parents=0', 'HEAD')}"
     assert told(whole) == known
     (whole / ".git/objects").rename(whole / "aside")
