@@ -50,10 +50,7 @@ def leave(code: int) -> "NoReturn":
 
 
 def _open_streams() -> None:
-    """Give a standard stream that the caller closed to the null device; memory is kept, whoever listens.
-
-    What a stream's encoding lacks is written as JSON writes it, which a person can read too.
-    """
+    """Give a closed standard stream to the null device, and write as JSON does what a stream's encoding lacks."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open("/dev/null", mode))  # noqa: SIM115 - open until the process ends

@@ -94,11 +94,7 @@ class Policy:
 
 
 class Rejected(ProviderMisconfigured):
-    """The provider rejects the key, the model or the address: the configuration must change.
-
-    `detail` is the provider's own words in lower case, cut short. They may quote
-    the request, so they are for deciding on, never for showing.
-    """
+    """The provider rejects key, model or address; `detail`, its own words, is for deciding and never for showing."""
 
     def __init__(self, message: str, status: int, detail: str) -> None:
         super().__init__(message)
@@ -111,10 +107,7 @@ class Broken(BadReply):
 
 
 class _TryAgainError(Exception):
-    """What went wrong, and how many seconds the server asks to wait.
-
-    `status` is what it answered, `late` says that no reply came in time, `crowded` that fewer calls at once may help.
-    """
+    """What went wrong, how long to wait, the `status`, whether no reply came in time, and whether fewer calls help."""
 
     def __init__(
         self, trouble: str, wait: float = 0.0, *, status: int = 0, late: bool = False, crowded: bool = False
@@ -148,8 +141,7 @@ class Http:
     ) -> JsonObject:
         """Post `body` as JSON and return the object answered, trying again where that can help.
 
-        Raises ProviderUnavailable, BadReply or ProviderMisconfigured (a Rejected where it is the provider that says
-        so). A 5xx with one of the words `rejecting` is such a rejection too.
+        Raises ProviderUnavailable, BadReply or ProviderMisconfigured; a 5xx with a word of `rejecting` is a Rejected.
         """
         return await self._call(_request("POST", url, headers, body, self.policy), rejecting)
 

@@ -32,11 +32,7 @@ def alone(data: str, name: str, busy: str, patience: float = 0, *, shared: bool 
 
 @contextmanager
 def drain_lock(data: str, patience: float = 0, *, handed: int | None = None, busy: str = _BUSY) -> Iterator[None]:
-    """Hold drain.lock, or raise Busy after `patience` seconds. Raises UnsafePlace.
-
-    `handed` is the open lock file that a write has taken for us. Who rang while we held it may have started no drain:
-    where writes start them, one follows.
-    """
+    """Hold drain.lock, or the `handed` one; Busy after `patience` seconds. A drain follows where a write rang."""
     ensure_safe_folder(data)
     with alone(data, LOCK, busy, patience) if handed is None else _handed(data, handed):
         yield

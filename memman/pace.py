@@ -10,10 +10,7 @@ GOOD_TIME = 0.25
 
 
 class Pace:
-    """A limit of calls in flight that adapts: it doubles with every round of replies in good time, until it is halved.
-
-    From then on it grows by one a round. Whoever waits is let in in the order they came. One event loop's.
-    """
+    """A limit of calls in flight that doubles with every good round until it is halved, then grows by one."""
 
     def __init__(self, limit: float) -> None:
         self.limit, self.flying = limit, 0
@@ -51,10 +48,7 @@ class Pace:
         self.limit += 1 / self.limit if self._halvings else 1
 
     def halve(self, entered: int) -> None:
-        """Take note that a call was too much for the server; `entered` is what `enter` returned.
-
-        Calls that were in flight together halve the limit once.
-        """
+        """Take note that a call was too much; calls that were in flight together halve the limit once."""
         if entered == self._halvings:
             self.limit = max(1.0, min(self.limit, self.flying) / 2)
             self._halvings += 1

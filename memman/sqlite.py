@@ -54,10 +54,7 @@ def _check_library() -> None:
 
 
 def checks_pages() -> bool:
-    """Whether this process checks and writes page checksums, from here on, of every file that has them.
-
-    The extension makes itself the file layer of all connections opened after it.
-    """
+    """Whether this process checks and writes page checksums, of all files opened from here on."""
     global _checks  # noqa: PLW0603 - as global as what it remembers
     if _checks is None:
         db = apsw.Connection(":memory:")
@@ -79,10 +76,7 @@ def _check_pages(db: apsw.Connection) -> None:
 
 
 def _patiently(work: "Callable[[], T]") -> "T":
-    """Return what `work` gives, waiting where SQLite does not wait by itself but says busy at once.
-
-    So it does while somebody writes the log's index, or gives the file its log.
-    """
+    """Return what `work` gives, waiting where SQLite says busy at once, as for the log's index."""
     try:
         return work()
     except apsw.BusyError:
@@ -117,10 +111,7 @@ def strange_header(path: str) -> str:
 
 
 def _check_regular(path: str) -> None:
-    """Raise CannotWrite where SQLite would come upon something that it might wait for.
-
-    And CorruptError where it would delete a log, because the file beside it is empty or gone.
-    """
+    """Raise CannotWrite where SQLite might wait, CorruptError where it would delete a log beside an emptied file."""
     for end in COMPANIONS:
         check_regular(path + end)
     if _logged(path) and not (there(path) and os.stat(path).st_size):
@@ -167,10 +158,7 @@ def translated(error: Exception, path: str) -> "MemmanError":
 
 
 class Row(tuple["Any", ...]):
-    """A row of a query, its values by name: the annotations of a subclass are its columns, in order.
-
-    What typing.NamedTuple would be, at a tenth of the cost of making the class.
-    """
+    """A row of a query, its values by name, as typing.NamedTuple at a tenth of the cost of making the class."""
 
     __slots__ = ()
     columns: "ClassVar[tuple[str, ...]]" = ()
@@ -252,12 +240,9 @@ class Transaction:
 
 
 def open_writer(path: str, *, synchronous: str = "FULL", checked: bool = True) -> apsw.Connection:
-    """Open `path` for writing, creating it (mode 0600, folder 0700) where it is missing.
+    """Open `path` for writing, creating it (mode 0600, folder 0700), with page checksums unless not `checked`.
 
-    Pages that have checksums keep them; a file that must have none is opened without `checked`.
-
-    The log is left for the drain to checkpoint: a one-shot writer that did so
-    on close would pay two more syncs.
+    The log is left for the drain to checkpoint: doing so on close would cost a one-shot writer two more syncs.
     """
     _check_library()
     check_still(path)
@@ -342,10 +327,7 @@ def trust_pages(db: apsw.Connection) -> None:
 
 
 def despite(work: "Callable[[], T]") -> "T":
-    """Return what some reading gives; where a page's checksum is wrong, read again whatever checksums say.
-
-    Rows are held against their digests all the same, and one line on standard error says what is wrong.
-    """
+    """Return what some reading gives, if need be whatever page checksums say; then one line says what is wrong."""
     global _verified  # noqa: PLW0603 - as global as the file layer that it is about
     try:
         return work()
@@ -363,10 +345,7 @@ def despite(work: "Callable[[], T]") -> "T":
 
 
 def schema_version(db: apsw.Connection, newest: int, path: str) -> int:
-    """Return the file's schema version, 0 for an empty file.
-
-    Raises NewerSchema, OtherProgram, and CorruptError where it is lost.
-    """
+    """Return the file's schema version, 0 for an empty file. Raises NewerSchema, OtherProgram, CorruptError."""
     version = db.execute("PRAGMA user_version").get
     if version > newest:
         from memman.model.errors import NewerSchema
@@ -394,11 +373,9 @@ def refuse_others(db: apsw.Connection, path: str) -> None:
 
 
 def upgrade(db: apsw.Connection, path: str, steps: "Mapping[int, str]", *, checked: bool = True) -> None:
-    """Bring a file to the newest schema. The first step makes its tables, each later one needs the one before.
+    """Bring a file to the newest schema by all steps or none; the first step makes its tables.
 
-    All steps or none; a file that held anything is first copied beside itself. A new one is made with page checksums
-    if it is to be `checked`.
-    Raises NewerSchema, and DamagedFile where the tables are not those of the schema.
+    A file that held anything is first copied beside itself. Raises NewerSchema, and DamagedFile for other tables.
     """
     newest = max(steps)
     version = db.execute("PRAGMA user_version").get
@@ -481,10 +458,7 @@ def close(db: apsw.Connection, path: str) -> None:
 
 
 def checkpoint(db: apsw.Connection) -> None:
-    """Move the log into the file and truncate it, if no reader is in the way for long.
-
-    A file that another program took the write-ahead log from gets it back.
-    """
+    """Move the log into the file and truncate it, if no reader is in the way for long; restore WAL mode if lost."""
     db.set_busy_timeout(CHECKPOINT_MS)
     try:
         db.execute("PRAGMA journal_mode=WAL").get  # noqa: B018 - it answers

@@ -29,10 +29,7 @@ def asking() -> str:
 
 
 def agent_above() -> str:
-    """Name the agent among the processes that started this one, by its program or its marks; '' for none.
-
-    Where there is no /proc nothing is known of them.
-    """
+    """Name the agent among the processes that started this one; '' for none, and where there is no /proc."""
     process = os.getppid()
     while process:
         try:

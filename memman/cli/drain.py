@@ -94,10 +94,7 @@ def summary(report: "Report") -> str:
 
 
 def _step_aside() -> float:
-    """Let nobody feel a drain that nobody waits for: leave the caller's folder, and let others go first.
-
-    Return its deadline.
-    """
+    """Leave the caller's folder, let others go first, and return the deadline of a drain that nobody waits for."""
     os.chdir("/")
     os.nice(_NICE)
     return DEADLINE

@@ -19,20 +19,15 @@ _TYPED = 4
 
 
 def confirm(question: str, word: str = "yes", listed: Iterable[str] = ()) -> None:
-    """Ask a person at their terminal, whatever the standard streams are, and return once they have typed `word`.
-
-    `listed` are lines of what it is about. Raises ForPeople where an agent asks, nobody can be asked, or the answer is
-    another.
-    """
+    """Ask a person at their terminal about the lines `listed`; raise ForPeople unless they type `word`."""
     if _answer(question, f"Type {word} to go on: ", listed) != word:
         raise ForPeople(f"cancelled: the answer was not {word}")
 
 
 def choose(question: str, answers: Mapping[str, str] | None, listed: Iterable[str] = ()) -> str:
-    """Ask a person at their terminal for one of `answers`, or for a line, and return it.
+    """Ask a person at their terminal for one of `answers` or its letter, or for a line.
 
-    Each answer may be given by its letter; anything else is asked again. Raises ForPeople as `confirm` does, and where
-    the terminal is closed.
+    Raises ForPeople as `confirm` does, and where the terminal is closed.
     """
     prompt = f"{', '.join(answers.values())}? " if answers else ""
     while True:
@@ -70,10 +65,7 @@ def _answer(question: str, prompt: str, listed: Iterable[str]) -> str:
 
 
 def typed(ids: Sequence[str]) -> str:
-    """Return what a person types to name memories or notes: how one begins, or how many they are.
-
-    The ids are as they are shown.
-    """
+    """Return what a person types to name memories or notes: how the id begins, or how many they are."""
     return ids[0][:_TYPED] if len(ids) == 1 else str(len(ids))
 
 

@@ -31,10 +31,7 @@ def text(line: str) -> None:
 
 
 def table(rows: Iterable[Sequence[object]], longest: int = 200, heads: Sequence[str] = ()) -> None:
-    """Print rows with their columns aligned, but for empty ones; only the last is cut, to `longest`.
-
-    At a terminal `heads` stand above them, and the last column is wrapped within its width.
-    """
+    """Print rows in columns; only the last is cut, or at a terminal, where `heads` stand above, wrapped."""
     cells = [[clean("" if cell is None else str(cell), longest) for cell in row] for row in rows]
     wide = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     filled = [any(column) for column in zip(*cells, strict=True)]

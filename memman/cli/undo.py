@@ -53,10 +53,7 @@ def undo(
 
 
 def _lines(report: dict[str, Any], before: str = "") -> list[str]:
-    """Write a line for each memory and note that an undo changes, or leaves as it is.
-
-    `before` stands before what became of each, where nothing has happened yet.
-    """
+    """Write a line for each memory and note that an undo changes or leaves; `before` stands before each change."""
     rows = [acted(before + one["became"], one) for one in report["memories"]]
     rows += [acted(before + one["became"], one | {"kind": "note"}) for one in report["notes"]]
     rows += [(f"{one['folder']} {one['became']}",) for one in report["names"]]

@@ -1,8 +1,6 @@
 """The drain that a write starts where nobody else starts drains. Safe on the hot path.
 
-The write takes the drain's lock and hands it on to the process it starts, so
-that of many writes at once one starts a drain. Whoever finds the lock held has
-rung already, and its holder looks at the bell once more when it has let go.
+The write takes the drain's lock and hands it on, so that of many writes at once one starts a drain.
 """
 
 import os
@@ -54,10 +52,7 @@ def command() -> tuple[str, ...]:
 
 
 def launch(data: str) -> int:
-    """Start a drain and return its process id at once; 0 where one is at work, or none can be started.
-
-    It is of a session of its own, reads and writes no stream of ours, and holds none of our files open.
-    """
+    """Start a drain, apart from our streams and files; return its process id, 0 where one runs or none can start."""
     _reap()
     try:
         lock = taken(lock_path(data))

@@ -42,10 +42,7 @@ _told: set[str] = set()
 
 
 class Settings:
-    """The values in force: the env file's, and every other key's default.
-
-    `faults` says what the file does wrong, and `grave` what of it no default can make good.
-    """
+    """The values in force; `faults` says what the env file does wrong, `grave` what no default can make good."""
 
     def __init__(self, said: dict[str, str], faults: tuple[str, ...] = (), grave: str = "") -> None:
         self.said, self.faults, self.grave = said, faults, grave

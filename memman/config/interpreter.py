@@ -29,10 +29,7 @@ NONE = Interpreter()
 
 
 def quick() -> Interpreter:
-    """Return the interpreter that runs us, as it starts memman without `site`; none where it does not find memman so.
-
-    What PYTHONPATH names is left out: it belongs to whoever set it, and may be another's tomorrow.
-    """
+    """Return how our interpreter starts memman without `site` and without PYTHONPATH; none where it cannot."""
     usual = _said("-E", "-P", "-c", _PATHS)
     found, *lacks = _said("-I", "-S", "-c", _LACKS, *usual) or [""]
     parts = ["{}.{}".format(*sys.version_info), *lacks]

@@ -23,10 +23,7 @@ BUILTIN_LAST = ",builtin"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting. `check` returns what is wrong with a value, '' for nothing.
-
-    `amiss` holds where the env file's value is wrong, '' for the default: the one that keeps the least.
-    """
+    """One setting; `check` says what is wrong with a value, `amiss` is what holds where the env file's is wrong."""
 
     name: str
     default: str
@@ -142,10 +139,7 @@ def host(url: str) -> str:
 
 
 def in_local_network(host: str) -> bool:
-    """Whether a host is this machine, or has an address or a name that only the local network gives.
-
-    A number is read in the usual way or not at all: others take 134744072 for 8.8.8.8.
-    """
+    """Whether a host is this machine, or has an address or a name that only the local network gives."""
     from ipaddress import ip_address, ip_network
 
     try:

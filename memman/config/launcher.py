@@ -114,10 +114,7 @@ def _inner(path: str) -> str:
 
 
 def lay(data: str) -> str:
-    """Write the launcher for the `memman` that runs us, where it is not there yet; return its path.
-
-    Raises CannotWrite. A hook that runs meanwhile finds the old one or the new one.
-    """
+    """Write the launcher for the `memman` that runs us, whole at any moment; return its path. Raises CannotWrite."""
     path, wanted = launcher_path(data), text(data, program(), quick())
     if read_file(path) != wanted or not os.access(path, os.X_OK):
         write_file(path + ".draft", wanted)

@@ -1,7 +1,4 @@
-"""Lock files: whoever holds one has what it stands for to itself. Safe on the hot path.
-
-The kernel frees a lock when its process ends, however it ends.
-"""
+"""Lock files, which the kernel frees when their process ends, however it ends. Safe on the hot path."""
 
 import os
 import time

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 class Provider:
     """One provider of a model, of vectors or of a ranking.
 
-    `endpoint` is the base URL where the settings name none, '' for what is not asked by HTTP or has no usual one.
-    `models` are the defaults: the small and the large one of a language model, or one for everything. `adapter` is the
-    class that speaks to it, as "module:name", `free` a path below the endpoint that can be looked at for nothing, and
-    `keyed` says whether the key is shown there. `help` says what it is, in the wizard.
+    `models` are the defaults: a language model's small and large one, or one for everything. `adapter` is its class as
+    "module:name", `free` a path that can be asked for nothing, `keyed` whether with the key.
     """
 
     name: str

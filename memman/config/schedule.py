@@ -1,8 +1,6 @@
 """Who starts drains and whether they may run: a small file, a doorbell and a heartbeat. Safe on the hot path.
 
-`remember` rings the doorbell: it makes a file that a path unit waits for. A
-drain silences it before it looks at the queue, so a note that comes later
-leaves the bell ringing when the drain ends, and the next drain starts at once.
+`remember` makes the file that a path unit waits for; a drain removes it before it looks at the queue.
 """
 
 import os
@@ -36,11 +34,7 @@ def heartbeat_path(data: str) -> str:
 
 
 class Schedule:
-    """What the schedule file says.
-
-    `kind` is one of STARTERS, or '' where nothing was installed: writes start drains then. `lingering` is
-    whether installing it is what lets the user's units outlive a logout.
-    """
+    """What the schedule file says: `kind` is '' where writes start drains; `lingering`, whether install set that."""
 
     __slots__ = ("interval", "kind", "lingering", "stopped")
 
@@ -117,11 +111,9 @@ def beat(data: str) -> None:
 
 
 def overdue(data: str) -> int | None:
-    """Return the seconds since a drain last got on (or the installation) where that is more than MISSED intervals.
+    """Return the seconds that drains are late by more than MISSED intervals, or a write's drain since the bell rang.
 
-    Where writes start drains: since the bell rang that no drain has silenced.
-    None where drains are on time, stopped, or nobody was set up to start them.
-    What was before the clock was set back tells nothing.
+    None where they are on time, stopped, or nobody was set up to start them.
     """
     schedule = Schedule.load(data)
     if schedule.kind in ("", NOBODY) or schedule.stopped:

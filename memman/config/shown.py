@@ -1,7 +1,6 @@
-"""What was shown, in which way, to whom and at what cost: a line a showing, which the drain folds away. Hot.
+"""What was shown, how, to whom and at what cost: a bounded record that the drain folds away. Hot.
 
-A line is "when store way agent session uid:tokens …", when in Unix milliseconds; a dot stands for no agent and for no
-session.
+A line is "when store way agent session uid:tokens …", a dot for no agent and no session.
 """
 
 import os

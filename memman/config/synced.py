@@ -1,8 +1,4 @@
-"""Which stores are synced by a folder, and how the last round went. Safe on the hot path.
-
-`<data>/sync` has the key, and for each store two small files: NAME.folder says which folder, NAME.round what the last
-round found there.
-"""
+"""Which stores are synced by a folder, and how the last round went. Safe on the hot path."""
 
 import os
 

@@ -1,7 +1,6 @@
 """What was purged, by id and without a word of it: no restored backup brings it back.
 
-A line each in `<data>/purged`: when, the note's uid, the memory's or `-` for all that came of the note, and of
-these the first digits of their SHA-256. A rule has a line as a note has, with its own uid.
+A line each in `<data>/purged`: when, the note's or rule's uid, the memory's or `-`, and a checksum.
 """
 
 from collections.abc import Collection, Iterable
@@ -17,10 +16,7 @@ _DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Tombstones:
-    """The uids of what was purged: single memories, rules, and notes with everything that came of them.
-
-    `touched` are all notes of which something was purged: what they said must not be extracted again.
-    """
+    """The uids of what was purged; `touched` are all notes of which something was, and which are not read again."""
 
     memories: frozenset[str] = frozenset()
     notes: frozenset[str] = frozenset()

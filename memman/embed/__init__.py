@@ -1,8 +1,4 @@
-"""Embedders behind one Protocol: one file per provider, a built-in one among them.
-
-The names live in `memman.embed.base` and are fetched on first use, so that the
-hot path can import `memman.embed.static` without paying for numpy (57 ms).
-"""
+"""Embedders behind one Protocol, loaded on first use: numpy costs 57 ms."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -29,11 +29,7 @@ class Embedder(Protocol):
         """What makes these vectors; a dimension of 0 is not known before the first reply."""
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
-        """Embed `texts` in one call where the provider allows it.
-
-        Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured,
-        after its own retries.
-        """
+        """Embed `texts`. Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured, after retries."""
 
     async def close(self) -> None:
         """Release connections."""

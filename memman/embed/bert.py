@@ -1,8 +1,4 @@
-"""The forward pass of a BERT sentence encoder in plain numpy, over weights read from a safetensors file.
-
-As sentence-transformers does it: exact GELU, layer norm epsilon 1e-12, and a text's vector is the normalised
-mean of its last hidden states, [CLS] and [SEP] included.
-"""
+"""The forward pass of a BERT sentence encoder in numpy, as sentence-transformers does it."""
 
 import json
 import mmap
@@ -65,10 +61,7 @@ class Bert:
         return self.layered(self.embedded(rows), 0, self.layers)
 
     def embedded(self, rows: Sequence[Sequence[int]], seconds: Sequence[int] | None = None) -> list[Vectors]:
-        """Return what goes into the first layer: (tokens, width) a row.
-
-        `seconds` says from which token on each row is of the second text of two.
-        """
+        """Return what goes into the first layer; from `seconds` on a token is of the second of two texts."""
         w = self._weights
         x = w["embeddings.word_embeddings.weight"][np.concatenate([np.asarray(row) for row in rows])]
         x = x + np.concatenate([w["embeddings.position_embeddings.weight"][: len(row)] for row in rows])
@@ -77,10 +70,7 @@ class Bert:
         return np.split(self._norm(x + types, "embeddings"), _ends(rows))
 
     def layered(self, rows: Sequence[Vectors], start: int, stop: int) -> list[Vectors]:
-        """Send rows of states, (tokens, width) each, through layers `start` to `stop - 1`.
-
-        Rows lie end to end, so that only attention goes row by row: weights are read once for all of them.
-        """
+        """Send rows of states through layers `start` to `stop - 1`, end to end but for attention."""
         ends, x = _ends(rows), np.concatenate(rows)
         for layer in range(start, stop):
             name = f"encoder.layer.{layer}"

@@ -19,10 +19,7 @@ Sums = npt.NDArray[np.int64]
 
 
 class BuiltinEmbedder(Unbilled):
-    """The vectors of `memman.embed.static`, to float32. Free, local, and never unavailable.
-
-    A text without a known token gets a zero row. Raises apsw.Error when `path` is missing or is not a table.
-    """
+    """The vectors of `memman.embed.static` as float32, a zero row for a text without a known token."""
 
     def __init__(self, path: str = TABLE) -> None:
         self._table = StaticTable(path)

@@ -13,10 +13,7 @@ KEPT = 2048
 
 
 class CachedEmbedder:
-    """Wraps `inner`, keeping the vectors of the `kept` texts used last.
-
-    Only calls that overlap in time may embed the same text twice.
-    """
+    """Wraps `inner`, keeping the vectors of the `kept` texts used last."""
 
     def __init__(self, inner: Embedder, kept: int = KEPT) -> None:
         self.fingerprint = inner.fingerprint

@@ -13,11 +13,7 @@ _SHIFTS = np.arange(PLANES - 1, -1, -1, dtype=np.uint8)[:, np.newaxis]
 
 
 def planes(vector: Vectors) -> tuple[bytes, int]:
-    """Round a vector to 16 levels; return its planes, most significant first, and the sum of the squared levels.
-
-    Level n stands for 2n - 15; an element's is found by its size beside the
-    vector's root mean square. A zero vector has no planes.
-    """
+    """Round a vector to 16 levels; return their bit planes and the sum of the squared levels 2n - 15."""
     size = float(np.sqrt(np.mean(np.square(vector, dtype=np.float64))))
     if not size:
         return b"", 0

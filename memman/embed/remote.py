@@ -42,11 +42,7 @@ SHAPES = {
 
 
 class RemoteEmbedder:
-    """Embeds at `endpoint` in one of the SHAPES: one call for every BATCH texts.
-
-    `api_key` may be empty. A `dimension` of 0 is learned from the first reply.
-    `price` is US dollars per million tokens.
-    """
+    """Embeds at `endpoint` in one of the SHAPES; a `dimension` of 0 is learned from the first reply."""
 
     def __init__(
         self,
@@ -70,12 +66,7 @@ class RemoteEmbedder:
     headers = staticmethod(bearer)
 
     async def embed(self, texts: Sequence[str]) -> Embedding:
-        """Embed `texts`: float32 rows of unit length, shape (texts, dimension).
-
-        Raises ProviderUnavailable, BadReply or ProviderMisconfigured, the last
-        also where the dimension is not the one expected, and Refused where it
-        fails for these texts and for no other.
-        """
+        """Embed `texts`: float32 rows of unit length. Raises what Embedder does, Refused only for these texts."""
         parts: list[Vectors] = []
         tokens = 0
         for start in range(0, len(texts), BATCH):

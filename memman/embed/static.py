@@ -48,10 +48,7 @@ _SPELLED = ((0x3040, 0x30FF), (0x1100, 0x11FF))
 
 
 class StaticTable:
-    """The packaged token table, opened read-only. Not for use by two threads at once.
-
-    Raises apsw.Error when `path` is missing or is not a table.
-    """
+    """The packaged token table, read-only, for one thread. Raises apsw.Error when it is missing or no table."""
 
     def __init__(self, path: str = TABLE) -> None:
         quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
@@ -154,10 +151,7 @@ def sign_code(vector: "Sequence[float]") -> bytes:
 
 
 def query_planes(vector: "Sequence[float]") -> tuple[int, ...]:
-    """Round to PLANES bits an element, two's complement, and return the planes, least significant first.
-
-    Stored vectors have the same planes of unsigned levels; see `memman.embed.codes`.
-    """
+    """Round to PLANES bits an element, two's complement; return the planes, least significant first."""
     size = (sum([value * value for value in vector]) / (len(vector) or 1)) ** 0.5
     scale = LEVELS / 2 / (CLIP * size) if size else 0.0
     most = LEVELS // 2 - 1
@@ -167,10 +161,7 @@ def query_planes(vector: "Sequence[float]") -> tuple[int, ...]:
 
 
 def _spell(word: str, find: "Callable[[str], Row | None]") -> "list[Row]":
-    """Greedy WordPiece: the longest known start, then the longest known `##` continuation, and so on.
-
-    As in BERT a word that cannot be spelled to its end has no tokens at all.
-    """
+    """Greedy WordPiece; as in BERT a word that cannot be spelled to its end has no tokens."""
     rows: list[Row] = []
     start, mark = 0, ""
     end = len(word) if len(word) <= WORD_LIMIT else 0

@@ -155,10 +155,9 @@ FINDINGS = (
 
 @answering
 def audit(place: Chosen, progress: Progress) -> dict[str, Any]:
-    """Return how many memories there are, how many were read, and each finding with its count, share and examples.
+    """Return how many memories there are and were read, and each finding with count, share and examples.
 
-    The share is of the memories that were looked at; without a judge some findings have neither. `progress` is told
-    (texts and pairs read, of how many).
+    Without a judge some findings have no count. `progress` is told (texts and pairs read, of how many).
     """
     judge = builtin_llm(Settings.load(place.data, place.name)).judge
     with reading(place) as catalogue:

@@ -35,10 +35,7 @@ Line = tuple[str, int, str]
 
 @answering
 def compared(place: Chosen, paths: Sequence[str]) -> dict[str, Any]:
-    """Return what lines of files say again, or otherwise than memory: those of the repository where none is named.
-
-    Raises UsageError for a file that is not there, or where there is none.
-    """
+    """Return what lines of files, by default the repository's, say again or otherwise. Raises UsageError."""
     files = list(paths) or _standing_files()
     lines = [(path, number, said) for path in files for number, said in _lines(path)]
     judge = builtin_llm(Settings.load(place.data, place.name)).judge

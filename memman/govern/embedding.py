@@ -99,11 +99,7 @@ def status(data: str, store: str) -> dict[str, Any]:
 
 
 def reembed(data: str, store: str, progress: Progress = _unseen) -> int:
-    """Embed what lacks a vector of the built-in or the configured embedder; return how many vectors were made.
-
-    Raises Busy while a drain is at work, and what a provider raises; what was
-    done before that is kept.
-    """
+    """Embed what lacks a vector of the built-in or the configured embedder; return how many vectors were made."""
     if not stores.exists(data, store):
         return 0
     with drain_lock(data):
@@ -111,12 +107,10 @@ def reembed(data: str, store: str, progress: Progress = _unseen) -> int:
 
 
 def swap(data: str, target: Mapping[str, object] | None, progress: Progress = _unseen, *, resume: bool = False) -> str:
-    """Embed every store with `target` (provider, model, endpoint, dimension), then put it in force; say what was done.
+    """Embed every store with `target`, or the store it names, then put it in force; say what was done.
 
-    With a `store` in the target that one alone; one that has an embedder of its own keeps it when all others change.
-    Until the last store is complete the old embedder stays in force. Killed or
-    failed at any moment it goes on with `resume`, for which `target` is None.
-    Raises UsageError, BadConfig, Busy, and what a provider raises.
+    The old embedder stays in force until the last store is complete. What was cut short goes on with `resume`. Raises
+    UsageError, BadConfig, Busy, and what a provider raises.
     """
     with drain_lock(data):
         chosen = _chosen(data, target, resume=resume)

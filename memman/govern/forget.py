@@ -53,10 +53,7 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
 def _check_agent(
     place: Chosen, catalogue: "Catalogue", memories: Sequence[int], waiting: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Raise ForPeople where an agent would forget what a person protected, or more than FORGETS_A_SESSION.
-
-    A turn that waits cannot be brought back, so it is a person's to drop; a note that waits counts as a memory.
-    """
+    """Raise ForPeople where an agent would forget what is protected, a turn, or more than FORGETS_A_SESSION."""
     if turn := next((row for row in waiting.values() if row["channel"] != "note" or row["damaged"]), None):
         short = turn["uid"][-SHORT_ID:]
         raise ForPeople(
@@ -112,11 +109,7 @@ def _retire(
 
 
 def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:
-    """Store a waiting note as it is, its receipt first: a drain at work on it finds that and stores nothing.
-
-    Of a turn there is no memory yet, and of a damaged note nobody knows what it said: nothing is kept that could be
-    brought back.
-    """
+    """Store a waiting note with its receipt first; of a turn or a damaged note nothing can be brought back."""
     names = tuple(row["entities"].split("\n")) if row["entities"] else ()
     stamped = (row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user"))
     note = Note(row["uid"], row["store"], row["text"], row["queued_at"], provenance=Provenance(*stamped))

@@ -42,10 +42,9 @@ def related(
     limit: int = 50,
     everywhere: bool = False,
 ) -> dict[str, Any]:
-    """Return a memory and those around it, nearest first, as `_steps` sorts them; hidden ones are left out.
+    """Return a memory and those around it that hold here, or with `everywhere` all, nearest first.
 
-    Of each, `says` what it is to the memory before it on the way, where an edge or the judge tells.
-    Only what holds here is among them, or with `everywhere` all; `elsewhere` counts what was left out at first hand.
+    `says` is what each is to the memory before it, `elsewhere` counts what was left out at first hand.
     """
     with looking(place) as (catalogue, queue):
         start = one_memory(part, catalogue, queue, place.name)
@@ -146,10 +145,7 @@ class _Walk:
         return [row for row in rows if row in here]
 
     def _steps(self, rim: list[int], seen: set[int]) -> dict[int, EdgeRow]:
-        """Return the most telling edge to each memory not seen yet.
-
-        The heaviest first, nearness in time last, and where it is asked why, what led to it before what it led to.
-        """
+        """Return the most telling edge to each memory not seen yet: the heaviest, time last, causes first."""
         edges = [edge for edge in self.catalogue.reader.edges(rim) if edge.far not in seen and self._follows(edge)]
         steps: dict[int, EdgeRow] = {}
         for edge in sorted(edges, key=self._telling):

@@ -12,10 +12,7 @@ _SAYS: dict[str, Any] = {"text": WITHHELD, "summary": "", "entities": [], "keywo
 
 
 def veiled(place: Chosen, reader: SqliteReader, uid: str, record: dict[str, Any]) -> dict[str, Any]:
-    """Return what may be told of the memory `uid`: `record`, or less, where an agent asks and nobody has approved it.
-
-    One that was rejected is not shown either.
-    """
+    """Return what may be told of the memory `uid`: less where an agent asks and nobody has approved it."""
     if not (place.agent and reader.meta(HELD + uid)):
         return record
     return record | {name: said for name, said in _SAYS.items() if name in record}

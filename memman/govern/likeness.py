@@ -22,11 +22,9 @@ BATCH = 128
 def compared(
     judge: Judge | None, pairs: Sequence[tuple[str, str]], against: tuple[float, float] = AGAINST
 ) -> list[Finding]:
-    """Say what each pair (older, newer) is; without a judge only what is the same in nearly the same words.
+    """Say what each pair (older, newer) is; without a judge, and of code and long texts, by its words alone.
 
     `against` says how probably one has to end the other, and the other one that.
-
-    Code, and what is longer than the judge reads, is compared by its words alone.
     """
     asked = [n for n, pair in enumerate(pairs) if all(map(_comparable, pair))] if judge else []
     there = _relations(judge, asked, pairs)

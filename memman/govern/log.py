@@ -36,10 +36,7 @@ def stats(place: Chosen, *, since: int | None = None) -> dict[str, Any]:
 
 
 def _by_whom(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
-    """Return the agent and the session that made a change, '' for a person in a shell of their own.
-
-    They are those of its note, or of whoever ran the verb: out of the later side, which is returned without them.
-    """
+    """Return the agent and session of a change, out of its later side or its note; '' for a person in a shell."""
     after = {name: said for name, said in (record["after"] or {}).items() if name not in WHO}
     ran = {name: record["after"][name] for name in WHO if name in (record["after"] or {})}
     came = ran or (catalogue.receipt(record["note"]) if record["note"] else None) or {}

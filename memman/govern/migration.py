@@ -72,10 +72,7 @@ def to_server(data: str, name: str, dsn: str, progress: Progress) -> Moved:
 
 
 def to_itself(data: str, name: str, progress: Progress, *, remove: bool = False) -> Moved:
-    """Make a replica a store by itself again, with all that its server has; that stays there unless `remove`.
-
-    One that is still on its way to a server is on its own again. Raises as `to_server` does.
-    """
+    """Make a replica a store by itself again; the server keeps it unless `remove`. Raises as `to_server` does."""
     dsn = address(data, name)
     with _opened(data, name, dsn) as store:
         known, backup = position.store(store.db), ""

@@ -43,10 +43,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an import would do: `new` by kind, what is left out and why, a few texts, and what is not carried.
-
-    `nowhere` says what would be recalled nowhere, and what mends that. Of what `asks` it may be a person's own words.
-    """
+    """What an import would do; `nowhere`: what would be recalled nowhere, `asks`: whether to ask whose words it is."""
 
     form: str
     what: str
@@ -81,10 +78,7 @@ def written(place: Chosen, *, vectors: bool = False) -> Iterator[str]:
 
 
 def saved(place: Chosen, path: str, *, vectors: bool = False) -> None:
-    """Write a store's export to a file that nobody else may read, or into a pipe or device.
-
-    It replaces an older export, and no other file. Raises CannotWrite.
-    """
+    """Write a store's export to a private file, over an older export only, or into a pipe. Raises CannotWrite."""
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "w", encoding="utf-8") as stream:

@@ -95,10 +95,7 @@ def estimate(data: str, store: str) -> Estimate:
 
 
 def ask(data: str, store: str, progress: causes.Progress) -> dict[str, int]:
-    """Ask about all memories that no model has compared yet; return how many answers there were, and causes in them.
-
-    The calls count in the ledger and within the daily budget. Raises what `estimate` does, and ProviderError.
-    """
+    """Ask about all memories that no model has compared yet; return how many answers and causes there were."""
     settings = _settings(data, store)
     usual = MOST if by_agent(settings) else settings["MEMMAN_DRAIN_CONCURRENCY"]
     at_once = int(settings["MEMMAN_LLM_BATCH"] or usual)

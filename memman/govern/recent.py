@@ -33,10 +33,7 @@ def _memories(place: Chosen, catalogue: Catalogue, ids: list[int]) -> list[dict[
 
 @answering
 def learned(place: Chosen, since: int, limit: int) -> list[dict[str, Any]]:
-    """Return day, scope ('' for everywhere), count and memories of each group, the newest day first.
-
-    Forgotten ones do not count; of all groups together the first `limit` memories are told.
-    """
+    """Return day, scope, count and memories of each group, the newest day first, `limit` memories in all."""
     with reading(place) as catalogue:
         days = recent.came(catalogue.reader.db, since)
         records = [veiled(place, catalogue.reader, record["uid"], record) for record in catalogue.memories([*days])]
@@ -57,10 +54,7 @@ _GONE = {"superseded", "forgotten"}
 
 @answering
 def diff(place: Chosen, since: int, limit: int) -> list[dict[str, Any]]:
-    """Return the newest `limit` changes, by scope: `sign` is + or - or ~, `verbs` are those of the log.
-
-    What came and went since then is left out.
-    """
+    """Return the newest `limit` changes by scope, with + - or ~, but for what came and went since then."""
     with reading(place) as catalogue:
         verbs = recent.changed(catalogue.reader.db, since)
         changes = [

@@ -18,10 +18,7 @@ _BY_HAND = "by hand"
 
 @answering
 def candidates(place: Chosen, *, below: float = BOUND, limit: int | None = 20) -> list[dict[str, Any]]:
-    """Return the current memories worth less than `below`, the least first, each with its `worth` and `why`.
-
-    What is immune is none of them: protected memories, preferences, and what a person approved.
-    """
+    """Return the current memories worth less than `below` and not immune, the least first, with `worth` and `why`."""
     now = now_ms()
     with reading(place) as catalogue:
         kept = keeping.kept(catalogue.reader, keeping.standings(catalogue.reader))

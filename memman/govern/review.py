@@ -134,10 +134,7 @@ def editable(place: Chosen, part: str, text: str) -> Waiting:
 
 @steadily
 def edit(place: Chosen, part: str, text: str, provenance: Mapping[str, str]) -> str:
-    """Queue what a person says holds in the place of what waits, as their own word; return the note's id.
-
-    `provenance` holds the columns that say where they are.
-    """
+    """Queue what a person says holds in the place of what waits, as their own word; return the note's id."""
     from memman.queue.append import append
 
     kind, memory, other = editable(place, part, text)
@@ -180,10 +177,7 @@ def _named(place: Chosen, parts: Sequence[str], verb: str) -> list[int]:
 
 
 def _waiting(place: Chosen, rows: Iterable[int]) -> dict[int, Waiting]:
-    """Return how each of `rows` waits, those that do.
-
-    What is unconfirmed, and what only stands behind another for a while, may be decided about, too.
-    """
+    """Return how each of `rows` waits, or may be decided about: also if unconfirmed, or behind another for a while."""
     rows = list(rows)
     with looking(place) as (catalogue, _):
         unconfirmed = catalogue.reader.unconfirmed(rows)

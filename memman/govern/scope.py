@@ -96,10 +96,7 @@ def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dic
 
 @steadily
 def join(place: Chosen, said: str | None, *, undo: bool) -> dict[str, Any]:
-    """Have what another scope holds recalled in this folder, too, or with `undo` nothing but its own; return that.
-
-    Raises UsageError and CannotWrite.
-    """
+    """Recall in this folder what another scope holds, too, or with `undo` only its own; return that."""
     around, here = stores.here(), standing()
     if not here.repository:
         raise UsageError("what is said at home holds everywhere: go to the folder that is to be joined")

@@ -63,10 +63,7 @@ def connect(data: str, name: str, dsn: str, *, make: bool, progress: Progress) -
 
 
 def _connected_to(data: str, name: str) -> tuple[str, int] | None:
-    """Return the server, and the number there, of which a store is a replica; None where there is nothing of it yet.
-
-    Raises UsageError where it is a store by itself, or on its way to a server.
-    """
+    """Return the server and number that a store is a replica of, None for nothing yet. Raises UsageError for others."""
     path = store_path(data, name)
     if not exists(data, name):
         return None

@@ -32,10 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The store a command means, and the agent and the session that run it, '' for none.
-
-    `why` is --store, MEMMAN_STORE, binding, active or default.
-    """
+    """The store a command means and why (--store, MEMMAN_STORE, binding, active, default), its agent and session."""
 
     data: str
     name: str

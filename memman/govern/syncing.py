@@ -22,11 +22,9 @@ from memman.sync.turn import Done, failed, turn
 
 
 def begin(place: Chosen, path: str, line: str = "") -> bool:
-    """Sync a store by a folder from now on; whether a new key was made.
+    """Sync a store by a folder from now on; return whether a new key was made.
 
-    The folder is made where its parent is there. One that the store is synced by already is not: it may be a disk that
-    is away. `line` is the key of another machine. Raises UsageError, BadConfig and CannotWrite; then nothing was
-    changed.
+    `line` is another machine's key. Raises UsageError, BadConfig and CannotWrite; then nothing was changed.
     """
     refuse_stopped(place.data, "sync")
     if is_shared(place.data, place.name):

@@ -47,10 +47,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """Notes that are stored, and rows of the queue; or beside them an undo, with its record. `what` names all of it.
-
-    Without a note of theirs there are rows of memories that were `forgotten`, and `reports` of some.
-    """
+    """What is to be undone: stored notes, queue rows, or an undo; else memories `forgotten`, and `reports`."""
 
     what: str
     stored: tuple[str, ...] = ()

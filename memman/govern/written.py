@@ -32,10 +32,7 @@ class Change:
 
 
 def change(texts: Sequence[str], file: str | None) -> Change:
-    """Return what adding `texts` to a file comes to: below its heading for rules, but those it says already.
-
-    Without a file it is the repository's own AGENTS.md or CLAUDE.md. Raises UsageError and CannotWrite.
-    """
+    """Return what adding `texts` to a file, by default the repository's AGENTS.md or CLAUDE.md, comes to."""
     path = os.path.abspath(file) if file else _file()
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise UsageError(f"{path} is no file that could be written to")

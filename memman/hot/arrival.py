@@ -8,10 +8,7 @@ from memman.hot.wire import quoted
 
 
 def arrive(data: str, row: "dict[str, str | int | None]") -> str:
-    """Write a row, which must hold no secret, to a file of its own; return its path, '' where that cannot be.
-
-    No disk is waited for: whoever ends this process leaves the file whole. Raises UnsafePlace.
-    """
+    """Write a row without secrets to a file of its own, waiting for no disk; return its path, '' for none."""
     ensure_safe_folder(data)
     path = f"{arrivals_path(data)}/{row['uid']}"
     fields = (f"{quoted(name)}:{_written(value)}" for name, value in row.items())

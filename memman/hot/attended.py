@@ -27,10 +27,7 @@ def asked(call: "Call") -> bool:
 
 
 def nobodys(call: "Call") -> bool:
-    """Whether a prompt is a program's: a schedule's, a bot's, or of a run of continuous integration.
-
-    Some people's containers set CI too: MEMMAN_NOTED=on says that a person is there.
-    """
+    """Whether a prompt is a program's. Some people's containers set CI too: MEMMAN_NOTED=on says so."""
     if call.payload.text("source") in _NOBODYS:
         return True
     return bool(os.environ.get("CI")) and setting(call.data, "MEMMAN_NOTED") != "on"

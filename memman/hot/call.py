@@ -20,10 +20,7 @@ _LONGEST = 4096
 
 
 class Call:
-    """One event of one session: what the host says of it, and where its memory is.
-
-    One that is not `genuine` comes from an agent's shell: it is answered, and leaves nothing behind.
-    """
+    """One event of one session; one from an agent's shell is not `genuine`: answered, and leaves nothing behind."""
 
     __slots__ = ("cwd", "data", "genuine", "here", "host", "payload", "progress", "session", "store")
 

@@ -31,11 +31,7 @@ _SHOWN = 256
 
 
 def wanted(call: "Call") -> bool:
-    """Whether turns are to be kept.
-
-    Not from an agent's shell, nor of what a program typed, nor while the scheduler is stopped, nor where the env file
-    is shut or says anything but what turns them on, nor in a folder to be ignored.
-    """
+    """Whether turns are kept: not a program's, nor in ignored folders, nor stopped, nor unless the env file says so."""
     if not call.genuine or Schedule.load(call.data).stopped:
         return False
     try:
@@ -84,10 +80,7 @@ def _joined(before: str, text: str) -> str:
 
 
 def turn(call: "Call") -> None:
-    """Queue the user's prompts with the agent's last message, and what that notes.
-
-    A prompt is dropped once it is in a file or the queue.
-    """
+    """Queue the user's prompts with the agent's last message, and what that notes; then drop the prompt."""
     if call.payload.text("agent_id"):
         return
     keep = wanted(call)

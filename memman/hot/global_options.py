@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 
 def apply_global_options(values: "Mapping[str, str | bool | None]") -> None:
-    """Do as `data_dir` and `readonly` say. Raises UsageError, ForPeople, BadConfig.
-
-    An agent keeps to its own data folder: another one's settings would say where its text is sent.
-    """
+    """Do as `data_dir` and `readonly` say; an agent keeps to its own data folder. Raises UsageError, ForPeople."""
     folder = values.get("data_dir")
     if isinstance(folder, str):
         if not folder:

@@ -15,10 +15,7 @@ _AT_FIRST = {
 
 
 class Progress:
-    """What would be `missing` if this hook were ended now, a word of queue.late, '' for nothing.
-
-    `late` is whether its time is up and it goes on behind the turn, `unsure` what to answer if it never comes to say.
-    """
+    """What would be `missing` if this hook were ended now, whether it is `late`, and what it answers if `unsure`."""
 
     __slots__ = ("data", "event", "late", "missing", "unsure")
 

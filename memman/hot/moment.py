@@ -12,10 +12,7 @@ _LONGEST_DIGITS = 6
 
 
 def moment(text: str, option: str, now: int | None = None) -> int:
-    """Return Unix milliseconds, seen from `now`. A time without a zone is local. Raises UsageError.
-
-    `7d` and `7 days ago` are so many hours ago; a day or longer that has a name stands for its beginning.
-    """
+    """Return Unix milliseconds; no zone is local, a named day is its beginning. Raises UsageError."""
     clock = time.time_ns() // 1_000_000 if now is None else now
     for read in (_passed, _written, _named):
         found = read(text, clock)

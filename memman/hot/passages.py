@@ -1,7 +1,4 @@
-"""What a long prompt is about, as far as the store can tell: its questions, and where it names what is known.
-
-A question that stands amid a long text is lost when the whole is looked up.
-"""
+"""What a long prompt is about, as far as the store can tell: its questions, and where it names what is known."""
 
 from memman.hot.threshold import GENERIC
 from memman.model.terms import query_terms, stem
@@ -35,10 +32,7 @@ def lookups(reader: "SqliteReader | None", prompt: str) -> list[str]:
 
 
 def passages(text: str) -> list[str]:
-    """Split `text` at the ends of sentences and lines; what is short goes with what follows, what is long is cut.
-
-    A question ends its passage, however short.
-    """
+    """Split `text` at sentences and lines into pieces of some size; a question ends its passage."""
     for end in _ENDS:
         text = text.replace(end, end.strip() + ". ")
     found, words = [], []
@@ -57,11 +51,7 @@ def question(passage: str) -> bool:
 
 
 def _weighed(reader: "SqliteReader", split: list[str]) -> list[str]:
-    """Return the passages that hold a word of the store, those with the rarest first.
-
-    Words are counted until there were enough of them: of questions first, then
-    from both ends of the text to its middle.
-    """
+    """Return the passages that hold a word of the store, the rarest first, by the first words that can be counted."""
     last = len(split) - 1
     order = sorted(range(len(split)), key=lambda n: (not question(split[n]), min(n, last - n)))
     counts: dict[str, int] = {}

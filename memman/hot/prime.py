@@ -55,10 +55,7 @@ _PARTS = (
 
 
 def block(data: str, store: str, here: "Here", *, asked: bool = True) -> tuple[str, dict[str, str]]:
-    """Return the block and the lines of the memories in it, by uid. The same store gives the same bytes.
-
-    `asked` says whether the agent is to note at the end of its answers.
-    """
+    """Return the block, the same for the same store, and its memories' lines by uid; `asked`: the agent is to note."""
     text = guide(command(data), asked=asked)
     if there(reach_path(path := store_path(data, store))):
         from memman.store.replica.reach import told
@@ -201,10 +198,7 @@ def _newest(reader: SqliteReader, rows: "list[MemoryRow]", filters: Filters) -> 
 
 
 def fitting(kinds: "Sequence[Sequence[Hit]]", room: int) -> dict[str, str]:
-    """Return the lines, by uid, that `room` tokens hold, in the order of their kinds.
-
-    Each kind has its share, and what the kinds before it left; what is left then goes to the first that had no room.
-    """
+    """Return the lines, by uid, that `room` tokens hold: each kind has its share, and what those before it left."""
     lines: dict[str, str] = {}
     skipped = []
     left = 0

@@ -32,10 +32,7 @@ def session(env: "Mapping[str, str]" = os.environ) -> str:
 
 
 def in_shell(host: str) -> bool:
-    """Whether a hook was called from an agent's shell and not by its host: by the host's agent or by another one.
-
-    What memman installs sets MEMMAN_AGENT in shells, and never for hooks.
-    """
+    """Whether a hook was called from an agent's shell, where MEMMAN_AGENT is set, and not by its host."""
     env, own = os.environ, _INSIDE.get(host, host)
     return bool(env.get("MEMMAN_AGENT")) or any(
         env.get(key) and (name != own or key not in _OWN) for key, name in AGENT_MARKS
@@ -58,11 +55,7 @@ def brand(host: str, data: str) -> None:
 
 
 def stamp(data: str, claimed: str, here: "Repository | None", cwd: str = "") -> dict[str, str]:
-    """Return the provenance columns of a note queued by this process.
-
-    `claimed` is the caller's --source: it can lower the trust the channel
-    gives, never raise it. `cwd` is the folder that a host names.
-    """
+    """Return the provenance columns of a note; `claimed` is --source, which can lower the channel's trust only."""
     env = os.environ
     who = agent()
     try:

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 
 class RecallSession:
-    """A store, where there is one, and the notes that wait for it: opened once for any number of queries.
-
-    All of them see the store as it is at the first read, whatever drains and people commit meanwhile. With `waiting_of`
-    only notes of that source count.
-    """
+    """A store and the notes waiting for it, as they were at the first read, for any number of queries."""
 
     __slots__ = ("notes", "path", "reader", "table")
 
@@ -118,10 +114,7 @@ def opened(data: str, store: str) -> RecallSession:
 
 
 def _merged(hits: "list[Hit]", fresh: "list[Hit]") -> "list[Hit]":
-    """Put each waiting note before the first stored hit that it is as sure as; stored hits keep their order.
-
-    A stored hit, of which more is known, counts for no surer than words alone can make a note.
-    """
+    """Put each waiting note before the first stored hit that it is as sure as; stored hits keep their order."""
     surest = confidence(1.0, None, apt=True)
     merged = list(hits)
     for note in reversed(fresh):

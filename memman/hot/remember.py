@@ -35,10 +35,9 @@ def main(args: list[str], store: str | None) -> int | None:
 
 
 def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", replaces: str = "") -> int:
-    """Queue the note and print its uid, or with `json` the whole acknowledgement; with `lines` a note for each line.
+    """Queue the note, or with `lines` one a line, and print its uid, or with `json` all of it.
 
-    What a note points at and does not tell is named: in the acknowledgement, or on standard error. Raises UsageError
-    for text or hints that cannot be taken, and UnknownStore.
+    Raises UsageError and UnknownStore.
     """
     settled(values)
     if kept_still():

@@ -54,10 +54,7 @@ def reminder(
     *,
     first: bool = False,
 ) -> str:
-    """Return the block for `said`, '' when nothing new bears on it; `tell` is told the lines of memories, by uid.
-
-    `first` says that it is a session's first prompt, which tells what the session works on.
-    """
+    """Return the block for `said`, '' for nothing new; `first`: of a session. `tell` gets the lines by uid."""
     said = uncommanded(said)
     if not said:
         return ""

@@ -1,7 +1,4 @@
-"""Recall in a reranker's order: a model elsewhere judges the best local hits. Loaded only where that is asked for.
-
-Whatever goes wrong, the local order stands.
-"""
+"""Recall in a reranker's order, where that is asked for; whatever goes wrong, the local order stands."""
 
 from memman.config.env import Settings
 from memman.model.errors import MemmanError
@@ -29,10 +26,7 @@ FEWEST_WORDS = 3
 def reranked(
     recalls: "RecallSession", data: str, query: str, filters: "Filters", limit: int, intent: str | None
 ) -> "tuple[list[Hit], str]":
-    """Return the best hits by the reranker and '', or those in the local order and why.
-
-    They come best first, or in the order of an `intent` that is asked for.
-    """
+    """Return the best hits by the reranker and '', or those in the local order and why."""
     if len(words(query)) < FEWEST_WORDS:
         return recalls.hits(query, filters, limit, intent), f"the query has fewer than {FEWEST_WORDS} words"
     hits = recalls.hits(query, filters.uncut(), max(limit, CANDIDATES), intent)

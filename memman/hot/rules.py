@@ -1,7 +1,6 @@
-"""The rules of a store in an agent's turn: those that a session begins with, and what a shell's command fires.
+"""The rules of a store in an agent's turn, from a small file that memman.upkeep.rules writes.
 
-They are read from a small file (memman.upkeep.rules writes it), so that a command without rules costs nothing. What
-cannot be read denies nothing.
+What cannot be read denies nothing.
 """
 
 import time

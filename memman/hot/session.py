@@ -30,11 +30,8 @@ _PATIENCE = 0.25
 class Session:
     """One session, in `with`: read when that begins, written when it ends, and no other hook's in between.
 
-    Without an id it knows nothing and keeps nothing. In its file the first line
-    says whether it begun, and holds the uids that were shown, oldest first; the second may hold what was
-    said in the turns before, as JSON of [who, text]; the rest is the prompt. A
-    file that cannot be read, written or had in time is done without, for what
-    was found is worth more than the record of it.
+    The file's first line holds marks and the uids that were shown, the second may hold what was said as JSON, the rest
+    is the prompt. A file that cannot be had is done without.
     """
 
     __slots__ = ("_file", "_text", "asked", "begun", "first", "id", "notes", "path", "prompt", "said", "shown")

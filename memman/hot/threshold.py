@@ -1,9 +1,6 @@
 """The hooks' threshold: whether a hit bears on a prompt clearly enough to be shown unasked. Safe on the hot path.
 
-Stricter than recall, which somebody asked: nobody asked here. A hit must hold
-two words of the prompt that tell something, for by one word a sprite sheet and
-a soda are the same, and recall must be sure of it; words that any prompt may
-hold tell nothing. `python -m bench.unasked` and `bench.learning` measure it.
+A hit must hold two telling words of the prompt, and recall be sure of it; measured by `python -m bench.unasked`.
 """
 
 from memman.model.terms import stem, stems

@@ -47,10 +47,7 @@ def _allowed() -> list[object]:
 
 
 def permissions(command: str) -> list[str]:
-    """Return the grants: of the verbs that the agent is told of and no more, by its name and as it is told to call it.
-
-    The hook at a session's start lets its shells find the name, too.
-    """
+    """Return the grants of the agent's verbs, by its name and as it is told to call it."""
     return [f"Bash({called} {verb}:*)" for called in dict.fromkeys((MEMMAN, command)) for verb in AGENT_VERBS]
 
 
@@ -93,10 +90,7 @@ def _put(text: str, block: hook_block.Block, granted: list[str]) -> str:
 
 
 def take(text: str, original: str | None, launcher: str = "") -> str:
-    """Take our hooks and permissions out of the settings, but not those that were in `original`.
-
-    With a `launcher` only what calls it goes; where other hooks stay, the permissions by the name do too.
-    """
+    """Take our hooks and permissions out, but not those in `original`; with a `launcher` only what calls it."""
     text = hook_block.take(text, original, launcher)
     others = hook_block.commands(edits.at(text, ("hooks",)))
     own = {quoted(launcher)} if launcher else set()

@@ -40,10 +40,7 @@ def sandboxed(data: str) -> bool:
 
 
 def take(text: str, launcher: str) -> str:
-    """Take our hooks out of config.toml; with a `launcher` those that call it, and its data folder from the sandbox.
-
-    Raises CannotEdit.
-    """
+    """Take our hooks out of config.toml; with a `launcher` those that call it, and its folder from the sandbox."""
     text = toml_block.take(text, launcher)
     return toml_roots.take(text, launcher.removesuffix(launcher_path(""))) if launcher else text
 

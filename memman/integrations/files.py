@@ -57,10 +57,7 @@ def missing_folders(path: str) -> list[str]:
 
 
 def swap(path: str, before: bytes | None, after: bytes | None, *, program: bool = False) -> bool:
-    """Replace a file that holds `before` by `after` (None: no file); False where it holds something else by now.
-
-    A link is followed and stays; mode and owner stay. Raises CannotWrite.
-    """
+    """Replace a file, or what a link leads to, that still holds `before`; False otherwise. Raises CannotWrite."""
     target = os.path.realpath(path)
     if link := others_link(path):
         raise CannotWrite(f"{path} is not written: {link} is a link of another user")

@@ -24,10 +24,9 @@ _NAMED = re.compile(r'"(/[^"\\\n]*/bin/memman)"')
 
 
 def take(form: str, text: str, original: str | None, launcher: str = "") -> str | None:
-    """Return a text without our part, None where nothing of anybody else is left. Raises CannotEdit.
+    """Return a text without our part, None where nothing else is left; `original` is None where not known.
 
-    `original` is the text before us: '' where there was no file, None where that is not known. With a `launcher` only
-    hooks that call it are ours.
+    With a `launcher` only hooks that call it are ours. Raises CannotEdit.
     """
     if form == LAID or form not in _TAKES:
         return None

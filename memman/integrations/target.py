@@ -35,10 +35,7 @@ class Wiring:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file of a target. `put` gives the text as it should be from the text as it is (None: no file).
-
-    `form` says how our part is taken out again: see own_part.py.
-    """
+    """One file of a target; `put` gives its text from what is there, `form` says how our part is taken out."""
 
     path: str
     form: str
@@ -70,10 +67,7 @@ def laid(path: str, content: str, what: str, *, program: bool = False) -> File:
 
 
 def under(variable: str, default: str) -> str:
-    """Return the folder that an environment variable names, or the default below the home folder.
-
-    A relative one would mean another folder wherever the agent runs: it names none.
-    """
+    """Return the folder that an environment variable names absolutely, or the default below the home folder."""
     named = os.path.expanduser(os.environ.get(variable, ""))
     return os.path.abspath(named if os.path.isabs(named) else os.path.expanduser(default))
 

@@ -46,10 +46,7 @@ def put(text: str, block: Block) -> str:
 
 
 def take(text: str, launcher: str = "") -> str:
-    """Take out our tables and comments, with a `launcher` those that call it.
-
-    Raises CannotEdit where that would change anything else.
-    """
+    """Take out our tables and comments, with a `launcher` those that call it. Raises CannotEdit where more would go."""
     called = commands(hooks(text))
     if not any(ours(command, launcher) for command in called):
         return text

@@ -73,10 +73,7 @@ def plan(manifest: InstallRecord, entry: Entry) -> Undo:
 
 
 def _original(manifest: InstallRecord, entry: Entry) -> tuple[bool, bytes | None]:
-    """Return whether the original is known, and its bytes; the work of a memman that is gone does not come back.
-
-    Raises CannotEdit.
-    """
+    """Return whether the original is known, and its bytes; not the work of a memman that is gone."""
     sound, held = manifest.original(entry)
     if not sound or held is None or not entry.rival or rivals.claims(entry.rival, entry.path):
         return sound, held

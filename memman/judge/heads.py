@@ -1,7 +1,4 @@
-"""Questions about a text that few weights answer: logistic regressions on the judge's early vectors and its letters.
-
-tools/train_judge/heads.py fits them and writes heads.json.
-"""
+"""Logistic regressions on the judge's early vectors, fitted by tools/train_judge/heads.py into heads.json."""
 
 import json
 from base64 import b64decode, b64encode
@@ -28,10 +25,7 @@ _PRIME, _SPREAD = np.uint64(1_099_511_628_211), np.uint64(0x9E37_79B9_7F4A_7C15)
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The weights of one question, and by script from which probabilities on its answer is a yes, the surest first.
-
-    With a `chain` the texts are passages of one message, and tell something of one another.
-    """
+    """The weights of one question, by script the probabilities of a yes; with a `chain` texts are of one message."""
 
     bars: Mapping[str, Sequence[float]]
     vectors: Vectors
@@ -77,10 +71,7 @@ class Head:
 
 
 def read(path: str, judge: str) -> dict[str, Head]:
-    """Read the heads that were fitted to the judge of this name: none where they were fitted to another.
-
-    Raises OSError, ValueError or KeyError.
-    """
+    """Read the heads fitted to this judge, none for another's. Raises OSError, ValueError or KeyError."""
     with open(path, encoding="utf-8") as file:
         said = json.load(file)
     return {name: Head.of(one) for name, one in said["heads"].items()} if said["judge"] == judge else {}

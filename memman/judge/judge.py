@@ -74,10 +74,7 @@ class Span:
 
 
 class Judge:
-    """The trained judge, loaded with the first question, for any number of threads.
-
-    Raises ProviderMisconfigured where its files are missing or damaged.
-    """
+    """The trained judge, loaded with the first question. Raises ProviderMisconfigured for missing or damaged files."""
 
     def __init__(self, folder: str = FOLDER) -> None:
         self._folder = folder
@@ -118,10 +115,7 @@ class Judge:
         return [known[one] for one in groups]
 
     def endings(self, new: str, olds: Sequence[str], relations: Sequence[Relation]) -> list[tuple[float, int]]:
-        """Return how probably each old statement no longer holds once `new` is said, and SURE, MAYBE or NOT of it.
-
-        `relations` are what was judged of each pair.
-        """
+        """Return how probably `new` ends each old statement, and SURE, MAYBE or NOT, from their judged `relations`."""
         found = [(0.0, NOT)] * len(olds)
         likely = [n for n, relation in enumerate(relations) if relation.ends >= LEAST]
         if likely:
@@ -152,10 +146,7 @@ class Judge:
         return np.array([known[text] for text in texts], np.float32).reshape(len(texts), ABOUT)
 
     def personal(self, texts: Sequence[str]) -> list[int]:
-        """Say of each statement how surely it holds for who says it everywhere, whatever they work on.
-
-        2 surely, 1 maybe, 0 is about what they work on.
-        """
+        """Say of each statement whether it holds everywhere: 2 surely, 1 maybe, 0 is about what they work on."""
         return self._bands(PERSONAL, texts)
 
     def steering(self, texts: Sequence[str]) -> list[int]:
@@ -163,10 +154,7 @@ class Judge:
         return self._bands(STEERING, texts)
 
     def pasted(self, text: str, passages: Sequence[tuple[int, int]]) -> list[int]:
-        """Say of each passage of a message how probably its author did not write it.
-
-        2 probably, 1 possibly, 0 surely theirs; 1 of all where the head was fitted to another judge.
-        """
+        """Say of each passage whether its author did not write it: 2 probably, 1 possibly, 0 surely theirs."""
         head = self._heads.get(PASTED)
         if head is None or not passages:
             return [1] * len(passages)

@@ -61,10 +61,7 @@ NOTHING = Retirement(np.zeros(FEATURES, np.float32), 0.0, (1.0, 1.0))
 
 
 def read(path: str, judge: str) -> Retirement:
-    """Read what was fitted to the judge of this name: where it was to another nothing ends.
-
-    Raises OSError, ValueError or KeyError.
-    """
+    """Read what was fitted to this judge; by another's nothing ends. Raises OSError, ValueError or KeyError."""
     with open(path, encoding="utf-8") as file:
         said = json.load(file)
     return Retirement.of(said[RETIREMENT]) if said["judge"] == judge else NOTHING

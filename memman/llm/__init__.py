@@ -14,11 +14,7 @@ class LLM(Protocol):
         """Name the model that serves `role` ('fast' or 'slow')."""
 
     async def complete(self, request: Request) -> Reply:
-        """Answer `request`.
-
-        Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured,
-        after its own retries.
-        """
+        """Answer `request`. Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured, after retries."""
 
     async def close(self) -> None:
         """Release connections."""

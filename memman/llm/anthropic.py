@@ -22,12 +22,7 @@ def _without_bounds(body: JsonObject, request: Request) -> None:
 
 
 class AnthropicMessages(RemoteModel):
-    """Messages at `endpoint`, such as `https://api.anthropic.com`.
-
-    `models` names a model for each role, `price` is US dollars per million
-    tokens in and out, `reasks` how often one call may ask again after a
-    BadReply. Structured output is one tool the model has to call.
-    """
+    """Messages at `endpoint`; structured output is one tool the model has to call."""
 
     quirks = (Quirk(("temperature",), _default_temperature), Quirk(BOUNDS_REJECTED, _without_bounds))
 

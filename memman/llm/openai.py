@@ -34,13 +34,9 @@ def _any_text(body: JsonObject, _: Request) -> None:
 
 
 class OpenAICompatible(RemoteModel):
-    """Chat completions at `endpoint`, such as `https://openrouter.ai/api/v1`.
+    """Chat completions at `endpoint`.
 
-    `api_key` may be empty. `models` names a model for each role, `price` is US
-    dollars per million tokens in and out, `reasks` how often one call may ask
-    again after a BadReply. Structured output is asked for as a JSON schema, and
-    where the endpoint rejects that without its bounds, as any JSON object, then
-    as plain text.
+    Structured output is asked for as a JSON schema, then without its bounds, as any JSON object, then as plain text.
     """
 
     quirks = (

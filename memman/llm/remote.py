@@ -41,11 +41,9 @@ class Price(NamedTuple):
 
 
 class Quirk(NamedTuple):
-    """A part of the protocol that some endpoints reject, and how to do without it.
+    """A part of the protocol that some endpoints reject.
 
-    A rejection that mentions one of the `cues` is answered by `change`, which
-    alters the body of a request in place; one without cues is tried when no
-    other explains it.
+    A rejection that mentions one of the `cues`, or if there are none any other, is answered by `change` of the body.
     """
 
     cues: tuple[str, ...]
@@ -71,11 +69,7 @@ class Truncated(BadReply):
 
 
 class RemoteModel(ABC):
-    """A model behind HTTP; a provider says how to write the question and read the answer.
-
-    `models` names a model for each role, `price` is what its tokens cost, and
-    `reasks` is how often one call may ask again after a BadReply.
-    """
+    """A model behind HTTP, `reasks` times asked again after a BadReply; a provider says how to write and read."""
 
     quirks: tuple[Quirk, ...] = ()
 
@@ -106,10 +100,7 @@ class RemoteModel(ABC):
         return self._models[role]
 
     async def complete(self, request: Request) -> Reply:
-        """Answer `request`; the reply's usage includes the asks that came to nothing.
-
-        Raises ProviderUnavailable, BadReply, Refused or ProviderMisconfigured.
-        """
+        """Answer `request`, usage of failed asks included. Raises what LLM.complete does."""
         request = replace(request, user=screened(request.user))
         roomy = replace(request, max_tokens=max(MORE * request.max_tokens, ROOM))
         spent: list[Usage] = []

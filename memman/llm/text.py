@@ -6,10 +6,7 @@ from memman.model.objects import parsed
 
 
 def outermost(text: str) -> dict[str, Any] | None:
-    """Parse the object between the first and the last brace, past any fence, prose or thinking; None for none.
-
-    An object inside a broken one is not looked for: it would pass for the whole.
-    """
+    """Parse the object between the first and the last brace; None for none, and no object inside a broken one."""
     thought, closed, answer = text.partition("</think>")
     thought = thought.lstrip()
     if thought.startswith("<think>") or (closed and not thought.startswith(("{", "```"))):

@@ -86,10 +86,7 @@ def _named_program(wanted: str, word: str) -> bool:
 
 
 def _rest(wanted: list[str], words: list[str], at: int, first: int, *, loose: bool) -> bool:
-    """Whether the rest of a pattern stands in `words` from `at` on; its options from `first` on.
-
-    `loose` is whether the next word may stand anywhere behind, and not only after options.
-    """
+    """Whether the rest of a pattern stands in `words` from `at` on; `loose`: anywhere, not only behind options."""
     if not wanted:
         return True
     if wanted[0] == ANY:
@@ -111,12 +108,7 @@ def _passed(words: list[str], at: int) -> bool:
 
 
 def _option(wanted: list[str], words: list[str], at: int, first: int, *, loose: bool) -> bool:
-    """Do what `_rest` does where an option comes next.
-
-    It may have the word behind it as its value, and then both stand anywhere.
-    Or it has none: then what follows it in the pattern is somewhere behind it,
-    or anywhere where the command shows that the option takes no value.
-    """
+    """Do what `_rest` does where an option comes next, which may have the word behind it as its value."""
     pairs = zip(words[first:], words[first + 1 :], strict=False)
     valued = len(wanted) > 1 and not option(wanted[1]) and wanted[1] != ANY
     if (

@@ -1,8 +1,4 @@
-"""Where in a simple command a program may stand that it runs: first, or behind one that runs what it is told.
-
-`sudo -u x git push`, `timeout 9 git push` and `kubectl exec pod -- git push` run git; `touch git push` does not. Safe
-on the hot path.
-"""
+"""Where in a simple command a program may stand that it runs: first, or behind one that runs what it is told."""
 
 from memman.model.shell import base, option
 

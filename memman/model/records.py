@@ -34,10 +34,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What the caller said about a note; None or empty means unsaid. `scope` is as `memman.config.scope` has it.
-
-    `ends_at` is until when it holds, `visibility` for whom it is of those who share the store.
-    """
+    """What the caller said about a note, None or empty for unsaid: `scope`, `ends_at`, `visibility` among it."""
 
     category: str | None = None
     importance: int | None = None
@@ -116,11 +113,7 @@ EVERYWHERE = Scope()
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory offered to reconcile, best first.
-
-    `similarity` is a cosine in [-1, 1], `about` the judge's of what both speak of, `score` all that speaks for it, and
-    `source` whose word it is.
-    """
+    """A memory offered to reconcile: `similarity` is a cosine, `about` the judge's, `score` all that speaks for it."""
 
     uid: str
     text: str
@@ -135,10 +128,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What reconcile decided for fact number `fact` of the note against the memory of that uid.
-
-    `rest` is what of the memory still holds.
-    """
+    """What reconcile decided for a fact against a memory; `rest` is what of the memory still holds."""
 
     fact: int
     action: Action
@@ -226,10 +216,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory about to be stored. `vectors` holds (embedder number, cell, planes, squared length).
-
-    `visibility` is for whom it is of those who share the store, '' where nobody says.
-    """
+    """A memory about to be stored; `vectors` holds (embedder number, cell, planes, squared length)."""
 
     uid: str
     note: str

@@ -26,10 +26,9 @@ def by_person(evidence: "Iterable[tuple[str, str, int]]") -> bool:
 
 
 def sessions(evidence: "Iterable[tuple[str, str, int]]") -> tuple[int, int]:
-    """Count the sessions for a memory and those against it; of each session the last word counts.
+    """Count the sessions for a memory and against it, by each one's last word; `evidence` is oldest first.
 
-    What sessions report less than APART_MS after another's report is the same word, said anew; a person's has no
-    session and stands by itself. `evidence` is (kind, session, when), oldest first.
+    What sessions report within APART_MS is the same word; a person's stands by itself.
     """
     last = {session: (kind, at) for kind, session, at in evidence if kind in FOR + AGAINST}
     reported = sorted((at, kind) for session, (kind, at) in last.items() if session and kind in FEEDBACK)

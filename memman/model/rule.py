@@ -1,8 +1,4 @@
-"""Rules that a person set: which of them hold now and here, and which a command fires. Safe on the hot path.
-
-A rule is a record, as the file of rules (`rules_path`) and `rule list` have it. One without a pattern is standing:
-every session begins with it.
-"""
+"""Rules that a person set: which hold now and here, and which a command fires. Safe on the hot path."""
 
 from memman.model.pattern import matches, parsed
 from memman.model.shell import commands

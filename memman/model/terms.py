@@ -125,10 +125,7 @@ def _plain(chunk: str) -> bool:
 
 
 def index_terms(text: str) -> str:
-    """Return the extra words to index with `text`, which its own words do not give.
-
-    Identifiers in parts; pairs of unspaced script, and what stands between it; letters as they are typed.
-    """
+    """Return the extra words to index with `text`: parts of identifiers, pairs of unspaced script, letters as typed."""
     extra: dict[str, None] = {}
     tokens = set(text.translate(_KEPT).split())
     for chunk in text.split():
@@ -189,10 +186,7 @@ _PLACES = frozenset([".", "..", "./", "../", "*", "**", "/", "~", "~/"])
 
 
 def written(text: str) -> list[str]:
-    """Return the chunks of a text as they are compared: plain words in lower case, all else to the letter.
-
-    `-C` is not `-c`, PATH no path, US not us and HttpClient not HTTPClient; a lone dot stays.
-    """
+    """Return the chunks of a text as they are compared: plain words in lower case, all else to the letter."""
     return [_written(chunk.lstrip(_BEFORE).rstrip(_AFTER) or chunk.strip("\"'`()[]{}")) for chunk in text.split()]
 
 
@@ -231,10 +225,7 @@ _ENDS = (",", ".", ";", ":", "!")
 
 
 def wording(text: str) -> list[str]:
-    """Return the words of a text as statements are compared: in order, those that carry no weight left out.
-
-    "No, tabs" is not "No tabs".
-    """
+    """Return the words of a text as statements are compared: in order, without those that carry no weight."""
     words = [word for word in map(unadorned, written(text)) if word and word not in _WEIGHTLESS]
     first, _, rest = text.strip().partition(" ")
     return ["", *words] if rest and first.endswith(_ENDS) else words

@@ -30,10 +30,7 @@ def day(then: int) -> str:
 
 
 def outdated(ends_at: int | None, file_changed_at: int | None, now: int, *, aged: bool = True) -> dict[str, int]:
-    """Return the labels of what makes it doubtful whether a memory still holds, each with since when.
-
-    All in Unix milliseconds; `aged` has a label say how long ago that was.
-    """
+    """Return the labels of what makes a memory doubtful, each with since when; `aged`: they say how long ago."""
     found = {}
     if ends_at is not None and ends_at <= now:
         since = age(ends_at, now) if aged else "now"
@@ -55,10 +52,7 @@ def clean(text: str, longest: int = LONGEST) -> str:
 
 
 def plain(text: str, longest: int = LONGEST) -> str:
-    """Put text on one line without control, bidi, zero-width, tag or filler characters, cut to `longest`.
-
-    A hit's has no secrets any more.
-    """
+    """Put text on one line without control, bidi, zero-width, tag or filler characters, cut to `longest`."""
     if not text.isascii():
         text = text.translate(UNSEEN)
     if not text.isprintable():

@@ -1,7 +1,4 @@
-"""The verbs an agent is told of and granted, and those that are a person's: all that AGENT_VERBS and ALLOWED lack.
-
-Behind the guide, the skill, the permissions, and what an agent is refused (memman.cli.guard).
-"""
+"""The verbs an agent is told of and granted; all that AGENT_VERBS and ALLOWED lack are a person's."""
 
 # Verb -> (how it is called, when it is of use).
 AGENT_VERBS: dict[str, tuple[str, str]] = {

@@ -18,10 +18,7 @@ DAY_MS = 86_400_000
 
 
 class Kept(NamedTuple):
-    """What is known of a memory: `since` is when it was last said or borne out, `uses` in how many sessions shown.
-
-    `reliability` is from 0 to 1, `immune` why it is always kept, '' where it is not. Times are Unix milliseconds.
-    """
+    """What is known of a memory: when last said, in how many sessions shown, reliability, and why it is immune."""
 
     importance: int
     since: int
@@ -32,10 +29,7 @@ class Kept(NamedTuple):
 
 
 def worth(memory: Kept, now: int) -> float:
-    """Return what a memory is worth: 1 for what is important and new, up to 1.5 with use, towards 0 with age.
-
-    Evidence against it lowers that, down to nothing; being past its end takes three quarters.
-    """
+    """Return what a memory is worth: 1 for important and new, more with use, less with age and evidence against it."""
     days = max(0, now - memory.since) / DAY_MS
     decayed: float = memory.importance / _HIGHEST * 0.5 ** (days / HALF_LIFE)
     used = USE * min(memory.uses, MOST_USES)

@@ -1,8 +1,4 @@
-"""What a user says about a memory that their session was shown: such a statement is kept, whatever it looks like.
-
-Nearness tells what a statement is about, and nothing of whether it agrees: a rule turned round is as near to the rule
-as the rule said again. So here it is a reason to keep what was said, and never one to drop it.
-"""
+"""What a user says about a memory that their session was shown is kept, whatever it looks like."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -110,10 +110,7 @@ def nearest(
 
 
 async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Candidate, ...]]:
-    """Return, for each fact, what notes just before this one are about to store and it may bear on.
-
-    `local` are the built-in vectors of the note's own facts, shape (facts, 384).
-    """
+    """Return, for each fact, what notes just before this one are about to store and it may bear on."""
     ahead = [(note, n, fact) for note, facts in plan.earlier for n, fact in enumerate(facts) if not fact.held]
     if not ahead:
         return [()] * len(plan.facts)

@@ -135,10 +135,7 @@ def _date(unit: Unit, plan: Plan, n: int, memory: int, now: int) -> None:
 
 
 def _models(tools: Tools, plan: Plan) -> dict[str, str]:
-    """Return by stage the models that answered, and what embedded the facts.
-
-    The built-in ones are named only where they stood in for another: in every receipt they would say nothing new.
-    """
+    """Return by stage the models that answered, the built-in ones only where they stood in for another."""
     embedder = tools.embedder.fingerprint
     answered = {} if tools.llm.provider == BUILTIN else dict(plan.models)
     embedded = plan.facts and embedder.provider != BUILTIN

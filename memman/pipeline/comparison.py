@@ -28,18 +28,12 @@ _wording = lru_cache(KEPT)(terms.wording)
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two texts are one statement, of one wording.
-
-    Who turns a rule round needs no other words than the rule ("npm, not pnpm"), so likeness decides nothing here.
-    """
+    """Whether two texts are one statement, of one wording: likeness decides nothing."""
     return _wording(one) == _wording(other)
 
 
 def says(texts: Sequence[str], text: str, share: float) -> bool:
-    """Whether `texts` hold `share` of the telling words of `text`, all its numbers, and its names to the letter.
-
-    What `text` denies more often they do not say: "don't squash" is not "squash".
-    """
+    """Whether `texts` hold `share` of a text's telling words, its numbers and names, and deny no less."""
     whole = " ".join(texts)
     if _covers(texts, text) < share or not numbers(text) <= numbers(whole) or terms.respelled(text, whole):
         return False

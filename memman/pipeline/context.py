@@ -1,8 +1,4 @@
-"""A memory is found by its own words and meaning, and by a share of what stands around it in its session.
-
-The text index holds the neighbours' text in a column that weighs less; the
-vector is the memory's own plus a little of theirs (docs/adr/0012).
-"""
+"""A memory is found by its own words and meaning, and by a share of its neighbours' in the session (docs/adr/0012)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,9 +1,4 @@
-"""The distribution of cosines between unrelated memories of one store: where every threshold comes from.
-
-It is learned in each store for each embedder, and nothing is assumed before:
-with the built-in table alone random pairs have a mean cosine from 0.16
-(docstrings of many modules) to 0.46 (turns of one conversation).
-"""
+"""The distribution of cosines between unrelated memories of one store and embedder: where thresholds come from."""
 
 import json
 import math

@@ -1,7 +1,4 @@
-"""Who bears out what only an agent has said: the user's own words, or another day's session that had not been shown it.
-
-Nearness counts for nothing here, and an echo neither: what is borne out is put before models unmarked.
-"""
+"""Who bears out what only an agent has said: the user's own words, or another day's session not shown it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -25,10 +22,7 @@ Piece = tuple[int, str]
 
 
 def borne_out(tools: Tools, plan: Plan) -> list[Piece]:
-    """Return what the note bears out of what agents said, and what is stored bears out of what an agent says in it.
-
-    Call it before the transaction: it may ask the judge.
-    """
+    """Return what the note bears out of agents' words, and what bears out its own; before the transaction."""
     reader = tools.reader
     near = reader.located({c.uid for found in plan.candidates for c in found})
     near |= set(reader.newest_of(plan.note.provenance.origin, _NEWEST))

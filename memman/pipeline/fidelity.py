@@ -1,8 +1,4 @@
-"""Whether a fact says what the text says that it comes from, and the text's own sentence where it does not.
-
-Numbers, names and what is denied are compared; what words mean is not judged. Doubt costs little: the sentence that the
-fact was made of is kept in its place.
-"""
+"""Whether a fact says what its text says, by numbers, names and negations; in doubt the sentence takes its place."""
 
 import re
 from collections.abc import Sequence

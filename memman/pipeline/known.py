@@ -40,10 +40,7 @@ async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, .
 
 
 def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
-    """Yield NONE for each fact that a memory, stored or in flight, states, whoever judged; anything else is kept.
-
-    What was said unasked is stated by a memory that says it in other words, too, also by one that is out of date.
-    """
+    """Yield NONE for each fact that a memory, stored or in flight, states, whoever judged."""
     offered = sorted({c.uid: c for found in plan.candidates for c in found}.values(), key=lambda c: -c.score)
     retired = {verdict.memory for verdict in plan.verdicts if verdict.action != "MAYBE"}
     for n, fact in enumerate(plan.facts):

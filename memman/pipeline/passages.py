@@ -24,10 +24,7 @@ def passages(text: str) -> list[tuple[int, int]]:
 
 
 def heard(judge: Judge | None, text: str) -> tuple[str, tuple[str, ...]]:
-    """Return what the author of a message may have typed, and the passages of it that are not their word.
-
-    Those are what is probably pasted, and what is possibly written to steer agents, wherever it stands.
-    """
+    """Return what the author of a message may have typed, and its passages that are not their word."""
     said = own(text)
     if judge is None:
         return said, ()

@@ -22,10 +22,7 @@ _NEAREST = 8
 
 
 async def rejected(tools: Tools, texts: Sequence[str]) -> set[str]:
-    """Return those of `texts` that a person rejected, in these words or, as the judge finds, in others.
-
-    The judge works in a thread of its own, and the store, which other notes read meanwhile, is read in none.
-    """
+    """Return those of `texts` that a person rejected, in these words or, as the judge finds, in others."""
     found = tools.reader.rejected(texts)
     rest = [text for text in texts if text not in found]
     if tools.judge and rest:

@@ -75,10 +75,7 @@ def version(tools: Tools) -> str:
 
 
 async def reconcile(tools: Tools, plan: Plan) -> Plan:
-    """Find every fact's candidates and, where any is near enough, ask about them in one call.
-
-    What is held back is compared with nothing and shown to nobody.
-    """
+    """Find every fact's candidates, but for what is held back, and ask about the near ones in one call."""
     if not plan.facts:
         return plan
     local = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
@@ -264,10 +261,7 @@ def _settled(plan: Plan, offered: Sequence[Candidate], reply: Reply) -> Plan:
 
 
 def _verdicts(facts: Mapping[int, Fact], offered: Sequence[Candidate], data: Mapping[str, Any]) -> list[Verdict]:
-    """Keep what is allowed: ids that were offered, each memory judged once, few verdicts of a kind a note.
-
-    What is sure comes before what is only maybe so; what is sure beyond what a note may do is marked.
-    """
+    """Keep what is allowed: offered ids, each memory judged once, the surest first; too many sure ones are marked."""
     left: dict[Action, int] = {"UPDATE": MAX_UPDATES, "DELETE": MAX_DELETES, "MAYBE": MAX_MAYBES}
     kept: list[Verdict] = []
     judged: set[str] = set()

@@ -56,10 +56,7 @@ def tables(path: str) -> dict[str, set[str]]:
 
 @contextmanager
 def database(path: str) -> Iterator[apsw.Connection]:
-    """Open another program's database to read. Raises UsageError where it cannot be read.
-
-    Its log counts where there is one; else the file is read as it lies there.
-    """
+    """Open another program's database to read, with its log if there is one. Raises UsageError."""
     quoted = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     logged = os.path.exists(path + "-wal") and os.path.getsize(path + "-wal")
     how = "mode=ro" if logged else "immutable=1"

@@ -39,10 +39,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was read: items, or an `export` of memman's own; `lacks` says what of the file comes along with neither.
-
-    `partial` says what more there is that is not in the file.
-    """
+    """What was read: items or an `export`; `lacks` is what stays behind, `partial` what more there is elsewhere."""
 
     items: tuple[Item, ...] = ()
     lacks: tuple[str, ...] = ()
@@ -52,10 +49,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: how its files are recognised by their path, and read. `what` is for people.
-
-    Of one that a person may have written themselves they are asked whether they have.
-    """
+    """A format: how its files are recognised and read; `personal` ones may be a person's own words."""
 
     name: str
     what: str

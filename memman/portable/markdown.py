@@ -43,10 +43,7 @@ class Refreshed:
 
 
 def refresh(catalogue: Catalogue, folder: str) -> Refreshed:
-    """Bring a folder up to what a store holds. Raises OSError.
-
-    Held-back and forgotten memories have no file. One whose text a person has edited stays as it is.
-    """
+    """Bring a folder up to what a store shows, but for texts that a person has edited. Raises OSError."""
     files, owned = dict(_files(catalogue)), dict(ours(folder))
     known = {_stored(text) for text in files.values()}
     written, removed, edited = [], [], []
@@ -95,10 +92,7 @@ def _stored(text: str) -> str:
 
 
 def kept(data: str, store: str, folder: str) -> Refreshed:
-    """Bring the folder of a store, below that of all, up to date, and commit it where that is a repository.
-
-    Raises CannotWrite and StoreError.
-    """
+    """Bring a store's folder below `folder` up to date, and commit it in a repository. Raises CannotWrite."""
     with Catalogue.open(store_path(data, store)) as catalogue:
         try:
             done = refresh(catalogue, f"{folder}/{store}")

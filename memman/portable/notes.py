@@ -37,10 +37,7 @@ def uid(name: str, item: Item) -> str:
 
 
 def sorted_out(data: str, store: str, path: str, name: str, items: Iterable[Item], *, purged: bool) -> Sorted:
-    """Tell the new items of a format from those that are known here, by their notes or by what they say.
-
-    With `purged` what was purged here comes back.
-    """
+    """Tell the new items of a format from those that are known here; with `purged` those come back, too."""
     new: dict[str, Item] = {}
     with closing(QueueView(data)) as queue, Catalogue.open(path) as catalogue:
         buried = Tombstones.load(data)

@@ -75,10 +75,7 @@ def planned(data: str, store_path: str, export: Export, *, purged: bool) -> Plan
 
 
 def restored(data: str, store: str, export: Export, *, purged: bool) -> tuple[Plan, list[int]]:
-    """Add to a store what it lacks of an export, all of it or nothing; return what was planned, and the rows.
-
-    Raises Busy where a drain or a backup takes longer.
-    """
+    """Add to a store what it lacks of an export, all or nothing; return the plan and the rows. Raises Busy."""
     with quiet(data):
         finish(data)
         with closing(open_store(data, store)) as opened:

@@ -1,7 +1,4 @@
-"""Models and embedders: what the settings choose, how each is built, and what stands around it in a drain.
-
-The table of all there are is `memman.config.providers`.
-"""
+"""Models and embedders: what the settings choose, how each is built, and what stands around it in a drain."""
 
 from memman.providers.build import (
     agent_llm,

@@ -15,10 +15,7 @@ GARBLED = 3
 
 
 class CircuitBreaker:
-    """Asks `agent`; once it has failed it is not asked again in this drain.
-
-    `memory` keeps why and until when, for status and for the next drains.
-    """
+    """Asks `agent` until it fails, then no more in this drain; `memory` keeps why and until when."""
 
     def __init__(
         self,

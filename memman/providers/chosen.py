@@ -131,10 +131,7 @@ def said_budget(settings: Settings, family: str) -> "Budget":
 
 
 def unpriced(settings: Settings) -> dict[str, str]:
-    """Say of model (`llm`), `fallback` and `embed` why their calls are refused under a budget in dollars, if they are.
-
-    They are where nobody knows what a call costs: the settings do not say, and no reply of the provider does.
-    """
+    """Say why calls of `llm`, `fallback` and `embed`, of unknown price, are refused under a budget in dollars."""
     if settings.number("MEMMAN_BUDGET_USD") is None:
         return {}
     prices = {"llm": "MEMMAN_LLM_PRICE", "fallback": "", "embed": "MEMMAN_EMBED_PRICE"}

@@ -68,10 +68,7 @@ class Fitness:
 
 
 def unfit(said: str, records: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
-    """Return who is unfit for what, as the queue's setting UNFIT has it, of the models of `records` alone.
-
-    A record has `provider`, `fast` and `slow`; what is returned has `provider`, `model`, `task` and `why`.
-    """
+    """Return provider, model, task and why of those of `records` that the queue's setting UNFIT names."""
     named = {(record["provider"], record[role]) for record in records for role in ("fast", "slow")}
     return [
         asked._asdict() | {"why": garbled.why}

@@ -14,10 +14,7 @@ from memman.queue.ledger import Ledger
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a day may cost; None is no limit. Of providers `of` alone, where it names some.
-
-    `unpriced` says why dollars cannot be counted, '' where they can.
-    """
+    """What a day may cost, None for no limit, of providers `of`; `unpriced` says why dollars cannot be counted."""
 
     dollars: float | None = None
     tokens: int | None = None
@@ -45,10 +42,7 @@ OF_AGENTS = Budget(tokens=500_000, calls=100)
 
 
 class MeteredLLM:
-    """A model whose calls are counted, and bounded by each of `budgets`.
-
-    With a `turn` it is called one at a time with all that share it, and calls that came to nothing count too.
-    """
+    """A model whose calls are counted and bounded by `budgets`; with a `turn` one call at a time, failed ones too."""
 
     def __init__(self, inner: LLM, ledger: Ledger, *budgets: Budget, turn: asyncio.Lock | None = None) -> None:
         self.inner, self.ledger, self.budgets, self.turn = inner, ledger, budgets, turn

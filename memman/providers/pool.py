@@ -93,10 +93,7 @@ class Providers:
         return self._embedders[whose]
 
     def upgrade(self, store: str = "") -> "LocalEmbedder | None":
-        """Return what embeds stored memories better than the built-in embedder, or None if nothing is to.
-
-        Raises BadConfig, and ProviderMisconfigured where it is not installed.
-        """
+        """Return a better embedder for stored memories, None for none. Raises BadConfig, ProviderMisconfigured."""
         if self.settings_of(store)["MEMMAN_EMBED_PROVIDER"] != MINILM:
             return None
         if self._upgrade is None:

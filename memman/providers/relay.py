@@ -51,10 +51,7 @@ class Relay:
         return self.models[0].model(role)
 
     async def complete(self, request: Request) -> Reply:
-        """Answer. Raises what the first model does where no other answers in its place, but no BadReply of a model's.
-
-        A text that a model refuses is shown to no other.
-        """
+        """Answer; a refused text is shown to no other. Raises what the first does if none answers, but no BadReply."""
         trouble: list[ProviderError] = []
         for model in self.models:
             try:

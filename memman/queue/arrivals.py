@@ -1,9 +1,4 @@
-"""Notes as hooks leave them before anything that waits: a file each, until they are in the queue.
-
-A hook has a second, and a busy disk may take longer to put a note into the
-queue. Its note, without secrets, is in a file by then; where the hook was
-ended, the next drain puts it into the queue, under the uid that it has.
-"""
+"""Notes as hooks leave them before anything that waits: a file each, which the next drain queues if they did not."""
 
 import os
 import time

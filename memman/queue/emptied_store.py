@@ -11,10 +11,7 @@ _STORED = "SELECT EXISTS (SELECT 1 FROM note WHERE store = ? AND state = 'done')
 
 
 def refuse_emptied(data: str, store: str) -> None:
-    """Raise DamagedFile where a store's file has no bytes, but the queue has notes that are done with it.
-
-    Without such notes it was just made, or whoever made it was killed.
-    """
+    """Raise DamagedFile where a store's file is empty, but the queue has notes that are done with it."""
     path, queue = store_path(data, store), queue_path(data)
     if not os.path.isfile(path) or os.path.getsize(path):
         return

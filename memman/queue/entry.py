@@ -25,10 +25,7 @@ def kept_uid(says: str) -> str:
 
 
 def entry(note: "dict[str, str | int | None]") -> "dict[str, str | int | None]":
-    """Return what is queued of a note: all its columns without secrets, with a new uid and the time.
-
-    `note` holds every column named in append's insert but these two; what only some have may be left out.
-    """
+    """Return what is queued of a note: all its columns without secrets, with a new uid and the time."""
     now = time.time_ns() // 1_000_000
     return _OF_SOME | {name: _storable(value) for name, value in note.items()} | {"uid": new_uid(now), "queued_at": now}
 

@@ -40,10 +40,7 @@ class Ledger:
     def enter(
         self, stage: str, provider: str, model: str, usage: Usage, parts: Mapping[str, int] | None = None
     ) -> None:
-        """Add one call to today's account of the repository that is worked for.
-
-        With `parts`, of several, each by its part of the question; the call itself counts for the largest.
-        """
+        """Add one call to today's account of its repository, or with `parts` by its share to several."""
         parts = parts or {WORKED_FOR.get(): 1}
         tokens_in, tokens_out = (
             _shared(min(count, _MOST_TOKENS), parts) for count in (usage.tokens_in, usage.tokens_out)

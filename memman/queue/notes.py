@@ -111,11 +111,7 @@ def _note(row: _ClaimedRow) -> Note:
 
 
 class Queue:
-    """queue.db opened for work.
-
-    Everything here may be repeated after a power cut without harm, because the
-    stores hold the receipts; so these writes do not wait for the disk.
-    """
+    """queue.db opened for work; its writes wait for no disk, because the stores hold the receipts."""
 
     def __init__(self, data: str) -> None:
         ensure_safe_folder(data)
@@ -131,10 +127,7 @@ class Queue:
         close(self.db, self.path)
 
     def rescue(self) -> int:
-        """Give back notes left running by a dead drain, as suspects; return how many. Only for the drain lock's holder.
-
-        One that was alone has spent its attempt; of several nobody knows which one is to blame.
-        """
+        """Give back notes left running by a dead drain, as suspects; one that was alone has spent its attempt."""
         with TranslatedErrors(self.path), Transaction(self.db):
             running = int(self.db.execute("SELECT count(*) FROM note WHERE state = 'running'").get)
             spared = 1 if running > 1 else 0
@@ -192,10 +185,7 @@ class Queue:
         self._run("UPDATE note SET instead = 1 WHERE uid = ? AND state = 'running'", (uid,))
 
     def done(self, uid: str) -> None:
-        """Acknowledge a note that its store holds a receipt for; its text and journal go.
-
-        Where the judge decided in place of the model, the text stays as long as the note, for `reconsider`.
-        """
+        """Acknowledge a note that its store holds a receipt for; its text goes, unless `reconsider` may need it."""
         with TranslatedErrors(self.path), Transaction(self.db):
             self.db.execute(
                 "UPDATE note SET state = 'done', changed_at = ?, error = ''"

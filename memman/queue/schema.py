@@ -78,10 +78,7 @@ VERSION = max(STEPS)
 
 
 def open_queue(path: str, *, synchronous: str = "FULL") -> "apsw.Connection":
-    """Open queue.db for writing, made on first use. Raises NewerSchema and driver errors.
-
-    Its pages have no checksums: any program that looks into it while notes wait in its log would leave them untrue.
-    """
+    """Open queue.db for writing, made on first use, without page checksums. Raises NewerSchema, driver errors."""
     db = open_writer(path, synchronous=synchronous, checked=False)
     upgrade(db, path, STEPS, checked=False)
     return db

@@ -25,10 +25,7 @@ class Meta(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why the model was not asked, since when, how often in a row, and until when it is not (Unix milliseconds).
-
-    `garbled` counts the invalid answers since the last good one.
-    """
+    """Why, since when, how often and until when the model is not asked; `garbled` counts invalid answers."""
 
     why: str = ""
     since: int = 0

@@ -87,10 +87,7 @@ class QueueView(Queue):
             return str(self.db.execute(sql).get or "")
 
     def stored(self) -> dict[str, dict[str, int]]:
-        """Return by store the notes that it was given to keep, and when (Unix milliseconds).
-
-        One that ended because the same text waits again keeps its error, and was never stored.
-        """
+        """Return by store the notes that it was given to keep, and when (Unix milliseconds)."""
         found: dict[str, dict[str, int]] = {}
         with TranslatedErrors(self.path):
             for store, uid, at in self.db.execute(

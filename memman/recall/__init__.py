@@ -50,10 +50,7 @@ def answered(
     intent: str | None = None,
     close: int = CLOSE,
 ) -> "list[Hit]":
-    """Return at most `limit` hits, best first, or in the order of an `intent` that is asked for.
-
-    Only the best `close` are weighed. Asked why, what led to a hit is among them.
-    """
+    """Return at most `limit` hits of the best `close`, best first, or in the order of an `intent`."""
     reads = looked_at(reader, table, asked, filters, intent, close)
     hits = relevant(reader, table, asked, reads, filters, limit)
     if cut(asked, filters):

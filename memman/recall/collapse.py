@@ -27,10 +27,7 @@ SPARE = 3
 
 
 def collapsed(hits: "Sequence[Hit]", limit: int) -> "list[Hit]":
-    """Return the first `limit` hits that say something new; each names those `alike` that it stands for.
-
-    What is superseded never stands for what is current, nor what a tool or the web said for what a person did.
-    """
+    """Return the first `limit` hits that say something new, with those `alike` that each stands for."""
     alike: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:
         row = hit.row

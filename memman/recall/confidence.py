@@ -105,10 +105,7 @@ class Judge:
         self._near: dict[str, dict[int, float]] = {}
 
     def weighed(self, read: "Read") -> Weighed:
-        """Weigh a memory.
-
-        What took another's place is judged by whichever of the two texts holds more of the query.
-        """
+        """Weigh a memory; what took another's place by whichever text holds more of the query."""
         texts = [self.told(f"{row.text} {row.entities} {row.keywords}") for row in (read.row, read.former) if row]
         held = max((self.asked.keys() & stems(text) for text in texts), key=len)
         coverage = len(held) / len(self.asked) if self.asked else 0.0
@@ -123,11 +120,7 @@ class Judge:
         return Weighed((share, height, apt), coverage, cosine)
 
     def _meant(self, read: "Read", cosine: float, lacking: set[str]) -> float:
-        """Return the cosine of what a memory lacks of the query.
-
-        For its cost only what the first one lacks is embedded; where another lacks other words, the whole query
-        speaks for them.
-        """
+        """Return the cosine of what a memory lacks of the query: of the first only, else of the whole query."""
         if not lacking or len(lacking) == len(self.asked):
             return cosine
         self.lacking = self.lacking or frozenset(lacking)

@@ -9,10 +9,7 @@ if TYPE_CHECKING:
 
 
 def weighed(reader: "Searched", hits: "list[Hit]", as_of: int | None = None) -> "list[Hit]":
-    """Return the hits, best first, with the scores of those that have evidence moved by it.
-
-    What was superseded moves with what took its place; what is past its end stays below the rest.
-    """
+    """Return the hits with scores moved by evidence; superseded ones move along, ended ones stay below."""
     evidence = reader.evidence(hit.id for hit in hits) if hits else {}
     reliable = {
         memory: reliability(*sessions(piece for piece in pieces if as_of is None or piece[2] <= as_of))

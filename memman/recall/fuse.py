@@ -40,10 +40,7 @@ def fused(reader: "Searched", query: "Query", candidates: "Candidates", limit: i
 def _weighted(
     found: "Iterable[int]", words: dict[int, float], least: float, cosines: dict[int, float], floor: float
 ) -> dict[int, float]:
-    """Return the weighted sum of normalised BM25 and cosine of each row; one without a vector is as near as most.
-
-    A BM25 below `least` never counts in full: a word or two in common is no reason to outrank what is meant.
-    """
+    """Return the weighted sum of normalised BM25 and cosine of each row; a BM25 below `least` counts in part."""
     most = max(words.values(), default=0.0)
     most = max(most, least) if cosines else most or 1.0
     scale = max(max(cosines.values(), default=0.0) + floor, _LEAST)

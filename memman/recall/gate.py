@@ -1,8 +1,4 @@
-"""What is relevant at all, and what is worth a line beside the best. Safe on the hot path.
-
-A hit stands as high as its score is beside the best, and half as much as its confidence beside the surest: 1 for a
-hit that is both. What stands far below is nearly always about something else. docs/adr/0031 has the figures.
-"""
+"""What is relevant at all, and what is worth a line beside the best (docs/adr/0031). Safe on the hot path."""
 
 from memman.recall.confidence import FLOOR, SILENT, Judge, confidence
 from memman.recall.hit import Hit
@@ -31,11 +27,7 @@ def gated(
     limit: int,
     least: float | None = None,
 ) -> list[Hit]:
-    """Return the first `limit` with evidence as hits; nothing relevant gives nothing.
-
-    With `least` every hit must be so sure, and that alone decides. They come
-    best first; none beyond those that are kept is looked at.
-    """
+    """Return the first `limit` with evidence as hits, best first; with `least` all that are so sure."""
     judge = Judge(reader, table, query.about or query.text, reads, query.told)
     floor = FLOOR if least is None else least
     kept: dict[int, Hit] = {}
@@ -57,10 +49,7 @@ def _hit(judge: Judge, read: "Read") -> Hit:
 
 
 def outstanding(hits: list[Hit]) -> list[Hit]:
-    """Return the hits, best first, without those far below the best.
-
-    What was superseded stays or goes with its successor, which stands as high as the higher of the two.
-    """
+    """Return the hits without those far below the best; superseded ones stay or go with their successor."""
     standing = heights(hits)
     kept: dict[int, Hit] = {}
     for hit in hits:

@@ -20,11 +20,7 @@ class Stage:
 
 
 class Anchor(Stage):
-    """A memory that words or meaning brought up, and its score.
-
-    `text_score` is BM25, `cosine` in [-1, 1] where the built-in table gave it; ranks count from 1, 0 is none.
-    `stands_for` is the superseded memory that was found in its place.
-    """
+    """A memory that words or meaning brought up; `stands_for` is the superseded one found in its place."""
 
     __slots__ = ("cosine", "id", "meaning_rank", "score", "stands_for", "text_rank", "text_score")
 
@@ -44,12 +40,7 @@ class Anchor(Stage):
 
 
 class Read(Stage):
-    """An anchor whose memory was read, and scored by what it says.
-
-    `former` is the memory that it stands for, `session` what the best of its session adds to its score, `maxsim` that
-    of its words to the query's, `behind` the memory among those read that took its place, and `ended` whether it, or
-    that one, is past its end and stands back.
-    """
+    """An anchor whose memory was read and scored; `former` is what it stands for, `behind` what took its place."""
 
     __slots__ = ("anchor", "behind", "ended", "former", "maxsim", "row", "score", "session")
 

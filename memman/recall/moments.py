@@ -1,8 +1,4 @@
-"""The time a question speaks of: last week, in March, since 2026-05, two days ago. Safe on the hot path.
-
-Words like yesterday are read by the clock, so what they find depends on the day
-they are asked; a date with its year means the same on every day.
-"""
+"""The time a question speaks of: last week, in March, since 2026-05, two days ago. Safe on the hot path."""
 
 from memman.model.days import UNITS, Days
 from memman.model.terms import STOPWORDS, stems, terms
@@ -46,11 +42,7 @@ _ANYTHING = stems(
 
 
 class Span:
-    """A time that was asked about, in Unix milliseconds, `end` out; `rest` is the question without it.
-
-    Such a time is `alone` where no other word says what the question is about, and
-    `sure` where the clock or a year told it: Friday, March and a weekend may be what is asked about.
-    """
+    """A time that was asked about, `end` out; `alone` if nothing else was, `sure` if the clock or a year told it."""
 
     __slots__ = ("alone", "end", "rest", "start", "sure")
 

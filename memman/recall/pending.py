@@ -1,7 +1,4 @@
-"""Notes that wait to be drained, found by their words. Safe on the hot path.
-
-Only what somebody asked to be remembered: a turn is no memory before the drain has judged it.
-"""
+"""Notes somebody asked to remember that wait for a drain, found by their words. Safe on the hot path."""
 
 import os
 import sys
@@ -56,10 +53,7 @@ _ANY = 2**31
 
 
 def waiting(path: str, store: str) -> list[WaitingRow]:
-    """Return the newest notes of `store` that are not drained yet, but for damaged ones.
-
-    Of a queue that cannot be read there is only a warning.
-    """
+    """Return the newest sound notes of `store` that wait; a queue that cannot be read gives a warning only."""
     try:
         db = open_reader(path)
         register_functions(db)
@@ -74,10 +68,7 @@ def waiting(path: str, store: str) -> list[WaitingRow]:
 
 
 def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list[Hit]:
-    """Return hits for the notes that hold enough of the query's words, best first.
-
-    For a question that asks for a time and nothing else, these are the notes of that time.
-    """
+    """Return hits for the notes that hold enough of the query's words, or are of the time it asks for."""
     asked, wants = stems(query.about or query.text), wanted(query.text)
     hits = []
     for note in notes:

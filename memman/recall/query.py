@@ -25,10 +25,7 @@ NEARBY_MS = 3 * 86_400_000
 
 
 class Query:
-    """A query as recall understands it. `bare` is one that asks for a time and nothing else.
-
-    A time that is named by a weekday or a month without its year never makes one: it may be what is asked about.
-    """
+    """A query as recall understands it; `bare` asks for a time, named with its year, and nothing else."""
 
     __slots__ = ("about", "bare", "lone", "span", "text")
 
@@ -71,10 +68,7 @@ class Query:
 
 
 def understood(text: str, now: int | None = None, as_of: int | None = None) -> Query:
-    """Read a query.
-
-    Words like yesterday count from `now` (Unix milliseconds), by default from `as_of`, or else the clock's.
-    """
+    """Read a query; yesterday and the like count from `now`, `as_of`, or the clock."""
     return Query(text, timed(text, as_of if now is None else now))
 
 

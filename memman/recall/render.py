@@ -59,10 +59,7 @@ def abridged(hit: "Hit", asked: frozenset[str]) -> str:
 
 
 def lines(hits: "Sequence[Hit]", now: int, query: str, budget: int | None) -> list[str]:
-    """Write each hit on one line, until `budget` tokens are used up.
-
-    A first hit that is larger than the budget is cut to fit.
-    """
+    """Write each hit on one line, until `budget` tokens are used up; a first hit is cut to fit."""
     asked = stems(query)
     written: list[str] = []
     left = budget

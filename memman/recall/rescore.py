@@ -33,10 +33,7 @@ _COSINES = [((-1) ** (n / 384)).real for n in range(193)]
 
 
 def rescored(reader: "Searched", table: "StaticTable", query: str, anchors: "list[Anchor]") -> list[Read]:
-    """Read the anchors, damaged ones left out, and sort them by what they say; scores stay about as high as they were.
-
-    Anchors come best first.
-    """
+    """Read the sound anchors, best first, and sort them by what they say; scores stay about as high."""
     wanted = {anchor.id for anchor in anchors} | {anchor.stands_for for anchor in anchors if anchor.stands_for}
     rows = reader.sound_rows(wanted)
     anchors = [anchor for anchor in anchors if anchor.id in rows]

@@ -23,12 +23,7 @@ _AHEAD = 1e-6
 
 
 def current(reader: "Searched", anchors: list[Anchor], filters: "Filters") -> list[Anchor]:
-    """Replace every superseded anchor by the memory now in force, which takes over its score.
-
-    Whoever asks in the words of the old fact is told the new one. With
-    `filters.history` the old one is shown too, after it; with `filters.as_of`
-    what counts is who was in force then.
-    """
+    """Replace every superseded anchor by the memory in force, now or as of a time, which takes over its score."""
     heirs = reader.heirs((anchor.id for anchor in anchors), filters.as_of)
     if not heirs:
         return anchors
@@ -83,20 +78,13 @@ def by_reranker(hits: list[Hit]) -> list[Hit]:
 
 
 def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
-    """Return the uids of what notes that wait are going to replace: it counts as history already.
-
-    Unless it is by what could not replace just anything.
-    """
+    """Return the uids of what notes that wait are going to replace, if they may replace anything."""
     trusted = () if filters.past else (note for note in notes if note.source == USER)
     return {note.replaces for note in trusted if note.replaces}
 
 
 def doubted(reader: "Searched", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
-    """Mark the hits that are maybe replaced, and put the newer memory before each, as high and as sure.
-
-    So is what an unconfirmed memory contradicts. One that nothing has found is brought in if `filters` admit it. Of all
-    these the first `limit` are returned, but for those that make room for surer ones.
-    """
+    """Put the newer memory before each hit that is maybe replaced or contradicted; return the first `limit`."""
 
     def bring(ids: "Iterable[int]") -> "Iterable[MemoryRow]":
         return reader.sound_rows(reader.filtered(ids, filters)).values()
@@ -115,10 +103,7 @@ def doubted(reader: "Searched", hits: list[Hit], filters: "Filters", limit: int)
 
 
 def _surest(placed: list[Hit], found: "Mapping[str, float]", limit: int) -> list[Hit]:
-    """Return the first `limit` hits, but give the line of a chain's older end to a surer hit that is in no doubt.
-
-    `found` is how sure each was by itself.
-    """
+    """Return the first `limit` hits, a surer one in no doubt in place of a chain's older end."""
     kept = placed[:limit]
     for hit in placed[limit:]:
         if hit.doubtful or hit.after or orphaned(hit, {one.id for one in kept}):
@@ -138,10 +123,7 @@ def marked(
     as_of: int | None = None,
     scopes: "frozenset[int] | None" = None,
 ) -> dict[str, Hit]:
-    """Return hits by uid, marked where another stands before them, and after them those others that `bring` reads.
-
-    With `scopes` only what has one of them stands before anything.
-    """
+    """Return hits by uid, marked where another of `scopes` stands before them, and those that `bring` reads."""
     known = {hit.row.uid: hit for hit in hits}
     found: Mapping[str, Hit] = known
     while found:

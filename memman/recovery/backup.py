@@ -1,8 +1,4 @@
-"""Taking backups, when a person asks or one is due, verifying them, and throwing them away.
-
-A folder is listed whole, or not at all. Time is counted from the last attempt, by whatever clock; a clock that jumps,
-either way, costs one backup more.
-"""
+"""Taking backups, asked or due, verifying them, and throwing them away; a folder is listed whole, or not at all."""
 
 import getpass
 import json
@@ -72,10 +68,9 @@ def take(
     automatic: bool = False,
     progress: Progress = unseen,
 ) -> Manifest:
-    """Copy the queue and every store, or one; what was written is read again before it counts as a backup.
+    """Copy the queue and every store, or one, and read it again before it counts as a backup.
 
-    `progress` is told (databases copied or checked, of how many).
-    Raises UsageError, UnknownStore, Busy, DamagedFile and CannotWrite.
+    `progress` is told (done, of how many). Raises UsageError, UnknownStore, Busy, DamagedFile and CannotWrite.
     """
     if label:
         stores.harmless(label, "label")
@@ -211,10 +206,7 @@ def counted(db: apsw.Connection) -> dict[str, int]:
 
 
 def faults(folder: str, parts: Iterable[Part], *, cheap: bool = False) -> Iterator[str]:
-    """Say what is wrong with a backup's databases; with `cheap` only whether they are there and as long as they were.
-
-    Otherwise every byte is compared with what was written, and SQLite checks each.
-    """
+    """Say what is wrong with a backup's databases; with `cheap` only whether they are there, as long as they were."""
     for part in parts:
         fault = _measured(f"{folder}/{part.file}", part) or ("" if cheap else _checked(f"{folder}/{part.file}", part))
         if fault:

@@ -24,10 +24,7 @@ WHERE name NOT GLOB 'sqlite_stat*'
 
 
 def troubles(path: str, steps: Mapping[int, str]) -> str:
-    """Say what is wrong with the database at `path`, of the schema that `steps` make, '' where nothing is.
-
-    Raises what has nothing to do with damage.
-    """
+    """Say what is wrong with the database at `path`, of the schema that `steps` make, '' where nothing is."""
     if not _held(path):
         return "it is empty, although its write-ahead log is not" if _held(path + "-wal") else "it is empty: 0 bytes"
     if says := strange_header(path):
@@ -53,10 +50,7 @@ def _complaints(db: apsw.Connection, steps: Mapping[int, str]) -> str:
 
 
 def _misfit(db: apsw.Connection, steps: Mapping[int, str], path: str) -> str:
-    """Say where the tables are not those of the schema that a database says it has; one more is no harm.
-
-    Every step changes a table: another number with the tables of the newest is a changed byte.
-    """
+    """Say where the tables are not those of the schema that a database says it has; one more is no harm."""
     version, tables = db.execute("PRAGMA user_version").get, set(db.execute(_TABLES))
     refuse_others(db, path)
     with closing(apsw.Connection(":memory:")) as model:

@@ -58,10 +58,7 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: str) -> "Manifest":
-        """Read the manifest in `folder`; it is believed where its digest fits, and names no files but a backup's.
-
-        Raises DamagedFile.
-        """
+        """Read the manifest in `folder`, if its digest fits and it names a backup's files. Raises DamagedFile."""
         path = manifest_path(folder)
         try:
             sound = typed(cls, _BEFORE | _intact(parsed(read_file(path)) or {}))

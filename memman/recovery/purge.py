@@ -1,8 +1,6 @@
-"""Deleting what a person wants gone: out of store, queue, journal, sessions and logs, and out of the files' bytes.
+"""Deleting what a person wants gone, from store, queue, journal, sessions and logs, and from the files' bytes.
 
-A tombstone comes first, and goes again where the store refuses; what waits is
-dropped last. So a purge which dies is either made again by its ids, or finished
-by the next drain, and one that fails leaves all as it was.
+A tombstone comes first and what waits is dropped last, so that a purge which dies is finished by the next drain.
 """
 
 import os
@@ -41,10 +39,7 @@ from memman.upkeep.scrub import mark, scrub
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to go: memories, waiting notes and rules as records.
-
-    `whole` are the notes of which nothing is left then.
-    """
+    """What is to go: memories, waiting notes and rules as records; `whole` are notes of which nothing is left."""
 
     memories: tuple[dict[str, Any], ...] = ()
     waiting: tuple[dict[str, Any], ...] = ()
@@ -153,10 +148,7 @@ def erase(
     rows: Sequence[int],
     waiting: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Delete memories, with the rules that were made of them, in the caller's transaction.
-
-    Notes that wait are closed, so that no drain stores them.
-    """
+    """Delete memories and rules made of them, and close notes that wait, in the caller's transaction."""
     now = now_ms()
     made = rules.made_of(store.reader, {row.uid: row.text for row in store.reader.rows(rows).values()})
     rules.purge(unit, [rule["uid"] for rule in made], now)
@@ -207,10 +199,7 @@ _TELLING = 5
 
 
 def _clear_traces(data: str, target: Selection) -> None:
-    """Take memories out of what hooks keep of sessions, and the prompts that say a word of theirs.
-
-    Of the worker's log every line of level debug goes: they quote what stages were given.
-    """
+    """Take memories out of hooks' sessions, prompts that say a word of theirs, and debug lines of the worker's log."""
     uids = {memory["uid"] for memory in target.memories}
     said = {word for row in (*target.memories, *target.waiting, *target.rules) for word in terms(row["text"])}
     telling = {word for word in said if len(word) >= _TELLING or not word.isalpha() or not word.isascii()}

@@ -34,10 +34,7 @@ def aside_path(data: str, name: str) -> str:
 
 
 def put(data: str, name: str, aside: str) -> None:
-    """Put a store that was made ready in its place, and what is there at `aside`, below `removed`, named NAME-TIME.
-
-    Raises CannotWrite; then what was there is there again, or `finish` puts one of both there.
-    """
+    """Put a store that was made ready in its place, and what is there at `aside`, whole or not. Raises CannotWrite."""
     place, ready = f"{data}/data/{name}", f"{data}/removed/{_READY}{os.path.basename(aside)}"
     with TranslatedErrors(place):
         make_folder(os.path.dirname(place))
@@ -62,10 +59,7 @@ def unsettled(data: str) -> list[str]:
 
 
 def finish(data: str) -> None:
-    """Put what a restore that was killed had ready where no store is; all else of it goes. Raises CannotWrite.
-
-    The caller holds the drain lock.
-    """
+    """Put what a killed restore had ready where no store is, under the drain lock. Raises CannotWrite."""
     with TranslatedErrors(data + "/removed"):
         for name in unsettled(data):
             place = f"{data}/data/{name.removeprefix(_READY).rpartition('-')[0]}"

@@ -25,11 +25,7 @@ Row = dict[str, Any]
 def again(
     data: str, folder: str, part: Part | None, drafts: Mapping[str, "Prepared"], only: str | None, purged: Buried
 ) -> dict[str, frozenset[str]]:
-    """Have the backup's notes wait again, or those of one store; return their uids by the store of the backup.
-
-    `drafts` are the stores that come into force, by the name the backup has for them. What waits now stays; what was
-    purged stays away, by its id and by its words.
-    """
+    """Have the backup's notes wait again, but for purged ones; return their uids by the store of the backup."""
     if part is None:
         return {}
     path = f"{folder}/{part.file}"

@@ -1,8 +1,4 @@
-"""Rerankers behind one Protocol: models that say how well each of a few texts answers a query.
-
-Only `recall` asks them, and loading counts there: settings become a reranker
-here and not in `memman.providers`, and the call needs no httpx.
-"""
+"""Rerankers behind one Protocol. Only `recall` asks them, so loading counts: they need no httpx."""
 
 from memman.config.env import Settings
 from memman.config.providers import RERANKERS

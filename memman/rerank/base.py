@@ -12,7 +12,4 @@ class Reranker(Protocol):
         """The model and where it is, to show."""
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a finite score for each text, the better the higher, in its time or not at all.
-
-        Raises ProviderUnavailable, BadReply or ProviderMisconfigured; tries once.
-        """
+        """Return a finite score for each text. Raises ProviderUnavailable, BadReply or ProviderMisconfigured."""

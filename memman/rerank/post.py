@@ -1,8 +1,4 @@
-"""One POST of JSON within a deadline, by the standard library: loading httpx takes half of what the call may.
-
-Nothing here logs, and no error text carries a key, a request or a reply: at
-most the endpoint and the status.
-"""
+"""One POST of JSON within a deadline, by the standard library: httpx loads too slowly. Errors carry no key or text."""
 
 import json
 import os
@@ -31,10 +27,9 @@ Answer = tuple[int, bytes] | str
 
 
 def post(url: str, headers: Mapping[str, str], body: Mapping[str, object], seconds: float) -> "dict[str, Any]":
-    """Return the object answered to `body`, all from looking up the name to the last byte within `seconds`.
+    """Return the object answered to `body` within `seconds` in all.
 
-    Raises ProviderUnavailable, BadReply or ProviderMisconfigured. Redirects
-    are not followed.
+    Raises ProviderUnavailable, BadReply or ProviderMisconfigured. Redirects are not followed.
     """
     target = urlsplit(url)
     answers: list[Answer] = []

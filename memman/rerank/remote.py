@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How one API is spoken to.
-
-    `most` is its word for how many results to give, `rows` says where a reply may have them.
-    """
+    """How one API is spoken to: `most` names the number of results, `rows` where a reply has them."""
 
     most: str
     rows: tuple[str, ...]
@@ -48,10 +45,7 @@ class RemoteReranker:
         return f"{self._model.get('model', 'its own model')} at {self._url}"
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a finite score for each text, the better the higher.
-
-        Raises ProviderUnavailable, BadReply or ProviderMisconfigured.
-        """
+        """Return a finite score for each text. Raises what Reranker does."""
         shape = self._shape
         body = {"query": query, "documents": list(texts), shape.most: len(texts), **self._model, **shape.extra}
         reply = post(self._url, self._headers, body, self._seconds)

@@ -1,9 +1,4 @@
-"""The loop in the foreground, for containers: it starts a drain when the bell rings and at an interval.
-
-It can be a container's first process: it reaps whatever ends below it, and a
-signal ends it in time. Each drain is a process of its own, so that the loop
-stays as small as it began.
-"""
+"""The loop in the foreground, for containers, also as process 1: drains when the bell rings and at an interval."""
 
 import os
 import select
@@ -30,10 +25,7 @@ _HEARD = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(data: str, interval: int | None = None) -> None:
-    """Start drains until SIGTERM or SIGINT comes, also in a data folder that is made anew meanwhile.
-
-    Raises Busy where another loop serves it, and UnsafePlace.
-    """
+    """Start drains until SIGTERM or SIGINT, also in a data folder made anew. Raises Busy and UnsafePlace."""
     ensure_safe_folder(data)
     with _Wakeup() as wakeup:
         while not wakeup.asked:

@@ -29,10 +29,7 @@ def plan(data: str) -> list[str]:
 
 
 def install(data: str) -> list[str]:
-    """Lay the launcher down and have whoever answers here start drains, or else each write.
-
-    Return what to tell the user.
-    """
+    """Lay the launcher down, have whoever answers here start drains, and return what to tell the user."""
     lay(data)
     adapter = answering()
     try:

@@ -95,10 +95,7 @@ def owner() -> str:
 
 
 def install(data: str) -> list[str]:
-    """Lay the units down, load them, and start them unless the scheduler is stopped.
-
-    Raises NoScheduler, and leaves no file behind that was not there before.
-    """
+    """Lay the units down, load and start them. Raises NoScheduler, and then leaves no new file behind."""
     place, texts = folder(), rendered(data)
     fresh = [name for name in texts if not os.path.lexists(f"{place}/{name}")]
     lay(place, texts)

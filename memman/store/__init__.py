@@ -4,11 +4,7 @@ from memman.sqlite import Row
 
 
 class MemoryRow(Row):
-    """A memory. Times are Unix milliseconds, `entities` and `keywords` JSON lists.
-
-    `uses` is in how many sessions recall showed it. The digest of a memory covers all columns but the last, in this
-    order.
-    """
+    """A memory; times are Unix milliseconds, lists JSON. The digest covers all columns but the last, in this order."""
 
     __slots__ = ()
     id: int

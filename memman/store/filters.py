@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 class Filters:
     """Conditions on memories, applied before any cut. Times are Unix milliseconds.
 
-    `least` is the confidence that a hit must have; None leaves it to the gate. With
-    `every`, what passes is shown however far it is below the best. With `here` only what holds there passes, unless
-    `anywhere`; with `inside` what holds for a folder passes only inside of it.
+    `least` is the confidence a hit must have; `every` shows also what is far below the best. `here` and `inside` limit
+    to scopes, unless `anywhere`.
     """
 
     __slots__ = (
@@ -76,10 +75,7 @@ class Filters:
         return self.history or self.as_of is not None
 
     def conditions(self) -> "list[tuple[str, Any]]":
-        """Return (SQL over memory `m` with one placeholder, value) for each condition but on being in force.
-
-        What finds a superseded memory must find what took its place: succession decides.
-        """
+        """Return (SQL over memory `m`, value) for each condition but on being in force: succession decides that."""
         asked = (
             ("m.category = ?", self.category),
             ("m.source = ?", self.source),

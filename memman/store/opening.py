@@ -42,10 +42,7 @@ def connected(data: str) -> list[str]:
 
 
 def open_store(data: str, name: str) -> SqliteStore:
-    """Open the store `name`, made on first use. Raises NewerSchema, UnsafePlace and what else keeps it shut.
-
-    A replica whose server cannot be asked is opened all the same, and says so to whoever would write to it.
-    """
+    """Open the store `name`, made on first use, also a replica out of reach. Raises what keeps it shut."""
     if not is_shared(data, name):
         return SqliteStore.open(data, name)
     from memman.store.replica.detached import DetachedReplica, refuse_unaddressed

@@ -179,18 +179,12 @@ class Searched(Protocol):
     def newer(
         self, uids: Iterable[str], as_of: int | None = None, held: frozenset[int] | None = None
     ) -> dict[str, tuple[int, str]]:
-        """Return (id, uid), for those of `uids` that are maybe replaced, of what is, or was, in force on that side.
-
-        What has none of the scopes `held` replaces nothing here, and what is past its end nothing any more.
-        """
+        """Return (id, uid), for those of `uids` that are maybe replaced, of what does so and has a scope of `held`."""
 
     def contradicts(
         self, ids: Iterable[int], as_of: int | None = None, held: frozenset[int] | None = None
     ) -> dict[int, list[tuple[int, str, bool]]]:
-        """Return (id, uid, whether surely) of what each of `ids` contradicts, being unconfirmed, surest first.
-
-        What is in force, or was, and has one of the scopes `held`.
-        """
+        """Return (id, uid, whether surely) of what each of `ids` contradicts within `held`, surest first."""
 
     def located(self, uids: Iterable[str]) -> set[int]:
         """Return the rows of memories, by whole uid, or by the uid of their note."""

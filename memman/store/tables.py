@@ -18,10 +18,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table: its columns, those of its key, and the one by which rows change together.
-
-    A server is also told the `sent` columns: they say who may see a row. Groups are numbers, or text.
-    """
+    """One table: columns, key, group, and the `sent` columns by which a server knows who may see a row."""
 
     name: str
     columns: tuple[str, ...]

@@ -1,8 +1,4 @@
-"""Vectors for memories that have none of some embedder: after a change of embedder, or of the shipped table.
-
-Every function wants the drain lock held. Work is kept batch by batch, and
-only what is missing is done, so whatever ends it costs one batch.
-"""
+"""Vectors for memories that lack some embedder's, batch by batch, under the drain lock."""
 
 import asyncio
 import json
@@ -45,12 +41,7 @@ async def fill(
     limit: int | None = None,
     progress: Callable[[int], None] = lambda memories: None,  # noqa: ARG005 - nobody looks on by default
 ) -> int:
-    """Embed memories beyond row `after` that lack a vector, up to `limit`; return how many.
-
-    Forgotten ones are embedded only where their text stays on this machine; one
-    that the embedder refuses is passed over. Raises what else it raises; the
-    batches before that are kept.
-    """
+    """Embed what has no vector of `embedder` yet, a batch a transaction; return how many were made."""
     fingerprint, done = await known(embedder), 0
     with store.unit() as unit:
         number = unit.embedder(fingerprint)
@@ -109,10 +100,7 @@ def resolved(db: apsw.Connection, fingerprint: Fingerprint) -> Fingerprint:
 
 
 def learn(store: SqliteStore, fingerprint: Fingerprint, embedder: Embedder) -> None:
-    """Measure how alike the store's memories are by an embedder it has vectors of but no experience with.
-
-    A local one is shown the texts once more: the vectors it has stored hold what stands around them.
-    """
+    """Measure how alike the store's memories are by an embedder that has made vectors but is new here."""
     number = store.reader.embedder_id(fingerprint)
     if number is None or CosineStats.of(store.reader, fingerprint).known:
         return
@@ -132,10 +120,7 @@ def learn(store: SqliteStore, fingerprint: Fingerprint, embedder: Embedder) -> N
 
 
 def discard(store: SqliteStore, fingerprint: Fingerprint, number: int, limit: int | None = None) -> None:
-    """Drop the vectors of an embedder and what was learned about it, a batch a transaction, up to `limit`.
-
-    Before the first of them goes, recall is told not to search them.
-    """
+    """Drop the vectors of an embedder and what was learned about it, up to `limit`, once recall is told."""
     with store.unit() as unit:
         unit.set_meta(_mark(number), None)
     left = limit
@@ -154,10 +139,7 @@ async def renew(
     limit: int = AT_ONCE,
     progress: Callable[[int], None] = lambda memories: None,  # noqa: ARG005 - nobody looks on by default
 ) -> int:
-    """Bring a local embedder's vectors up to its newest, about `limit` at most, and drop those of older ones.
-
-    Return how many were made.
-    """
+    """Bring a local embedder's vectors up to date, about `limit` at most, and drop older ones; return how many."""
     saved = vectors.embedders(store.db)
     provider = local.fingerprint.provider
     stale = {made: old for made, old in saved.items() if made.provider == provider and made != local.fingerprint}
@@ -179,10 +161,9 @@ async def judge_all(
     stopping: Callable[[], bool],
     tick: Callable[[], None] = lambda: None,
 ) -> bool:
-    """Give memories that lack them the judge's vectors, and drop an earlier judge's; return whether some are left.
+    """Give memories the judge's vectors and drop an earlier judge's; return whether some are left.
 
-    A drain does so for about JUDGED_AT_ONCE memories at most; `tick` is called after each part. Stores that are
-    damaged, or cannot be written now, are passed over.
+    About JUDGED_AT_ONCE at once; `tick` is called after each part. Stores that cannot be written are passed over.
     """
     made, room = JudgedVectors(judge), JUDGED_AT_ONCE
     for name in names:

@@ -48,10 +48,7 @@ def questions(store: SqliteStore, tools: Tools) -> Iterator[Question]:
 async def ask(
     store: SqliteStore, tools: Tools, asked: Sequence[Question], at_once: int, progress: Progress
 ) -> tuple[int, int]:
-    """Put questions to the model, some at once; return how many it answered, and how many causes it named.
-
-    Raises ProviderError where it cannot be asked; what it has answered is kept, and the next time goes on there.
-    """
+    """Put questions to the model; return how many it answered and causes it named, all kept. Raises ProviderError."""
     answered = done = 0
     found = set[tuple[int, int]]()
     for first in range(0, len(asked), at_once):

@@ -38,10 +38,7 @@ def of(data: str, store: str) -> list[dict[str, Any]]:
 
 
 def publish(data: str) -> None:
-    """Have the file of rules say what the stores do; without rules there is none. Raises CannotWrite.
-
-    Of a store that cannot be read it goes on saying what it said.
-    """
+    """Have the file of rules say what the stores do, unread ones as before. Raises CannotWrite."""
     told = {store: found for store in names(data) if (found := _told(data, store))}
     path = rules_path(data)
     text = json.dumps({"stores": told}, ensure_ascii=False) + "\n" if told else ""

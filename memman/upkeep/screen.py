@@ -1,7 +1,4 @@
-"""Looking for secrets, by today's rules, in what was stored by others; recall then need not.
-
-Bounded work a drain, gone on with by the next one, notes or none: an upgrade slows no recall for long.
-"""
+"""Looking for secrets, by today's rules, in what was stored by others; bounded work for each drain."""
 
 import asyncio
 import json
@@ -22,11 +19,7 @@ PART = 1_000
 async def screen(
     names: Iterable[str], opened: Callable[[str], SqliteStore], stopping: Callable[[], bool], tick: Callable[[], None]
 ) -> tuple[bool, list[str]]:
-    """Look at the next memories of stores that today's rules have not, AT_ONCE at most.
-
-    Return whether some are left, and the stores passed over: damaged ones, and those that cannot be written now.
-    `tick` is called after each part.
-    """
+    """Look at AT_ONCE more memories by today's rules; return whether some are left, and the stores passed over."""
     room, passed_over = AT_ONCE, list[str]()
     for name in names:
         try:

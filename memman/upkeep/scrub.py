@@ -39,10 +39,7 @@ def mark(queue: Queue, store: str) -> None:
 
 
 def scrub(data: str, queue: Queue, opened: Callable[[str], SqliteStore]) -> list[str]:
-    """Wipe the files of the stores that are marked, and the queue's; return the stores that are left for later.
-
-    The caller holds the drain lock.
-    """
+    """Wipe the files of the marked stores, and the queue's, under the drain lock; return the stores left for later."""
     due = [name for name in marked(queue) if exists(data, name)]
     left = [name for name in due if not _store_wiped(opened, name)]
     if due and not _wiped(queue.db):
@@ -59,10 +56,7 @@ def _store_wiped(opened: Callable[[str], SqliteStore], name: str) -> bool:
 
 
 def _wiped(db: apsw.Connection) -> bool:
-    """Write a file anew without what was deleted, and empty its log; False where that must wait.
-
-    A reader may look at an older state; the disk may be full.
-    """
+    """Write a file anew without what was deleted and empty its log; False where a reader or the disk is in the way."""
     try:
         with TranslatedErrors(db.filename):
             db.set_busy_timeout(_PATIENCE)

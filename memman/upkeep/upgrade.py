@@ -15,10 +15,9 @@ AT_ONCE = 500
 async def upgrade(
     names: Iterable[str], opened: Callable[[str], SqliteStore], source: LocalEmbedder, tick: Callable[[], None]
 ) -> bool:
-    """Embed with `source` what it has not embedded yet, AT_ONCE at most; return whether some may be left.
+    """Embed with `source` what it has not yet, AT_ONCE at most; return whether some may be left.
 
-    `tick` is called after each part. Stores that are damaged are passed over. Raises ProviderMisconfigured; what was
-    done before that is kept.
+    `tick` is called after each part. Raises ProviderMisconfigured.
     """
     left = AT_ONCE
     for name in names:

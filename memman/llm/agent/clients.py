@@ -35,10 +35,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What an agent answered: an object where its output held one as such, else text; or what is wrong.
-
-    `session` names what it has kept of the call, '' for nothing.
-    """
+    """What an agent answered: an object, text, or what is wrong; `session` names what it has kept of the call."""
 
     text: str = ""
     found: Mapping[str, Any] | None = None

@@ -43,11 +43,7 @@ class LimitReached(ProviderUnavailable):
 
 
 class AgentModel:
-    """One agent as the model.
-
-    `folder` is its own, made when first needed; `models` names a model for each role where the settings do, `named`
-    the program, and `provider` says under which name it is accounted for.
-    """
+    """One agent as the model, in a `folder` of its own; `models` by role, `named` is its program."""
 
     def __init__(
         self, client: Client, folder: str, models: Mapping[str, str], named: str = "", provider: str = ""
@@ -60,10 +56,7 @@ class AgentModel:
         return self._models.get(role) or self.client.model or "default"
 
     async def complete(self, request: Request) -> Reply:
-        """Answer `request`.
-
-        Raises LimitReached, ProviderUnavailable, BadReply, or ProviderMisconfigured where a person has to see to it.
-        """
+        """Answer `request`. Raises LimitReached, ProviderUnavailable, BadReply, or ProviderMisconfigured."""
         program = find(self.client.program, self._named)
         if not program:
             raise ProviderMisconfigured(

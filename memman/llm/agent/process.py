@@ -41,10 +41,9 @@ class TimedOut(ProviderUnavailable):
 async def run(
     argv: Sequence[str], given: str, *, folder: str, environ: Mapping[str, str], limit: float, name: str
 ) -> Ran:
-    """Run `argv` in `folder` with `given` on standard input for at most `limit` seconds.
+    """Run `argv` in `folder` for at most `limit` seconds; its whole group ends with it, even if we are killed.
 
-    Raises TimedOut, and ProviderUnavailable where it cannot be started. However this ends, so does every process that
-    it started in its group, even where this process is killed.
+    Raises TimedOut, and ProviderUnavailable where it cannot be started.
     """
     apart = _apart(argv, folder, environ, limit)
     try:
@@ -84,10 +83,7 @@ def _own() -> dict[str, str]:
 
 
 def _apart(argv: Sequence[str], folder: str, environ: Mapping[str, str], limit: float) -> list[str]:
-    """Return a command that has systemd run `argv` outside of the drain's sandbox; none outside of memman's unit.
-
-    What compiles as it runs cannot do so within, nor write what it keeps of its login.
-    """
+    """Return a command that has systemd run `argv` outside of memman's unit and its sandbox; none elsewhere."""
     systemd = shutil.which("systemd-run")
     if not (systemd and _confined()):
         return []

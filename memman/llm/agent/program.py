@@ -24,10 +24,7 @@ _USUAL = (
 
 
 def find(name: str, named: str = "") -> str:
-    """Return the path of the program `name`: the one `named` in the settings, or where that is gone any; '' for none.
-
-    A path that was written down for another agent's program counts for nothing.
-    """
+    """Return the path of a program: the one `named`, if it is there and of that name, else any; '' for none."""
     if name in os.path.basename(named) and _runs(named):
         return named
     return next((path for folder in folders() if _runs(path := os.path.join(folder, name))), "")

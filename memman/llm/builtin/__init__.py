@@ -44,10 +44,7 @@ class _Asked:
 
 
 class BuiltinLLM:
-    """Deterministic answers behind the LLM protocol: reads the payload, never the prompt.
-
-    Without a `judge` it keeps every note, nothing of turns, and retires nothing.
-    """
+    """Answers by the payload; without a `judge` it keeps every note, nothing of turns, and retires nothing."""
 
     provider = "builtin"
 

@@ -22,10 +22,7 @@ _FEW, _SHARE, _MAYBE = 3, 0.05, 0.7
 
 
 def entity(reader: Reader, subject: Subject) -> list[Edge]:
-    """Link each fact to the newest memories that name what it names, and to facts of its own note that do.
-
-    A memory stored before anybody knew that a token of its text is a name is found by its text.
-    """
+    """Link each fact to the newest memories that name what it names, and to facts of its own note that do."""
     total = max(reader.count(), 1)
     edges: list[Edge] = []
     for n, place in enumerate(subject.ends):

@@ -1,8 +1,4 @@
-"""Semantic edges: what is alike, so that duplicates and contradictions are found beside each other.
-
-The judge's vectors say so from the first memory on: they were trained to be near where one statement bears on the
-other. Without them it is the nearest by meaning, above what this store's own vectors call unusual.
-"""
+"""Semantic edges: what is alike by the judge's vectors, or else by meaning above what is usual in this store."""
 
 from memman.embed import Vectors
 from memman.embed.codes import cosines as whole

@@ -77,10 +77,7 @@ def _items(folder: str, bad: list[str]) -> Iterator[Item]:
 
 
 def _project(place: str, project: str) -> str:
-    """Return the folder of a project, '' where nothing tells it.
-
-    Its transcripts name it; else it is the one folder there that is written so, or of several the one repository.
-    """
+    """Return the folder of a project by its transcripts, or the one that is written so; '' for none."""
     for path in sorted(glob(f"{escape(place)}/*.jsonl"))[-3:]:
         for line in files.beginning(path).split("\n"):
             try:

@@ -28,10 +28,7 @@ def sign(db: apsw.Connection, role: str, changed: Groups) -> None:
 
 
 def sign_all(db: apsw.Connection, role: str) -> None:
-    """Say who wrote and who retired each memory of a store that is to be shared: `role`, which keeps what is private.
-
-    Who shared a memory on another server has written it still.
-    """
+    """Say who wrote and retired each memory of a store that is to be shared: `role`, if nobody else did."""
     db.execute("UPDATE authorship SET author = ? WHERE visibility = 'private'", (role,))
     sign(db, role, {"memory": [memory for (memory,) in db.execute("SELECT id FROM memory")]})
 
@@ -46,10 +43,7 @@ def unsign_ours(db: apsw.Connection) -> None:
 
 
 def told(db: apsw.Connection, changed: Groups) -> dict[str, list[Any]]:
-    """Return what is to be sent: with a memory whose visibility may have changed all that is said of it.
-
-    Others get it whole, or lose the whole of it; of one that was there before, with the receipts that tell of it.
-    """
+    """Return what is to be sent: of a memory whose visibility may have changed all, with its receipts."""
     sent = {name: list(groups) for name, groups in changed.items()}
     signed = sent.get("authorship", ())
     for name, sql in BESIDE.items() if signed else ():

@@ -1,8 +1,4 @@
-"""A store taken to a server in bounded turns, and a replica made a store by itself again.
-
-Whatever cuts the way there short, the next go on where it was. Until all is there nobody else can connect to it, and
-nothing is written to it here.
-"""
+"""A store taken to a server in bounded turns that can be gone on with, and a replica made a store by itself again."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing

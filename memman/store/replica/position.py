@@ -50,10 +50,7 @@ def store(db: apsw.Connection) -> tuple[str, int] | None:
 
 
 def same_store(db: apsw.Connection, server: "Server", called: str) -> int:
-    """Return the number of the store `called` so on its server.
-
-    Raises ServerRefused where that is another one now, or the store is on its way there.
-    """
+    """Return the number of the store `called` so on its server; raise ServerRefused if it is not the same any more."""
     if moving(db):
         raise ServerRefused(f"{called} is on its way to a server: `memman migrate --to postgres` goes on with it")
     known = store(db)
@@ -72,11 +69,7 @@ def connect(db: apsw.Connection, server: str, number: int, role: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """How far a store is on its way to a server: up to a group of a table.
-
-    `token` tells it from what another machine brings there, `backup` is the copy that was made before. `seq` is the
-    last turn of it once the server was seen to have all.
-    """
+    """How far a store is on its way to a server: `token` tells it from others', `backup` was made before."""
 
     token: str
     backup: str

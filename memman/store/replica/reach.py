@@ -1,8 +1,6 @@
-"""When a replica was last brought up to date, and whether its server is out of reach since. Safe on the hot path.
+"""When a replica was last up to date, whether its server is out of reach, and why. Safe on the hot path.
 
-A file beside the store, so that recall can tell without a question to anybody: Unix milliseconds, 0 for never; `ok`,
-`away`, or `filling` while it is brought here for the first time; and what we may do on the server, where that is known.
-Its second line says what keeps the server from being asked.
+A file beside the store: Unix milliseconds, then `ok`, `away` or `filling` and what we may do; its second line says why.
 """
 
 import os

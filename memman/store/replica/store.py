@@ -76,10 +76,9 @@ class ReplicaStore(SqliteStore):
         return position.same_store(self.db, self.server, self.path)
 
     def pull(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Bring in what others have changed, and return how much that was; killed meanwhile, the next goes on.
+        """Bring in what others have changed; return how much. Killed meanwhile, the next goes on.
 
-        `progress` is told how much is done, and how much there is. Raises NoServer and ServerRefused, where recall goes
-        on with what is here and says how old it is.
+        Raises NoServer and ServerRefused, where recall goes on with what is here.
         """
         brought = total = 0
         with self._reached():
@@ -119,10 +118,7 @@ class ReplicaStore(SqliteStore):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Hold one transaction: the server stores all of it, and then the replica, or neither does.
-
-        Where the replica comes to harm between the two, its next pull brings what it lacks.
-        """
+        """Hold one transaction of the server and then the replica; what the latter lacks its next pull brings."""
         with self._reached():
             number = self.number
         with TranslatedErrors(self.path), self.server.transaction() as db:
@@ -194,10 +190,7 @@ class ReplicaStore(SqliteStore):
         return {memory: row for memory, *row in self.db.execute(sql, (gone,))}
 
     def _bury(self, gone: Mapping[int, tuple[Any, ...]]) -> None:
-        """Keep what others purged from coming back on this machine, and take note of what is gone.
-
-        The next drain sees to the bytes in the file, and to what is said of it in rows that only we see.
-        """
+        """Keep what others purged from coming back here; the next drain sees to its bytes and traces."""
         sql = f"SELECT DISTINCT memory FROM log WHERE verb = 'purge' AND memory {LISTED}"
         uids = {uid for (uid,) in self.db.execute(sql, (json.dumps([row[0] for row in gone.values()]),))}
         if purged := [row for row in gone.values() if row[0] in uids]:

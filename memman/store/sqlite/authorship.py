@@ -1,7 +1,4 @@
-"""Who wrote each memory of a store that several people share, who may see it, and who retired it. Hot.
-
-In a store that nobody shares there is nothing of it, but what somebody said for the day when it is shared.
-"""
+"""Who wrote each memory of a store that several people share, who may see it, and who retired it. Hot."""
 
 from memman.model.vocabulary import CONNECTED
 from memman.sqlite import LISTED, Row, id_list

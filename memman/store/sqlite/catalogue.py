@@ -111,10 +111,7 @@ class Catalogue:
         return memory not in self.reader.sound_rows([memory])
 
     def named(self, part: str) -> list[tuple[int, str, str]]:
-        """Return (row, uid, note) of memories whose uid begins with `part`, or whose note it names.
-
-        A note is named by how its id begins, or the digits of it that are shown; and by its last eight digits or more.
-        """
+        """Return (row, uid, note) of memories whose uid begins with `part`, or whose note it names as shown."""
         values = (part, part[:-1] + chr(ord(part[-1]) + 1), _MOST_NAMED)
         noted = [memory for (memory,) in self.reader.db.execute(_NOTED, values)]
         rows = self.reader.rows([*(memory for memory, _ in self.reader.found(part)), *noted])
@@ -143,10 +140,7 @@ class Catalogue:
         )
 
     def doubtful(self) -> dict[int, int]:
-        """Return the memories in force that are maybe replaced, newest first, each with what by.
-
-        What only stands behind another for a while is none of them, unless nobody but an agent has said that one.
-        """
+        """Return the memories in force that are maybe replaced, newest first, each with what by."""
         behind = self.behind()
         guesses = self.reader.unconfirmed(behind.values())
         return {old: new for old, new in self._marked().items() if old not in behind or new in guesses}
@@ -239,10 +233,7 @@ class Catalogue:
         return self._records([MemoryRow(row) for row in self.reader.db.execute(sql, values)])
 
     def _records(self, rows: Sequence[MemoryRow]) -> list[dict[str, Any]]:
-        """Name the columns of memories, read their lists, and say what each holds for, '' for everywhere.
-
-        And whether only an agent has said it, or a person verified it.
-        """
+        """Name the columns of memories, read their lists, and say scope, unconfirmed and verified."""
         scopes = self.reader.scope_of(row.id for row in rows)
         fresh = freshness(self.reader, (row.id for row in rows))
         unconfirmed = self.reader.unconfirmed(row.id for row in rows)

@@ -53,10 +53,7 @@ def receipts(db: apsw.Connection, since: int = 0) -> Iterator[Record]:
 
 
 def memories(db: apsw.Connection, *, vectors: bool = False, among: Iterable[int] | None = None) -> Iterator[Record]:
-    """Yield every memory, or those of some rows, with all that is kept of it, by row.
-
-    `vectors` are those that others than memman made.
-    """
+    """Yield every memory, or some rows', with all that is kept of it, by row, and others' `vectors`."""
     some = Some(among)
     uids = dict(db.execute("SELECT id, uid FROM memory"))
     marks, scopes = marks_of(db, set(uids.values())), _scopes(db, some)

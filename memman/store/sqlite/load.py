@@ -35,10 +35,9 @@ def said(db: apsw.Connection) -> dict[tuple[str, str, str], int]:
 
 
 def add(unit: SqliteUnit, records: Sequence[Record], rows: dict[str, int], *, in_place: bool, at: int) -> list[int]:
-    """Store memories with all that the file keeps of them, and put them into `rows`; return their rows.
+    """Store memories with all that the file keeps of them; put them into `rows` and return theirs, not yet indexed.
 
-    With `in_place` each gets the row that it had, where that is free; others come after all that are there, recorded
-    now. They are neither indexed nor embedded.
+    With `in_place` each gets the row that it had, where that is free.
     """
     db, new = unit.db, {}
     for record in records:

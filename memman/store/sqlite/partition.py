@@ -1,8 +1,4 @@
-"""A coarse partition of a store's vectors, so that finding neighbours stays bounded as the store grows.
-
-Spherical k-means over a sample, as in inverted-file indexes (Jégou, Douze and
-Schmid 2011). A small store is one cell.
-"""
+"""A coarse partition of a store's vectors by spherical k-means over a sample, so that search stays bounded."""
 
 import math
 from collections.abc import Iterator
@@ -77,10 +73,7 @@ def centres(db: apsw.Connection, embedder: int, grain: Grain) -> Matrix:
 
 
 def divide(db: apsw.Connection, embedder: int, centroids: Matrix) -> None:
-    """Put all vectors of `embedder` into the cells of `centroids`, in the transaction that the caller holds.
-
-    Only for the holder of the drain lock.
-    """
+    """Put all vectors of `embedder` into the cells of `centroids`, in the caller's transaction and drain lock."""
     for ids, vectors in _batches(db, embedder):
         cells = np.argmax(vectors @ centroids.T, axis=1).tolist()
         db.executemany(

@@ -24,11 +24,7 @@ class _Earlier(Filters):
 
 
 class PastReader(SqliteReader):
-    """Reads of the memories before row `memory`, recorded at `at` (Unix milliseconds).
-
-    What was superseded since is current here, what is hidden now is not.
-    Counts and what was learned about vectors are those of today.
-    """
+    """Reads of the memories before row `memory` as at `at`: superseded ones are current, hidden ones are not."""
 
     def __init__(self, today: SqliteReader, memory: int, at: int) -> None:
         self.today, self.db, self.has_vectors = today, today.db, today.has_vectors

@@ -1,8 +1,6 @@
-"""Deleting memories so that nothing of them stays in the store. Functions run inside the transaction of their caller.
+"""Deleting memories so that nothing of them stays in the store, in the caller's transaction.
 
-What else holds their words is deleted with them; the receipt of a note stays,
-as `purged`, so that nothing brings it back. The bytes in the file go when it
-is written anew (memman.upkeep.scrub).
+A receipt stays, as `purged`. The bytes go when the file is written anew (memman.upkeep.scrub).
 """
 
 from collections.abc import Sequence

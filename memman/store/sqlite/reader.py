@@ -1,8 +1,4 @@
-"""Reads of one store. Safe on the hot path.
-
-Every list is ordered by its score and then by id, so the same store and the
-same question always give the same answer.
-"""
+"""Reads of one store, every list ordered by its score and then by id. Safe on the hot path."""
 
 import os
 
@@ -168,10 +164,7 @@ class SqliteReader:
         return authorship.role(self.db)
 
     def searched(self, model: str, dimension: int) -> tuple[int, str] | None:
-        """Return number and provider of the vectors that recall searches: MiniLM's where every memory has one.
-
-        Else the built-in ones, of the table `model`; None where there are none.
-        """
+        """Return number and provider of the vectors searched: MiniLM's where all have one, else those of `model`."""
         found: tuple[int, str] | None = self.db.execute(_SEARCHED, (model, dimension, *LOCAL)).fetchone()
         return found
 
@@ -186,10 +179,7 @@ class SqliteReader:
         return found
 
     def lexical(self, match: str, filters: "Filters", limit: int, newest: int | None = None) -> list[tuple[int, float]]:
-        """Return (id, BM25) of the best rows for an FTS5 expression, highest first; of the `newest` that match.
-
-        Superseded memories are among them: what finds them must find what took their place.
-        """
+        """Return (id, BM25) of the best of the `newest` rows for an FTS5 expression, superseded ones too."""
         join, extra, values = _admitted(filters)
         if newest is not None:
             values.append(newest)
@@ -207,10 +197,7 @@ class SqliteReader:
     def nearest(
         self, embedder: int, code: bytes, filters: "Filters", limit: int, cells: "Sequence[int]" = ()
     ) -> list[tuple[int, int]]:
-        """Return (id, Hamming distance in bits) of the sign codes nearest to `code`.
-
-        `cells` bounds the scan to some cells of the partition; empty scans all.
-        """
+        """Return (id, Hamming distance) of the sign codes nearest to `code`, in some `cells` or all."""
         inside = LISTED if cells else "> ?"
         where, values = ["c.embedder = ?", f"c.cell {inside}"], [embedder, id_list(cells) if cells else HIDDEN_CELL]
         conditions = filters.conditions()
@@ -266,10 +253,7 @@ class SqliteReader:
         return {row.id: row for row in map(MemoryRow, self.db.execute(sql, (id_list(ids),)))}
 
     def sound_rows(self, ids: "Iterable[int]") -> dict[int, MemoryRow]:
-        """Return the memories of `ids` that say what was once written; the uids of others are in `damaged`.
-
-        What is to be shown of them goes through `harmless` first.
-        """
+        """Return the memories of `ids` that say what was once written; the uids of others are in `damaged`."""
         sql = f"SELECT digest, {MemoryRow.listed()} FROM memory WHERE id {LISTED}"
         sound = {}
         for digest, *values in self.db.execute(sql, (id_list(ids),)):
@@ -321,10 +305,7 @@ class SqliteReader:
     def newer(
         self, uids: "Iterable[str]", as_of: int | None = None, held: "frozenset[int] | None" = None
     ) -> dict[str, tuple[int, str]]:
-        """Return (id, uid), for those of `uids` that are maybe replaced, of what is, or was, in force on that side.
-
-        What has none of the scopes `held` replaces nothing here, and what is past its end nothing any more.
-        """
+        """Return (id, uid), for those of `uids` that are maybe replaced, of what does so and has a scope of `held`."""
         listed = ",".join(f'"{uid}"' for uid in uids)
         found = {old: (memory, uid) for old, memory, uid in self.db.execute(_NEWER, (f"[{listed}]", as_of))}
         if held is None or not found:
@@ -335,10 +316,7 @@ class SqliteReader:
     def contradicts(
         self, ids: "Iterable[int]", as_of: int | None = None, held: "frozenset[int] | None" = None
     ) -> dict[int, list[unconfirmed.Claim]]:
-        """Return (id, uid, whether surely) of what each of `ids` contradicts, being unconfirmed, surest first.
-
-        What has none of the scopes `held` is not contradicted here.
-        """
+        """Return (id, uid, whether surely) of what each of `ids` contradicts within `held`, surest first."""
         found = unconfirmed.contradicts(self.db, ids, as_of)
         if held is None or not found:
             return found
@@ -425,10 +403,7 @@ class SqliteReader:
     def protected(
         self, sources: "Sequence[str]", limit: int, scopes: "frozenset[int] | None" = None
     ) -> list[MemoryRow]:
-        """Return current memories of `scopes` that a person protected, the most important first.
-
-        Of equals the newest comes first, here and in `standing`.
-        """
+        """Return current memories of `scopes` that a person protected, the most important and newest first."""
         from memman.store.sqlite import standing
 
         return self.shown_rows(standing.protected(self.db, sources, limit, scopes))
@@ -442,10 +417,7 @@ class SqliteReader:
         wishes: bool,
         uses: int = 0,
     ) -> list[MemoryRow]:
-        """Return the current preferences of `scopes`, or all but those, the most important first.
-
-        Twice shown by recall counts as one step of importance, up to `uses` times.
-        """
+        """Return the current wishes of `scopes`, or all else, by importance and up to `uses` showings."""
         from memman.store.sqlite import standing
 
         return self.shown_rows(standing.standing(self.db, sources, limit, scopes, wishes=wishes, uses=uses))
@@ -457,10 +429,7 @@ class SqliteReader:
         return standing.before(self.db, ids)
 
     def count(self) -> int:
-        """Return the last row that a search can find: about how many memories there are, read from one row.
-
-        What is hidden at the end counts for nothing, so that an undone session leaves no trace in what is recalled.
-        """
+        """Return the last row that a search can find: about how many memories there are, read from one row."""
         return self.db.execute("SELECT max(id) FROM fts_docsize").get or 0
 
     def last(self) -> int:
@@ -493,10 +462,7 @@ class SqliteReader:
         return [memory for memory, _ in found]
 
     def frequencies(self, terms: "Iterable[str]", cap: int) -> dict[str, int]:
-        """Count, for each term, the memories whose text holds it, up to `cap`: reads no more rows than that.
-
-        Counts are kept until the store has doubled: they only rank words by rarity.
-        """
+        """Count the memories whose text holds each term, up to `cap`; kept until the store has doubled."""
         size = self.count().bit_length()
         if size != self._counted_at or len(self._counts) > _MOST_COUNTS:
             self._counts.clear()
@@ -533,19 +499,13 @@ class SqliteReader:
         return list(self.db.execute(sql, (4 * limit, since, limit)))
 
     def mentions(self, called: str, limit: int) -> tuple[int, list[int]]:
-        """Return about how many memories mention a name, and the newest current ones.
-
-        Those count whose text has it, whether or not it was known as a name when they came.
-        """
+        """Return about how many memories have a name in their text, and the newest current ones."""
         from memman.store.sqlite.mentions import mentions
 
         return mentions(self.db, called, self.current, self.horizon, limit)
 
     def found(self, part: str) -> list[tuple[int, str]]:
-        """Return (id, uid) of memories whose uid begins with `part`, or whose note it names.
-
-        A note is named by its whole uid or by its last eight digits or more.
-        """
+        """Return (id, uid) of memories whose uid begins with `part`, or whose note it names."""
         after = part[:-1] + chr(ord(part[-1]) + 1)
         sql = "SELECT id, uid FROM memory WHERE uid >= ? AND uid < ? ORDER BY uid LIMIT 10"
         rows = list(self.db.execute(sql, (part, after)))

@@ -1,8 +1,4 @@
-"""Rows in the order of time, whatever the order they came in. Functions run inside the transaction of their caller.
-
-Recall breaks ties by row, and a memory's context are its neighbours by row: stores with the same memories give the same
-answers once these have the same rows (docs/adr/0045).
-"""
+"""Rows in the order of time, in the caller's transaction: recall breaks ties by row (docs/adr/0045)."""
 
 import json
 from collections.abc import Mapping

@@ -45,10 +45,7 @@ def worded(reader: SqliteReader) -> list[dict[str, Any]]:
 
 
 def made_of(reader: SqliteReader, memories: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the rules, removed ones too, that were made of memories or say the very same.
-
-    `memories` is what each says, by uid.
-    """
+    """Return the rules, removed ones too, that were made of memories or say the same; `memories` by uid."""
     texts = set(map(wording, memories.values()))
     return [rule for rule in worded(reader) if rule["memory"] in memories or rule["text"] in texts]
 

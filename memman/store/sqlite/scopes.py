@@ -60,10 +60,7 @@ def best(
     stored: int,
     search: "Callable[[int, str], list[tuple[int, Any]]]",
 ) -> "list[tuple[int, Any]]":
-    """Return the first `limit` that `search` finds, by id and best first, that have one of `scopes`.
-
-    `search` is given how many to bring, and which memories count, as SQL that follows their id.
-    """
+    """Return the first `limit` by id that `search`, given how many and which count as SQL, finds in `scopes`."""
     if scopes is None:
         return search(limit, "")
     mine: int = db.execute(f"SELECT count(*) FROM scoped WHERE scope {LISTED}", (id_list(scopes),)).get

@@ -1,9 +1,4 @@
-"""What tells a damaged row from a sound one: a digest of everything it says. Safe on the hot path.
-
-A checksum, not a signature: it finds what disks and memory do to a row, not
-what somebody who may write the file does. CRC-32 finds every error within 32
-bits, and of others all but one in four thousand million (docs/adr/0020).
-"""
+"""A checksum of a row's values that tells a damaged row from a sound one (docs/adr/0020). Safe on the hot path."""
 
 from zlib import crc32
 

@@ -21,10 +21,7 @@ _BOUND = "DELETE FROM shown WHERE at <= (SELECT at FROM shown ORDER BY at DESC L
 
 
 def count(db: apsw.Connection, showings: Iterable[Showing]) -> None:
-    """Add what was shown; a memory is of use once in each session that asked and was shown it.
-
-    Where nobody knows the session, that is each time, and who asked is known where it was one agent alone.
-    """
+    """Add what was shown; a memory is of use once in each session that asked, or each time where none is known."""
     used = []
     for one in showings:
         for uid, cost in one.tokens.items():

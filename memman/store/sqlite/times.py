@@ -1,8 +1,4 @@
-"""Which rows began to hold when: found by halving, not by a scan. Safe on the hot path.
-
-Rows are stored in the order in which their notes were queued, and `recorded_at` rises with them. When they began to
-hold rises too, except for what came in late: a parked note retried, old notes brought along.
-"""
+"""Which rows began to hold when, by halving: `recorded_at` rises with them. Safe on the hot path."""
 
 from memman.model.vocabulary import HIDDEN
 from memman.sqlite import LISTED, id_list
@@ -21,10 +17,7 @@ STRAGGLERS = 256
 
 
 def first(db: "apsw.Connection", last: int, moment: int, column: str = "recorded_at") -> int:
-    """Return the first row, up to `last`, recorded at `moment` or later; the one after `last` where there is none.
-
-    Where a clock went back it is some row amid those of that time.
-    """
+    """Return the first row, up to `last`, recorded at `moment` or later; the one after `last` for none."""
     sql = f"SELECT id, {column} FROM memory WHERE id >= ? ORDER BY id LIMIT 1"
     low, high = 1, last + 1
     while low < high:
@@ -35,10 +28,9 @@ def first(db: "apsw.Connection", last: int, moment: int, column: str = "recorded
 
 
 def window(db: "apsw.Connection", last: int, start: int, end: int) -> tuple[int, int]:
-    """Return the first and the last of the rows, up to `last`, that can have begun from `start` to `end`.
+    """Return the first and last of the rows, up to `last`, that can have begun from `start` to `end`.
 
-    Nothing is recorded before it began. What began before `end` may have waited for its drain with all of its day, so
-    both columns tell where that time ends, and the later row counts.
+    What began before `end` may have waited a day for its drain.
     """
     ends = (first(db, last, end, column) for column in ("recorded_at", "valid_from"))
     return first(db, last, start), max(ends) + STRAGGLERS
@@ -52,10 +44,9 @@ def began(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, int]:
 def held(
     db: "apsw.Connection", filters: "Filters", start: int, end: int, limit: int, scoped: str = ""
 ) -> list[tuple[int, int]]:
-    """Return (id, when it began) of the newest memories in the window of `filters` that began from `start` to `end`.
+    """Return (id, when it began) of the newest memories that began from `start` to `end`, superseded ones too.
 
-    Superseded ones are among them: what took their place is found by them. `scoped` says, as SQL that follows an id,
-    which memories count.
+    `scoped` says as SQL which memories count.
     """
     conditions = [*filters.conditions(), ("m.valid_from >= ?", start), ("m.valid_from < ?", end)]
     since, until = filters.window or (0, 2**63 - 1)

@@ -1,7 +1,4 @@
-"""What is said of memories by rows that are not theirs: lines of the log, receipts, marks, rules and undos.
-
-Functions run inside the transaction of their caller.
-"""
+"""References to memories in other tables: log, receipts, marks, rules, undos; in the caller's transaction."""
 
 import json
 from collections.abc import Collection, Mapping

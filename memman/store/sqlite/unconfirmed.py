@@ -1,7 +1,4 @@
-"""Which memories only agents have said so far, and what they contradict. Safe on the hot path.
-
-Recorded evidence bears such a memory out, or a person who protects it.
-"""
+"""Which memories only agents have said so far, and what they contradict. Safe on the hot path."""
 
 from memman.model.vocabulary import CLAIMS, PROTECTED
 from memman.sqlite import LISTED, id_list

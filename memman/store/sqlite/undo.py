@@ -135,10 +135,7 @@ class Work:
 
 
 def shifted(now: str, before: str, after: str) -> str:
-    """Return a spread [count, mean, sum of squares] without what took it from `before` to `after`.
-
-    Count, sum and sum of all squares of samples can be taken away from those of others that came since.
-    """
+    """Return a spread [count, mean, sum of squares] without what took it from `before` to `after`."""
     sums = [_moments(json.loads(one)) for one in (now, before, after)]
     count, total, squares = (x + y - z for x, y, z in zip(*sums, strict=True))
     if count <= 0:

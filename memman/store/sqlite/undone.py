@@ -24,10 +24,7 @@ def keep(unit: SqliteUnit, uid: str, record: Mapping[str, Any]) -> None:
 
 
 def keep_moves(unit: SqliteUnit, uid: str, at: int, what: str, moves: Collection[Move], naming: Sequence[str]) -> None:
-    """Keep what a new name of a repository moved, as an undo that can be undone, and write the one line of the log.
-
-    `naming` is the repository's git folder, with its name before and after.
-    """
+    """Keep what a repository's new name moved as an undo; `naming` is the git folder, the name before and after."""
     did = f"{len(moves)} moved"
     record = {"at": at, "what": what, "did": did, "undone": "", "images": [], "notes": [], "put": [], "moved": moves}
     keep(unit, uid, record | {"named": naming})
@@ -56,10 +53,7 @@ def found(db: apsw.Connection, part: str) -> dict[str, dict[str, Any]]:
 
 
 def forget(db: apsw.Connection, rows: Collection[int], *, notes: bool = False) -> None:
-    """Drop what undos and receipts keep of memories that are gone.
-
-    And of the queue, but for its `notes` where nothing was purged: some of it may say the same.
-    """
+    """Drop what undos and receipts keep of memories that are gone, and of the queue where something was purged."""
     for uid, record in listed(db).items():
         kept = record | {"images": _without(record["images"], rows)} | ({} if notes else {"notes": []})
         if kept != record:

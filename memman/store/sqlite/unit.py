@@ -43,10 +43,9 @@ class SqliteUnit:
         seal.register_functions(db)
 
     def receipt(self, note: Note, at: int, outcome: str, facts: int, drain: str = "", models: str = "") -> bool:
-        """Record that `note` is done, by which drain and which models (JSON); False when it already was.
+        """Record that `note` is done, by which drain and models (JSON); False when it was.
 
-        The log names it on every line of this transaction. Of a note that models worked on, what the transaction
-        changes of older memories is kept with the receipt, for `undo`.
+        What a model's note changes of older memories is kept with it, for `undo`.
         """
         self._note = note.uid
         self.db.execute(
@@ -74,8 +73,7 @@ class SqliteUnit:
     def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
         """Store one memory, without secrets, with its entities, vectors and log line; return its row id.
 
-        One that is `held` waits for a person (status 'review'): no recall, link, alias or context finds it until
-        `approve`, and whoever adds it must neither index nor link it. Vectors it has wait out of sight.
+        One that is `held` is found by nothing until `approve`: the caller must neither index nor link it.
         """
         fact, origin = _screened(draft.fact), screened(draft.origin)
         memory: int = self.db.execute(
@@ -151,10 +149,7 @@ class SqliteUnit:
         return True
 
     def doubt(self, old: int, new: int, at: int, why: str) -> bool:
-        """Mark `old` as maybe replaced by `new`; False where one of them is not current, or others could not see why.
-
-        Marks that would lead from `new` back to `old` were the older word: the last of them goes.
-        """
+        """Mark `old` as maybe replaced by `new`, with no circle; False where one is not current or nobody may see."""
         before, after = self._state(old), self._state(new)
         if old == new or not before["status"] == after["status"] == "current":
             return False
@@ -167,10 +162,7 @@ class SqliteUnit:
         return True
 
     def contradict(self, new: int, old: int, at: int, why: str, *, sure: bool) -> bool:
-        """Have `new` say that it contradicts `old`, which stays as it is until somebody bears `new` out.
-
-        False where one of them is not current.
-        """
+        """Have `new` contradict `old`, which stays until somebody bears `new` out; False if one is not current."""
         before, after = self._state(old), self._state(new)
         if old == new or not before["status"] == after["status"] == "current":
             return False
@@ -193,10 +185,7 @@ class SqliteUnit:
         self.set_meta(CLAIMS + uid, json.dumps(said, separators=(",", ":")) if said else None)
 
     def _make_good(self, memory: int, at: int) -> None:
-        """Do what a memory, now that it is borne out, does to what it contradicts; nothing to what is protected.
-
-        What holds in one place ends nothing that holds everywhere, but is maybe an exception to it.
-        """
+        """Do what a memory that is now borne out does to what it contradicts and nobody protected."""
         new = self._state(memory)
         said = claims.of(self.db, new["uid"])
         if not said or new["status"] != "current":
@@ -229,10 +218,7 @@ class SqliteUnit:
         return True
 
     def bear_out(self, memory: int, kind: str, session: str, at: int) -> bool:
-        """Keep one piece of evidence for or against a memory, once a session; False when it was there already.
-
-        What bears it out makes good what it contradicts.
-        """
+        """Keep one piece of evidence a session and make good what the memory contradicts; False if it was there."""
         values = (memory, kind, screened(session), at)
         self._about("evidence", *values[:3])
         self.db.execute("INSERT INTO evidence VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
@@ -283,10 +269,7 @@ class SqliteUnit:
         self.db.executemany(sql, rows)
 
     def report(self, memory: int, kind: str, session: str, at: int) -> bool:
-        """Keep what a session reported of `memory` in place of what it reported before; False where that is the same.
-
-        `kind` is one of what `insights feedback` takes.
-        """
+        """Keep what a session reported of `memory` in place of its former report; False where that is the same."""
         values = (memory, kind, session)
         if self.db.execute("SELECT 1 FROM evidence WHERE memory = ? AND kind = ? AND session = ?", values).get:
             return False
@@ -307,10 +290,7 @@ class SqliteUnit:
         self._log(at, "confirm", uid, note.uid, None, None)
 
     def forget(self, memory: int, at: int, verb: str = "forget", why: str = "") -> bool:
-        """Retire `memory` from every recall, past ones too; False when it already is. What is held back is rejected.
-
-        The log calls it `verb`, and says `why`.
-        """
+        """Retire `memory` from every recall, logged as `verb` with `why`; False when it already is."""
         before = self._state(memory)
         if before["status"] == "forgotten":
             return False
@@ -340,10 +320,7 @@ class SqliteUnit:
         return True
 
     def approve(self, memory: int, at: int) -> bool:
-        """Let what a person has approved be found like any memory; False when `memory` is not held back.
-
-        It comes into its neighbours' context; edges are for the caller to make.
-        """
+        """Let `memory` be found like any other; False when not held back. The caller makes its edges."""
         before = self._state(memory)
         if before["status"] != "review":
             return False
@@ -411,10 +388,7 @@ class SqliteUnit:
         self._log(at, "link", ends[0], "", None, {"why": f"{edge.kind} to {ends[1]}, {edge.detail}"})
 
     def unlink(self, kinds: Sequence[str], memory: int) -> None:
-        """Drop the edges of some kinds that a memory got when it was linked: to earlier ones, none a person made.
-
-        Those to hidden memories stay, for when they come back.
-        """
+        """Drop the edges of some kinds to earlier memories, but for a person's and those to hidden ones."""
         marks = ", ".join("?" for _ in kinds)
         for this, other in (("src", "dst"), ("dst", "src")):
             self.db.execute(

@@ -1,7 +1,4 @@
-"""A store's vectors, embedder by embedder: which are missing, how many there are, and how they go.
-
-Functions that write run inside the transaction their caller holds.
-"""
+"""A store's vectors, embedder by embedder; functions that write run inside the caller's transaction."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
