@@ -31,13 +31,15 @@ _MOST, _PATIENCE = 2_000, 0.2
 class Here:
     """Where one stands: `repository` as `here` tells it, '' at home, and the folder below its root.
 
-    `also` are other identities whose memories are recalled here, `news` whether no session was told of them.
+    `also` are other identities whose memories are recalled here, `news` those of them of which no session was told.
     """
 
     __slots__ = ("also", "known", "news", "path", "repository")
 
-    def __init__(self, repository: str = "", path: str = "", also: "Iterable[str]" = (), *, news: bool = False) -> None:
-        self.repository, self.path, self.also, self.news = repository, path, tuple(also), news
+    def __init__(
+        self, repository: str = "", path: str = "", also: "Iterable[str]" = (), news: "Iterable[str]" = ()
+    ) -> None:
+        self.repository, self.path, self.also, self.news = repository, path, tuple(also), tuple(news)
         self.known = frozenset(map(_plain, (repository, *self.also))) if repository else frozenset()
 
     @property
@@ -83,32 +85,49 @@ def here(data: str, repository: Repository | None, cwd: str, *, keep: bool = Fal
 
     A folder without a repository is kept only with `keep`. At home, and at /, what is said holds everywhere.
     """
-    alone = repository is None
-    if repository is None:
-        folder = os.path.realpath(cwd) if cwd else "/"
-        if folder in ("/", os.path.realpath(os.path.expanduser("~"))):
-            return Here()
-        repository = Repository(folder)
-    found = known(data, repository, alone=alone, keep=keep)
-    path = os.path.relpath(cwd, repository.root) if cwd and not alone else "."
+    folders = around(data, repository, cwd, keep=keep)
+    if not folders:
+        return Here()
+    path = os.path.relpath(cwd, repository.root) if cwd and repository else "."
     inside = "" if path == "." or path.startswith("..") else path
-    also = () if found.name else found.identities[1:]
-    return Here(found.identity, inside, (*also, *kin(data, found.identity)), news=bool(also and found.news))
+    identity = folders[0].identity
+    also = [former for one in folders if not one.name for former in one.identities[1:]]
+    news = [former for one in folders if one.news and not one.name for former in one.identities[1:]]
+    return Here(identity, inside, (*also, *kin(data, identity)), news)
+
+
+def around(data: str, repository: Repository | None, cwd: str, *, keep: bool = False) -> list[Folder]:
+    """Return what is known of where `cwd` is, and of the folders above one without a repository; at home nothing."""
+    if repository:
+        return [known(data, repository, keep=keep)]
+    folder = os.path.realpath(cwd) if cwd else "/"
+    if folder in ("/", os.path.realpath(os.path.expanduser("~"))):
+        return []
+    found, text = [known(data, Repository(folder), alone=True, keep=keep)], text_at(data + "/repositories")
+    for above in _above(folder + "/"):
+        try:
+            if _found("\n" + text, place(above[:-1])):
+                found.append(known(data, Repository(above[:-1]), alone=True))
+        except OSError:
+            continue
+    return found
 
 
 def known(data: str, repository: Repository, *, alone: bool = False, keep: bool = False) -> Folder:
     """Return what is known of a repository's folder, or of one that is `alone`, and keep what has changed.
 
     It is its address, or else its folder, and behind a # its first commit. An address alone anybody can claim: while no
-    first commit is known, a digest of the folder is in its place. Where that changes it is joined with what it was, and
-    so is the first repository of a folder with what was said there before; but not with an address that others have.
+    first commit is known, a digest of the folder is in its place. Where that changes, or the folder is moved, it is
+    joined with what it was, and so is the first repository of a folder with what was said there before; but not with
+    an address that others have.
     """
     try:
         where = place(repository.common)
         text = "\n" + read_file(data + "/repositories")
     except Exception:  # noqa: BLE001 - what cannot be read is found out again
         where, text = "", ""
-    found, keeps = _found(text, where), keep or not alone
+    found = _found(text, where)
+    keeps = keep or not alone or bool(found)
     root = "" if alone else _root(repository, found.root if found else "")
     own = repository.folder + "/" if alone else repository.name
     own = own if own.isprintable() else "".join([char if char.isprintable() else " " for char in own])
@@ -139,12 +158,12 @@ def known(data: str, repository: Repository, *, alone: bool = False, keep: bool 
     return found
 
 
-def write(data: str, folder: Folder, *others: Folder) -> None:
+def write(data: str, *folders: Folder) -> None:
     """Keep what is known of folders. Raises OSError, UnsafePlace and CannotWrite."""
     from memman.config.filesystem import ensure_safe_folder
     from memman.config.lockfile import acquired
 
-    path, new = data + "/repositories", {one.place: one.line for one in (folder, *others)}
+    path, new = data + "/repositories", {one.place: one.line for one in folders}
     ensure_safe_folder(data)
     make_folder(data)
     handle = os.open(data, os.O_RDONLY | os.O_CLOEXEC)
@@ -157,25 +176,26 @@ def write(data: str, folder: Folder, *others: Folder) -> None:
         os.close(handle)
 
 
-def part(data: str, folder: Folder) -> list[str]:
-    """Have a folder, and whatever else is known by the same, hold nothing but its own; return what it was joined with.
+def part(data: str, folders: "Iterable[Folder]") -> list[str]:
+    """Have folders, and whatever else is known by the same, hold nothing but their own; return what was joined.
 
     Raises OSError, UnsafePlace and CannotWrite.
     """
-    folders = [folder, *_known_by(data, folder.identities[0])]
-    parted = dict.fromkeys(identity for one in folders for identity in one.identities[1:])
-    for one in folders:
+    every = [one for folder in folders for one in (folder, *_known_by(data, folder.identities[0]))]
+    parted = dict.fromkeys(identity for one in every for identity in one.identities[1:])
+    for one in every:
         one.identities, one.news = one.identities[:1], ""
-    write(data, *folders)
+    write(data, *every)
     return list(parted)
 
 
-def told(data: str, repository: Repository) -> None:
-    """Keep that a session was told what a repository is joined with. Raises OSError and CannotWrite."""
-    folder = known(data, repository)
-    folder.news = ""
+def told(data: str, repository: Repository | None, cwd: str) -> None:
+    """Keep that a session was told what the folder is joined with. Raises OSError and CannotWrite."""
+    folders = around(data, repository, cwd)
+    for one in folders:
+        one.news = ""
     if not kept_still():
-        write(data, folder)
+        write(data, *folders)
 
 
 def kept(data: str, common: str) -> Folder:
@@ -186,8 +206,9 @@ def kept(data: str, common: str) -> Folder:
 
 def kin(data: str, identity: str) -> tuple[str, ...]:
     """Return the identities whose memories are recalled where `identity` is: whatever one of its clones was, too."""
-    also = (former for one in _known_by(data, identity) if not one.name for former in one.identities[1:])
-    return tuple(dict.fromkeys((identity, *also, *_above(identity))))
+    known = [identity, *_above(identity)]
+    also = (former for name in known for one in _known_by(data, name) if not one.name for former in one.identities[1:])
+    return tuple(dict.fromkeys((*known, *also)))
 
 
 def called(name: str) -> str:
@@ -289,7 +310,7 @@ def _before(text: str, look: object, repository: Repository, own: str) -> list[s
         return []
     folder, common = repository.folder, repository.common
     try:
-        before = _found(text, f"{os.stat(folder).st_ino}-{digest(folder)}") if folder != common else None
+        before = _found(text, place(folder)) if folder != common else None
         at = text.find(f"\n{os.stat(common).st_ino}-{digest(common)} ")
     except OSError:
         return []

@@ -6,9 +6,8 @@ from typing import Any
 
 from memman.clock import now_ms
 from memman.config import stores
-from memman.config.repository import Repository
 from memman.config.schedule import refuse_stopped
-from memman.config.scope import PATH, PERSONAL, REPOSITORY, asked, called, known, label, part, same, sees, write
+from memman.config.scope import PATH, PERSONAL, REPOSITORY, around, asked, called, known, label, part, same, sees, write
 from memman.govern.held import acted
 from memman.govern.ids import all_memories
 from memman.govern.naming import give
@@ -97,17 +96,18 @@ def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dic
 @steadily
 def join(place: Chosen, said: str | None, *, undo: bool) -> dict[str, Any]:
     """Recall in this folder what another scope holds, too, or with `undo` only its own; return that."""
-    around, here = stores.here(), standing()
-    if not here.repository:
+    here = stores.here()
+    folders = around(place.data, here, stores.cwd())
+    if not folders:
         raise UsageError("what is said at home holds everywhere: go to the folder that is to be joined")
-    folder = known(place.data, around or Repository(stores.cwd()), alone=around is None)
+    folder = folders[0]
     if folder.name:
         raise UsageError(f"this repository is named {folder.name!r}: give the other one the same name")
     own, *before = folder.identities
-    report: dict[str, Any] = {"folder": around.folder if around else stores.cwd(), "joined": [], "parted": []}
+    report: dict[str, Any] = {"folder": here.folder if here else stores.cwd(), "joined": [], "parted": []}
     if undo:
-        # A clone that is known by the same has joined it, too.
-        return report | {"parted": part(place.data, folder)}
+        # A clone that is known by the same has joined it, too, and so may a folder above have.
+        return report | {"parted": part(place.data, folders)}
     with looking(place) as (catalogue, _):
         other = _meant(catalogue, said or "").repository
     joined = [one for one in dict.fromkeys((*before, other)) if one and not same(one, own)]

@@ -1,5 +1,6 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
+from memman.config import stores
 from memman.config.places import data_dir, reach_path, store_path
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT
 from memman.hot.call import Call
@@ -80,9 +81,8 @@ def _news(call: Call, here: "Here") -> str:
     from memman.hot.prime import joined
 
     try:
-        said = joined(call.data, call.store, here)
-        if said and call.here:
-            told(call.data, call.here)
+        if said := joined(call.data, call.store, here):
+            told(call.data, call.here, call.cwd or stores.cwd())
     except Exception:  # noqa: BLE001 - it is said next time
         return ""
     return said

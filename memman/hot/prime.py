@@ -104,7 +104,7 @@ def joined(data: str, store: str, here: "Here") -> str:
     path = store_path(data, store)
     with TranslatedErrors(path):
         reader = SqliteReader.open(path)
-        held = [one for one in here.also if reader and reader.holding(one)]
+        held = [one for one in here.news if reader and reader.holding(one)]
         if reader:
             reader.close()
     if not held:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memman.config.repository import repository
+from memman.config.repository import digest, place, repository
 from memman.config.scope import here, known, sees, told
 from memman.hot.remind import reminder
 from memman.hot.session import Session
@@ -286,8 +286,7 @@ def test_whatever_a_folder_is_called_it_keeps_what_it_knew(box, tmp_path):
     assert found(box, folder)[0].startswith("The dev server uses port 7200")
     assert box.store("SELECT count(*) FROM memory WHERE status = 'superseded'") == [1]
     said(box, folder, "scope", "join", "--undo")
-    for place in (folder, clone):
-        assert PORT not in found(box, place)
+    assert PORT not in found(box, folder) + found(box, clone)
     assert "joined" not in said(box, folder, "scope", "list")
     said(box, clone, "scope", "join", str(app))
     assert f"joined with this folder: {app};" in said(box, folder, "scope", "list")
@@ -356,8 +355,8 @@ def test_what_is_known_is_kept_without_secrets_and_not_told_for_ever(tmp_path):
     git(app, "remote", "add", "origin", f"https://example.com/{token}/app")
     place = at(data, app)
     assert token not in (data / "repositories").read_text() + place.repository
-    assert (place.news, at(data, app).news) == (True, True)
-    told(str(data), repository(str(app)))
+    assert place.news == at(data, app).news == (f"{app}#{git(app, 'rev-list', '--max-parents=0', 'HEAD')}",)
+    told(str(data), repository(str(app)), str(app))
     before = (data / "repositories").stat()
     assert not at(data, app).news
     assert known(str(data), repository(str(app))).identities[0] == place.repository
@@ -402,3 +401,44 @@ def test_a_folder_that_becomes_a_repository_keeps_what_it_knew(box, tmp_path):
     made(place, address=ADDRESS)
     assert found(box, place) == [PORT]
     assert "memman scope join --undo" in begun(box, place)
+
+
+def telling(folder):
+    """Whether the file system tells a folder from one that had its inode before."""
+    return place(str(folder)) != f"{folder.stat().st_ino}-{digest(str(folder))}"
+
+
+@pytest.mark.parametrize("kind", [".hg", ""])
+def test_a_moved_folder_without_git_keeps_what_it_knew(box, tmp_path, kind):
+    """Also seen from below it, wherever on its disk it goes; it is said once, and nothing is written into it."""
+    app = tmp_path / "work/app"
+    (app / "src").mkdir(parents=True)
+    if not telling(app):
+        pytest.skip("this file system says too little")
+    (app / "description").write_text("An app.\n")
+    if kind:
+        (app / kind).mkdir()
+    learned(box, app)
+    (app / "description").write_text("An app for shops.\n")
+    moved = app.rename(tmp_path / "work/moved")
+    inside = [one.relative_to(moved) for one in sorted(moved.rglob("*"))]
+    assert found(box, moved / "src") == found(box, moved) == [PORT]
+    assert f"known as '{app}" in begun(box, moved / "src")
+    assert "known as" not in begun(box, moved) + begun(box, moved / "src")
+    moved = moved.rename(tmp_path / "again")
+    learned(box, moved, "The dev server uses port 7200 now, no longer port 7100.")
+    assert [text for text in found(box, moved) if "7100." not in text or "7200" in text] == found(box, moved)[:1]
+    assert [one.relative_to(moved) for one in sorted(moved.rglob("*"))] == inside
+    assert "'" + str(moved) not in begun(box, moved)
+    said(box, moved / "src", "scope", "join", "--undo")
+    assert PORT not in found(box, moved) + found(box, moved / "src")
+
+
+def test_a_new_folder_is_not_taken_for_one_whose_inode_it_has(tmp_path):
+    """A file system gives an inode again as soon as it is free."""
+    data, folders = str(tmp_path / "data"), [tmp_path / f"work/{n}" for n in range(8)]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        place = here(data, None, str(folder), keep=True)
+        assert not any(sees(place, f"{other}/", "", inside=False) for other in folders if other != folder)
+        shutil.rmtree(folder)
