@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 from memman.model.errors import NewerSchema
 from memman.store.sqlite.registers import Place
+from memman.sync.folder import BUNDLE_BYTES
 from memman.sync.key import Key, TooLarge, Unreadable
 
 VERSION = 1
 FORMAT = "memman sync"
-# What a bundle may hold once it is unpacked.
-_MOST_BYTES = 2**30
 
 
 class Version(NamedTuple):
@@ -42,6 +41,11 @@ class Said(NamedTuple):
     def version(self) -> Version:
         """When and by whom it was set, and to what."""
         return Version(self.clock, self.host, digest(self.value))
+
+    @property
+    def line(self) -> str:
+        """The value as a bundle has it, all of it ASCII."""
+        return _json([*self.place, self.value, self.clock, self.host, self.born]) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def digest(value: Any) -> bytes:
 
 def packed(bundle: Bundle, key: Key) -> bytes:
     """Write a bundle."""
-    lines = "".join(_json([*one.place, one.value, one.clock, one.host, one.born]) + "\n" for one in bundle.said)
+    lines = "".join(one.line for one in bundle.said)
     about = {name: getattr(bundle, name) for name in _ABOUT}
     checked = {"values": len(bundle.said), "sha256": sha256(lines.encode()).hexdigest()}
     head = _json({"format": FORMAT, "version": VERSION, **about, **checked})
@@ -91,7 +95,7 @@ def unpacked(sealed: bytes, host: str, number: int, key: Key) -> Bundle:
     text = key.open(sealed)
     try:
         unpack = zlib.decompressobj()
-        plain = unpack.decompress(text, _MOST_BYTES)
+        plain = unpack.decompress(text, BUNDLE_BYTES)
         if unpack.unconsumed_tail:
             raise TooLarge
         head, _, lines = plain.decode().partition("\n")

@@ -19,8 +19,8 @@ _HOST = r"[0-9a-f]{16}"
 _BUNDLE = re.compile(rf"({_HOST})/(\d{{8}}){re.escape(BUNDLE)}")
 _REQUEST = re.compile(rf"({_HOST})/({_HOST})-(\d{{8}}){re.escape(REQUEST)}")
 _DRAFT = ".new"
-# A bundle that is larger is not read: a store of 100,000 memories says all it knows in less.
-BUNDLE_BYTES = 256 * 2**20
+# A bundle that is larger, or becomes so when it is unpacked, is not read.
+BUNDLE_BYTES = 64 * 2**20
 
 
 def make(path: str) -> None:
@@ -59,9 +59,9 @@ class Folder:
         """Return the bytes of a bundle, none where it is not there any more. Raises CannotWrite and TooLarge."""
         try:
             with self._part(host) as part, _opened(_bundle(number), "rb", part) as file:
-                if os.fstat(file.fileno()).st_size > BUNDLE_BYTES:
+                if (size := os.fstat(file.fileno()).st_size) > BUNDLE_BYTES:
                     raise TooLarge
-                return file.read(BUNDLE_BYTES)
+                return file.read(size)
         except FileNotFoundError:
             return b""
         except OSError as error:

@@ -6,6 +6,7 @@ What changed is found by comparison and not written down by whoever changes it, 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import apsw
@@ -24,6 +25,8 @@ from memman.sync.ledger import Ledger, Value
 
 # Memories looked at at once.
 _PART = 2_000
+# What is in one bundle, unpacked, at most; but what belongs to one memory is in one.
+PART_BYTES = 16 * 2**20
 # Bundles after which a host says all it knows anew, and removes them.
 MOST = 500
 # How often a drain compares all, and how far back it looks for receipts, by whatever clock.
@@ -112,7 +115,7 @@ def _unsaid(db: apsw.Connection) -> bool:
 
 
 def _compose(store: SqliteStore, ledger: Ledger, name: str, data: str, key: Key, look: Look, *, anew: bool) -> int:
-    """Put a bundle of what has changed into the outbox, and keep the versions of that.
+    """Put bundles of what has changed into the outbox, and keep the versions of that.
 
     What somebody changes between the look and the transaction, which is short, differs from what is kept, and is said
     the next time.
@@ -133,20 +136,41 @@ def _compose(store: SqliteStore, ledger: Ledger, name: str, data: str, key: Key,
         return 0
     was = json.loads(ledger.state("was") or "[]")
     told.sort(key=lambda one: one.place)
-    sealed = packed(Bundle(name, host, number, ledger.state("digest"), anew, ledger.seen(), was, told), key)
+    bundles, previous = list[tuple[int, bool, bytes]](), ledger.state("digest")
+    for last, part in enumerate(_parts(told), number):
+        said = [one._replace(born=(host, last)) if one.born == (host, number) else one for one in part]
+        whole = anew and last == number
+        sealed = packed(Bundle(name, host, last, previous, whole, ledger.seen(), was, said), key)
+        bundles.append((last, whole, sealed))
+        previous = named(sealed)
+        born |= {one.place[1]: one.born for one in said if one.born}
     with store.transaction():
         ledger.drop(gone)
         for place, value in news.items():
             ledger.put(place, Version(clock, host, digest(value)))
             if place[0] == MEMORY and place[2] == TEXT:
-                ledger.bear(place[1], host, number, fresh=False)
+                ledger.bear(place[1], *born[place[1]], fresh=False)
         db.execute("UPDATE sync_value SET unsaid = 0 WHERE unsaid")
-        db.execute("INSERT INTO sync_outbox VALUES (?, ?, ?)", (number, anew, sealed))
-        ledger.keep(clock=clock, bundle=number, digest=named(sealed))
+        db.executemany("INSERT INTO sync_outbox VALUES (?, ?, ?)", bundles)
+        ledger.keep(clock=clock, bundle=bundles[-1][0], digest=previous)
         _seen(ledger, stamped, looked, look)
         if anew:
             ledger.keep(base=number, purged="")
     return len(told)
+
+
+def _parts(told: Iterable[Said]) -> list[list[Said]]:
+    """Divide what is said, in order, into what fits into a bundle each: at least one, which may be empty."""
+    parts, size = [list[Said]()], 0
+    for _, group in groupby(told, key=lambda one: one.place[:2]):
+        together = [*group]
+        more = sum(len(one.line) for one in together)
+        if size and size + more > PART_BYTES:
+            parts.append([])
+            size = 0
+        parts[-1] += together
+        size += more
+    return parts
 
 
 def _seen(ledger: Ledger, stamped: str, looked: Sequence[Any], look: Look) -> None:

@@ -5,7 +5,8 @@ import os
 import random
 import shutil
 import sys
-from contextlib import closing
+import zlib
+from contextlib import closing, nullcontext
 
 import pyrage
 import pytest
@@ -13,9 +14,8 @@ import pytest
 from memman.govern.stores import Chosen
 from memman.govern.syncing import begin
 from memman.store.opening import open_store
-from memman.sync import bundle
 from memman.sync.bundle import Bundle, packed, unpacked
-from memman.sync.key import TooLarge, made
+from memman.sync.key import TooLarge, load, made
 from tests.support.machines import apart, carry, differing, done, export, host, machine, pair, told
 
 
@@ -172,14 +172,44 @@ def test_a_file_that_is_too_large_for_a_bundle_is_not_read(box):
     assert current(other) == current(one) != []
 
 
-def test_a_bundle_is_unpacked_up_to_a_limit(monkeypatch):
+def test_a_bundle_is_unpacked_up_to_a_limit():
     """A few bytes may not become as many as there are."""
     key = made()
-    sealed = packed(Bundle("default", "0" * 16, 1, "", whole=True, seen={}, was=["x" * 2000]), key)
-    assert unpacked(sealed, "0" * 16, 1, key).whole
-    monkeypatch.setattr(bundle, "_MOST_BYTES", 1000)
-    with pytest.raises(TooLarge):
-        unpacked(sealed, "0" * 16, 1, key)
+    for mebibytes, fits in ((63, True), (64, False)):
+        sealed = packed(Bundle("default", "0" * 16, 1, "", whole=True, seen={}, was=["x" * (mebibytes << 20)]), key)
+        assert len(sealed) < 1 << 20
+        with nullcontext() if fits else pytest.raises(TooLarge):
+            assert unpacked(sealed, "0" * 16, 1, key).whole
+
+
+def test_what_is_too_much_for_one_bundle_goes_into_several(box, monkeypatch):
+    """All of it arrives, in whatever order they do; each is dropped when its host says all it knows anew."""
+    from memman.sync import say
+
+    one, other, folder = pair(box)
+    monkeypatch.setattr(say, "PART_BYTES", 3000)
+    monkeypatch.setenv("MEMMAN_DATA_DIR", str(one.data))
+    for n in range(8):
+        one.remember(f"The mailer {n} lies in rack {n}.")
+    one.drain()
+    several = bundles(folder, one)
+    assert len(several) > 4
+    key = load(str(one.data))
+    assert all(len(zlib.decompress(key.open(path.read_bytes()))) < 4000 for path in several)
+    last = several[-2].rename(folder / "later")
+    done(other, "sync")
+    assert 0 < len(current(other)) < 8
+    last.rename(several[-2])
+    both(other, one)
+    assert current(other) == current(one)
+    assert export(one) == export(other)
+    shutil.rmtree(folder / host(one))
+    one.remember("The heron is the mascot of the team.")
+    one.drain()
+    assert len(bundles(folder, one)) > 4
+    both(other, one)
+    assert current(other) == current(one)
+    assert done(other, "sync") == done(one, "sync") == "0 values written, 0 taken in\n"
 
 
 def test_the_folder_of_a_host_is_never_a_link(box, tmp_path):
