@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from memman.recall.hit import Hit, Read
     from memman.recall.query import Query
     from memman.store.filters import Filters
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 
 def search(
-    reader: "Searched",
+    reader: "SqliteReader",
     table: "StaticTable",
     query: str,
     filters: "Filters",
@@ -42,7 +42,7 @@ def search(
 
 
 def answered(
-    reader: "Searched",
+    reader: "SqliteReader",
     table: "StaticTable",
     asked: "Query",
     filters: "Filters",
@@ -64,7 +64,7 @@ def answered(
 
 
 def looked_at(
-    reader: "Searched",
+    reader: "SqliteReader",
     table: "StaticTable",
     asked: "Query",
     filters: "Filters",
@@ -79,7 +79,7 @@ def looked_at(
 
 
 def relevant(
-    reader: "Searched",
+    reader: "SqliteReader",
     table: "StaticTable",
     asked: "Query",
     reads: "list[Read]",

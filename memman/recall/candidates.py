@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memman.embed.static import StaticTable
     from memman.recall.query import Query
     from memman.store.filters import Filters
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 # Rows each search contributes. Of the exact top 10 by cosine 97 % are among the nearest 100 sign codes; 80, 120 and
 # 200 rank alike to a tenth of a point.
@@ -42,7 +42,7 @@ class Candidates:
         self.found, self.words, self.cosines, self.provider = found, words, cosines, provider
 
 
-def candidates(reader: "Searched", table: "StaticTable", query: "Query", filters: "Filters") -> Candidates:
+def candidates(reader: "SqliteReader", table: "StaticTable", query: "Query", filters: "Filters") -> Candidates:
     """Return every row that words or meaning bring up."""
     span = query.span
     # The time asked for is searched by itself too: in a large store the whole of it crowds that time out.
@@ -65,7 +65,7 @@ def candidates(reader: "Searched", table: "StaticTable", query: "Query", filters
 
 
 def worded(
-    reader: "Searched", query: "Query", filters: "Filters", limit: int, *, large: int = LARGE
+    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, *, large: int = LARGE
 ) -> list[tuple[int, float]]:
     """Return (id, BM25) of the best rows for a query, highest first."""
     terms = query.terms()
@@ -77,7 +77,7 @@ def worded(
 
 
 def sparing(
-    reader: "Searched", query: "Query", filters: "Filters", limit: int, rows: int = ROWS
+    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, rows: int = ROWS
 ) -> list[tuple[int, float]]:
     """Return the best rows that rare words bring up; where they are few, beside the best of the newest others."""
     terms, left = query.terms(), rows
@@ -95,7 +95,9 @@ def sparing(
     return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
-def _every(reader: "Searched", counted: "list[tuple[int, str]]", filters: "Filters", limit: int) -> dict[int, float]:
+def _every(
+    reader: "SqliteReader", counted: "list[tuple[int, str]]", filters: "Filters", limit: int
+) -> dict[int, float]:
     """Return the newest rows that hold every word, those that say all of them themselves before the others."""
     from math import log
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memman.embed.static import StaticTable
     from memman.recall.hit import Read
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
     # Share, height (None without a vector) and aptness.
     Evidence = tuple[float, float | None, bool]
@@ -86,7 +86,7 @@ class Judge:
 
     def __init__(
         self,
-        reader: "Searched",
+        reader: "SqliteReader",
         table: "StaticTable",
         query: str,
         reads: "Sequence[Read]",
@@ -150,7 +150,7 @@ def confidence(share: float, height: float | None, apt: bool) -> float:
     return chance
 
 
-def usual(reader: "Searched", table: "StaticTable") -> tuple[float, float]:
+def usual(reader: "SqliteReader", table: "StaticTable") -> tuple[float, float]:
     """Return the mean and the deviation of cosines between unrelated memories of a store."""
     saved = reader.meta(spread_key(BUILTIN, f"{table.model}-v{table.version}", table.dimension))
     count, mean, squares = map(float, saved.strip("[]").split(",")) if saved else (0.0, 0.0, 0.0)

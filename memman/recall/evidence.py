@@ -5,10 +5,10 @@ from memman.model.reliability import factor, reliability, sessions
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.recall.hit import Hit
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 
-def weighed(reader: "Searched", hits: "list[Hit]", as_of: int | None = None) -> "list[Hit]":
+def weighed(reader: "SqliteReader", hits: "list[Hit]", as_of: int | None = None) -> "list[Hit]":
     """Return the hits with scores moved by evidence; superseded ones move along, ended ones stay below."""
     evidence = reader.evidence(hit.id for hit in hits) if hits else {}
     reliable = {

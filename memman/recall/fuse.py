@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from memman.recall.candidates import Candidates
     from memman.recall.query import Query
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 # Share of words in the score; meaning has the rest. A broad optimum on conversations, facts, abstracts and coding.
 WORDS = 0.5
@@ -21,7 +21,7 @@ _LEAST = 0.1
 _LEAST_BITS = 1.1
 
 
-def fused(reader: "Searched", query: "Query", candidates: "Candidates", limit: int) -> list[Anchor]:
+def fused(reader: "SqliteReader", query: "Query", candidates: "Candidates", limit: int) -> list[Anchor]:
     """Return anchors for the best candidates, best first; what is of the time asked for counts more."""
     words, cosines = candidates.words, candidates.cosines
     least = _LEAST_BITS * reader.count().bit_length()
@@ -51,7 +51,7 @@ def _weighted(
     return {memory: WORDS * words.get(memory, 0.0) / most + (1 - WORDS) * meant.get(memory, usual) for memory in found}
 
 
-def _timely(reader: "Searched", query: "Query", scores: dict[int, float]) -> dict[int, float]:
+def _timely(reader: "SqliteReader", query: "Query", scores: dict[int, float]) -> dict[int, float]:
     """Weigh rows by the time asked for; a question for nothing else leaves out all that is not of it."""
     began = reader.began(scores)
     if query.bare and query.span:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from memman.embed.static import StaticTable
     from memman.recall.hit import Read
     from memman.recall.query import Query
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 # Hits looked at closely; no recall shows more.
 CLOSE = 80
@@ -20,7 +20,7 @@ NEAR, FIRST, NEARER = 0.5, 5, 0.7
 
 
 def gated(
-    reader: "Searched",
+    reader: "SqliteReader",
     table: "StaticTable",
     reads: "list[Read]",
     query: "Query",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from memman.recall.hit import Hit, Read
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 
 # Orders that go by when things were, and what led to what: nothing stands back there.
@@ -19,7 +19,7 @@ UNCONFIRMED = "unconfirmed"
 
 
 def unconfirmed(
-    reader: "Searched",
+    reader: "SqliteReader",
     ids: "Iterable[int]",
     now: int,  # noqa: ARG001 - the table's shape
 ) -> dict[int, tuple[str, ...]]:
@@ -28,7 +28,7 @@ def unconfirmed(
 
 
 def against(
-    reader: "Searched",
+    reader: "SqliteReader",
     ids: "Iterable[int]",
     now: int,  # noqa: ARG001 - the table's shape
 ) -> dict[int, tuple[str, ...]]:
@@ -37,7 +37,7 @@ def against(
     return {memory: (opposed(said[0][1], len(said), sure=said[0][2]),) for memory, said in found.items()}
 
 
-def stale(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
+def stale(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
     """Label what holds no longer, and what names a file that has changed since it was said."""
     ids = list(ids)
     ends, changed = reader.ends(ids), reader.changed_files(ids, now)
@@ -45,14 +45,14 @@ def stale(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, tuple
 
 
 # What makes labels, in the order in which they are shown.
-LABELS: "tuple[Callable[[Searched, Iterable[int], int], dict[int, tuple[str, ...]]], ...]" = (
+LABELS: "tuple[Callable[[SqliteReader, Iterable[int], int], dict[int, tuple[str, ...]]], ...]" = (
     unconfirmed,
     against,
     stale,
 )
 
 
-def labels(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
+def labels(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
     """Return the labels of those of `ids` that have any, as of `now`."""
     ids = list(ids)
     found: dict[int, tuple[str, ...]] = {}
@@ -62,7 +62,7 @@ def labels(reader: "Searched", ids: "Iterable[int]", now: int) -> dict[int, tupl
     return {memory: said for memory, said in found.items() if said}
 
 
-def stood_back(reader: "Searched", reads: "list[Read]", as_of: int | None) -> "list[Read]":
+def stood_back(reader: "SqliteReader", reads: "list[Read]", as_of: int | None) -> "list[Read]":
     """Put what is past its end below the rest before any is cut off, and what it superseded with it."""
     ended = reader.ended((read.id for read in reads), as_of) if reads else set()
     if not ended:
@@ -77,7 +77,7 @@ def standing_back(hits: "list[Hit]") -> "list[Hit]":
     return sorted(hits, key=lambda hit: hit.id in ended or hit.behind in ended) if ended else hits
 
 
-def labelled(reader: "Searched", hits: "list[Hit]", now: int) -> "list[Hit]":
+def labelled(reader: "SqliteReader", hits: "list[Hit]", now: int) -> "list[Hit]":
     """Return the hits with their labels, and in a store that is shared with their authors."""
     told = labels(reader, (hit.id for hit in hits), now)
     if told:
@@ -89,7 +89,7 @@ def labelled(reader: "Searched", hits: "list[Hit]", now: int) -> "list[Hit]":
     return _signed(reader, hits)
 
 
-def _signed(reader: "Searched", hits: "list[Hit]") -> "list[Hit]":
+def _signed(reader: "SqliteReader", hits: "list[Hit]") -> "list[Hit]":
     by = reader.authorship(hit.id for hit in hits)
     if not by:
         return hits

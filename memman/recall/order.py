@@ -5,12 +5,12 @@ from memman.recall.hit import Hit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memman.store.filters import Filters
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 CAUSAL = "causal"
 
 
-def ordered(reader: "Searched", hits: list[Hit], intent: str) -> list[Hit]:
+def ordered(reader: "SqliteReader", hits: list[Hit], intent: str) -> list[Hit]:
     """Arrange the hits that are shown; none is added or dropped."""
     if intent == "when":
         return sorted(hits, key=lambda hit: (-hit.row.valid_from, -hit.score, hit.id))
@@ -19,7 +19,7 @@ def ordered(reader: "Searched", hits: list[Hit], intent: str) -> list[Hit]:
     return hits
 
 
-def with_causes(reader: "Searched", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
+def with_causes(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
     """Add what led to the best hits, as sure as these; the least of them make room for it."""
     known = {hit.id: hit for hit in hits}
     led = {edge.src: edge.dst for edge in reader.edges(known) if edge.kind == CAUSAL and edge.dst in known}
@@ -30,7 +30,7 @@ def with_causes(reader: "Searched", hits: list[Hit], filters: "Filters", limit: 
     return sorted([*hits, *causes], key=lambda hit: (-hit.score, hit.via is not None, hit.id))[:limit]
 
 
-def _causes_first(reader: "Searched", hits: list[Hit]) -> list[Hit]:
+def _causes_first(reader: "SqliteReader", hits: list[Hit]) -> list[Hit]:
     """Sort topologically along causal edges and succession (Kahn 1962), best first among what is free to go."""
     shown = {hit.id for hit in hits}
     causes: dict[int, set[int]] = {}

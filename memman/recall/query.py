@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from memman.recall.moments import Span
     from memman.store.filters import Filters
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 # By these and by dates a question may name a time; which it is, `moments` reads.
 TIMELY = frozenset(
@@ -40,7 +40,7 @@ class Query:
         """Leave out the time, and take its words like any others."""
         return Query(self.text)
 
-    def grounded(self, reader: "Searched | None", filters: "Filters", waiting: "Iterable[int]" = ()) -> "Query":
+    def grounded(self, reader: "SqliteReader | None", filters: "Filters", waiting: "Iterable[int]" = ()) -> "Query":
         """Ask for no time alone of which there is nothing, neither stored nor queued at a moment of `waiting`."""
         span = self.span
         if not self.bare or span is None or any(map(span.holds, waiting)):

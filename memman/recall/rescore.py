@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memman.embed.static import StaticTable
     from memman.recall.hit import Anchor
     from memman.store import MemoryRow
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 # What an anchor gains by the best of its session, and by maxsim, beside a first score of 1 at most.
 SESSION = 0.25
@@ -32,7 +32,7 @@ _SIGNS = 0x88
 _COSINES = [((-1) ** (n / 384)).real for n in range(193)]
 
 
-def rescored(reader: "Searched", table: "StaticTable", query: str, anchors: "list[Anchor]") -> list[Read]:
+def rescored(reader: "SqliteReader", table: "StaticTable", query: str, anchors: "list[Anchor]") -> list[Read]:
     """Read the sound anchors, best first, and sort them by what they say; scores stay about as high."""
     wanted = {anchor.id for anchor in anchors} | {anchor.stands_for for anchor in anchors if anchor.stands_for}
     rows = reader.sound_rows(wanted)

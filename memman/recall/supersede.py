@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from memman.recall.pending import WaitingRow
     from memman.store import MemoryRow
     from memman.store.filters import Filters
-    from memman.store.protocols import Searched
+    from memman.store.sqlite.reader import SqliteReader
 
 # Puts the memory in force before the one it superseded.
 _AHEAD = 1e-6
 
 
-def current(reader: "Searched", anchors: list[Anchor], filters: "Filters") -> list[Anchor]:
+def current(reader: "SqliteReader", anchors: list[Anchor], filters: "Filters") -> list[Anchor]:
     """Replace every superseded anchor by the memory in force, now or as of a time, which takes over its score."""
     heirs = reader.heirs((anchor.id for anchor in anchors), filters.as_of)
     if not heirs:
@@ -36,7 +36,7 @@ def current(reader: "Searched", anchors: list[Anchor], filters: "Filters") -> li
     return sorted(kept.values(), key=lambda anchor: (-anchor.score, anchor.id))
 
 
-def settled(reader: "Searched", reads: list[Read], filters: "Filters") -> list[Read]:
+def settled(reader: "SqliteReader", reads: list[Read], filters: "Filters") -> list[Read]:
     """Keep what was superseded below what took its place, whatever was added to their scores."""
     heirs = reader.heirs((read.id for read in reads), filters.as_of) if filters.history else {}
     if not heirs:
@@ -83,7 +83,7 @@ def awaited(notes: "Iterable[WaitingRow]", filters: "Filters") -> set[str]:
     return {note.replaces for note in trusted if note.replaces}
 
 
-def doubted(reader: "Searched", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
+def doubted(reader: "SqliteReader", hits: list[Hit], filters: "Filters", limit: int) -> list[Hit]:
     """Put the newer memory before each hit that is maybe replaced or contradicted; return the first `limit`."""
 
     def bring(ids: "Iterable[int]") -> "Iterable[MemoryRow]":
@@ -117,7 +117,7 @@ def _surest(placed: list[Hit], found: "Mapping[str, float]", limit: int) -> list
 
 
 def marked(
-    reader: "Searched",
+    reader: "SqliteReader",
     hits: "Iterable[Hit]",
     bring: "Callable[[Iterable[int]], Iterable[MemoryRow]]",
     as_of: int | None = None,
@@ -142,14 +142,14 @@ def marked(
     return known
 
 
-def _until(reader: "Searched", newer: "Mapping[int, int]") -> dict[int, int]:
+def _until(reader: "SqliteReader", newer: "Mapping[int, int]") -> dict[int, int]:
     """Return, by the older one of each pair, until when the newer one holds where the older one holds longer."""
     ends = reader.ends({*newer, *newer.values()})
     return {old: ends[new] for old, new in newer.items() if outlasts(ends.get(old), ends.get(new))}
 
 
 def _upheld(
-    reader: "Searched", hits: "Mapping[str, Hit]", as_of: int | None, scopes: "frozenset[int] | None"
+    reader: "SqliteReader", hits: "Mapping[str, Hit]", as_of: int | None, scopes: "frozenset[int] | None"
 ) -> dict[str, tuple[int, str]]:
     """Return (id, uid), for those of `hits` that contradict anything, of what they surest do."""
     said = reader.contradicts((hit.id for hit in hits.values()), as_of, scopes)

@@ -9,6 +9,7 @@ from memman.model.vocabulary import FILLED, MINILM
 from memman.pipeline import context
 from memman.store.filters import Filters
 from memman.store.protocols import Unit
+from tests.support.oracle.writes import Writes
 from tests.support.scripted import SRC, A, day, told_to
 from tests.support.stores import MODELS, OTHER, TABLE, far
 
@@ -144,8 +145,9 @@ def same(stores):
 
 
 def test_nothing_that_is_done_is_left_out():
-    """The table above has every method of the protocol."""
-    assert {name for name in vars(Unit) if not name.startswith("_")} == DONE.keys()
+    """The table above has every change that the store in plain Python makes."""
+    changes = {name for name in vars(Writes) if not name.startswith("_")} & vars(Unit).keys()
+    assert changes - {"mention"} == DONE.keys() - {"embedder"}
 
 
 @pytest.mark.parametrize("method", sorted(DONE))

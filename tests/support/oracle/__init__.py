@@ -1,4 +1,4 @@
-"""A store in plain Python: what `memman.store.protocols` asks, written to be read and not to be fast.
+"""A store in plain Python: what the pipeline and recall ask of one, written to be read and not to be fast.
 
 `tests/conformance` holds every other store to what this one says. It shares with them only what is no store's own: how
 words are cut (FTS5's own tokenizer), the texts that go into the index, what a name is. No part of memman needs it, so
