@@ -13,7 +13,7 @@ from memman.embed import LocalEmbedder
 from memman.embed.builtin import BuiltinEmbedder
 from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.entities import entities
-from memman.llm.builtin.summary import summary
+from memman.llm.builtin.extract import summary
 from memman.model.records import Fact, Note, Provenance, memory_uid
 from memman.pipeline.commit import commit
 from memman.pipeline.embed import embed

@@ -57,7 +57,7 @@ def _print(finding: dict[str, Any]) -> None:
 
 
 def _files(paths: tuple[str, ...], *, as_json: bool) -> None:
-    from memman.govern import audit_files as govern
+    from memman.govern import audit as govern
 
     found = govern.compared(place(), paths)
     if as_json:

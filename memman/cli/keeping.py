@@ -1,4 +1,4 @@
-"""`memman insights`: how long memories hold, what sessions report of them, and what is worth keeping."""
+"""`memman insights` and `memman gc`: how long memories hold, and what is worth keeping."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from memman.cli.person import confirm
 from memman.cli.show import acted, ago, as_data, labelled, listed, named, short, table, text, when
 from memman.clock import now_ms
 from memman.model.errors import UsageError
+from memman.model.plural import counted
 from memman.model.reliability import FEEDBACK
 from memman.model.worth import BOUND
 
@@ -146,6 +147,33 @@ def listed_row(record: dict[str, Any]) -> tuple[object, ...]:
     value = f"{record['worth']:.3f}" if "worth" in record else ""
     shown = (short(record["uid"]), value, ago(record["valid_from"]), record["category"], labelled(record))
     return (*shown, record["scope"], "; ".join(record["why"]), record["text"])
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only list what would be archived.")
+@below_option
+@json_option
+@store_option
+def gc(dry_run: bool, below: float, as_json: bool) -> None:
+    """Archive the memories least worth keeping, those of `insights candidates`.
+
+    Nothing is deleted: `memman insights restore` brings each back.
+    """
+    from memman.govern import retention as govern
+
+    where = place()
+    found = govern.candidates(where, below=below, limit=None)
+    if not dry_run and found:
+        told = (f"{short(one['uid'])}  {labelled(one)}  {'; '.join(one['why'])}  {one['text']}" for one in found)
+        confirm(f"Archive {counted(len(found), 'memory')}?", listed=told)
+        found = govern.collect(where, found, below)
+    if as_json:
+        as_data(found)
+    elif dry_run or not found:
+        table(map(listed_row, found), heads=HEADS)
+        text(f"{counted(len(found), 'memory')} worth less than {below:g}")
+    else:
+        table([acted("archived", one) for one in found])
 
 
 COMMANDS = (expire, verify, stale, feedback, candidates, archive, restore)

@@ -180,19 +180,18 @@ def test(command: str, tool: str, as_json: bool) -> None:
 def write(ids: tuple[str, ...], file: str | None, applied: bool) -> None:
     """Print a diff that adds rules or memories to AGENTS.md or CLAUDE.md; ID is a rule or a memory."""
     from memman.govern import rules as govern
-    from memman.govern import written
 
     records = govern.texts(place(), ids)
     for one in filter(freshness, records):
         complain(named(one))
-    change = written.change([one["text"] for one in records], file)
+    change = govern.change([one["text"] for one in records], file)
     if not change.diff:
         text(f"{change.path} says so already")
     elif not applied:
         click.echo(change.diff, nl=False)
     else:
         confirm(f"Change {change.path}?", listed=split_lines(change.diff))
-        written.apply(change)
+        govern.apply(change)
         text(f"changed {os.path.relpath(change.path)}")
 
 

@@ -10,8 +10,7 @@ from torch import Tensor
 
 from memman.embed.bert import CLS, SEP
 from memman.embed.static import ideograph
-from memman.judge.judge import LONGEST_PAIR, parts
-from memman.judge.tokens import bare, tokens
+from memman.judge.judge import LONGEST_PAIR, bare, parts, tokens
 
 # Tokens of a batch, padding included.
 BATCH = 4096

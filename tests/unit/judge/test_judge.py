@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memman.judge.judge import ABOUT, FOLDER, LONGEST_TEXT, MANIFEST, VOCABULARY, WEIGHTS, Judge, Span, damage
+from memman.judge.judge import ABOUT, FOLDER, LONGEST_TEXT, MANIFEST, VOCABULARY, WEIGHTS, Judge, Span, damage, tokens
 from memman.judge.retirement import MAYBE, SURE
-from memman.judge.tokens import tokens
 from memman.llm.builtin.turn import turn
 
 # Plain statements, each with one that ends it, and one that only looks like it.

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memman.llm.builtin import BuiltinLLM
-from memman.llm.builtin.extract import extract
+from memman.llm.builtin.extract import extract, summary
 from memman.llm.builtin.split import MAX_CHARS, MAX_FACTS, sentences, split
-from memman.llm.builtin.summary import summary
 from memman.llm.builtin.title import title
 from memman.model.errors import ProviderMisconfigured
 from memman.model.records import Request
