@@ -76,14 +76,8 @@ UNREAD = Read(Anchor(0, 0.0), MemoryRow(), 0.0)
 class Hit(Stage):
     """A memory, or a note that is not drained yet, as it is shown.
 
-    `confidence` is how likely it is what was asked for, `coverage` the share of the query's words in the text, `cosine`
-    that of the built-in table. `read` is how it was found, `via` the edge that led to it, `alike` the uids of hits that
-    say the same, `maybe_replaced_by` the uid of the memory that may have replaced it, `until` till when that stands
-    before it where it holds only for a while, `against` the uid of the one that it contradicts, being unconfirmed,
-    `rerank` what a reranker gave it, `scope` what it holds for where that is not all of the repository one is in, nor
-    everywhere, `labels` what else is to be said of it, and `reliability` what sessions reported, None where none did.
-    `aside` is what is told behind its text, `author` and `visibility` are of a store that several share, `verified`
-    is of what a person approved or verified.
+    `cosine` is that of the built-in table, `alike` are uids of hits that say the same, `until` is how long
+    `maybe_replaced_by` stands before it, `against` what it contradicts, unconfirmed, `aside` what is told behind it.
     """
 
     __slots__ = (

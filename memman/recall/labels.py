@@ -1,4 +1,4 @@
-"""What is to be said of hits beside what they say: each kind of label asks the store. Hot."""
+"""What is to be said of hits beside what they say. Hot."""
 
 from memman.model.reliability import by_person
 from memman.model.text import opposed, outdated
@@ -6,7 +6,7 @@ from memman.model.trust import unverified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from memman.recall.hit import Hit, Read
     from memman.store.sqlite.reader import SqliteReader
@@ -18,48 +18,24 @@ IN_TIME = ("when", "why")
 UNCONFIRMED = "unconfirmed"
 
 
-def unconfirmed(
-    reader: "SqliteReader",
-    ids: "Iterable[int]",
-    now: int,  # noqa: ARG001 - the table's shape
-) -> dict[int, tuple[str, ...]]:
-    """Label what only an agent has said."""
-    return dict.fromkeys(reader.unconfirmed(ids), (UNCONFIRMED,))
-
-
-def against(
-    reader: "SqliteReader",
-    ids: "Iterable[int]",
-    now: int,  # noqa: ARG001 - the table's shape
-) -> dict[int, tuple[str, ...]]:
-    """Label what contradicts, unconfirmed, what people stand behind."""
-    found = reader.contradicts(ids)
-    return {memory: (opposed(said[0][1], len(said), sure=said[0][2]),) for memory, said in found.items()}
-
-
-def stale(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
-    """Label what holds no longer, and what names a file that has changed since it was said."""
-    ids = list(ids)
-    ends, changed = reader.ends(ids), reader.changed_files(ids, now)
-    return {memory: (*outdated(ends.get(memory), changed.get(memory), now),) for memory in ids}
-
-
-# What makes labels, in the order in which they are shown.
-LABELS: "tuple[Callable[[SqliteReader, Iterable[int], int], dict[int, tuple[str, ...]]], ...]" = (
-    unconfirmed,
-    against,
-    stale,
-)
-
-
 def labels(reader: "SqliteReader", ids: "Iterable[int]", now: int) -> dict[int, tuple[str, ...]]:
-    """Return the labels of those of `ids` that have any, as of `now`."""
-    ids = list(ids)
+    """Return the labels of those of `ids` that have any, as of `now`.
+
+    That only an agent has said it, that it contradicts what people stand behind, that it holds no longer or names a
+    file that has changed.
+    """
+    if not (ids := list(ids)):
+        return {}
+    lone, against = reader.unconfirmed(ids), reader.contradicts(ids)
+    ends, changed = reader.ends(ids), reader.changed_files(ids, now)
     found: dict[int, tuple[str, ...]] = {}
-    for told in LABELS if ids else ():
-        for memory, said in told(reader, ids, now).items():
-            found[memory] = (*found.get(memory, ()), *said)
-    return {memory: said for memory, said in found.items() if said}
+    for memory in ids:
+        said = against.get(memory, ())
+        opposes = [opposed(said[0][1], len(said), sure=said[0][2])] if said else []
+        known = [UNCONFIRMED] if memory in lone else []
+        if told := (*known, *opposes, *outdated(ends.get(memory), changed.get(memory), now)):
+            found[memory] = told
+    return found
 
 
 def stood_back(reader: "SqliteReader", reads: "list[Read]", as_of: int | None) -> "list[Read]":

@@ -8,9 +8,9 @@ from memman.embed.static import StaticTable
 from memman.model.records import Draft, Edge, Fact, memory_uid
 from memman.pipeline.context import index
 from memman.queue.entry import new_uid
-from memman.recall import search
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
+from tests.support.stores import search
 
 TOPICS = ("port of the billing API", "database of the web shop", "owner of the release script")
 VALUES = ("8080", "9090", "Postgres 16", "MySQL", "Sara", "the platform team")

@@ -23,8 +23,10 @@ from memman.embed.static import StaticTable
 from memman.model.records import EVERYWHERE, Draft, Fact, Fingerprint, Note, Provenance, Scope, memory_uid
 from memman.model.vocabulary import OWN, UNDONE
 from memman.pipeline import context
-from memman.recall import search
+from memman.recall import answered
+from memman.recall.hit import Hit
 from memman.recall.labels import labelled, standing_back
+from memman.recall.query import understood
 from memman.store.filters import Filters
 from memman.store.postgres.server import Server
 from memman.store.replica.store import ReplicaStore
@@ -97,6 +99,20 @@ def told_of(oracle: Oracle) -> Whole:
     return {
         table: sorted(rows, key=lambda row: row[:4] if table == "link" else row[:3]) for table, rows in found.items()
     }
+
+
+def search(
+    reader: Any,
+    table: StaticTable,
+    query: str,
+    filters: Filters,
+    limit: int,
+    intent: str | None = None,
+    now: int | None = None,
+) -> list[Hit]:
+    """Return what is `answered` to `query`, as it is `understood` at `now`."""
+    asked = understood(query, now, filters.as_of).grounded(reader, filters)
+    return answered(reader, table, asked, filters, limit, intent)
 
 
 class Subject:

@@ -53,6 +53,7 @@ class Block:
     fresh: bool = False
     introduced: bool = False
     leads: tuple[str, ...] = ()
+    line: int = 0
 
 
 @dataclass(slots=True)
@@ -66,6 +67,8 @@ class _Reader:
     indented: bool = False
     kind: Kind = "prose"
     lines: list[str] = field(default_factory=list)
+    number: int = 0
+    begun: int = 0
     header: list[str] = field(default_factory=list)
 
     @property
@@ -75,7 +78,7 @@ class _Reader:
     def block(self, kind: Kind, text: str, *, within: bool = False) -> Block:
         leads = tuple(lead for _, lead in self.leads)
         within = within or (self.fresh and bool(leads))
-        made = Block(kind, text, self.labels, self.fresh, within, leads or self.headings[-1:])
+        made = Block(kind, text, self.labels, self.fresh, within, leads or self.headings[-1:], self.begun)
         if self.fresh:
             self.fresh = False
             self.headings = self.headings[-1:]
@@ -136,10 +139,11 @@ class _Reader:
         if len(text) <= _LABEL and parent and text[-1:] not in ".!?":
             self.label(indent, text)
         else:
-            self.kind, self.lines = "item", [text]
+            self.kind, self.lines, self.begun = "item", [text], self.number
 
     def row(self, line: str) -> Iterator[Block]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        self.begun = self.number
         if _DIVIDER.match(line):
             self.header = self.header or [" "]
         elif not self.header:
@@ -166,7 +170,7 @@ class _Reader:
             return
         if (self.after_blank or dedented or self.kind == "item") and not self.fresh:
             yield from self.leave(-1)
-        self.kind, self.lines = "prose", [text]
+        self.kind, self.lines, self.begun = "prose", [text], self.number
         if following:
             yield from self.ended_by_colon()
 
@@ -261,6 +265,7 @@ def blocks(note: str) -> Iterator[Block]:
     ]
     following, reader, i = _next_text(lines), _Reader(), 0
     while i < len(lines):
+        reader.number = i + 1
         fence = _FENCE.match(lines[i])
         if fence:
             yield from reader.flush()

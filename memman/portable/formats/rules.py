@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from memman.config.places import data_dir
 from memman.config.repository import repository
 from memman.config.scope import PATH, PERSONAL, REPOSITORY, here
-from memman.llm.builtin.markdown import blocks
+from memman.llm.builtin.markdown import Block, blocks
 from memman.model.trust import IMPORT
 from memman.portable import files
 from memman.portable.incoming import OWN, Format, Found, Item
@@ -16,33 +16,21 @@ NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gem
 # Where a person keeps rules of their own, below their home.
 _HOMES = (".claude", ".codex", ".gemini", ".config/opencode")
 _LACKS = ("code blocks and the files that it includes with @", "dates: the file's own counts")
-_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 _INCLUDED = re.compile(r"@\S+$")
 
 
 def passages(text: str) -> Iterator[str]:
     """Yield the items and paragraphs of Markdown, each on one line behind its heading and what introduces it."""
-    for block in blocks(text):
-        if block.kind != "code":
-            yield " ".join(": ".join((*block.labels, block.text)).split())
+    yield from (" ".join(": ".join((*block.labels, block.text)).split()) for block in _said(text))
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:
     """Yield the items and paragraphs by themselves, each with the line that it begins in, from 1."""
-    said: list[str] = []
-    fenced, begun = False, 1
-    for number, line in enumerate([*text.split("\n"), ""], 1):
-        fence = line.lstrip().startswith(("```", "~~~"))
-        item = _ITEM.match(line)
-        bare = fenced or fence or not line.strip() or line.startswith(("#", "|", "<!--", "---"))
-        if (bare or item) and said:
-            yield begun, " ".join(said)
-            said = []
-        if fence:
-            fenced = not fenced
-        elif not bare:
-            begun = begun if said else number
-            said.append(line[item.end() :].strip() if item else line.strip())
+    yield from ((block.line, " ".join(block.text.split())) for block in _said(text))
+
+
+def _said(text: str) -> Iterator[Block]:
+    return (block for block in blocks(text) if block.kind != "code")
 
 
 def held_for(folder: str) -> tuple[str, str]:

@@ -201,7 +201,7 @@ def test_a_waiting_note_is_judged_by_its_words(box):
 
 def test_confidence_is_the_same_without_the_extension(full):
     """Where sqlite-vec cannot be loaded every hit is as sure as where it can."""
-    from memman.recall import search
+    from tests.support.stores import search
 
     table = StaticTable()
     sure = []

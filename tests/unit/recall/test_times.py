@@ -6,11 +6,11 @@ import apsw
 import pytest
 
 from memman.hot.recall_session import RecallSession
-from memman.recall import search
 from memman.store.filters import Filters
 from memman.store.sqlite import times
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.schema import migrate
+from tests.support.stores import search
 
 ROWS = 20_000
 DAY = 86_400_000
