@@ -9,7 +9,6 @@ from typing import Any
 
 from memman.judge.judge import Judge, Relation
 from memman.judge.retirement import LEAST, MAYBE, SURE
-from memman.llm.builtin.frames import named_apart
 from memman.llm.builtin.split import extent, sentences
 from memman.model.answer import said
 
@@ -73,13 +72,9 @@ def _verdicts(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], ju
 
 
 def _comparable(fact: Mapping[str, Any], memories: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the numbers of the memories that a fact is compared with, not with what is said of another thing.
-
-    Code, and what is long, is no statement.
-    """
+    """Return the numbers of the memories that a fact is compared with: code, and what is long, is no statement."""
     new = fact["text"]
-    near = [n for n in fact["near"] if _short(new) and _short(memories[n]["text"])]
-    return [n for n in near if not named_apart(memories[n]["text"], new)]
+    return [n for n in fact["near"] if _short(new) and _short(memories[n]["text"])]
 
 
 def _short(text: str) -> bool:

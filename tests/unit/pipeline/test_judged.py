@@ -4,7 +4,6 @@ import asyncio
 
 from memman.judge.retirement import MAYBE as UNSURE
 from memman.judge.retirement import NOT, Retirement
-from memman.llm.builtin.frames import named_apart
 from memman.model.records import Candidate, Fingerprint
 from memman.model.vocabulary import JUDGE, MAYBE
 from memman.pipeline.candidates import closest
@@ -48,12 +47,7 @@ APART = [
     ("Topic orders.v2 has 24 partitions.", "Topic orders.v3 has 48 partitions."),
     ("SSH on the shared server is on port 2222.", "FTP on the shared server is on port 2121."),
 ]
-CHANGED = [
-    ("The API listens on port 8080.", "The API listens on port 9090."),
-    ("The relay for K2 listens on port 812.", "The relay for K2 listens on port 814."),
-    ("Staging runs on host db-04 with 16 GB.", "Staging runs on host db-05 with 32 GB."),
-    ("We deploy on k8s.", "We deploy on ec2."),
-]
+CHANGED = ("The API listens on port 8080.", "The API listens on port 9090.")
 
 
 def test_what_is_said_of_another_thing_makes_nothing_doubtful(box):
@@ -62,15 +56,9 @@ def test_what_is_said_of_another_thing_makes_nothing_doubtful(box):
         told(box, *pair)
     assert current(box) == [text for pair in APART for text in pair]
     assert box.store(f"SELECT key FROM meta WHERE key GLOB '{MAYBE}*'") == []
-    told(box, *CHANGED[0])
-    assert current(box)[-1] == CHANGED[0][1]
-    assert CHANGED[0][0] not in current(box)
-
-
-def test_a_name_at_the_beginning_and_something_else_tell_things_apart():
-    """One thing alone that differs is a change, and so is what differs further on."""
-    assert all(named_apart(*pair) for pair in APART)
-    assert not any(named_apart(*pair) for pair in CHANGED)
+    told(box, *CHANGED)
+    assert current(box)[-1] == CHANGED[1]
+    assert CHANGED[0] not in current(box)
 
 
 def test_without_the_judge_both_stay(box):
