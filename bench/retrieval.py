@@ -26,8 +26,9 @@ from bench.shelves import Shelves, build
 from memman.embed.minilm import MiniLM
 from memman.embed.static import StaticTable
 from memman.model.vocabulary import MINILM
-from memman.recall import search
+from memman.recall import answered
 from memman.recall.hit import Hit
+from memman.recall.query import understood
 from memman.recall.render import lines, tokens
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
@@ -52,7 +53,8 @@ class Recall:
     def hits(self, query: Query, filters: Filters, limit: int) -> list[Hit]:
         """Ask the store of the question's scope."""
         reader = self.readers[query.scope]
-        return search(reader, self.table, query.text, filters, limit, now=self.now(reader))
+        asked = understood(query.text, self.now(reader), filters.as_of).grounded(reader, filters)
+        return answered(reader, self.table, asked, filters, limit)
 
     def shown(self, query: Query) -> list[Key]:
         """Return what `memman recall` prints."""
