@@ -176,7 +176,7 @@ CAPTURE = frozenset(
 REMIND = RECALL - {"memman.config.schedule", "memman.hot.grammar", "memman.hot.recall"} | frozenset(
     "memman.hot.threshold memman.hot.frame memman.hot.passages memman.hot.prompt_text memman.hot.remind".split()
 )
-PRIME = SEARCH | frozenset(
+PRIME = SEARCH - {"memman.recall.query"} | frozenset(
     """
     memman.config.command memman.hot.attended memman.hot.frame memman.hot.guide memman.hot.prime memman.model
     memman.model.noted memman.model.vocabulary memman.sqlite memman.store.filters memman.store.sqlite.standing
