@@ -9,8 +9,6 @@ from memman.store.postgres.roles import READER, WRITER
 from memman.store.postgres.schema import ROWS
 from memman.store.postgres.server import Server
 
-MAY = ("read", "write", "own")
-
 
 def members(server: Server, store: int) -> list[dict[str, Any]]:
     """Return the members of a store, and which of them we are. Raises ServerRefused where we are none."""
