@@ -297,7 +297,7 @@ def _found(text: str, where: str) -> Folder | None:
 
 def _others(text: str, where: str, identity: str) -> bool:
     """Whether another folder is known by an identity, or was."""
-    lines = (line.split("\t") for line in text.splitlines())
+    lines = (line.split("\t") for line in split_lines(text))
     return any(place != where and identity in rest[3:] for place, *rest in lines)
 
 
