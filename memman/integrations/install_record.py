@@ -29,8 +29,6 @@ class Entry:
     original: str = ""
     backup: str = ""
     ours: list[str] = field(default_factory=list)
-    # The data folder of another memman, where the original was its work.
-    rival: str = ""
 
     def known(self, fingerprint: str) -> bool:
         """Whether the file is as we found it or as we left it."""
@@ -46,7 +44,9 @@ class InstallRecord:
         self.folders: list[str] = []
         said = parsed(read_file(manifest_path(data))) or {}
         try:
-            self.entries = {held["path"]: Entry(**held) for held in said.get("files", [])}
+            known = Entry.__slots__
+            entries = [{name: held[name] for name in known if name in held} for held in said.get("files", [])]
+            self.entries = {held["path"]: Entry(**held) for held in entries}
             self.folders = [str(folder) for folder in said.get("folders", [])]
         except (TypeError, KeyError, AttributeError):
             self.entries = {}

@@ -1,10 +1,11 @@
 """Wires agents: every file is planned first, then its original put aside, then written."""
 
+import os
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from memman.config.launcher import launcher_path
-from memman.integrations import own_part, rivals
+from memman.integrations import own_part
 from memman.integrations.files import (
     check_writable,
     clear_draft,
@@ -28,16 +29,14 @@ TRIES = 5  # times a file is read again because another program wrote it meanwhi
 class Step:
     """What is to happen to one file: `before` and `after` are its bytes, `base` those that uninstall brings back.
 
-    `replaced` are other memmans that the file calls now, and will not call then; `rival` is the data folder of the one
-    that laid it down.
+    `replaced` are other memmans that the file calls now, and will not call then.
     """
 
     file: File
     before: bytes | None
     after: bytes | None
     base: bytes | None
-    replaced: list[str] = field(default_factory=list)
-    rival: str = ""
+    replaced: tuple[str, ...] = ()
 
     @property
     def verb(self) -> str:
@@ -52,19 +51,20 @@ def plan(manifest: InstallRecord, file: File) -> Step:
     before = content(file.path)
     entry = manifest.entries.get(file.path)
     try:
-        others = rivals.called(manifest, file.form, before)
-        rival = rivals.before(manifest, file.path, others)
-        base, source = _base(manifest, entry, file, before, rival=bool(rival))
+        base, source = _base(manifest, entry, file, before)
         text = file.put(decoded(before))
         if before not in {encoded(text), source}:
             text = file.put(decoded(source))
         own_part.check(file.form, text)
         after = encoded(text)
+        called = own_part.called(file.form, decoded(before) or "")
     except CannotEdit as error:
         raise BadConfig(f"{file.path}: {error}; the file was not changed") from error
-    if before != after:
-        check_writable(file.path)
-    return Step(file, before, after, base, others if before != after else [], rival)
+    if before == after:
+        return Step(file, before, after, base)
+    check_writable(file.path)
+    own = os.path.realpath(launcher_path(manifest.data))
+    return Step(file, before, after, base, tuple(one for one in called if os.path.realpath(one) != own))
 
 
 def wire(manifest: InstallRecord, target: Target, file: File) -> Step:
@@ -72,7 +72,7 @@ def wire(manifest: InstallRecord, target: Target, file: File) -> Step:
     clear_draft(file.path)
     for _ in range(TRIES):
         step = plan(manifest, file)
-        if step.before == step.after == step.base and file.path not in manifest.entries and not step.rival:
+        if step.before == step.after == step.base and file.path not in manifest.entries:
             return step
         _record(manifest, target, step)
         if step.before == step.after or swap(file.path, step.before, step.after, program=file.program):
@@ -81,7 +81,7 @@ def wire(manifest: InstallRecord, target: Target, file: File) -> Step:
 
 
 def _base(
-    manifest: InstallRecord, entry: Entry | None, file: File, before: bytes | None, *, rival: bool
+    manifest: InstallRecord, entry: Entry | None, file: File, before: bytes | None
 ) -> tuple[bytes | None, bytes | None]:
     """Return the bytes to go back to, and those to start from: as we left it, a file is made anew from its original."""
     if entry and (entry.known(digest(before)) or file.form == LAID):
@@ -91,7 +91,7 @@ def _base(
     if before is None:
         return None, None
     if file.form == LAID:
-        return (before if rival or encoded(file.put(None)) != before else None), before
+        return (before if encoded(file.put(None)) != before else None), before
     text = decoded(before) or ""
     if entry is None and launcher_path(manifest.data) not in text:
         return before, before
@@ -101,12 +101,11 @@ def _base(
 def _record(manifest: InstallRecord, target: Target, step: Step) -> None:
     """Put aside what goes, and write down what is about to happen, before it does."""
     file, before = step.file, digest(step.before)
-    entry = manifest.entries.get(file.path) or Entry(file.path, file.form, [], digest(step.base), rival=step.rival)
+    entry = manifest.entries.get(file.path) or Entry(file.path, file.form, [], digest(step.base))
     entry.backup = "" if step.base is None else manifest.keep(file.path, step.base)
     if step.before is not None and not entry.known(before):
         manifest.keep(file.path, step.before)
     same = entry.original == digest(step.base)
-    entry.rival = entry.rival if same else step.rival
     entry.original, entry.form = digest(step.base), file.form
     entry.ours = list(dict.fromkeys([*(entry.ours if same else [before]), digest(step.after)]))
     if target.name not in entry.targets:

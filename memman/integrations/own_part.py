@@ -48,11 +48,6 @@ def called(form: str, text: str) -> list[str]:
     return list(dict.fromkeys(map(hook_block.program, hook_block.commands(hooks))))
 
 
-def names(form: str, text: str, launcher: str) -> bool:
-    """Whether a text names the launcher. Raises CannotEdit."""
-    return launcher in text or launcher in called(form, text)
-
-
 def anonymous(form: str, text: str) -> bool:
     """Whether a text has a part that some memman made, and does not say which."""
     return form == openclaw.FORM and openclaw.entered(text)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from memman.config.launcher import launcher_path
-from memman.integrations import own_part, rivals
+from memman.integrations import own_part
 from memman.integrations.files import clear_draft, content, decoded, digest, encoded, swap
 from memman.integrations.install_record import Entry, InstallRecord
 from memman.integrations.installer import TRIES
@@ -39,7 +39,7 @@ def entries(manifest: InstallRecord, targets: list[Target], wiring: Wiring) -> l
     names = {target.name for target in targets}
     known = [entry for entry in manifest.entries.values() if names & set(entry.targets)]
     files = [(target, file) for target in targets for file in _files(target, wiring)]
-    alone = not any(rivals.calls(manifest, file.form, file.path) for _, file in files)
+    alone = not any(_works_for_another(file, wiring) for _, file in files)
     lost = [
         Entry(file.path, file.form, [target.name])
         for target, file in files
@@ -52,45 +52,33 @@ def plan(manifest: InstallRecord, entry: Entry) -> Undo:
     """Work out how one file is undone. Raises BadConfig where it cannot be."""
     before = content(entry.path)
     recorded = manifest.entries.get(entry.path)
-    try:
-        sound, original = _original(manifest, recorded) if recorded else (False, None)
-        if holder := before and rivals.holder(manifest, entry):
-            return _ceded(manifest, entry, before, holder)
-    except CannotEdit as error:
-        raise _left(entry, error) from error
+    sound, original = manifest.original(recorded) if recorded else (False, None)
+    original = _without_gone(entry.form, original)
     if before is None or (sound and entry.known(digest(before))):
         return Undo(entry.path, before, None if before is None else original)
     if entry.form == LAID:
+        if {*own_part.called(LAID, decoded(before) or "")} - {launcher_path(manifest.data)}:
+            return Undo(entry.path, before, before, said="it works for another memman now")
         said = "it was changed since it was laid down; that version is kept among the backups" if recorded else ""
         return Undo(entry.path, before, original, saved=before, said=said)
     try:
         first = (decoded(original) or "") if sound else None
         left = encoded(own_part.take(entry.form, decoded(before) or "", first, launcher_path(manifest.data)))
     except CannotEdit as error:
-        raise _left(entry, error) from error
+        why = "the file was not changed, take memman's entries out by hand"
+        raise BadConfig(f"{entry.path}: {error}; {why}") from error
     kept = f"; the original is in {entry.backup}" if entry.backup else ""
     return Undo(entry.path, before, left, said=f"changed since: only memman's entries are taken out{kept}")
 
 
-def _original(manifest: InstallRecord, entry: Entry) -> tuple[bool, bytes | None]:
-    """Return whether the original is known, and its bytes; not the work of a memman that is gone."""
-    sound, held = manifest.original(entry)
-    if not sound or held is None or not entry.rival or rivals.claims(entry.rival, entry.path):
-        return sound, held
-    return True, encoded(own_part.take(entry.form, decoded(held) or "", None))
-
-
-def _ceded(manifest: InstallRecord, entry: Entry, before: bytes, holder: str) -> Undo:
-    """Work out a file that works for another memman by now: only what calls ours goes. Raises CannotEdit."""
-    text, launcher = decoded(before) or "", launcher_path(manifest.data)
-    if entry.form == LAID or own_part.called(entry.form, text) == rivals.called(manifest, entry.form, before):
-        return Undo(entry.path, before, before, said=f"it works for {holder} now")
-    left = encoded(own_part.take(entry.form, text, None, launcher))
-    return Undo(entry.path, before, left, said=f"only what calls {launcher} is taken out; what calls {holder} stays")
-
-
-def _left(entry: Entry, error: CannotEdit) -> BadConfig:
-    return BadConfig(f"{entry.path}: {error}; the file was not changed, take memman's entries out by hand")
+def _without_gone(form: str, held: bytes | None) -> bytes | None:
+    """Return the original without the work of another memman whose launcher is gone by now."""
+    try:
+        programs = own_part.called(form, decoded(held) or "")
+        gone = any(one.endswith(launcher_path("")) and not os.path.exists(one) for one in programs)
+        return encoded(own_part.take(form, decoded(held) or "", None)) if gone else held
+    except CannotEdit:
+        return held
 
 
 def undo(manifest: InstallRecord, entry: Entry, names: set[str]) -> Undo:
@@ -140,13 +128,21 @@ def _files(target: Target, wiring: Wiring) -> list[File]:
         return []
 
 
+def _works_for_another(file: File, wiring: Wiring) -> bool:
+    """Whether a file calls a memman with another data folder."""
+    try:
+        return bool({*own_part.called(file.form, decoded(content(file.path)) or "")} - {wiring.launcher})
+    except (CannotEdit, MemmanError):
+        return False
+
+
 def _is_ours(file: File, wiring: Wiring, *, alone: bool) -> bool:
     """Whether a file is our work: it names our launcher, or where no other memman is about could be of any."""
     try:
         text = decoded(content(file.path))
         if text is None:
             return False
-        named = own_part.names(file.form, text, wiring.launcher)
+        named = wiring.launcher in text or wiring.launcher in own_part.called(file.form, text)
         if file.form == LAID:
             return named or (alone and text == file.put(None))
         holds = named or (alone and own_part.anonymous(file.form, text))
