@@ -18,3 +18,18 @@ class LLM(Protocol):
 
     async def close(self) -> None:
         """Release connections."""
+
+
+class Wrapper:
+    """A model behind another, whose name and connections are those of the one within."""
+
+    def __init__(self, inner: LLM) -> None:
+        self.inner, self.provider = inner, inner.provider
+
+    def model(self, role: str) -> str:
+        """Name the model that serves `role`."""
+        return self.inner.model(role)
+
+    async def close(self) -> None:
+        """Release connections."""
+        await self.inner.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memman.llm import LLM
+from memman.llm import LLM, Wrapper
 from memman.model.errors import BadReply, Refused
 from memman.model.records import Provenance, Reply, Request, Usage
 
@@ -37,7 +37,7 @@ class _Asked:
     reply: "asyncio.Future[Reply]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
-class Batched:
+class Batched(Wrapper):
     """A model that is asked about several notes at once, those of equal trust and the same agent.
 
     One that answers garbage to several is asked again about half of them at a time, and about none a third time; one
@@ -45,13 +45,10 @@ class Batched:
     """
 
     def __init__(self, inner: LLM, most: int = MOST) -> None:
-        self.inner, self.provider, self._most = inner, inner.provider, most
+        super().__init__(inner)
+        self._most = most
         self._waiting: list[_Asked] = []
         self._task: asyncio.Task[None] | None = None
-
-    def model(self, role: str) -> str:
-        """Name the model that serves `role`."""
-        return self.inner.model(role)
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`, with what else comes meanwhile; raises what the model does."""
@@ -66,7 +63,7 @@ class Batched:
         if self._task:
             self._task.cancel()
             await asyncio.wait([self._task])
-        await self.inner.close()
+        await super().close()
 
     async def _rounds(self) -> None:
         try:

@@ -2,20 +2,17 @@
 
 from dataclasses import replace
 
-from memman.llm import LLM
+from memman.llm import LLM, Wrapper
 from memman.model.records import Reply, Request
 from memman.pipeline.plan import Tools
 
 
-class Answering:
+class Answering(Wrapper):
     """A model, and in `names` who answered when it was asked, each once."""
 
     def __init__(self, inner: LLM, names: list[str]) -> None:
-        self.inner, self.names, self.provider = inner, names, inner.provider
-
-    def model(self, role: str) -> str:
-        """Name the model that serves `role`."""
-        return self.inner.model(role)
+        super().__init__(inner)
+        self.names = names
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`. Raises what the model does."""
@@ -24,10 +21,6 @@ class Answering:
         if name not in self.names:
             self.names.append(name)
         return reply
-
-    async def close(self) -> None:
-        """Release connections."""
-        await self.inner.close()
 
 
 def heard(tools: Tools) -> tuple[Tools, list[str]]:

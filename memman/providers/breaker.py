@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from memman.llm import LLM
+from memman.llm import LLM, Wrapper
 from memman.llm.agent.model import LimitReached
 from memman.model.errors import BadReply, BudgetSpent, ProviderError, ProviderUnavailable, Refused
 from memman.model.records import Reply, Request
@@ -14,8 +14,8 @@ from memman.queue.trouble import KEY, Meta, Trouble
 GARBLED = 3
 
 
-class CircuitBreaker:
-    """Asks `agent` until it fails, then no more in this drain; `memory` keeps why and until when."""
+class CircuitBreaker(Wrapper):
+    """Asks an agent until it fails, then no more in this drain; `memory` keeps why and until when."""
 
     def __init__(
         self,
@@ -23,21 +23,17 @@ class CircuitBreaker:
         memory: Meta,
         tell: Callable[..., None] = lambda event, **fields: None,  # noqa: ARG005 - nobody looks on by default
     ) -> None:
-        self.agent, self.provider = agent, agent.provider
+        super().__init__(agent)
         self._memory, self._tell, self._key = memory, tell, KEY + agent.provider
         self._trouble = Trouble.load(memory.meta(self._key))
         self._open = "left alone until later" if self._trouble.waiting else ""
-
-    def model(self, role: str) -> str:
-        """Name the model that serves `role`."""
-        return self.agent.model(role)
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`. Raises Refused, else ProviderUnavailable whatever went wrong."""
         if self._open:
             raise ProviderUnavailable(f"{self.provider}: {self._trouble.why or self._open}")
         try:
-            reply = await self.agent.complete(request)
+            reply = await self.inner.complete(request)
             shaped(reply.data, request.schema)
         except Refused:
             raise
@@ -46,10 +42,6 @@ class CircuitBreaker:
             raise ProviderUnavailable(str(error)) from None
         self._served()
         return reply
-
-    async def close(self) -> None:
-        """Let go of the agent."""
-        await self.agent.close()
 
     def _failed(self, error: ProviderError) -> None:
         if self._open:  # by another question, while this one was asked

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from memman.embed import Embedder, Embedding
-from memman.llm import LLM
+from memman.llm import LLM, Wrapper
 from memman.model.errors import BudgetSpent, ProviderError, ProviderMisconfigured
 from memman.model.records import Fingerprint, Reply, Request, Usage
 from memman.queue.ledger import Ledger
@@ -41,16 +41,12 @@ class Budget:
 OF_AGENTS = Budget(tokens=500_000, calls=100)
 
 
-class MeteredLLM:
+class MeteredLLM(Wrapper):
     """A model whose calls are counted and bounded by `budgets`; with a `turn` one call at a time, failed ones too."""
 
     def __init__(self, inner: LLM, ledger: Ledger, *budgets: Budget, turn: asyncio.Lock | None = None) -> None:
-        self.inner, self.ledger, self.budgets, self.turn = inner, ledger, budgets, turn
-        self.provider = inner.provider
-
-    def model(self, role: str) -> str:
-        """Name the model that serves `role`."""
-        return self.inner.model(role)
+        super().__init__(inner)
+        self.ledger, self.budgets, self.turn = ledger, budgets, turn
 
     async def complete(self, request: Request) -> Reply:
         """Answer, or raise BudgetSpent or ProviderMisconfigured before anything is spent."""
@@ -69,10 +65,6 @@ class MeteredLLM:
                 if counts:
                     self.ledger.enter(request.task, self.provider, model, usage, request.shares)
         return reply
-
-    async def close(self) -> None:
-        """Release connections."""
-        await self.inner.close()
 
 
 class MeteredEmbedder:
