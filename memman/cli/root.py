@@ -82,12 +82,12 @@ VERBS: dict[str, tuple[str, str]] = {
     "scan": ("scan", "Search everything stored for secrets; --fix removes them"),
     "log": ("log", "Show the history of changes to memories"),
     "embed": ("embed", "Show and change the embedding model"),
-    "hook": ("hook", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
-    "prime": ("prime", "Print the context that a new agent session starts with"),
-    "guide": ("guide", "Print the instructions that agents get"),
-    "version": ("version", "Print the version"),
-    "completion": ("completion", "Print the shell completion script"),
-    "help": ("help", "Print this help, or the help of a verb"),
+    "hook": ("plain", "Handle an agent's hook event: JSON in, JSON or nothing out; never fails"),
+    "prime": ("plain", "Print the context that a new agent session starts with"),
+    "guide": ("plain", "Print the instructions that agents get"),
+    "version": ("plain", "Print the version"),
+    "completion": ("plain", "Print the shell completion script"),
+    "help": ("plain", "Print this help, or the help of a verb"),
 }
 
 # The parts of `memman --help`, and the verbs of each.

@@ -133,13 +133,13 @@ def pieces(word: str, find: "Callable[[str], Row | None]") -> "list[Row]":
     """
     humps = _humps(word)
     if len(humps) == 1:
-        return _spell(word.lower(), find)
+        return spell(word.lower(), find)
     whole = find(word.lower())
     if whole is not None:
         return [whole]
-    rows = [row for hump in humps for row in _spell(hump.lower(), find)]
+    rows = [row for hump in humps for row in spell(hump.lower(), find)]
     if word[0].isupper() and word.isalpha():
-        rows += _spell(word.lower(), find)
+        rows += spell(word.lower(), find)
     return rows
 
 
@@ -160,7 +160,7 @@ def query_planes(vector: "Sequence[float]") -> tuple[int, ...]:
     return tuple([int(levels.translate(plane), 2) for plane in _BITS])
 
 
-def _spell(word: str, find: "Callable[[str], Row | None]") -> "list[Row]":
+def spell(word: str, find: "Callable[[str], Row | None]") -> "list[Row]":
     """Greedy WordPiece; as in BERT a word that cannot be spelled to its end has no tokens."""
     rows: list[Row] = []
     start, mark = 0, ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from unicodedata import category, normalize
 
-from memman.embed.static import WORD_LIMIT, ideograph
+from memman.embed.static import ideograph, spell
 
 UNKNOWN = "[UNK]"
 _ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -14,7 +14,7 @@ def ids(text: str, vocabulary: Mapping[str, int], most: int) -> list[int]:
     """Return the first `most` token ids of `text`, those that begin and end a sentence left out."""
     found: list[int] = []
     for word in words(text):
-        found += _pieces(word, vocabulary)
+        found += spell(word, vocabulary.get) or [vocabulary[UNKNOWN]]
         if len(found) >= most:
             break
     return found[:most]
@@ -36,18 +36,3 @@ def _spaced(characters: Iterable[str]) -> Iterator[tuple[int, str]]:
             yield ord(char), ""
         elif kind[0] == "P" or char in _ASCII_MARKS or ideograph(char):
             yield ord(char), f" {char} "
-
-
-def _pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:
-    """Return the longest known start, then the longest known continuations; one unknown token where that fails."""
-    found: list[int] = []
-    start, mark = 0, ""
-    end = len(word) if len(word) <= WORD_LIMIT else 0
-    while start < end:
-        token = vocabulary.get(mark + word[start:end])
-        if token is None:
-            end -= 1
-            continue
-        found.append(token)
-        start, end, mark = end, len(word), "##"
-    return found if start == len(word) else [vocabulary[UNKNOWN]]

@@ -71,7 +71,7 @@ class Encoder:
             embedded = self._bert.embedded([written[n] for n in batch], [seconds[n] for n in batch])
             states |= zip(batch, self._bert.layered(embedded, 0, EARLY), strict=True)
             both = _both([states[n] for n in batch], [seconds[n] for n in batch])
-            likely[batch] = _sigmoid(self._two_layers(both, "early", "0", "2")[:, 0])
+            likely[batch] = _sigmoid(self._two_layers(both, "early", "2")[:, 0])
         left = []
         for first, last in pairwise(ends):
             best = sorted(range(first, last), key=lambda n: -likely[n])[:most]
@@ -80,7 +80,7 @@ class Encoder:
             some = [left[k] for k in batch]
             layered = self._bert.layered([states.pop(n) for n in some], EARLY, self._bert.layers)
             both = _both(layered, [seconds[n] for n in some])
-            found[some] = _shares(self._two_layers(both, "relate", "0", "3"))
+            found[some] = _shares(self._two_layers(both, "relate", "3"))
         return [found[first:last] for first, last in pairwise(ends)]
 
     def texts(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[Vectors, Vectors, Vectors, Vectors]]:
@@ -119,8 +119,8 @@ class Encoder:
             last = self._bert.layered(early, MANNER, self._bert.layers)
             yield from ((_unit(one.mean(0)), states) for one, states in zip(early, last, strict=True))
 
-    def _two_layers(self, x: Vectors, head: str, first: str, second: str) -> Vectors:
-        return self._dense(gelu(self._dense(x, f"{head}.{first}")), f"{head}.{second}")
+    def _two_layers(self, x: Vectors, head: str, second: str) -> Vectors:
+        return self._dense(gelu(self._dense(x, f"{head}.0")), f"{head}.{second}")
 
     def _dense(self, x: Vectors, name: str) -> Vectors:
         found: Vectors = x @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
