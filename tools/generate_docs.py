@@ -51,8 +51,7 @@ def _provider_rows() -> Iterator[tuple[str, ...]]:
 
 def _check_rows() -> Iterator[tuple[str, ...]]:
     for name in CHECKS:
-        what, _, finds = (getdoc(check_of(name)) or "").partition("\n\n")
-        yield f"`{name}`", what.removesuffix("."), finds.replace("\n", " ").rstrip(".")
+        yield f"`{name}`", " ".join((getdoc(check_of(name)) or "").split())
 
 
 def _stage_rows() -> Iterator[tuple[str, ...]]:
@@ -132,7 +131,7 @@ PARTS = {
     "docs/providers.md": {
         "providers": lambda: _table(("", "provider", "default endpoint", "default models"), _provider_rows())
     },
-    "docs/doctor.md": {"checks": lambda: _table(("check", "does", "finds"), _check_rows())},
+    "docs/doctor.md": {"checks": lambda: _table(("check", "does"), _check_rows())},
 }
 
 

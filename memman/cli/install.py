@@ -22,7 +22,7 @@ from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import Step, locked, plan, wire
 from memman.integrations.reach import Reach, reach
 from memman.integrations.reach import lay as lay_command
-from memman.integrations.state import strangers
+from memman.integrations.state import strangers, switched_off
 from memman.integrations.target import File, Target, Wiring
 from memman.integrations.targets import ALL, TARGETS, chosen
 from memman.llm.agent.clients import CLIENTS
@@ -248,7 +248,8 @@ class _Work:
             text(
                 f"{target.name}: " + ("set up only in part, see the error above" if target.name in failed else "set up")
             )
-            for note in target.notes(wiring):
+            off = [f"{says}: {step}" for says, step in switched_off(target)]
+            for note in (*target.notes(wiring), *off):
                 text(f"{target.name}: {note}")
 
 

@@ -1,6 +1,6 @@
 """Whether everything works: what is wrong, and the command that mends it. Changes nothing.
 
-The docstring of each check says what it does and finds: `make docs` takes the table of docs/doctor.md from there.
+The docstring of each check says what it looks at: `make docs` takes the table of docs/doctor.md from there.
 """
 
 import os
@@ -10,37 +10,28 @@ from importlib import import_module
 from memman.doctor.finding import Context, Finding, fail, runnable, skipped
 from memman.model.errors import CannotWrite, DamagedFile, MemmanError, NewerSchema, OldLibrary
 
-# Each check's module and function, in the order they are made.
-CHECKS = {
-    "folder": "folder.check",
-    "disk": "folder.disk",
-    "schema": "databases.schema",
-    "integrity": "databases.integrity",
-    "queue": "queue.check",
-    "drains": "drains.check",
-    "scheduler": "scheduler.check",
-    "agents": "agents.check",
-    "launcher": "launcher.check",
-    "model": "model.check",
-    "backups": "backups.check",
-    "sharing": "sharing.check",
-    "review": "memories.review",
-    "secrets": "memories.secrets",
+# The modules, in order, and their checks: functions of these names.
+_MODULES = {
+    "folder": "folder disk",
+    "databases": "schema integrity queue backups review secrets",
+    "drains": "drains scheduler",
+    "agents": "agents launcher",
+    "model": "model",
+    "sharing": "sharing",
 }
+CHECKS = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def examine(context: Context, names: Collection[str] = ()) -> Iterator[tuple[str, Finding]]:
     """Run the checks, or those of `names`, in their order; one that breaks down has failed."""
     for name in CHECKS:
         if not names or name in names:
-            for finding in _run(name, context):
-                yield name, runnable(finding)
+            yield from ((name, runnable(finding)) for finding in _run(name, context))
 
 
 def check_of(name: str) -> Callable[[Context], Iterable[Finding]]:
     """Return the function that makes a check."""
-    module, function = CHECKS[name].split(".")
-    check: Callable[[Context], Iterable[Finding]] = getattr(import_module(f"{__name__}.{module}"), function)
+    check: Callable[[Context], Iterable[Finding]] = getattr(import_module(f"{__name__}.{CHECKS[name]}"), name)
     return check
 
 

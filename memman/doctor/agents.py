@@ -1,117 +1,104 @@
-"""Whether the agents of this machine are wired, their files stand as this version ships them, and hooks are on."""
+"""Whether agents are wired as this version ships it, with hooks on, and what they call is there and is this version."""
 
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from subprocess import SubprocessError
 from typing import Any
 
-from memman.doctor.finding import Context, Finding, fail, shell, sound, warn
-from memman.integrations import claude_code, codex, edits, gemini, openclaw, toml_block
+from memman import __version__
+from memman.config import launcher as launch
+from memman.config.command import NAME, command
+from memman.config.interpreter import NONE, quick
+from memman.config.places import read_file
+from memman.config.schedule import NOBODY, Schedule
+from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn
+from memman.integrations import claude_code, codex, openclaw
 from memman.integrations.hook_block import ours
-from memman.integrations.json5 import CannotEdit
-from memman.integrations.state import drift, installed, unreadable
-from memman.integrations.target import Target, text_of
+from memman.integrations.reach import Shell, reach, run, shells
+from memman.integrations.state import drift, installed, setting, switched_off, under, unreadable
+from memman.integrations.target import Target
 from memman.integrations.targets import TARGETS, chosen, targets
 from memman.model.plural import counted
+from memman.scheduler.command import ask
 
 _MANAGED = (
     "/Library/Application Support/ClaudeCode/managed-settings.json"
     if sys.platform == "darwin"
     else "/etc/claude-code/managed-settings.json"
 )
-# Of each agent: where its settings say something of hooks, what there switches them off, and what a person does then.
-_SWITCHES: tuple[tuple[str, tuple[str, ...], object, str], ...] = (
-    (claude_code.NAME, ("disableAllHooks",), True, ""),
-    (gemini.NAME, ("hooksConfig", "enabled"), False, ""),
-    (gemini.NAME, ("hooksConfig", "disabled"), "memman", "start `gemini`, type /hooks enable memman"),
-    (gemini.NAME, ("hooks", "disabled"), "memman", "start `gemini`, type /hooks enable memman"),
-    (codex.NAME, ("features", "hooks"), False, ""),
-    (codex.NAME, ("features", "codex_hooks"), False, ""),
-    (openclaw.NAME, ("plugins", "enabled"), False, ""),
-    (openclaw.NAME, ("plugins", "entries", "memman", "enabled"), False, ""),
-)
 _APPROVE = "start `codex`, type /hooks and approve those of memman"
+_BY_HAND = "correct the file by hand"
+_INSTALL, _TARGET, _THIS = "memman install", "memman install --target", f"memman {__version__}"
+_PATIENCE = 4.0  # seconds for a program to print its version
 
 
-def wired(context: Context) -> list[Target]:
-    """Return the agents that memman is wired into."""
-    return [target for target in targets() if installed(target, context.data)]
-
-
-def check(context: Context) -> Iterator[Finding]:
-    """Compare what was laid down and merged with what this version ships, and with which agents there are.
-
-    Warns where an agent is not wired, its settings are read-only, or they switch hooks off, of hooks that Codex
-    skips because you have not approved them, and where OpenClaw's plugin may not see conversations; fails where the
-    settings differ from what this version ships, or hooks would fire twice
-    """
-    found = wired(context)
+def agents(context: Context) -> Iterator[Finding]:
+    """Look whether each agent is set up as this version does it, once, with hooks that are on and approved."""
+    found = _wired(context)
     faults = [*_unwired(found), *(fault for target in found for fault in _faults(context, target))]
     names = [target.name for target in found] or ["Claude Code's plugin"]
-    yield from sound(faults, f"{', '.join(names)}: up to date, hooks are on")
+    return sound(faults, f"{', '.join(names)}: up to date, hooks are on")
+
+
+def launcher(context: Context) -> Iterator[Finding]:
+    """Look whether the launcher is there, unchanged, and starts this version, and agents' shells find it."""
+    data, path = context.data, launch.launcher_path(context.data)
+    agents = _wired(context)
+    if not os.path.exists(path) and Schedule.load(data).kind in {"", NOBODY} and not agents:
+        return iter([skipped("nothing is installed that calls it")])
+    if path in context.amiss:
+        return iter([skipped(f"{path} {context.amiss[path]}")])
+    faults = [*_broken(data, path)] or (_unfound(data) if agents else ())
+    return sound(faults, f"{path} starts {_target(data)}")
+
+
+def _wired(context: Context) -> list[Target]:
+    return [target for target in targets() if installed(target, context.data)]
 
 
 def _unwired(found: list[Target]) -> Iterator[Finding]:
     here = chosen(())
     for target in here:
         if target not in found and not (target.name == claude_code.NAME and claude_code.plugged()):
-            yield _offered(target)
+            says, mend = f"{target.name} is on this machine, but memman is not set up in it", f"{_TARGET} {target.name}"
+            broken = unreadable(target)
+            yield warn(f"{says}: {broken[0]}", hint=f"{_BY_HAND}, then {mend}") if broken else warn(says, mend)
     if not (found or here):
         hint = f"no agent was found on this machine; `memman install --target NAME` sets up any of {', '.join(TARGETS)}"
         yield warn("memman is not set up in any agent: nothing is recalled or saved automatically", hint=hint)
 
 
-def _offered(target: Target) -> Finding:
-    """Say that an agent is there and knows nothing of memman, and what lets it."""
-    says = f"{target.name} is on this machine, but memman is not set up in it"
-    if broken := unreadable(target):
-        return warn(f"{says}: {broken[0]}", hint=f"correct the file by hand, then {_install(target)}")
-    return warn(says, _install(target))
-
-
-def _install(target: Target) -> str:
-    return shell("memman", "install", "--target", target.name)
-
-
 def _faults(context: Context, target: Target) -> Iterator[Finding]:
     broken = unreadable(target)
     for line in broken:
-        yield fail(f"{target.name}: {line}", hint="correct the file by hand; the agent itself cannot read it either")
+        yield fail(f"{target.name}: {line}", hint=f"{_BY_HAND}; the agent itself cannot read it either")
     if not broken:
-        yield from (fail(f"{target.name}: {line}", _install(target)) for line in drift(target, context.data))
-        yield from _switched_off(target)
+        yield from (fail(f"{target.name}: {line}", f"{_TARGET} {target.name}") for line in drift(target, context.data))
+        for says, step in switched_off(target):
+            yield warn(f"{target.name}: {says}", hint=f"fine if intended; otherwise {step}")
+        yield from managed(_MANAGED) if target.name == claude_code.NAME else ()
     if target.name == codex.NAME:
         yield from _unapproved(target)
     if target.name == openclaw.NAME and not openclaw.granted():
         says = "openclaw: the plugin may not see conversations, so it cannot recall or save anything"
-        yield warn(says, "memman install --target openclaw --allow-conversation-access")
-
-
-def _switched_off(target: Target) -> Iterator[Finding]:
-    for path in target.settings():
-        held = _settings(path)
-        for agent, keys, off, step in _SWITCHES:
-            said = _under(held, keys)
-            if agent == target.name and (said is off or (isinstance(said, list) and off in said)):
-                says = f"{agent}: {'.'.join(keys)} in {path} switches hooks off"
-                yield warn(says, hint=f"fine if intended; otherwise {step or f'set it to {str(not off).lower()}'}")
-    if target.name == claude_code.NAME:
-        yield from managed(_MANAGED)
+        yield warn(says, f"{_TARGET} openclaw --allow-conversation-access")
 
 
 def managed(path: str) -> Iterator[Finding]:
     """Look into the settings of Claude Code that an administrator makes."""
     for key in ("disableAllHooks", "allowManagedHooksOnly"):
-        if _under(_settings(path), (key,)) is True:
+        if setting(path, key) is True:
             yield warn(f"claude-code: {key} in {path} switches hooks off", hint="ask the administrator of this machine")
 
 
 def _unapproved(target: Target) -> Iterator[Finding]:
     """Find hooks that Codex skips: it asks its user to approve each, and keeps the answers in its config.toml."""
-    record = _under(_settings(codex.home() + "/config.toml"), ("hooks", "state"))
-    entries = {key: _under(record, (key,)) for path in target.settings() for key in _keys(path)}
-    new = [key for key, entry in entries.items() if not _under(entry, ("trusted_hash",))]
-    off = [key for key, entry in entries.items() if _under(entry, ("enabled",)) is False]
+    record = setting(codex.home() + "/config.toml", "hooks", "state")
+    entries = {key: under(record, key) for path in target.settings() for key in _keys(path)}
+    new = [key for key, entry in entries.items() if not under(entry, "trusted_hash")]
+    off = [key for key, entry in entries.items() if under(entry, "enabled") is False]
     for keys, how in ((new, "you have not approved"), (off, "switched off")):
         if keys:
             events = ", ".join(key.split(":")[-3] for key in keys)
@@ -120,27 +107,68 @@ def _unapproved(target: Target) -> Iterator[Finding]:
 
 def _keys(path: str) -> Iterator[str]:
     """Name our hooks as Codex does: the file, the event, the group's and the handler's number."""
-    hooks = _under(_settings(path), ("hooks",))
     root = os.path.realpath(path) if os.environ.get("CODEX_HOME") else path
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        name = "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in event).lstrip("_")
-        for number, group in enumerate(groups if isinstance(groups, list) else ()):
-            handlers = _under(group, ("hooks",))
-            for index, handler in enumerate(handlers if isinstance(handlers, list) else ()):
-                if ours(_under(handler, ("command",))):
+    for event, groups in _items(setting(path, "hooks")):
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        for number, group in _items(groups):
+            for index, handler in _items(under(group, "hooks")):
+                if ours(under(handler, "command")):
                     yield f"{root}:{name}:{number}:{index}"
 
 
-def _settings(path: str) -> Any:
-    """Return an agent's settings as plain values, None where there are none to be read."""
-    text = text_of(path) or ""
+def _items(held: Any) -> Iterable[tuple[Any, Any]]:
+    return held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ()
+
+
+def _broken(data: str, path: str) -> Iterator[Finding]:
+    called = _target(data)
+    if not os.path.exists(path):
+        yield fail(f"{path}, which hooks and units call, does not exist", _INSTALL)
+    elif not os.access(path, os.X_OK):
+        yield fail(f"{path} is not executable", _INSTALL)
+    elif not os.access(called, os.X_OK):
+        yield fail(f"{path} starts {called or 'nothing'}, which does not exist", _INSTALL)
+    elif read_file(path) != launch.text(data, called, launch.start(data)) or _misled(data, called):
+        yield fail(f"{path} was changed or is from another version", _INSTALL)
+    elif (python := launch.start(data).python) and not os.access(python, os.X_OK):
+        yield fail(f"{path} is slower than necessary: {python} does not exist", _INSTALL)
+    else:
+        answer = ask(path, "--version", patience=_PATIENCE)
+        if (said := (answer.out or answer.err).strip()[:80]) != _THIS:
+            yield warn(f"{path} starts {called}, which is {said!a}, but this is {_THIS}", _INSTALL)
+
+
+def _misled(data: str, called: str) -> bool:
+    """Whether the launcher looks for this memman in other folders than it is in; of another memman nobody can tell."""
+    if os.path.realpath(called) != os.path.realpath(launch.program()):
+        return False
+    known = quick()
+    return known != NONE and launch.start(data).library not in ("", known.library)
+
+
+def _target(data: str) -> str:
+    """Return the program that the launcher starts, '' where that cannot be read."""
     try:
-        return toml_block.read(text) if path.endswith(".toml") else edits.at(text, ())
-    except CannotEdit:
-        return None
+        return launch.target(data)
+    except ValueError:  # a quote that does not end
+        return ""
 
 
-def _under(held: Any, keys: tuple[str, ...]) -> Any:
-    for key in keys:
-        held = held.get(key) if isinstance(held, dict) else None
-    return held
+def _unfound(data: str) -> Iterator[Finding]:
+    """Find shells in which what agents are told to call is not this memman."""
+    called = command(data)
+    for one in shells():
+        said = _said(one, f"{called} --version")
+        if said != _THIS:
+            yield warn(f"{one.name}, as agents start it, answers `{called} --version` with {said[:80]!a}", _INSTALL)
+            return
+    if called == NAME and reach(data).command != NAME:
+        yield warn(f"the `{called}` that agents find does not use {data}", _INSTALL)
+
+
+def _said(one: Shell, line: str) -> str:
+    try:
+        done = run(one, line)
+    except (OSError, ValueError, SubprocessError) as error:
+        return str(error)
+    return (done.stdout.strip() or done.stderr.strip()).rpartition("\n")[2]

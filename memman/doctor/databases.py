@@ -1,57 +1,103 @@
-"""The queue's and the stores' databases: their schema, and whether they are sound and complete."""
+"""What is kept: databases, notes that wait, what a person has to look at, and backups."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from glob import escape, glob
 from itertools import chain
 
 from memman import __version__
+from memman.clock import now_ms
 from memman.config import stores
+from memman.config.lockfile import held
 from memman.config.places import store_path
-from memman.doctor.finding import Context, Finding, backup, fail, ok, shell, skipped, sound, warn
-from memman.model.errors import DamagedFile, MemmanError
+from memman.config.tombstones import Tombstones
+from memman.doctor.finding import Context, Finding, fail, shell, skipped, sound, warn
+from memman.locks import BACKUP_LOCK
+from memman.model.errors import DamagedFile, MemmanError, NewerSchema
 from memman.model.plural import counted
+from memman.model.text import duration
+from memman.queue.damage import DAMAGED
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.view import QueueView
+from memman.recovery import backup
 from memman.recovery.check import troubles
+from memman.recovery.manifest import Manifest, backups_path, listed
+from memman.recovery.swap import unsettled
 from memman.sqlite import TranslatedErrors, open_reader
+from memman.store.sqlite import screened
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import STEPS as STORE
 
-_STEPS = {True: QUEUE, False: STORE}
-_KEEP = "the damaged file is kept"
+# (notes, seconds) beyond which a backlog is worth a word, and beyond which nothing can be getting through.
+_MANY, _TOO_MANY = 100, 1000
+_LONG, _TOO_LONG = 3600, 86_400
+# Intervals without a backup that are worth a word.
+_LATE = 2
+_DRAIN, _BACKUP = "memman scheduler drain", "memman backup create"
 
 
 def schema(context: Context) -> Iterator[Finding]:
-    """Compare each file's schema with this memman's.
-
-    Fails where a newer memman wrote them; an older schema is upgraded on use
-    """
-    found = context.databases()
-    if not found:
-        yield skipped("no database yet")
-        return
-    says = f"queue {max(QUEUE)}, stores {max(STORE)}"
-    yield from sound((finding for what, path in found.items() for finding in _version(what, path)), says)
+    """Look whether a newer memman wrote a file; an older schema is upgraded on use."""
+    return _looked(context, _newer, f"queue {max(QUEUE)}, stores {max(STORE)}")
 
 
 def integrity(context: Context) -> Iterator[Finding]:
-    """Check the pages of each file, what its rows say, and that no store is an older copy of itself.
+    """Check the pages and rows of each file, and that no store is missing or an older copy of itself."""
+    return _looked(context, _damage, f"{counted(len(context.databases), 'database')}, all sound", _lost(context.data))
 
-    Fails of damaged pages, memories and notes, tables that are not those of the schema, files that are no
-    database or empty, and a store that lacks notes which were stored in it; warns where such a store is missing
+
+def queue(context: Context) -> Iterator[Finding]:
+    """Look how many notes wait, since when and why, and which were given up on or are damaged.
+
+    Above 100, or for 1 hour, is a warning; above 1000, or for 1 day, a failure.
     """
-    found = context.databases()
-    if not found:
-        yield skipped("no database yet")
-        return
-    damaged = (finding for what, path in found.items() for finding in _damage(what, path))
-    yield from sound(chain(damaged, _lost(context.data)), f"{counted(len(found), 'database')}, all sound")
+    with closing(QueueView(context.data)) as view:
+        depth, oldest, why = view.waiting(), view.oldest(), view.why()
+        parked = view.listed(("parked",), -1)
+    age = 0 if oldest is None else max(0, (now_ms() - oldest) // 1000)
+    says = f"{counted(depth, 'note')} queued, the oldest for {duration(age)}" if depth else "no queued notes"
+    found = [*_parked([str(note["error"] or "") for note in parked])]
+    if depth > _TOO_MANY or age > _TOO_LONG:
+        found.append(fail(says, _DRAIN, why))
+    elif depth > _MANY or age > _LONG or (depth and why):
+        found.append(warn(says, _DRAIN, why))
+    return sound(found, says)
 
 
-def _version(what: str, path: str) -> Iterator[Finding]:
-    newest = max(_STEPS[what == "queue"])
+def review(context: Context) -> Iterator[Finding]:
+    """Count the memories that are held back until you have looked at them."""
+    return sound(_in_stores(context, _held_back), "no memories held back")
+
+
+def secrets(context: Context) -> Iterator[Finding]:
+    """Name stores in which drains found a secret that an older version, with fewer rules, did not know."""
+    return sound(_in_stores(context, _leaky), "no store is known to contain a secret")
+
+
+def backups(context: Context) -> Iterator[Finding]:
+    """Look whether the last backup is there as it was written, and not late by two intervals of the schedule."""
+    data = context.data
+    made = [manifest for manifest in listed(data).values() if manifest]
+    found = [*_interrupted(data), *_spoilt(data, made[:1]), *_late(context, made)]
+    if found or made:
+        return sound(found, f"{counted(len(made), 'backup')}, the newest {_ago(made)}")
+    due = backup.interval(context.settings)
+    says = "a drain creates the first" if due else "`memman backup schedule daily` creates them automatically"
+    return iter([skipped(f"none yet; {says}")])
+
+
+def _looked(
+    context: Context, look: Callable[[str, str], Iterable[Finding]], says: str, more: Iterable[Finding] = ()
+) -> Iterator[Finding]:
+    """Look at each database, then at `more`."""
+    each = (look(what, path) for what, path in context.databases.items())
+    found = chain(chain.from_iterable(each), more)
+    return sound(found, says) if context.databases else iter([skipped("no database yet")])
+
+
+def _newer(what: str, path: str) -> Iterator[Finding]:
+    newest = max(QUEUE if what == "queue" else STORE)
     try:
         with TranslatedErrors(path), closing(open_reader(path)) as db:
             version = db.execute("PRAGMA user_version").get
@@ -59,36 +105,35 @@ def _version(what: str, path: str) -> Iterator[Finding]:
         return  # the check of integrity says so
     if version > newest:
         says = f"{what} ({path}) has schema {version}, but this memman only knows {newest}"
-        yield fail(says, hint=backup(path, f"upgrade memman (this is {__version__})"))
-    elif version and version < newest:
-        yield ok(f"{what} has schema {version} and will be upgraded to {newest} at its next use")
+        yield fail(says, hint=f"upgrade memman (this is {__version__})")
 
 
 def _damage(what: str, path: str) -> Iterator[Finding]:
     try:
-        says = troubles(path, _STEPS[what == "queue"])
+        says = troubles(path, QUEUE if what == "queue" else STORE)
     except MemmanError as error:
         yield fail(str(error))
         return
     if says:
         which = ("--queue",) if what == "queue" else ("--store", path.split("/")[-2])
-        yield fail(f"{what} ({path}) is damaged: {says}", shell("memman", "repair", *which), backup(path, _KEEP))
+        mend = shell("memman", "repair", *which)
+        yield fail(f"{what} ({path}) is damaged: {says}", mend, "the damaged file is kept")
 
 
 def _lost(data: str) -> Iterator[Finding]:
     """Find stores that are not there, or lack notes that were stored in them, though memman moved none away."""
     try:
-        with closing(QueueView(data)) as queue:
-            stored = queue.stored()
+        with closing(QueueView(data)) as view:
+            stored = view.stored()
     except MemmanError:  # it was looked at before
         return
     for store, notes in stored.items():
         moved = [os.lstat(path).st_ctime * 1000 for path in glob(f"{escape(data)}/removed/{store}-*")]
         if not stores.exists(data, store):
             if not moved:
-                hint = f"its folder is {os.path.dirname(store_path(data, store))}; see `memman backup list`"
                 says = f"the database of store {store!r} is missing, although notes were stored in it"
-                yield warn(says, hint=hint)
+                place = os.path.dirname(store_path(data, store))
+                yield warn(says, hint=f"its folder is {place}; see `memman backup list`")
             continue
         try:
             with Catalogue.open(store_path(data, store)) as catalogue:
@@ -97,8 +142,73 @@ def _lost(data: str) -> Iterator[Finding]:
         except MemmanError:  # it was looked at before
             continue
         if lost:
-            yield fail(
-                f"store {store!r} lacks {counted(lost, 'note')} that had been stored in it: an older copy was put back",
-                hint="put the newer copy back, or see `memman backup list`; `memman scheduler queue purge --done` "
-                "accepts the loss",
-            )
+            says = f"store {store!r} lacks {counted(lost, 'note')} that had been stored in it"
+            back = "put the newer copy back, or see `memman backup list`"
+            accept = "`memman scheduler queue purge --done` accepts the loss"
+            yield fail(f"{says}: an older copy was put back", hint=f"{back}; {accept}")
+
+
+def _parked(errors: list[str]) -> Iterator[Finding]:
+    if spoilt := errors.count(DAMAGED):
+        hint = "see their text with `memman scheduler queue failed`, and remember it again"
+        yield fail(f"{counted(spoilt, 'note')} damaged on disk before being stored", hint=hint)
+    if failed := [error for error in errors if error != DAMAGED]:
+        kind = failed[0].partition(":")[0]
+        says = f"{counted(len(failed), 'note')} parked after five failed attempts"
+        mend, hint = "memman scheduler queue retry --all", "see `memman scheduler queue failed`"
+        yield warn(f"{says}, last error: {kind}" if kind else says, mend, hint)
+
+
+def _in_stores(context: Context, look: Callable[[str, Catalogue], Iterable[Finding]]) -> Iterator[Finding]:
+    """Look into each store; what cannot be opened is left to the checks of schema and integrity."""
+    for name in context.stores:
+        try:
+            with Catalogue.open(store_path(context.data, name)) as catalogue:
+                yield from look(name, catalogue)
+        except (DamagedFile, NewerSchema) as error:
+            yield skipped(str(error))
+
+
+def _held_back(name: str, catalogue: Catalogue) -> Iterator[Finding]:
+    if waiting := catalogue.tally("status").get("review", 0):
+        says = f"{counted(waiting, 'memory')} in store {name!r} held back for review"
+        hint = "they look like instructions and came from files, tools or the web: approve or reject them"
+        yield warn(says, f"memman review list --store {name}", hint)
+
+
+def _leaky(name: str, catalogue: Catalogue) -> Iterator[Finding]:
+    if screened.leaking(catalogue.reader.db):
+        says = f"store {name!r} contains a secret that current rules detect; recall does not show it"
+        hint = "list them with `memman scan`; then revoke or change the secret, because it may have been read"
+        yield warn(says, f"memman scan --fix --store {name}", hint)
+
+
+def _interrupted(data: str) -> Iterator[Finding]:
+    if not held(f"{data}/{BACKUP_LOCK}") and unsettled(data):
+        yield fail("a restore was interrupted: a store may be missing", _DRAIN)
+    try:
+        Tombstones.load(data)
+    except DamagedFile as error:
+        yield warn(str(error))
+
+
+def _spoilt(data: str, made: list[Manifest]) -> Iterator[Finding]:
+    for manifest in made:
+        for fault in backup.faults(f"{backups_path(data)}/{manifest.id}", manifest.parts, cheap=True):
+            yield fail(f"backup {manifest.id} is damaged: {fault}", _BACKUP)
+
+
+def _late(context: Context, made: list[Manifest]) -> Iterator[Finding]:
+    every = backup.interval(context.settings)
+    if not every or "queue" not in context.databases:
+        return
+    with closing(QueueView(context.data)) as view:
+        last = backup.Attempt.last(view)
+    if last.error:
+        yield warn(f"the last backup failed: {last.error}", _BACKUP)
+    elif last.at and (not made or now_ms() - made[0].at > _LATE * every):
+        yield warn(f"the last backup was {_ago(made)}, but one is due every {duration(every / 1000)}", _BACKUP)
+
+
+def _ago(made: list[Manifest]) -> str:
+    return f"{duration(max(0, now_ms() - made[0].at) / 1000)} ago" if made else "never"

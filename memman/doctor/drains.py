@@ -1,18 +1,21 @@
-"""Whether drains come to their end, on time and without failing."""
+"""Who starts drains, and whether they come to their end, on time and without failing."""
 
 import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
 
-from memman.config.drain_by_write import lock_path
+from memman.config.drain_by_write import SERVE_LOCK, SWITCH, lock_path
+from memman.config.launcher import launcher_path
 from memman.config.lockfile import held
-from memman.config.schedule import heartbeat_path, overdue, schedule_path
-from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, warn
+from memman.config.schedule import NOBODY, SERVE, STARTERS, Schedule, heartbeat_path, overdue, schedule_path
+from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, sound, warn
 from memman.drain.report import PASSING
 from memman.drain.worklog import lines
 from memman.model.text import duration
 from memman.queue.view import QueueView
+from memman.scheduler import files, systemd
+from memman.scheduler.adapter import ADAPTERS, Adapter, named
 from memman.scheduler.report import last_run
 
 # Seconds by which a drain may be late, after a night's sleep of the machine for one, before that is a failure.
@@ -23,15 +26,14 @@ _AHEAD = 120
 _STUCK = 600
 # Lines of the log in which the newest failure is looked for.
 _LINES = 200
-_DRAIN = "memman scheduler drain"
+_DRAIN, _INSTALL = "memman scheduler drain", "memman scheduler install"
 _MORE = "see `memman scheduler status` and `memman log worker`"
 
 
-def check(context: Context) -> Iterator[Finding]:
+def drains(context: Context) -> Iterator[Finding]:
     """Look when the last drain ended, and how.
 
-    Warns after three missed intervals, of a provider or server that was out of reach, and of a heartbeat in the
-    future; fails after an hour, where the last drain ended with any other error, and where one is stopped or hangs
+    Three missed intervals are a warning; 1 hour, an error, or 10 minutes at work without progress are a failure.
     """
     data = context.data
     late, last = overdue(data), last_run(data)
@@ -39,12 +41,22 @@ def check(context: Context) -> Iterator[Finding]:
     yield from troubles
     if late is not None:
         yield (fail if late > _LATE else warn)(f"no drain for {duration(late)}", _DRAIN, _MORE)
-    elif troubles:
-        return
-    elif last is None:
+    elif last is None and not troubles:
         yield skipped("no drain has run yet")
-    else:
+    elif last is not None and not troubles:
         yield ok(f"the last drain ended {duration(max(0.0, time.time() - last / 1000))} ago")
+
+
+def scheduler(context: Context) -> Iterator[Finding]:
+    """Look who starts drains, and whether they may and can: no unit is missing, changed, masked, disabled or idle."""
+    data, schedule = context.data, Schedule.load(context.data)
+    if schedule.stopped:
+        yield warn("stopped: memory is read-only", "memman scheduler start")
+    if adapter := named(schedule.kind):
+        faults = [*_files(data, adapter), *_health(data, adapter, stopped=schedule.stopped)]
+        yield from sound(faults, f"{schedule.kind}: after each note and every {schedule.interval} s")
+    elif not schedule.stopped:
+        yield _unmanaged(data, schedule.kind)
 
 
 def _ahead(data: str) -> Iterator[Finding]:
@@ -59,10 +71,8 @@ def _ahead(data: str) -> Iterator[Finding]:
 def _stuck(data: str) -> Iterator[Finding]:
     """Find a drain that is at work but gets no further: until it ends no other starts."""
     lock = lock_path(data)
-    if not held(lock):
-        return
-    passed = time.time() - max(os.stat(path).st_mtime for path in (lock, heartbeat_path(data)) if os.path.exists(path))
-    if passed > _STUCK:
+    signs = [os.stat(path).st_mtime for path in (lock, heartbeat_path(data)) if os.path.exists(path)]
+    if held(lock) and (passed := time.time() - max(signs)) > _STUCK:
         says = f"a drain holds {lock} but made no progress for {duration(passed)}: it is suspended or hangs"
         hint = "`kill -CONT` resumes the process listed; killing it loses nothing, the next drain continues"
         yield fail(says, f"lsof {shell(lock)}", hint)
@@ -82,3 +92,67 @@ def _failing(data: str, last: int) -> Iterator[Finding]:
     if code := ended.get("exit_code"):
         says = next(iter(ended.get("errors", ())), f"exit code {code}")
         yield (warn if code in PASSING else fail)(f"the last drain failed: {says}", _DRAIN, hint)
+
+
+def _unmanaged(data: str, kind: str) -> Finding:
+    """Say who starts drains where no service manager does."""
+    if kind not in ("", *STARTERS):
+        return fail(f"{schedule_path(data)} names an unknown scheduler, {kind[:40]!a}", _INSTALL)
+    if kind == NOBODY:
+        return warn("nothing starts drains: notes stay queued until you run one", _INSTALL)
+    if kind == SERVE:
+        hint = "or start it where it should run, e.g. in the container; until then writes start drains"
+        idle = warn("`memman scheduler serve` is not running", _INSTALL, hint)
+        return ok("`memman scheduler serve` is running") if held(f"{data}/{SERVE_LOCK}") else idle
+    if (laid := _laid(data)) and (not kind or laid.available()):
+        return fail(f"{schedule_path(data)} does not mention {laid.KIND}, which has memman's units", _INSTALL)
+    if os.environ.get(SWITCH) == "off":
+        return warn(f"{SWITCH}=off keeps writes from starting drains", hint="unset it, or run drains yourself")
+    return ok("each write starts a drain")
+
+
+def _laid(data: str) -> Adapter | None:
+    """Return the service manager that has units of ours for this data folder."""
+    for adapter in ADAPTERS:
+        folder = adapter.folder()
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            if "memman" in name and launcher_path(data) in (files.held(f"{folder}/{name}") or ""):
+                return adapter
+    return None
+
+
+def _files(data: str, adapter: Adapter) -> Iterator[Finding]:
+    texts = adapter.rendered(data)
+    for name, text in texts.items():
+        path = f"{adapter.folder()}/{name}"
+        if (found := files.held(path)) != text:
+            how = "is missing" if found is None else "was changed or is from another version"
+            yield fail(f"{path} {how}", _INSTALL)
+    surplus = f"{adapter.folder()}/{systemd.SANDBOX}"
+    if adapter.KIND == systemd.KIND and systemd.SANDBOX not in texts and os.path.lexists(surplus):
+        yield fail(f"{surplus} asks for a sandbox that is not available here, so no drain starts", _INSTALL)
+
+
+def _health(data: str, adapter: Adapter, *, stopped: bool) -> Iterator[Finding]:
+    if not adapter.available():
+        says = f"{adapter.KIND} does not answer here"
+        if overdue(data) is not None:
+            yield fail(f"{says}, and no longer starts drains", _INSTALL, "meanwhile writes start them")
+        else:
+            yield warn(says, hint="drains run on time, so it works in your own login session (not with `su`)")
+        return
+    health = adapter.health()
+    if not health["well"] and not stopped:
+        states = ", ".join(f"{name} {state}" for name, state in health["units"].items())
+        yield fail(f"{adapter.KIND}: {states}", f"{_INSTALL} && memman scheduler trigger")
+    if adapter.KIND != systemd.KIND:
+        return
+    for unit, state in systemd.enabled().items():
+        if state.startswith("masked"):
+            runtime = ("--runtime",) if state.endswith("runtime") else ()
+            unmask = shell("systemctl", "--user", "unmask", *runtime, unit)
+            yield fail(f"systemd: {unit} is {state}", f"{unmask} && {_INSTALL}")
+        elif state != "enabled" and not stopped:
+            yield fail(f"systemd: {unit} is {state}: nothing starts it at the next login", _INSTALL)
+    if not systemd.lingers():
+        yield warn("drains stop when you log out: lingering is off", "loginctl enable-linger")

@@ -3,19 +3,16 @@
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from shutil import which
 
 from memman.config import stores
 from memman.config.env import Settings
 from memman.config.launcher import program
 from memman.config.places import queue_path, store_path
-from memman.doctor.layout import amiss
-from memman.model.errors import DamagedFile, NewerSchema
 from memman.sqlite import COMPANIONS
-from memman.store.sqlite.catalogue import Catalogue
 
 # Characters of what is said in one line.
 LONGEST = 300
@@ -26,11 +23,7 @@ _QUOTED = re.compile(r"`memman(?= )")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing a check found, in one line.
-
-    `mend` is the shell command that mends it; `hint` is what a person should
-    know or do besides, or where no command can.
-    """
+    """What a check found; `mend` is the shell command that mends it, `hint` what a person should know or do besides."""
 
     status: str
     says: str
@@ -38,24 +31,8 @@ class Finding:
     hint: str = ""
 
 
-def ok(says: str) -> Finding:
-    """Return that all is well."""
-    return Finding("ok", says)
-
-
-def skipped(says: str) -> Finding:
-    """Return that there was nothing to look at, or no way to."""
-    return Finding("skipped", says)
-
-
-def warn(says: str, mend: str = "", hint: str = "") -> Finding:
-    """Return what works, but should be looked at."""
-    return Finding("warn", says, mend, hint)
-
-
-def fail(says: str, mend: str = "", hint: str = "") -> Finding:
-    """Return what does not work."""
-    return Finding("fail", says, mend, hint)
+# All is well; there was nothing to look at, or no way to; it works, but should be looked at; it does not work.
+ok, skipped, warn, fail = (partial(Finding, status) for status in ("ok", "skipped", "warn", "fail"))
 
 
 class Context:
@@ -70,17 +47,20 @@ class Context:
         return Settings.read(self.data) if os.path.isdir(self.data) else Settings({})
 
     @cached_property
+    def amiss(self) -> dict[str, str]:
+        """What in the data folder is not of the kind it must be, by its path."""
+        from memman.doctor.folder import amiss
+
+        return amiss(self.data)
+
+    @cached_property
     def stores(self) -> list[str]:
         """The stores that have a database which can be opened."""
         return [name for name in stores.names(self.data) if not self._spoilt(store_path(self.data, name))]
 
     @cached_property
-    def amiss(self) -> dict[str, str]:
-        """What in the data folder is not of the kind it must be, by its path."""
-        return amiss(self.data)
-
     def databases(self) -> dict[str, str]:
-        """Return the paths of the queue and of every store that can be opened, by what a person calls them."""
+        """The paths of the queue and of every store that can be opened, by what a person calls them."""
         path = queue_path(self.data)
         queue = {"queue": path} if os.path.exists(path) and not self._spoilt(path) else {}
         return queue | {f"store {name!r}": store_path(self.data, name) for name in self.stores}
@@ -88,23 +68,14 @@ class Context:
     def _spoilt(self, path: str) -> bool:
         return any(path + end in self.amiss for end in COMPANIONS)
 
-    def in_stores(self, look: Callable[[str, Catalogue], Iterable[Finding]]) -> Iterator[Finding]:
-        """Look into each store; what cannot be opened is left to the checks of schema and integrity."""
-        for name in self.stores:
-            try:
-                with Catalogue.open(store_path(self.data, name)) as catalogue:
-                    yield from look(name, catalogue)
-            except (DamagedFile, NewerSchema) as error:
-                yield skipped(str(error))
-
 
 def sound(found: Iterable[Finding], says: str) -> Iterator[Finding]:
     """Yield what was found, or that all is well."""
-    some = False
+    well = True
     for finding in found:
-        some = True
+        well = False
         yield finding
-    if not some:
+    if well:
         yield ok(says)
 
 
@@ -116,8 +87,7 @@ def shell(*words: str) -> str:
 def runnable(finding: Finding) -> Finding:
     """Bound what is said to a line; commands name memman by its path where the reader's shell would not find it."""
     finding = replace(finding, says=_line(finding.says), hint=_line(finding.hint))
-    path = program()
-    named = which("memman")
+    path, named = program(), which("memman")
     if named and os.path.realpath(named) == os.path.realpath(path):
         return finding
     mend = _COMMAND.sub(lambda _: shell(path), finding.mend)
@@ -127,18 +97,3 @@ def runnable(finding: Finding) -> Finding:
 def _line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
-
-
-def writable(*places: str) -> str:
-    """Return the command that lets one write to `places`, '' where none does: a disk is read-only, or another's."""
-    for place in places:
-        if os.stat(place).st_uid != os.geteuid() or os.statvfs(place).f_flag & os.ST_RDONLY:
-            return ""
-    return shell("chmod", "u+rwX", *places)
-
-
-def backup(path: str, hint: str) -> str:
-    """Add to a hint the newest copy that an upgrade made of a file before it changed it."""
-    folder, name = os.path.split(path)
-    copies = sorted(other for other in os.listdir(folder) if other.startswith(name + ".schema-"))
-    return f"{hint}; there is an older copy: {folder}/{copies[-1]}" if copies else hint

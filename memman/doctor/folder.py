@@ -12,8 +12,7 @@ from memman.config.env import env_path, unknown
 from memman.config.ignore import misread
 from memman.config.keys import KEYS
 from memman.config.places import queue_path, store_path
-from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, sound, warn, writable
-from memman.doctor.layout import entries
+from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, sound, warn
 from memman.integrations.files import read_only
 
 _MOVE = "move the folder to a local disk and set MEMMAN_DATA_DIR; `memman sync` shares memories between machines"
@@ -29,34 +28,35 @@ _ANEW = {"schedule": "memman scheduler install", "bin": "memman install", "bin/m
 # Bytes that are little, and next to nothing: a drain writes a few kilobytes a note, a migration copies a store.
 _LITTLE, _NONE = 500 * 2**20, 20 * 2**20
 
+# Paths below the data folder that must be folders, and files.
+_FOLDERS = re.compile(r"(data(/[^/.]+)?|bin|logs|sessions|arrivals|removed|backups|sync)?")
+_FILES = re.compile(
+    r"(env|command|schedule|doorbell|heartbeat|owner|active|bindings|shown\.log|late|hung|purged|bin/memman|sync/key"
+    r"|(drain|serve|backup|exchange)\.lock|logs/worker\.jsonl(\.\d)?|(queue|data/[^/]+/memman)\.db(-wal|-shm)?)"
+)
+_FILE, _FOLDER = "a file", "a folder"
+_KINDS = {stat.S_IFREG: _FILE, stat.S_IFDIR: _FOLDER, stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
 
-def check(context: Context) -> Iterator[Finding]:
-    """Look at where the data folder lies, who may read it, and what its files and settings are.
 
-    Fails where it cannot be written, lies on a network or shared file system, or in a folder that Dropbox,
-    OneDrive, iCloud, Syncthing or the like copy; where others can read it; where a pipe, device, folder or broken link
-    is in a file's place; of settings with bad values, and lists of excluded folders that it cannot read; warns of
-    unknown settings
-    """
+def folder(context: Context) -> Iterator[Finding]:
+    """Look where the data folder lies, who else can read or copy it, and at its files, settings and ignored folders."""
     data = context.data
     if not os.path.exists(data):
-        yield from _unsafe(context, [data]) or [_unmade(data)]
+        yield from [*_unsafe(context, [data])] or [_unmade(data)]
     elif not os.path.isdir(data):
         yield fail(f"{data} is not a folder", hint="move it away, or set MEMMAN_DATA_DIR")
     elif not os.access(data, os.R_OK | os.W_OK | os.X_OK):
-        yield fail(f"{data} is read-only: nothing can be remembered", writable(data), _ELSEWHERE)
+        yield fail(f"{data} is read-only: nothing can be remembered", _writable(data), _ELSEWHERE)
     else:
         places = [queue_path(data), *(store_path(data, name) for name in context.stores)]
-        faults = chain(_kinds(context), _unsafe(context, places), _open(data), _settings(context))
+        kinds = (fail(f"{path} {fault}", _mend(data, path, fault)) for path, fault in sorted(context.amiss.items()))
+        faults = chain(kinds, _unsafe(context, places), _open(data), _settings(context))
         kind = filesystem.file_system(data)
         yield from sound(faults, data + (f" on {kind}" if kind else ""))
 
 
 def disk(context: Context) -> Iterator[Finding]:
-    """Look at the room left.
-
-    Warns below 500 MiB, fails below 20 MiB
-    """
+    """Look at the room left: below 500 MiB is a warning, below 20 MiB a failure."""
     if not os.path.isdir(context.data):
         yield skipped("no data folder yet")
         return
@@ -72,29 +72,30 @@ def _unmade(data: str) -> Finding:
     """Say of a folder that is not there whether it can be made."""
     for place in read_only(data):
         says = f"{place} is read-only, so {data} cannot be made: nothing can be remembered"
-        return fail(says, writable(place), _ELSEWHERE)
+        return fail(says, _writable(place), _ELSEWHERE)
     return ok(f"{data} does not exist yet: the first note creates it")
 
 
-def _unsafe(context: Context, places: Iterable[str]) -> list[Finding]:
+def _writable(place: str) -> str:
+    """Return the command that lets one write to a place, '' where none does: a disk is read-only, or another's."""
+    mine = os.stat(place).st_uid == os.geteuid() and not os.statvfs(place).f_flag & os.ST_RDONLY
+    return shell("chmod", "u+rwX", place) if mine else ""
+
+
+def _unsafe(context: Context, places: Iterable[str]) -> Iterator[Finding]:
     """Find file systems and services that damage a database; a warning where the settings allow them."""
     data, known = context.data, env_path(context.data) not in context.amiss
     grave = warn if known and context.settings["MEMMAN_UNSAFE_FOLDER"] == "allow" else fail
-    kinds = {path: filesystem.file_system(path) for path in places}
-    found = [
-        grave(f"{path} lies on {kind}, where SQLite databases get damaged", hint=_MOVE)
-        for path, kind in kinds.items()
-        if filesystem.shared(kind)
-    ]
-    if service := _copied(data):
+    for path in places:
+        if filesystem.shared(kind := filesystem.file_system(path)):
+            yield grave(f"{path} lies on {kind}, where SQLite databases get damaged", hint=_MOVE)
+    if service := _copied(os.path.realpath(data)):
         says = f"{data} lies in a folder of {service}, which copies a database while it is written: it gets damaged"
-        found.append(grave(says, hint=_MOVE))
-    return found
+        yield grave(says, hint=_MOVE)
 
 
-def _copied(data: str) -> str:
-    """Name the service that copies what lies in the data folder to other machines, '' for none."""
-    folder = os.path.realpath(data)
+def _copied(folder: str) -> str:
+    """Name the service that copies what lies in a folder to other machines, '' for none."""
     while folder != "/":
         if _COPIED.fullmatch(os.path.basename(folder)):
             return os.path.basename(folder)
@@ -105,16 +106,10 @@ def _copied(data: str) -> str:
     return ""
 
 
-def _kinds(context: Context) -> Iterator[Finding]:
-    for path, fault in sorted(context.amiss.items()):
-        yield fail(f"{path} {fault}", _mend(context.data, path, fault))
-
-
 def _mend(data: str, path: str, fault: str) -> str:
     if fault.startswith("is not readable"):
         return shell("chmod", "u+rwX", path)
-    mode = os.lstat(path).st_mode
-    kept = stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+    kept = stat.S_IFMT(os.lstat(path).st_mode) in {stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK}
     away = shell("mv", "-n", path, path + ".aside") if kept else shell("rm", path)
     again = _ANEW.get(path.removeprefix(data + "/"))
     return f"{away} && {again}" if again else away
@@ -122,17 +117,14 @@ def _mend(data: str, path: str, fault: str) -> str:
 
 def _open(data: str) -> Iterator[Finding]:
     """Find folders and files that others may read, or that belong to them; where a link leads is not looked at."""
-    found = {path: info for path, info in entries(data) if stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)}
-    readable = [path for path, info in found.items() if info.st_mode & 0o077]
-    foreign = [path for path, info in found.items() if info.st_uid != os.geteuid()]
-    if readable:
+    found = {path: info for path, info in _entries(data) if stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)}
+    if readable := [path for path, info in found.items() if info.st_mode & 0o077]:
         mode = stat.S_IMODE(found[readable[0]].st_mode)
         says = f"{_and_more(readable)} can be read by others (mode {mode:04o})"
         yield fail(says, shell("chmod", "-R", "go-rwx", data))
-    if foreign:
-        yield fail(
-            f"{_and_more(foreign)} belongs to another user", shell("sudo", "chown", "-R", str(os.geteuid()), data)
-        )
+    if foreign := [path for path, info in found.items() if info.st_uid != os.geteuid()]:
+        mend = shell("sudo", "chown", "-R", str(os.geteuid()), data)
+        yield fail(f"{_and_more(foreign)} belongs to another user", mend)
 
 
 def _and_more(paths: list[str]) -> str:
@@ -144,11 +136,10 @@ def _settings(context: Context) -> Iterator[Finding]:
     if env_path(context.data) in context.amiss:
         return
     for fault in context.settings.faults:
-        key = KEYS.get(fault.split(maxsplit=1)[0].rstrip(":"))
-        if key is None:
-            continue  # others can read the file, which was said
-        value = ("set", key.name, key.amiss) if key.amiss else ("unset", key.name)
-        yield fail(fault, shell("memman", "config", *value))
+        # What has no key is that others can read the file, which was said.
+        if key := KEYS.get(fault.split(maxsplit=1)[0].rstrip(":")):
+            value = ("set", key.name, key.amiss) if key.amiss else ("unset", key.name)
+            yield fail(fault, shell("memman", "config", *value))
     for fault in misread(context.data, os.getcwd()):
         yield fail(f"{fault}, so nothing is remembered here", hint="write it as docs/secrets.md says, or remove it")
     for name in unknown(context.data):
@@ -157,3 +148,38 @@ def _settings(context: Context) -> Iterator[Finding]:
         if os.environ.get(name, context.settings[name]) != context.settings[name]:
             says = f"{name} is set to something else in this shell, which has no effect"
             yield warn(says, hint=f"set it with `memman config set {name} VALUE`, or unset the variable")
+
+
+def amiss(data: str) -> dict[str, str]:
+    """Return what is not of the kind it must be, by its path: that is never opened, because a pipe would block."""
+    found = ((path, _fault(data, path)) for path, _ in _entries(data)) if os.path.isdir(data) else ()
+    return {path: fault for path, fault in found if fault}
+
+
+def _entries(data: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Return everything in the data folder, itself too; what goes meanwhile is left out, and no link is followed."""
+    yield data, os.stat(data)
+    for folder, folders, files in os.walk(data):
+        for name in (*folders, *files):
+            try:
+                yield f"{folder}/{name}", os.lstat(f"{folder}/{name}")
+            except OSError:
+                continue
+
+
+def _fault(data: str, path: str) -> str:
+    name = path[len(data) + 1 :]
+    right = _FILE if _FILES.fullmatch(name) else _FOLDER if _FOLDERS.fullmatch(name) else ""
+    try:
+        info = os.stat(path)
+    except OSError:
+        return "is a broken link" if right and os.path.islink(path) else ""
+    kind = _KINDS.get(stat.S_IFMT(info.st_mode), "a device")
+    if right and kind != right:
+        return f"is {kind} and should be {right}"
+    if kind not in {_FILE, _FOLDER}:
+        return f"is {kind}"
+    needed = os.R_OK | (os.W_OK if os.access(data, os.W_OK) else 0) | (os.X_OK if kind == _FOLDER else 0)
+    if right and info.st_uid == os.geteuid() and not os.access(path, needed):
+        return f"is not readable and writable for its owner (mode {stat.S_IMODE(info.st_mode):04o})"
+    return ""

@@ -108,14 +108,8 @@ def _revoke(text: str, original: str | None, meant: Callable[[str], bool], kept:
 
 
 def _notes(_: Wiring) -> list[str]:
-    notes = []
-    if plugged():
-        notes.append(
-            "the memman plugin is on and has the hooks, so none are written to the settings: they would run twice"
-        )
-    if look(_settings(), ("disableAllHooks",)) is True:
-        notes.append(f"hooks are switched off by disableAllHooks in {_settings()}: set it to false")
-    return notes
+    says = "the memman plugin is on and has the hooks, so none are written to the settings: they would run twice"
+    return [says] if plugged() else []
 
 
 TARGET = Target(NAME, "claude", home, _files, _notes, lambda: [_settings()])

@@ -67,14 +67,7 @@ def _files(wiring: Wiring) -> list[File]:
 
 
 def _notes(_: Wiring) -> list[str]:
-    notes = ["approve the hooks once: start codex, type /hooks and approve memman's; until then codex skips them"]
-    try:
-        features = toml_block.read(text_of(_toml()) or "").get("features")
-    except CannotEdit:
-        return notes
-    if isinstance(features, dict) and any(features.get(key) is False for key in ("hooks", "codex_hooks")):
-        notes.append(f"hooks are switched off by [features] in {_toml()}: set hooks = true")
-    return notes
+    return ["approve the hooks once: start codex, type /hooks and approve memman's; until then codex skips them"]
 
 
 TARGET = Target(NAME, "codex", home, _files, _notes, lambda: [_json(), _toml()])

@@ -3,7 +3,7 @@
 import os
 
 from memman.integrations import hook_block, sources
-from memman.integrations.target import File, Target, Wiring, laid, look, under
+from memman.integrations.target import File, Target, Wiring, laid, under
 
 NAME = "gemini"
 
@@ -26,10 +26,4 @@ def _files(wiring: Wiring) -> list[File]:
     ]
 
 
-def _notes(_: Wiring) -> list[str]:
-    if look(_settings(), ("hooksConfig", "enabled")) is False:
-        return [f"hooks are switched off by hooksConfig.enabled in {_settings()}: set it to true"]
-    return []
-
-
-TARGET = Target(NAME, "gemini", home, _files, _notes, lambda: [_settings()])
+TARGET = Target(NAME, "gemini", home, _files, lambda _: [], lambda: [_settings()])

@@ -81,8 +81,6 @@ def _notes(wiring: Wiring) -> list[str]:
             "the plugin may not see conversations, so it neither recalls nor captures: to allow it, run "
             "`memman install --target openclaw --allow-conversation-access`"
         )
-    if look(_config(), _ENABLED) is False:
-        notes.append(f"the plugin is switched off in {_config()}: set plugins.entries.memman.enabled to true")
     return notes
 
 

@@ -1,8 +1,10 @@
 """What doctor asks of a target: whether it is installed, what it should look like, and where it differs."""
 
+from typing import Any
+
 from memman.config.command import command as recorded
 from memman.config.launcher import target as launched
-from memman.integrations import claude_code, codex, edits, hook_block, toml_block
+from memman.integrations import claude_code, codex, edits, gemini, hook_block, openclaw, toml_block
 from memman.integrations.files import content, decoded
 from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import plan
@@ -10,6 +12,19 @@ from memman.integrations.json5 import CannotEdit
 from memman.integrations.target import File, Target, Wiring, text_of
 from memman.integrations.uninstaller import entries
 from memman.model.errors import MemmanError
+
+_ENABLE = "start `gemini`, type /hooks enable memman"
+# Of each agent: where its settings say something of hooks, what there switches them off, and what a person does then.
+_SWITCHES: dict[str, tuple[tuple[tuple[str, ...], object, str], ...]] = {
+    claude_code.NAME: ((("disableAllHooks",), True, ""),),
+    gemini.NAME: (
+        (("hooksConfig", "enabled"), False, ""),
+        (("hooksConfig", "disabled"), "memman", _ENABLE),
+        (("hooks", "disabled"), "memman", _ENABLE),
+    ),
+    codex.NAME: ((("features", "hooks"), False, ""), (("features", "codex_hooks"), False, "")),
+    openclaw.NAME: ((("plugins", "enabled"), False, ""), (("plugins", "entries", "memman", "enabled"), False, "")),
+}
 
 
 def wiring(data: str) -> Wiring:
@@ -83,6 +98,33 @@ def _fires(event: str, same: list[str]) -> str:
     foreign = ", ".join(sorted({repr(command) for command in same if not hook_block.ours(command)}))
     step = f": take {foreign} out by hand" if foreign else f": {same[0]!r}"
     return f"the {event} hook stands {len(same)} times in the hooks{step}"
+
+
+def setting(path: str, *keys: str) -> Any:
+    """Return what an agent's settings say under some keys, None where that cannot be read."""
+    text = text_of(path) or ""
+    try:
+        held = toml_block.read(text) if path.endswith(".toml") else edits.at(text, ())
+    except CannotEdit:
+        return None
+    return under(held, *keys)
+
+
+def under(held: Any, *keys: str) -> Any:
+    """Return what a value holds under one key after another, None where it does not."""
+    for key in keys:
+        held = held.get(key) if isinstance(held, dict) else None
+    return held
+
+
+def switched_off(target: Target) -> list[tuple[str, str]]:
+    """Return what in an agent's settings switches hooks off, each with what a person does then."""
+    return [
+        (f"{'.'.join(keys)} in {path} switches hooks off", step or f"set it to {str(not off).lower()}")
+        for path in target.settings()
+        for keys, off, step in _SWITCHES.get(target.name, ())
+        if (found := setting(path, *keys)) is off or (isinstance(found, list) and off in found)
+    ]
 
 
 def unreadable(target: Target) -> list[str]:

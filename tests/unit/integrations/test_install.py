@@ -331,7 +331,7 @@ def test_codex_hooks_move_where_the_others_are(box, home):
     config = home / ".codex/config.toml"
     text = '[features]\nhooks = false\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say done"\n'
     config.write_text(text)
-    assert "switched off" in install(box, "--target", "codex")
+    assert "switches hooks off" in install(box, "--target", "codex")
     assert not (home / ".codex/hooks.json").exists()
     stop = tomllib.loads(config.read_text())["hooks"]["Stop"]
     assert [group["hooks"][0]["command"] for group in stop] == [
