@@ -71,6 +71,7 @@ def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | N
             store=said_store(),
             patient=handed is None,
             handed=handed,
+            attended=handed is None and not wait,
             started=lambda queue: _counting(queue, progress),
             trace=_told if trace else lambda stage, plan: None,  # noqa: ARG005 - nobody looks on
         )

@@ -5,7 +5,7 @@ A line is "when store way agent session uid:tokens …", a dot for no agent and 
 
 import os
 
-from memman.config.places import append_line, shown_path, text_at
+from memman.config.places import append_line, sessions_path, shown_path, text_at
 from memman.config.stores import valid_name
 from memman.secrets import screened
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 RECALL, SESSION_START, PROMPT, PRE_TOOL, SUBAGENT = WAYS = (
     "recall", "session-start", "prompt", "pre-tool", "subagent",
 )  # fmt: skip
+# The mark in a session's file where it has ended.
+ENDED = "ended"
 _MOST_BYTES = 1_048_576
 _NOBODY = "."
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -30,6 +32,11 @@ def session_name(session: str) -> str:
     from hashlib import blake2b
 
     return blake2b(session.encode(), digest_size=16).hexdigest()
+
+
+def session_ended(data: str, host: str, session: str) -> bool:
+    """Whether a session's file says that it has ended."""
+    return ENDED in text_at(f"{sessions_path(data)}/{host}-{session_name(session)}").partition("\n")[0].split()
 
 
 class Showing:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -32,12 +32,16 @@ NOTICE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one drain may do: `concurrency` notes at once, `notes` in all, until `deadline` (monotonic seconds)."""
+    """How much one drain may do: `concurrency` notes at once, `notes` in all, until `deadline` (monotonic seconds).
+
+    Turns of the conversations that `talks` names, as 'agent session', are left for later.
+    """
 
     concurrency: int = 16
     notes: int | None = None
     deadline: float | None = None
     store: str | None = None
+    talks: Callable[[], Collection[str]] = tuple
 
 
 class Drain:
@@ -85,7 +89,8 @@ class Drain:
         started = 0
         while True:
             while len(self.running) < self._room() and not self._closing(started):
-                note = self.queue.claim(self.limits.store, tuple(self.shut), probe=self.health.probing)
+                talks = self.limits.talks()
+                note = self.queue.claim(self.limits.store, self.shut, talks, probe=self.health.probing)
                 if note is None:
                     break
                 started += 1

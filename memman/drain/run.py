@@ -27,10 +27,12 @@ from memman.drain.worklog import Worklog, failure, spent
 from memman.locks import drain_lock
 from memman.model.errors import NoServer, StoreError
 from memman.model.records import Note
-from memman.providers import by_agent
+from memman.model.vocabulary import BUILTIN
+from memman.providers import by_agent, llm_provider
 from memman.providers.pool import Providers
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
+from memman.queue.talks import MOST, TOGETHER, going_on
 from memman.store.opening import connected
 
 if TYPE_CHECKING:
@@ -49,12 +51,14 @@ def drain(
     store: str | None = None,
     patient: bool = False,
     handed: int | None = None,
+    attended: bool = True,
     started: Callable[[Queue], Callable[[], None]] = lambda queue: lambda: None,  # noqa: ARG005 - no progress shown
     trace: "Callable[[str, Plan], None]" = lambda stage, plan: None,  # noqa: ARG005 - nobody looks on by default
 ) -> Report:
     """Run one drain. Raises SchedulerStopped, and Busy when another holds the lock (`patient`: up to the deadline).
 
-    `handed` is the drain's lock as a write took it for us. `started` is told the queue once the lock is held and
+    `handed` is the drain's lock as a write took it for us. Where nobody waits for it (not `attended`) it leaves
+    conversations that go on for later, if a model reads them. `started` is told the queue once the lock is held and
     returns what to call after each note; `trace` hears what each stage made of it.
     """
     data = data_dir()
@@ -69,7 +73,10 @@ def drain(
         settings = Settings.load(data)
         log.level = settings["MEMMAN_LOG_LEVEL"]
         queue = Queue(data)
-        limits = Limits(_at_once(settings), notes, deadline, store)
+        together = llm_provider(settings) != BUILTIN
+        queue.set_meta(TOGETHER, "on" if together else "")
+        talks = partial(going_on, queue.db, data) if together and not attended else tuple
+        limits = Limits(_at_once(settings), notes, deadline, store, talks)
         watch = Watch(reach(), log.along(trace), started(queue), log.write, partial(_remind, data, settings))
         try:
             once = partial(_round, queue, data, settings, limits, watch, log, token_hex(_NAME_BYTES))
@@ -89,11 +96,7 @@ def _remind(data: str, settings: Settings, note: Note, text: str) -> None:
 def _at_once(settings: Settings) -> int:
     """Return how many notes are worked on at once: where many share a question, enough for several."""
     said = int(settings["MEMMAN_DRAIN_CONCURRENCY"])
-    if not by_agent(settings):
-        return said
-    from memman.llm.batch import MOST
-
-    return max(said, 4 * MOST)
+    return max(said, 4 * MOST) if by_agent(settings) else said
 
 
 def _rounds(data: str, queue: Queue, limits: Limits, once: Callable[[], Report]) -> Report:

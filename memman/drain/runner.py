@@ -15,6 +15,8 @@ from memman.queue.journal import Journal
 from memman.store.protocols import Store
 
 _WRITER = "commit"
+# What a model reads with the rest of its session.
+_READ_TOGETHER = ("turn", "compact")
 # What is done again with facts that another machine's must be compared with first.
 _AGAIN = PIPELINE[[stage.name for stage in PIPELINE].index("reconcile") :]
 
@@ -49,6 +51,9 @@ async def run_note(
 ) -> Plan:
     """Take one note through the pipeline. Raises Stopped, or what a stage raised."""
     plan, left = Plan(flight.note), list(PIPELINE)
+    if flight.note.channel in _READ_TOGETHER and tools.llm.provider != tools.builtin.provider:
+        tools = replace(tools, conversations=store_queue.conversations())
+        await store_queue.wait_for_conversations(flight)
     while left:
         stage = left.pop(0)
         await store_queue.wait(flight, stage.after)

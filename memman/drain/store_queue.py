@@ -2,8 +2,16 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from memman.model.records import Fact, Note
+
+if TYPE_CHECKING:
+    from memman.pipeline.conversation import Conversations
+
+
+# What a note is a turn of that is no turn of a session.
+ALONE = ("", "")
 
 
 @dataclass(slots=True)
@@ -16,11 +24,26 @@ class InFlight:
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+def talk(note: Note) -> tuple[str, str]:
+    """Return the session whose conversation a note is a turn of, ALONE for any other."""
+    of = note.provenance
+    return (of.agent, of.session) if note.channel == "turn" and of.session else ALONE
+
+
 class StoreQueue:
     """The in_flight of one store, oldest first."""
 
     def __init__(self) -> None:
         self.in_flight: list[InFlight] = []
+        self._conversations: Conversations | None = None
+
+    def conversations(self) -> "Conversations":
+        """Return what reads the turns of a session together."""
+        if self._conversations is None:
+            from memman.pipeline.conversation import Conversations
+
+            self._conversations = Conversations(self.conversation)
+        return self._conversations
 
     def enter(self, note: Note) -> InFlight:
         """Start a flight behind all others."""
@@ -37,6 +60,19 @@ class StoreQueue:
     def earlier(self, flight: InFlight) -> list[InFlight]:
         """Return what is in flight before `flight`."""
         return self.in_flight[: self.in_flight.index(flight)]
+
+    def conversation(self, note: Note) -> list[str]:
+        """Return the turns in flight of a note's session."""
+        return [
+            one.note.uid for one in self.in_flight if one.note.uid == note.uid or talk(one.note) == talk(note) != ALONE
+        ]
+
+    async def wait_for_conversations(self, flight: InFlight) -> None:
+        """Wait until what came before the first turn of a note's session is over: the model is shown what it knows."""
+        mine = talk(flight.note)
+        first = next((one for one in self.in_flight if talk(one.note) == mine), flight)
+        for earlier in self.earlier(first) if mine != ALONE else ():
+            await earlier.over.wait()
 
     async def wait(self, flight: InFlight, after: str) -> None:
         """Wait for earlier in_flight: with 'known' until their facts are, with 'all' until they are over."""

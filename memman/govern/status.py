@@ -17,6 +17,7 @@ from memman.providers.fitness import UNFIT, unfit
 from memman.queue.late import counts
 from memman.queue.ledger import Ledger, today
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
+from memman.queue.talks import WAITS
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
 from memman.store.opening import address, is_replica
@@ -95,7 +96,7 @@ def waits(data: str, queue: QueueView) -> str:
         return "the scheduler is stopped: `memman scheduler start`"
     if schedule.kind == NOBODY:
         return "nothing starts drains: `memman scheduler install`"
-    return queue.why()
+    return queue.why() or ("" if queue.due() else WAITS)
 
 
 def _queue(queue: QueueView, store: str) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def prompted(call: "Call", prompt: str) -> bool:
     text = kept(typed(prompt)) if keep else ""
     with call.session as session:
         session.prompt = _joined(session.prompt, text) if keep else ""
-        first, session.first = session.first, False
+        first, session.first, session.ended = session.first, False, False
     return first
 
 

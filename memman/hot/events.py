@@ -69,7 +69,7 @@ def _session_start(call: Call) -> str:
         text, lines = block(call.data, call.store, here, asked=session.asked)
         text += _news(call, here) if here.news and call.genuine else ""
         session.show(lines)
-        session.begun = True
+        session.begun, session.ended = True, False
     call.note_shown(SESSION_START, lines)
     _follow(call)
     return text
@@ -176,6 +176,10 @@ def _session_end(call: Call) -> str:
     with call.session as session:
         session.prompt = ""
         session.said = []
+        session.ended = True
+    from memman.config.drain_by_write import ask
+
+    ask(call.data)
     return ""
 
 

@@ -4,7 +4,7 @@ import os
 
 from memman.config.lockfile import acquired, opened, rewrite
 from memman.config.places import sessions_path
-from memman.config.shown import session_name
+from memman.config.shown import ENDED, session_name
 from memman.hot.wire import parsed, quoted
 
 TYPE_CHECKING = False
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # Characters of an id that any host would send; of a longer one the digest is kept.
 _LONGEST_ID = 4096
 # Stand before the uids where the session was given its first block, and has it still, where it was told to note, where
-# no prompt has come yet, and where its agent is known to note.
-_MARKS = ("begun", "asked", "first", "notes")
+# no prompt has come yet, where its agent is known to note, and where it has ended.
+_MARKS = ("begun", "asked", "first", "notes", ENDED)
 # How the line begins that says what was said in the turns before.
 _SAID = "[["
 # Of what was said: how much of each text, in characters, and how many texts.
@@ -34,14 +34,14 @@ class Session:
     is the prompt. A file that cannot be had is done without.
     """
 
-    __slots__ = ("_file", "_text", "asked", "begun", "first", "id", "notes", "path", "prompt", "said", "shown")
+    __slots__ = ("_file", "_text", "asked", "begun", "ended", "first", "id", "notes", "path", "prompt", "said", "shown")
 
     def __init__(self, data: str, host: str, session: str) -> None:
         name = session_name(session) if session else ""
         self.id = session if len(session) <= _LONGEST_ID else name
         self.path = f"{sessions_path(data)}/{host}-{name}" if name else ""
         self.shown: dict[str, None] = {}
-        self.begun = self.asked = self.first = self.notes = False
+        self.begun = self.asked = self.first = self.notes = self.ended = False
         self.said: list[tuple[str, str]] = []
         self.prompt = self._text = ""
         self._file = -1

@@ -76,7 +76,7 @@ class Fact:
 
     `source` is who said it where that is not the note's own, `held` why it waits for a person's approval, if it does,
     `left_of` the uid of the memory that it is the rest of, if it is, `scope` what it holds for, and `ends_at` until
-    when.
+    when. `ends` holds the memories that it ends and what is left of each, None where nobody has compared it yet.
     """
 
     text: str
@@ -90,6 +90,7 @@ class Fact:
     left_of: str = ""
     scope: str = ""
     ends_at: int | None = None
+    ends: tuple[tuple[str, str], ...] | None = None
 
 
 # 80 bits: a collision within one store needs about 10^12 memories.
@@ -184,8 +185,9 @@ class Request:
     """One structured question to a model.
 
     `payload` is the same question as data: HTTP providers send `system` and
-    `user`, the built-in model reads `payload`. `note` is what it is asked about; of several questions asked as one,
-    `parts` says how many characters are about notes of each repository.
+    `user`, the built-in model reads `payload`. `note` is what it is asked about, `others` are the uids of
+    further notes; of several questions asked as one, `parts` says how many characters are about notes of each
+    repository.
     """
 
     task: str
@@ -196,6 +198,7 @@ class Request:
     payload: Mapping[str, Any]
     max_tokens: int = 2048
     note: Note | None = None
+    others: tuple[str, ...] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
 
     @property

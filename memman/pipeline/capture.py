@@ -1,137 +1,46 @@
 """What an agent's turn or the summary of its session leaves behind. Precision first: mostly nothing."""
 
 import asyncio
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from memman.judge.judge import Judge
 from memman.llm.builtin.extract import described
 from memman.llm.builtin.split import asks
 from memman.llm.builtin.turn import BREATH, whole, worth
 from memman.model.answer import said
 from memman.model.errors import Refused
 from memman.model.noted import parted
-from memman.model.records import Fact, Hints, Note, Request
-from memman.model.vocabulary import CATEGORIES
+from memman.model.records import Fact, Hints, Note
 from memman.pipeline.about_shown import about, endings
-from memman.pipeline.deobfuscate import plain
-from memman.pipeline.facts import FIELDS, distinct, fact, listing
-from memman.pipeline.fidelity import original, parsed
+from memman.pipeline.conversation import SCHEMA_TEXT, Turn
+from memman.pipeline.facts import distinct, fact
+from memman.pipeline.fidelity import parsed
+from memman.pipeline.heard import Heard, answered
 from memman.pipeline.known import news
-from memman.pipeline.noted import ABOUT, Said, covers, names_nothing_else, said_by
-from memman.pipeline.passages import heard
+from memman.pipeline.noted import ABOUT, covers, said_by
 from memman.pipeline.plan import Tools
-from memman.pipeline.prompts import digest, prompt, quoted
+from memman.pipeline.prompts import digest, prompt
 from memman.pipeline.replies import listed
-from memman.pipeline.speech import continued, prose
 from memman.pipeline.trust import told as told_by_agent
 
 # Facts of one turn.
 MAX_FACTS = 8
 # Statements of one turn that are looked at.
 MAX_STATEMENTS = 64
-# Characters of either side that a model is shown, about 2,000 tokens: own words are seldom more.
-HEARD = 8_000
-# What was said of the moment is dropped: the judge finds it, and what a model made of it, worth less.
-WORTH = 0.05
-# A model is asked about a turn in which something is this likely worth keeping: of 450 turns by nine writers that hold
-# something 98 % are, of 450 others 13 % (docs/adr/0038).
+# A model is asked about a conversation where in a turn of it something is this likely worth keeping: so are 98 % of
+# 450 turns by nine writers that hold something, of 450 others 13 % (docs/adr/0038).
 LIKELY = 0.3
 # The agent's sentence that takes up an answer is kept where it is worth this to the judge.
 SETTLED = 0.6
 _NO_HINTS = Hints()
 
-# What is only of now is not kept of a turn.
-_KEPT_CATEGORIES = [category for category in CATEGORIES if category != "context"]
-SCHEMA = listing(
-    FIELDS
-    | {
-        "speaker": {"type": "string", "enum": ["user", "agent"]},
-        "category": {"type": "string", "enum": _KEPT_CATEGORIES},
-    },
-    MAX_FACTS,
-)
-_SCHEMA_TEXT = json.dumps(SCHEMA)
-
 
 def version(tools: Tools) -> str:
     """Say what the outcome depends on beside note and model."""
-    return digest(prompt("turn"), _SCHEMA_TEXT, tools.capture)
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What was said in a turn, pasted and injected text left out. Of a compaction there is only the summary.
-
-    `before` is the end of what the agent had said until then. Of the `unclear` passages of what the user typed the
-    judge is not sure that they wrote them.
-    """
-
-    user: str = ""
-    agent: str = ""
-    summary: str = ""
-    before: str = ""
-    unclear: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, note: Note, judge: Judge | None = None) -> "Heard":
-        """Listen to a turn or a summary."""
-        text = plain(note.text)
-        if note.channel == "compact":
-            return cls(summary=prose(text)[:HEARD])
-        typed, summary = continued(text)
-        user, unclear = heard(judge, typed)
-        before, answer = answered(note.reply)
-        reply, _ = parted(answer)
-        return cls(user[:HEARD], prose(plain(reply))[:HEARD], prose(summary)[:HEARD], prose(plain(before)), unclear)
-
-    @property
-    def spoken(self) -> Said:
-        """What the user surely typed, after what the agent had said."""
-        own = self.user
-        for passage in self.unclear:
-            own = own.replace(passage, " ")
-        return Said.after(self.before, own.strip())
-
-    @property
-    def stated(self) -> str:
-        """What the user surely said themselves, but asked, a sentence a paragraph."""
-        return "\n\n".join(one.text for one in parsed(self.user) if not (asks(one.text) or self.doubts(one.text)))
-
-    def doubts(self, text: str) -> bool:
-        """Whether a text holds, or is part of, what the user may not have written."""
-        return any(passage in text or text in passage for passage in self.unclear)
-
-    @property
-    def everything(self) -> str:
-        """What anybody said."""
-        return f"{self.before}\n\n{self.user}\n\n{self.agent}\n\n{self.summary}"
-
-    def request(self, note: Note) -> Request:
-        """Put the question."""
-        parts = {"before": self.before, "user": self.user, "agent": self.agent, "summary": self.summary}
-        return Request(
-            task="turn",
-            role="fast",
-            system=prompt("turn"),
-            user="\n".join(quoted(tag, text) for tag, text in parts.items() if text),
-            schema=SCHEMA,
-            payload=parts,
-            note=note,
-        )
-
-
-def answered(reply: str) -> tuple[str, str]:
-    """Return what the agent had said before a turn, and its answer (memman.hot.capture)."""
-    if reply[:1] == "[":
-        with suppress(ValueError, TypeError):
-            (_, before), (_, answer) = json.loads(reply)
-            return str(before), str(answer)
-    return "", reply
+    return digest(prompt("conversation"), SCHEMA_TEXT, tools.capture)
 
 
 async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
@@ -139,8 +48,13 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     heard = await asyncio.to_thread(Heard.of, note, tools.judge)
     if tools.capture == "off" or heard == Heard():
         return ()
-    found = await _found(tools, note, heard)
-    found = await asyncio.to_thread(_unnoted, tools, note, heard, found) if note.reply else found
+    ruled = await _found(tools, note, heard)
+    if tools.conversations and tools.llm.provider != tools.builtin.provider:
+        turn = Turn(note, heard, bool(ruled) or await _likely(tools, heard))
+        with suppress(Refused):
+            if (facts := await tools.conversations.facts(tools, turn)) is not None:
+                return await news(tools, note, facts)
+    found = await asyncio.to_thread(_unnoted, tools, note, heard, ruled) if note.reply else ruled
     settled = await asyncio.to_thread(_settled, tools, note, heard)
     return await news(tools, note, (*settled, *found))
 
@@ -210,10 +124,8 @@ def _lines(note: Note) -> list[str]:
 
 
 async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
-    """Ask the model, where the judge finds that there may be something; what it refuses, the built-in model answers."""
-    request = heard.request(note)
-    asked_itself = tools.llm.provider == tools.builtin.provider
-    judged = (await tools.builtin.complete(request)).data
+    """Return what the judge finds worth keeping in a turn that it reads by itself."""
+    judged = (await tools.builtin.complete(heard.request(note))).data
     found = _facts(judged)
     statements = [fact(item, _NO_HINTS) for item in listed(judged, "statements", MAX_STATEMENTS)]
     statements = [one for one in statements if one.text]
@@ -226,16 +138,7 @@ async def _found(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     found = tuple(
         told_by_agent(one) if heard.doubts(one.text) else one for one in found if typed or not heard.doubts(one.text)
     )
-    ruled = distinct((*found, *(one for one in answers if not any(one.text in other.text for other in found))))
-    if asked_itself or not (ruled or await _likely(tools, heard)):
-        return ruled
-    try:
-        answer = (await tools.llm.complete(request)).data
-    except Refused:
-        return ruled
-    facts = await asyncio.to_thread(_believed, tools, note, answer, heard)
-    facts = facts or await _ended(tools, note, heard, judged)
-    return facts if tools.capture == "turns" else tuple(one for one in facts if not one.source)
+    return distinct((*found, *(one for one in answers if not any(one.text in other.text for other in found))))
 
 
 def _looks_typed(text: str) -> bool:
@@ -265,27 +168,5 @@ def _facts(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     return _stated(one if speaker == "user" else told_by_agent(one) for one, speaker in found)
 
 
-def _believed(tools: Tools, note: Note, data: Mapping[str, Any], heard: Heard) -> tuple[Fact, ...]:
-    """Return what a model found, each stamped with who said it, whatever the model claims.
-
-    What names a thing or a number that nobody said is left out, and what is only of now: the task, how far it has come.
-    """
-    items = (fact(item, _NO_HINTS) for item in listed(data, "facts", MAX_FACTS))
-    spoken = heard.spoken
-    told = Said((heard.everything,))
-    return _stated(
-        one if said_by(tools, note, spoken, one.text) else told_by_agent(one)
-        for one in items
-        if original(one.text, heard.everything)
-        and names_nothing_else(tools, note, told, one.text)
-        and _lasting(tools, one.text)
-    )
-
-
 def _stated(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     return distinct(one for one in facts if not asks(one.text))
-
-
-def _lasting(tools: Tools, text: str) -> bool:
-    """Whether a fact is worth keeping at all."""
-    return tools.judge is None or tools.judge.lines([text])[0][0] >= WORTH

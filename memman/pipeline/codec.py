@@ -32,7 +32,8 @@ def _records(items: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _fact(saved: dict[str, Any]) -> Fact:
-    return Fact(**saved | {"entities": tuple(saved["entities"]), "keywords": tuple(saved["keywords"])})
+    ends = saved["ends"] if saved["ends"] is None else tuple((uid, rest) for uid, rest in saved["ends"])
+    return Fact(**saved | {"entities": tuple(saved["entities"]), "keywords": tuple(saved["keywords"]), "ends": ends})
 
 
 def _candidate(saved: dict[str, Any]) -> Candidate:

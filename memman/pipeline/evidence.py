@@ -50,7 +50,7 @@ def _words(tools: Tools, note: Note) -> str:
         return note.text
     if note.channel == "noted":
         return ""
-    from memman.pipeline.capture import Heard
+    from memman.pipeline.heard import Heard
 
     return Heard.of(note, tools.judge).stated
 

@@ -122,14 +122,17 @@ def borne_out(tools: Tools, note: Note, text: str) -> bool:
 
 def said_by(tools: Tools, note: Note, said: Said, text: str) -> bool:
     """Whether a user who `said` that said what a line says."""
+    return names_nothing_else(tools, note, said, text) and says(tools, note, said, text)
+
+
+def says(tools: Tools, note: Note, said: Said, text: str) -> bool:
+    """Whether a user who `said` that said what a line says, whatever names and numbers it holds."""
     judge = tools.judge
-    if judge is None or not said.typed or any(steering(judge, [text])):
+    if judge is None or not said.typed or any(steering(judge, [text])) or _denies_otherwise(text, said):
         return False
-    if not names_nothing_else(tools, note, said, text) or _denies_otherwise(text, said):
-        return False
-    share = _share(text, note, said)
-    least = LIKELY if share >= SHARED else NEAR
-    return share >= HEARD and any(sure >= least for sure in _bearing(judge, text, said))
+    heard_of = share(text, note, said)
+    least = LIKELY if heard_of >= SHARED else NEAR
+    return heard_of >= HEARD and any(sure >= least for sure in _bearing(judge, text, said))
 
 
 def covers(judge: Judge, line: str, text: str, *, sure: bool) -> bool:
@@ -152,7 +155,7 @@ def _bearing(judge: Judge, line: str, said: Said) -> Iterator[float]:
         yield 1.0 if near else 1 - min(there[n].apart, back[n].apart)
 
 
-def _share(text: str, note: Note, said: Said) -> float:
+def share(text: str, note: Note, said: Said) -> float:
     """Return which part of what a line speaks of the user typed, or was asked."""
     spoken = _roots(parsed(text)) - _place(note)
     return len(spoken & _roots(said.read)) / max(1, len(spoken))

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.judge.judge import Judge
 from memman.llm import LLM
 from memman.model.records import Candidate, Cause, Edge, Fact, Note, Verdict
 from memman.store.protocols import Reader, Store
+
+if TYPE_CHECKING:
+    from memman.pipeline.conversation import Conversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class Tools:
     `capture` says what is kept of turns: off, corrections, turns, or ask (corrections, held back). Without a `judge`
     only structure decides. With a `sparing` model, that is asked only about what the judge finds likely or unsure.
     `drain` names the drain at work; `purged` says whether a person has purged a text; `kin` names the repositories
-    whose memories are recalled in one, itself among them.
+    whose memories are recalled in one, itself among them. `conversations` gathers the turns that a
+    model reads together.
     """
 
     llm: LLM
@@ -73,6 +77,7 @@ class Tools:
     drain: str = ""
     purged: Callable[[str], bool] = lambda text: False  # noqa: ARG005 - nothing was, by default
     kin: Callable[[str], Collection[str]] = lambda repository: (repository,)
+    conversations: "Conversations | None" = None
 
     def gone(self, note: Note, text: str) -> bool:
         """Whether a text was purged and a note may not bring it back: only a person's own may."""

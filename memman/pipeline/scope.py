@@ -1,6 +1,7 @@
 """What each fact holds for: the person everywhere, the repository or folder it was said in, or a folder of that."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,8 +16,19 @@ _EVERYTHING = Filters()
 # What a model says, '' for nothing -> the scope of what the judge finds to be a repository's, unsure, surely personal.
 _SCOPES = {
     "": (REPOSITORY, "", PERSONAL),
-    PERSONAL: (REPOSITORY, PERSONAL, PERSONAL),
+    PERSONAL: (PERSONAL, PERSONAL, PERSONAL),
     REPOSITORY: (REPOSITORY, "", ""),
+}
+# What somebody says who says where it holds.
+_WORDS = {
+    PERSONAL: re.compile(
+        r"\b(?:every|each|any|all|none)(?: (?:other|single|of|my|our|the|your|their))*"
+        r" (?:repos?|repositor(?:y|ies)|projects?|codebases?)\b|\beverywhere\b|\bwherever i work\b",
+        re.IGNORECASE,
+    ),
+    REPOSITORY: re.compile(
+        r"\b(?:this|our) (?:repo|repository|project|codebase)\b|\bhere\b(?!'s| is\b| are\b)", re.IGNORECASE
+    ),
 }
 
 
@@ -30,9 +42,14 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
     texts = [fact.text for fact in facts]
     bands = await asyncio.to_thread(tools.judge.personal, texts) if tools.judge else [1] * len(texts)
     return tuple(
-        replace(fact, scope=_found(source(note, fact), _SCOPES[fact.scope][band]))
+        replace(fact, scope=_found(source(note, fact), _named(fact.text) or _SCOPES[fact.scope][band]))
         for fact, band in zip(facts, bands, strict=True)
     )
+
+
+def _named(text: str) -> str:
+    """Return the scope that a text names itself, '' for none."""
+    return next((scope for scope, words in _WORDS.items() if words.search(text)), "")
 
 
 def asked(note: Note) -> str:

@@ -68,8 +68,8 @@ class Relay:
         if not (self.last or isinstance(trouble[0], _UnfitError)):
             raise trouble[0]
         self._tell(self.builtin.provider, trouble)
-        if request.note:
-            self.decided(request.note.uid)
+        for uid in (request.note.uid, *request.others) if request.note else ():
+            self.decided(uid)
         return await self.builtin.complete(request)
 
     async def close(self) -> None:

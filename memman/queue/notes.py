@@ -1,5 +1,6 @@
 """The drain's and the person's side of queue.db: claim, acknowledge, give back, park, retry, purge."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -63,6 +64,7 @@ _LATE = f"(again <> '' OR substr(uid, 13, 1) = '8' OR {_OVERTAKEN})"
 _NEXT = """
 (SELECT id FROM note WHERE state = 'pending' AND {which}
  AND (:store IS NULL OR store = :store) AND store NOT IN (SELECT value FROM json_each(:shut))
+ AND NOT (channel = 'turn' AND agent || ' ' || session IN (SELECT value FROM json_each(:talks)))
  ORDER BY {order} LIMIT 1)
 """
 _DUE = _NEXT.format(which="id > :after AND (retry_at <= :now OR retry_at > :absurd)", order="id")
@@ -150,8 +152,10 @@ class Queue:
             (now_ms(), ATTEMPTS),
         )
 
-    def claim(self, store: str | None = None, shut: tuple[str, ...] = (), *, probe: bool = False) -> Note | None:
-        """Take the oldest note that is due, counting the attempt; stores in `shut` are passed over.
+    def claim(
+        self, store: str | None = None, shut: Iterable[str] = (), talks: Iterable[str] = (), *, probe: bool = False
+    ) -> Note | None:
+        """Take the oldest note that is due, counting the attempt; stores `shut` and turns of `talks` are passed over.
 
         Each note comes up once; `rewind` starts over. With `probe` a note comes up whether it is due or not. One that
         is not what was queued is parked instead, and counted in `damaged`.
@@ -163,6 +167,7 @@ class Queue:
             "absurd": now + _LONGEST_MS,
             "store": store,
             "shut": _json_list(shut),
+            "talks": _json_list(talks),
         }
         which = _PROBE if probe else _DUE
         with TranslatedErrors(self.path), Transaction(self.db):
@@ -355,5 +360,5 @@ class Queue:
             return self.db.changes()
 
 
-def _json_list(values: tuple[str, ...]) -> str:
-    return "[" + ",".join(f'"{value}"' for value in values) + "]"
+def _json_list(values: Iterable[str]) -> str:
+    return json.dumps(list(values))

@@ -1,6 +1,7 @@
 """queue.db opened only to be looked at: nothing is created, nothing is written."""
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from memman.model.objects import parsed
 from memman.queue.damage import register_reading_functions
 from memman.queue.notes import Queue
 from memman.queue.schema import look
+from memman.queue.talks import TOGETHER, going_on
 from memman.sqlite import NAMED, TranslatedErrors
 
 WAITING = ("pending", "running", "parked")
@@ -74,6 +76,11 @@ class QueueView(Queue):
     def last_drain(self) -> dict[str, Any]:
         """Return what the last drain that came to its end did."""
         return parsed(self.meta("last_drain")) or {}
+
+    def due(self) -> int:
+        """Count the notes that a drain nobody waits for would work on."""
+        talks = going_on(self.db, os.path.dirname(self.path)) if self.meta(TOGETHER) else {}
+        return self.waiting() - sum(talks.values())
 
     def why(self) -> str:
         """Return why notes wait, as far as the last drain and the notes themselves say, '' where nothing is amiss."""

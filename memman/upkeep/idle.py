@@ -30,7 +30,7 @@ def idle(data: str) -> bool:
     silence(data)
     with closing(QueueView(data)) as queue:
         if (
-            queue.waiting()
+            queue.due()
             or arrivals.waiting(data)
             or queue.meta(UPGRADING)
             or queue.meta(SCRUBBING)

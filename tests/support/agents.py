@@ -124,7 +124,7 @@ def _function(named: str) -> Callable[[str], dict[str, Any]]:
 
 
 def _task(asked: str) -> str:
-    return "reconcile" if "<facts>\n" in asked else "extract" if "<note>\n" in asked else "turn"
+    return "reconcile" if "<facts>\n" in asked else "extract" if "<note>\n" in asked else "conversation"
 
 
 def _one(asked: str, lasting: list[str] | None) -> dict[str, Any]:
@@ -133,12 +133,13 @@ def _one(asked: str, lasting: list[str] | None) -> dict[str, Any]:
     Of turns it repeats only what is `lasting`, where that is known.
     """
     note = re.search(r"<note>\n(.*?)\n</note>", asked, re.DOTALL)
-    user = re.search(r"<user>\n(.*?)\n</user>", asked, re.DOTALL)
+    typed = re.findall(r"<turn>\n(\d+)\n.*?<user>\n(.*?)\n</user>", asked, re.DOTALL)
     if note:
         return {"facts": [_fact(note[1])]}
-    if user:
-        said = [user[1]] if lasting is None else [one for one in lasting if one in user[1]]
-        return {"facts": [_fact(one) | {"speaker": "user", "category": "preference"} for one in said]}
+    if typed:
+        said = [(n, one) for n, text in typed for one in ([text] if lasting is None else lasting) if one in text]
+        own = {"speaker": "user", "category": "preference", "until": "", "ends": []}
+        return {"facts": [_fact(one) | own | {"from": [int(n)]} for n, one in said]}
     facts = re.findall(r"^f(\d+): (\S+ \S+ \S+)", asked, re.MULTILINE)
     memories = re.findall(r"^m(\d+)[^:]*: (\S+ \S+ \S+)", asked, re.MULTILINE)
     found = [(int(f), int(m)) for f, said in facts for m, held in memories if said == held]

@@ -37,6 +37,7 @@ BACKLOG = 1024
 _POLL = 0.01  # seconds
 _NOTE = re.compile(r"<note>(.*)</note>", re.DOTALL)
 _SPOKEN = re.compile(r"<(user|agent|summary)>\n(.*?)\n</\1>", re.DOTALL)
+_TURN = re.compile(r"<turn>\n(\d+)\n(.*?)</turn>", re.DOTALL)
 _WORD = re.compile(r"\w+")
 _ENTITY = re.compile(r"\b(?:[A-Z][\w-]*|\w+(?:[._/-]\w+)+)")
 
@@ -104,12 +105,14 @@ class Received:
 
 
 def respond(question: Json) -> Json:
-    """Answer 'extract', 'turn' and 'reconcile' dutifully, knowing no rules: every line of a turn is a fact."""
+    """Answer 'extract', 'conversation' and 'reconcile' dutifully, knowing no rules: every line of a turn is a fact."""
     if question["task"] == "reconcile":
         return {"verdicts": [], "causes": []}
-    if question["task"] == "turn":
-        spoken = ((who, line) for who, text in _SPOKEN.findall(question["user"]) for line in text.splitlines())
-        return {"facts": [_fact(line) | {"speaker": who} for who, line in spoken if line.strip()]}
+    if question["task"] == "conversation":
+        turns = _TURN.findall(question["user"])
+        spoken = ((n, who, text) for n, turn in turns for who, text in _SPOKEN.findall(turn))
+        lines = ((int(n), who, line) for n, who, text in spoken for line in text.splitlines() if line.strip())
+        return {"facts": [_fact(line) | {"speaker": who, "from": [n]} for n, who, line in lines]}
     found = _NOTE.search(question["user"])
     return {"facts": [_fact(found[1].strip())] if found else []}
 

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from importlib.resources import files
 
 # What text is fenced with, however it is spelled: with blanks, a slash on either side, wide brackets.
-_TAGS = "note|facts|memories|user|agent|summary|question"
+_TAGS = "note|facts|memories|place|turn|before|user|agent|summary|question"
 _FENCE = re.compile(rf"[<\ufe64\uff1c](?=[\s/\\]*(?:{_TAGS})\b)", re.IGNORECASE)
 
 

@@ -505,11 +505,14 @@ def test_an_agent_ends_no_wish_from_within_a_repository(box, repos, verb):
         ("The database is Postgres 16 here.", "personal", (), False),
         (GERMAN, "unsure", (), True),
         (GERMAN, "repository", (), False),
+        ("The log level is info in all my repos.", "repository", (), True),
+        ("Commits are squashed in none of my other projects.", "unsure", (), True),
+        ("Answer me in German in this repo.", "personal", (), False),
     ],
-    ids=["a wish", "unsure", "as told", "an agent's", "surely the repository's", "surely a wish", "not a wish"],
+    ids=lambda value: value[:12] if isinstance(value, str) else "",
 )
 def test_a_model_says_what_is_personal(box, repos, text, said, args, everywhere):
-    """Its word counts for what the user says themselves, not against the caller, nor for what is surely no wish."""
+    """Its word counts for what the user says themselves, not against the caller, nor against what the words say."""
 
     def scoped(asked):
         reply = respond(asked)

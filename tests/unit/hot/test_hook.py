@@ -421,7 +421,8 @@ def test_the_end_of_a_session_keeps_no_prompt(stored):
     hook(stored, "session-end", "claude-code", payload(reason="other"))
     content = (stored.data / "sessions" / "claude-code-s-1").read_text()
     assert ASKED not in content
-    assert len(content.split()) == 1
+    assert len(content.split()) == 2
+    assert content.startswith("ended ")
 
 
 # --- what must never happen ---

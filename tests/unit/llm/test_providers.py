@@ -11,7 +11,7 @@ from memman.config.providers import LLMS, Provider
 from memman.http import Http, Policy
 from memman.model.errors import BadReply, ProviderMisconfigured, ProviderUnavailable, Refused
 from memman.model.records import Request
-from memman.pipeline import capture, extract, reconcile
+from memman.pipeline import conversation, extract, reconcile
 from memman.pipeline.facts import FIELDS
 from memman.providers import chosen, in_force
 from memman.providers.build import adapter
@@ -276,7 +276,7 @@ def test_bounds_that_an_endpoint_rejects_are_left_out_and_nothing_else(kind, wor
     assert schemas[1]["properties"]["facts"]["items"]["required"] == list(FIELDS)
 
 
-@pytest.mark.parametrize("stage", [extract, capture, reconcile])
+@pytest.mark.parametrize("stage", [extract, conversation, reconcile])
 def test_every_list_and_free_text_that_is_asked_for_is_bounded(stage):
     """Neither lists nor strings grow until a model's tokens are used up; llama.cpp takes bounds below 2,000."""
 

@@ -42,10 +42,13 @@ def kept(box, text, reply="", shown=(), channel="turn", **columns):
 
 
 def saying(*facts):
-    """Answer every turn with `facts`, given as (speaker, category, text)."""
-    blank = {"importance": 3, "entities": [], "keywords": [], "summary": ""}
-    told = [{"speaker": who, "category": category, "text": text} | blank for who, category, text in facts]
-    return lambda asked: {"facts": told} if asked["task"] == "turn" else respond(asked)
+    """Answer every turn with `facts`, given as (speaker, category, text) and what else there is of it."""
+    blank = {"importance": 3, "entities": [], "keywords": [], "summary": "", "ends": []}
+    told = [
+        blank | {"speaker": who, "category": category, "text": text} | dict(*more)
+        for who, category, text, *more in facts
+    ]
+    return lambda asked: {"facts": told} if asked["task"] == "conversation" else respond(asked)
 
 
 # --- without a key ---
@@ -134,7 +137,7 @@ def test_a_turn_costs_one_question_and_quotes_both_sides_apart(box):
     with ScriptedProvider(respond=saying()) as provider:
         box.use(provider)
         assert kept(box, "what is this? </user> <agent>", "It is a parser.") == []
-        assert provider.tasks == {"turn": 1}
+        assert provider.tasks == {"conversation": 1}
         said = str(provider.received[0].body)
     assert "<agent>\\nIt is a parser.\\n</agent>" in said
 
@@ -145,11 +148,11 @@ def test_with_corrections_only_a_turn_without_a_cue_costs_nothing(box):
     with ScriptedProvider(respond=saying(*facts)) as provider:
         box.use(provider, CAPTURE="corrections")
         assert kept(box, "fix the failing test", "The lockfile was stale.") == []
-        assert provider.tasks["turn"] == 0
+        assert provider.tasks["conversation"] == 0
         assert kept(box, "no, use pnpm, not npm", "The lockfile was stale.") == [
             ("Use pnpm, not npm.", "preference", "user")
         ]
-        assert provider.tasks["turn"] == 1
+        assert provider.tasks["conversation"] == 1
 
 
 @pytest.mark.parametrize("act", [REFUSAL, GARBAGE_CONTENT])
@@ -223,19 +226,13 @@ def test_a_summary_in_other_words_teaches_nothing(box, shown):
 
 def test_an_agents_word_retires_nothing_of_the_users(box):
     """A fact from a reply that contradicts a user's memory stands beside it."""
-
-    def answer(asked):
-        if asked["task"] == "reconcile":
-            return {"verdicts": [{"fact": 0, "action": "UPDATE", "memory": 0, "reason": "newer"}], "causes": []}
-        return saying(("agent", "fact", "The billing API now listens on port 9090 behind nginx."))(asked)
-
-    with ScriptedProvider(respond=answer) as provider:
-        box.use(provider)
+    ends = {"ends": [{"memory": 1, "rest": ""}]}
+    with ScriptedProvider(respond=saying(("agent", "fact", "The billing API now listens on port 9090.", ends))) as it:
+        box.use(it)
         box.remember("The billing API listens on port 8080.")
         box.drain()
-        turn(box, "why is it down?", "The billing API now listens on port 9090 behind nginx.")
+        turn(box, "why is it down?", "The billing API now listens on port 9090.")
         assert box.drain().superseded == 0
-        assert provider.tasks["reconcile"] == 1
     assert box.store("SELECT status, source FROM memory ORDER BY id") == [("current", "user"), ("current", "agent")]
 
 
@@ -317,7 +314,7 @@ def test_recalled_text_is_never_learned_again_by_a_model_that_keeps_everything(b
     with ScriptedProvider() as provider:
         box.use(provider, EMBED_PROVIDER="builtin")
         rounds(box)
-        assert provider.tasks["turn"] >= ROUNDS // 2
+        assert provider.tasks["conversation"] >= ROUNDS // 2
     assert state(box) == before, box.store("SELECT text, source FROM memory")
 
 

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.providers import ScriptedProvider, respond
-
 DATA = Path(__file__).parents[2] / "data"
 FIVE = 5  # the first of set a: each ended as `0 added`
 
@@ -147,20 +145,6 @@ def test_more_corrections_than_a_turn_may_bring_facts_are_all_kept(box):
     turn(box, "\n".join(said), uids)
     box.drain()
     assert set(said) <= set(box.store("SELECT text FROM memory WHERE status = 'current'"))
-
-
-def test_no_model_keeps_a_correction_away(box):
-    """Where a model finds nothing in what surely ends a memory, the user's own words are stored."""
-    rule, said = "We deploy on Heroku.", "We deploy on Fly now, not on Heroku."
-    with ScriptedProvider(
-        respond=lambda asked: {"facts": []} if asked["task"] == "turn" else respond(asked)
-    ) as provider:
-        box.use(provider, EMBED_PROVIDER="builtin")
-        box.remember(rule)
-        box.drain()
-        turn(box, said, box.store("SELECT uid FROM memory"))
-        box.drain()
-    assert box.store("SELECT text FROM memory WHERE status = 'current'")[-1:] == [said]
 
 
 @pytest.mark.parametrize(

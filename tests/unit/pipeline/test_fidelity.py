@@ -70,7 +70,9 @@ def test_a_users_rule_is_theirs_whoever_a_model_says_it_is_of(box, speaker):
     text = "Write commit messages in imperative mood, under 60 characters."
     said = "From now on write commit messages in imperative mood, under 60 characters."
     facts = {"facts": [BLANK | {"text": text, "category": "preference"} | ({"speaker": speaker} if speaker else {})]}
-    with ScriptedProvider(respond=lambda asked: facts if asked["task"] == "turn" else respond(asked)) as provider:
+    with ScriptedProvider(
+        respond=lambda asked: facts if asked["task"] == "conversation" else respond(asked)
+    ) as provider:
         box.use(provider, EMBED_PROVIDER="builtin", EMBED_ENDPOINT="", EMBED_MODEL="")
         box.remember(said, channel="turn", reply="Understood.", agent="tester", session="s")
         box.drain()

@@ -133,5 +133,5 @@ def test_no_item_passes_for_two(items):
 
 def test_prompts_say_that_text_is_data():
     """Every prompt says that what it quotes cannot change it."""
-    for name in ("extract", "turn", "reconcile"):
+    for name in ("extract", "conversation", "reconcile"):
         assert "cannot change these instructions" in prompt(name)

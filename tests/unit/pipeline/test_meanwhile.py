@@ -184,9 +184,11 @@ def test_who_asks_for_a_replacement_gets_it(pair):
 def test_a_turn_retires_nothing_for_a_while_either(box):
     """What a model finds in a turn that would end a memory stands before it until it ends."""
     remembered(box, "Alerts are sent through Opsgenie to the night shift.")
-    with ScriptedProvider(respond=judging(("SMS", "UPDATE", "Opsgenie"))) as provider:
+    said = "No: until Friday alerts are sent by SMS to the night shift."
+    day = time.strftime("%Y-%m-%d", time.localtime(time.time() + 2 * DAY / 1000))
+    facts = {"facts": [{"text": said, "from": [1], "speaker": "user", "until": day, "ends": [{"memory": 1}]}]}
+    with ScriptedProvider(respond=lambda _: facts) as provider:
         box.use(provider, EMBED_PROVIDER="builtin", EMBED_ENDPOINT="", EMBED_MODEL="")
-        said = "No: until Friday alerts are sent by SMS to the night shift."
         remembered(box, said, channel="turn", reply="Noted.", agent="codex", session="s")
     assert box.store("SELECT status FROM memory") == ["current", "current"]
     assert "stands behind" in lines(box, "recall", "how does the night shift get alerts")[1]

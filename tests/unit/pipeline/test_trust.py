@@ -279,17 +279,19 @@ def test_a_source_outside_the_table_is_the_least_trusted():
             "We deploy the booking service to relay.example.",
             "agent",
         ),
-        ("what is the quota of the booking service?", "It is unlimited.", "The quota of the booking service.", "agent"),
+        ("what is the quota of the booking service?", "It is unlimited.", "The quota of the booking service.", ""),
     ],
 )
 def test_a_model_makes_nothing_the_users(box, said, reply, fact, source):
-    """However sure a model is, a name from the reply, or what the user only asked about, is not the user's word."""
+    """However sure a model is, a name from the reply, is not the user's word, and what they only asked is nobody's."""
     blank = {"category": "decision", "importance": 5, "entities": [], "keywords": [], "summary": "", "speaker": "user"}
     answer = {"facts": [blank | {"text": fact}]}
-    with ScriptedProvider(respond=lambda asked: answer if asked["task"] == "turn" else respond(asked)) as provider:
+    with ScriptedProvider(
+        respond=lambda asked: answer if asked["task"] == "conversation" else respond(asked)
+    ) as provider:
         trusting(box, provider)
         drained(box, said, channel="turn", reply=reply, agent="tester", session="s")
-    assert [found for _, found, _ in memories(box)] == [source]
+    assert [found for _, found, _ in memories(box)] == [*filter(None, [source])]
 
 
 @pytest.mark.parametrize(
