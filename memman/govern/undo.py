@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memman.clock import now_ms
 from memman.config.schedule import refuse_stopped
+from memman.config.scope import PERSONAL, label
 from memman.govern import naming
 from memman.govern.ids import checked, named
 from memman.govern.naming import Naming, back
@@ -24,6 +25,7 @@ from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.store.sqlite import acts, rescoped, undone
 from memman.store.sqlite.catalogue import Catalogue, freshness
+from memman.store.sqlite.images import SCOPED
 from memman.upkeep.rules import publish
 
 if TYPE_CHECKING:
@@ -240,8 +242,10 @@ def _report(
 
 
 def _reported(work: "Work") -> Iterator[tuple[int, str]]:
-    """Yield the memories of which a report is dropped, or said again."""
-    for table, key, before, _ in work.images():
+    """Yield the memories that hold where they did before, and of which a report is dropped, or said again."""
+    for table, key, before, after in work.images():
+        if table == SCOPED:
+            yield key[0], f"{label(*(after or ())[:2]) or PERSONAL} again"
         if table == "evidence" and key[1] in FEEDBACK:
             yield key[0], f"no longer reported {key[1]}" if before else f"reported {key[1]} again"
 

@@ -19,8 +19,8 @@ from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.proposed import waiting
 from memman.pipeline.reconcile import overtaken
+from memman.pipeline.scope import around, ends, scope
 from memman.pipeline.scope import asked as asked_scope
-from memman.pipeline.scope import ends, scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, vouches, whose
 from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
 from memman.store import outlasts
@@ -91,7 +91,7 @@ def _stored(
         _date(unit, plan, n, rows[n], now)
         unit.tie(rows[n], named[n])
         uids.append(draft.uid)
-    _confirm(tools.reader, unit, plan, known, named, now)
+    _confirm(tools, unit, plan, known, named, now)
     for memory, session in pieces:
         if memory >= 0 or -1 - memory in rows:
             unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
@@ -111,15 +111,22 @@ def _stored(
 
 
 def _confirm(
-    reader: Reader,
+    tools: Tools,
     unit: Unit,
     plan: Plan,
     known: Mapping[int, int],
     named: Sequence[Mapping[str, str]],
     now: int,
 ) -> None:
-    """Record that what is known was said again; an agent does not say how long what people stand behind holds."""
+    """Record that what is known was said again: in a second repository, so that it holds everywhere.
+
+    An agent does not say how long what people stand behind holds.
+    """
+    reader = tools.reader
+    elsewhere = reader.filtered(known.values(), EVERYTHING) - reader.filtered(known.values(), around(tools, plan.note))
     for n, memory in known.items():
+        if memory in elsewhere and not plan.facts[n].source:
+            unit.move(memory, EVERYWHERE, now)
         if may_confirm(plan.facts[n], _whose(plan, n), _source(reader, memory)):
             unit.confirm(memory, plan.note, now)
             if _whose(plan, n) == USER or not upheld(reader, memory):

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 
+from memman.config.scope import same as one_place
 from memman.judge.judge import Judge, Relation
 from memman.llm.builtin.split import extent, sentences
-from memman.model.records import Fact, Note, Verdict
+from memman.model.records import Fact, Note, Verdict, memory_uid
 from memman.model.terms import respelled
 from memman.model.trust import USER
 from memman.pipeline.candidates import lexical
 from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says
+from memman.pipeline.evidence import says_so
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.scope import around
-from memman.pipeline.trust import prompted
+from memman.pipeline.scope import around, asked, scope
+from memman.pipeline.trust import prompted, source
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
 
@@ -27,6 +29,7 @@ _NEAREST = 8
 _SHOWN = 64
 # Letters; a shorter sentence ("Done.") tells nothing.
 _SAYING = 12
+_WISHES = Filters(category="preference", source=USER)
 
 
 async def news(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -56,8 +59,44 @@ def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
             uid = next((c.uid for c in holding if same(fact.text, c.text)), "")
             if not uid and plan.note.channel == "noted" and tools.judge:
                 uid = next((c.uid for c in holding if c.source == USER and _again(tools.judge, c.text, fact.text)), "")
+            uid = uid or _wished_elsewhere(tools, plan, fact)
         if uid:
             yield Verdict(n, "NONE", uid, "already known")
+
+
+def _wished_elsewhere(tools: Tools, plan: Plan, fact: Fact) -> str:
+    """Return the uid of a wish of the user's for another repository that `fact` is again, '' for none."""
+    note, reader, judge = plan.note, tools.reader, tools.judge
+    if not _may_hold_everywhere(note, fact):
+        return ""
+    found = [memory for memory, _ in lexical(reader, fact.text, _WISHES)[:_NEAREST]]
+    found += judged_near(reader, judge, fact.text, _NEAREST, _WISHES) if judge else []
+    others = reader.filtered(found, _WISHES) - reader.filtered(found, around(tools, note))
+    shared = {memory for memory, one in reader.authorship(others).items() if one.visibility == "shared"}
+    wishes = [(row.uid, row.text) for row in reader.rows(sorted(others - shared)).values()]
+    kin = tools.kin(note.provenance.repository)
+    wishes += [
+        (memory_uid(before.uid, n), one.text)
+        for before, facts in plan.earlier
+        for n, one in enumerate(facts)
+        if _may_hold_everywhere(before, one)
+        and (place := scope(before, one).repository)
+        and not any(one_place(place, other) for other in kin)
+    ]
+    return next((uid for uid, text in wishes if _one_wish(tools, fact.text, text)), "")
+
+
+def _may_hold_everywhere(note: Note, fact: Fact) -> bool:
+    """Whether a fact is a wish that the user said in a repository, and did not limit to that."""
+    mine = fact.category == _WISHES.category and source(note, fact) == USER and not fact.held
+    return mine and bool(note.provenance.repository) and not asked(note)
+
+
+def _one_wish(tools: Tools, text: str, other: str) -> bool:
+    """Whether two wishes say the same, and the judge does not find both to be about a repository."""
+    if not (says_so(tools, text, other) and says_so(tools, other, text)):
+        return False
+    return tools.judge is None or any(tools.judge.personal([text, other]))
 
 
 def _agents(note: Note, fact: Fact) -> bool:

@@ -1,7 +1,7 @@
 """What one transaction changed beside the memories it added: small rows as they were before and as it left them.
 
 An image is [table, key, before, after]; key and values are lists of columns, None stands for a row that is not there.
-It holds no text that anybody said but the paths of files; a purge drops what names its memories.
+It holds no text that anybody said but paths of files and scopes; a purge drops what names its memories.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,6 +15,7 @@ from memman.store.sqlite import seal
 Values = list[Any] | None
 Image = list[Any]
 
+SCOPED = "scoped"
 # Table -> (its key, the columns that are kept).
 TABLES = {
     "memory": (("id",), ("status", "valid_to", "retired_at", "superseded_by")),
@@ -23,6 +24,7 @@ TABLES = {
     "evidence": (("memory", "kind", "session"), ("at",)),
     "freshness": (("memory",), ("ends_at", "verified_at")),
     "file": (("memory", "path"), ("blob", "changed_at")),
+    SCOPED: (("memory",), ("repository", "path")),
 }
 # In the place of the row of a memory that was purged: no row has it.
 GONE = -1
@@ -34,7 +36,8 @@ def read(db: apsw.Connection, table: str, key: list[Any]) -> Values:
     """Return the kept columns of a row, or None."""
     names, columns = TABLES[table]
     where = " AND ".join(f"{name} = ?" for name in names)
-    row: Any = db.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", key).fetchone()
+    rows = f"{table} JOIN scope ON scope.id = scope" if table == SCOPED else table
+    row: Any = db.execute(f"SELECT {', '.join(columns)} FROM {rows} WHERE {where}", key).fetchone()
     return list(row) if row else None
 
 
@@ -47,9 +50,18 @@ def write(db: apsw.Connection, table: str, key: list[Any], values: Values) -> No
     elif table == "memory":
         db.execute(f"UPDATE memory SET {', '.join(f'{name} = ?' for name in columns)} WHERE {where}", (*values, *key))
         seal.reseal(db, "id = ?", tuple(key))
+    elif table == SCOPED:
+        put_scope(db, key[0], *values)
     else:
         marks = ", ".join("?" * len(names + columns))
         db.execute(f"INSERT OR REPLACE INTO {table}({', '.join(names + columns)}) VALUES ({marks})", (*key, *values))
+
+
+def put_scope(db: apsw.Connection, memory: int, repository: str, path: str) -> None:
+    """Have a memory hold for a repository, a folder of it, or with '' everywhere."""
+    db.execute("INSERT INTO scope(repository, path) VALUES (?, ?) ON CONFLICT DO NOTHING", (repository, path))
+    sql = "INSERT OR REPLACE INTO scoped SELECT ?, id FROM scope WHERE repository = ? AND path = ?"
+    db.execute(sql, (memory, repository, path))
 
 
 def alike(table: str, one: Values, other: Values) -> bool:

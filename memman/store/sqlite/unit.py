@@ -16,7 +16,7 @@ from memman.secrets import SCREEN, screened
 from memman.secrets.leaks import through
 from memman.store import MemoryRow
 from memman.store.sqlite import authorship, claims, doubts, linkers, rejected, seal, vectors
-from memman.store.sqlite.images import Record
+from memman.store.sqlite.images import SCOPED, Record, put_scope
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
 from memman.store.sqlite.unconfirmed import BEARS_OUT, SURELY
 from memman.store.sqlite.unconfirmed import MAYBE as UNSURE
@@ -128,10 +128,8 @@ class SqliteUnit:
         return Scope(*(self.db.execute(sql, (memory,)).fetchone() or ()))
 
     def _put(self, memory: int, scope: Scope) -> None:
-        scope = Scope(screened(scope.repository), screened(scope.path))
-        self.db.execute("INSERT INTO scope(repository, path) VALUES (?, ?) ON CONFLICT DO NOTHING", scope)
-        sql = "INSERT OR REPLACE INTO scoped SELECT ?, id FROM scope WHERE repository = ? AND path = ?"
-        self.db.execute(sql, (memory, *scope))
+        self._about(SCOPED, memory)
+        put_scope(self.db, memory, screened(scope.repository), screened(scope.path))
 
     def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
         """Close `old` in favour of `new`; False when it is not current any more, or others would lose it."""

@@ -365,6 +365,52 @@ def test_an_exception_in_a_repository_does_not_end_a_personal_wish(box, repos, t
     assert "maybe" not in said(box, blog, "prime")
 
 
+@pytest.mark.parametrize("drained", [True, False], ids=["stored", "in flight"])
+def test_a_wish_said_again_in_a_second_repository_holds_everywhere(box, repos, tmp_path, drained):
+    """It is one memory, of which the log says that it was moved; undoing the second note gives its repository back."""
+    shop, blog = repos("shop"), repos("blog")
+    wish, again = "Never force-push to main.", "Never force-push to the main."
+    said(box, shop, "remember", wish, "--category", "preference")
+    if drained:
+        box.drain()
+        assert found(box, tmp_path, "may I force-push") == []
+    said(box, blog, "remember", again, "--category", "preference")
+    box.drain()
+    assert [found(box, folder, "may I force-push") for folder in (shop, blog, tmp_path)] == [[wish]] * 3
+    (note,) = box.store("SELECT note FROM log WHERE verb = 'move'")
+    told = json.loads(said(box, blog, "undo", note, "--json"))
+    assert [one["became"] for one in told["memories"]] == ["shop again"]
+    assert [found(box, folder, "may I force-push") for folder in (shop, blog, tmp_path)] == [[wish], [], []]
+    assert "personal again" in said(box, blog, "undo", told["id"])
+    assert found(box, tmp_path, "may I force-push") == [wish]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "more"),
+    [
+        ("Never force-push to main.", "Force-push to main.", ("--category", "preference")),
+        ("Wrap lines at 100 columns.", "Wrap lines at 80 columns.", ("--category", "preference")),
+        ("Never force-push to main.", "Never force-push to main.", ("--category", "fact")),
+        ("Never force-push to main.", "Never force-push to main.", ("--category", "preference", "--source", "web")),
+        (
+            "Never force-push to main.",
+            "Never force-push to main.",
+            ("--category", "preference", "--scope", "repository"),
+        ),
+        ("In this repo we use tabs.", "In this repo we use tabs.", ("--category", "preference")),
+    ],
+)
+def test_nothing_else_said_again_elsewhere_holds_everywhere(box, repos, tmp_path, first, second, more):
+    """Not another wish, nor a fact, what the user did not say, or what is about the repository."""
+    shop, blog = repos("shop"), repos("blog")
+    said(box, shop, "remember", first, "--category", "preference")
+    box.drain()
+    said(box, blog, "remember", second, "--category", "preference", *more)
+    box.drain()
+    assert found(box, tmp_path, first) == []
+    assert found(box, blog, second) == [second]
+
+
 def test_a_replacement_keeps_the_scope_of_what_it_replaces(two):
     """A personal wish that is replaced from within a repository stays personal."""
     box, one, other = two
