@@ -1,11 +1,9 @@
 """Whether agents are wired as this version ships it, with hooks on, and what they call is there and is this version."""
 
 import os
-import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from subprocess import SubprocessError
-from typing import Any
 
 from memman import __version__
 from memman.config import launcher as launch
@@ -15,12 +13,10 @@ from memman.config.places import read_file
 from memman.config.schedule import NOBODY, Schedule
 from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn
 from memman.integrations import claude_code, codex, openclaw
-from memman.integrations.hook_block import ours
 from memman.integrations.reach import Shell, reach, run, shells
-from memman.integrations.state import drift, installed, setting, switched_off, under, unreadable
-from memman.integrations.target import Target
+from memman.integrations.state import drift, installed, switched_off, unreadable
+from memman.integrations.target import Target, look
 from memman.integrations.targets import TARGETS, chosen, targets
-from memman.model.plural import counted
 from memman.scheduler.command import ask
 
 _MANAGED = (
@@ -28,7 +24,6 @@ _MANAGED = (
     if sys.platform == "darwin"
     else "/etc/claude-code/managed-settings.json"
 )
-_APPROVE = "start `codex`, type /hooks and approve those of memman"
 _BY_HAND = "correct the file by hand"
 _INSTALL, _TARGET, _THIS = "memman install", "memman install --target", f"memman {__version__}"
 _PATIENCE = 4.0  # seconds for a program to print its version
@@ -80,7 +75,7 @@ def _faults(context: Context, target: Target) -> Iterator[Finding]:
             yield warn(f"{target.name}: {says}", hint=f"fine if intended; otherwise {step}")
         yield from managed(_MANAGED) if target.name == claude_code.NAME else ()
     if target.name == codex.NAME:
-        yield from _unapproved(target)
+        yield from (warn(says, hint=codex.APPROVE) for says in codex.skipped())
     if target.name == openclaw.NAME and not openclaw.granted():
         says = "openclaw: the plugin may not see conversations, so it cannot recall or save anything"
         yield warn(says, f"{_TARGET} openclaw --allow-conversation-access")
@@ -89,35 +84,8 @@ def _faults(context: Context, target: Target) -> Iterator[Finding]:
 def managed(path: str) -> Iterator[Finding]:
     """Look into the settings of Claude Code that an administrator makes."""
     for key in ("disableAllHooks", "allowManagedHooksOnly"):
-        if setting(path, key) is True:
+        if look(path, (key,)) is True:
             yield warn(f"claude-code: {key} in {path} switches hooks off", hint="ask the administrator of this machine")
-
-
-def _unapproved(target: Target) -> Iterator[Finding]:
-    """Find hooks that Codex skips: it asks its user to approve each, and keeps the answers in its config.toml."""
-    record = setting(codex.home() + "/config.toml", "hooks", "state")
-    entries = {key: under(record, key) for path in target.settings() for key in _keys(path)}
-    new = [key for key, entry in entries.items() if not under(entry, "trusted_hash")]
-    off = [key for key, entry in entries.items() if under(entry, "enabled") is False]
-    for keys, how in ((new, "you have not approved"), (off, "switched off")):
-        if keys:
-            events = ", ".join(key.split(":")[-3] for key in keys)
-            yield warn(f"codex skips {counted(len(keys), 'hook')} {how}: {events}", hint=_APPROVE)
-
-
-def _keys(path: str) -> Iterator[str]:
-    """Name our hooks as Codex does: the file, the event, the group's and the handler's number."""
-    root = os.path.realpath(path) if os.environ.get("CODEX_HOME") else path
-    for event, groups in _items(setting(path, "hooks")):
-        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
-        for number, group in _items(groups):
-            for index, handler in _items(under(group, "hooks")):
-                if ours(under(handler, "command")):
-                    yield f"{root}:{name}:{number}:{index}"
-
-
-def _items(held: Any) -> Iterable[tuple[Any, Any]]:
-    return held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ()
 
 
 def _broken(data: str, path: str) -> Iterator[Finding]:

@@ -79,7 +79,7 @@ def backups(context: Context) -> Iterator[Finding]:
     """Look whether the last backup is there as it was written, and not late by two intervals of the schedule."""
     data = context.data
     made = [manifest for manifest in listed(data).values() if manifest]
-    found = [*_interrupted(data), *_spoilt(data, made[:1]), *_late(context, made)]
+    found = [*_interrupted(data), *_last_backup(context, made)]
     if found or made:
         return sound(found, f"{counted(len(made), 'backup')}, the newest {_ago(made)}")
     due = backup.interval(context.settings)
@@ -192,13 +192,10 @@ def _interrupted(data: str) -> Iterator[Finding]:
         yield warn(str(error))
 
 
-def _spoilt(data: str, made: list[Manifest]) -> Iterator[Finding]:
-    for manifest in made:
-        for fault in backup.faults(f"{backups_path(data)}/{manifest.id}", manifest.parts, cheap=True):
+def _last_backup(context: Context, made: list[Manifest]) -> Iterator[Finding]:
+    for manifest in made[:1]:
+        for fault in backup.faults(f"{backups_path(context.data)}/{manifest.id}", manifest.parts, cheap=True):
             yield fail(f"backup {manifest.id} is damaged: {fault}", _BACKUP)
-
-
-def _late(context: Context, made: list[Manifest]) -> Iterator[Finding]:
     every = backup.interval(context.settings)
     if not every or "queue" not in context.databases:
         return

@@ -42,7 +42,8 @@ def folder(context: Context) -> Iterator[Finding]:
     """Look where the data folder lies, who else can read or copy it, and at its files, settings and ignored folders."""
     data = context.data
     if not os.path.exists(data):
-        yield from [*_unsafe(context, [data])] or [_unmade(data)]
+        says = f"{data} does not exist yet: the first note creates it"
+        yield from sound(chain(_unsafe(context, [data]), _locked(data)), says)
     elif not os.path.isdir(data):
         yield fail(f"{data} is not a folder", hint="move it away, or set MEMMAN_DATA_DIR")
     elif not os.access(data, os.R_OK | os.W_OK | os.X_OK):
@@ -68,12 +69,11 @@ def disk(context: Context) -> Iterator[Finding]:
         yield warn(says, hint="free some space") if free < _LITTLE else ok(says)
 
 
-def _unmade(data: str) -> Finding:
-    """Say of a folder that is not there whether it can be made."""
-    for place in read_only(data):
+def _locked(data: str) -> Iterator[Finding]:
+    """Find what keeps a folder that is not there from being made."""
+    for place in read_only(data)[:1]:
         says = f"{place} is read-only, so {data} cannot be made: nothing can be remembered"
-        return fail(says, _writable(place), _ELSEWHERE)
-    return ok(f"{data} does not exist yet: the first note creates it")
+        yield fail(says, _writable(place), _ELSEWHERE)
 
 
 def _writable(place: str) -> str:

@@ -13,6 +13,7 @@ from memman.govern.embedding import status
 from memman.http import Http, Policy, Rejected
 from memman.judge.judge import damage
 from memman.llm.agent.clients import CLIENTS
+from memman.llm.agent.offer import here
 from memman.llm.agent.program import find
 from memman.model.errors import BadConfig, BadReply, MemmanError, ProviderError, ProviderMisconfigured
 from memman.model.plural import counted
@@ -71,8 +72,12 @@ def model(context: Context) -> Iterator[Finding]:
 def _model(context: Context, role: str, record: dict[str, str]) -> Iterator[Finding]:
     if record["provider"] == "builtin":
         says = damage() if context.settings["MEMMAN_JUDGE"] != "off" else ""
+        agents = [one.name for one in here()]
+        offer = (
+            f"; {', '.join(agents)} could be it: `memman config set MEMMAN_LLM_PROVIDER {agents[0]}`" if agents else ""
+        )
         mend = "pip install --force-reinstall memman"
-        yield fail(f"the judge's files: {says}", mend) if says else ok("built-in model, no provider")
+        yield fail(f"the judge's files: {says}", mend) if says else ok(f"built-in model, no provider{offer}")
     elif record["endpoint"]:
         yield _looked_at(context, role, record | {"model": record["fast"]})
     else:

@@ -1,13 +1,20 @@
 """Codex: hooks in hooks.json, or in config.toml where it already holds hooks; never in both."""
 
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 from memman.config.launcher import launcher_path
 from memman.integrations import hook_block, sources, toml_block, toml_roots
 from memman.integrations.json5 import CannotEdit
-from memman.integrations.target import File, Target, Wiring, laid, text_of, under
+from memman.integrations.target import File, Target, Wiring, laid, look, text_of, under, within
+from memman.model.plural import counted
 
 NAME = "codex"
 JSON_FORM = "hooks-json"
 TOML_FORM = "codex-toml"
+APPROVE = "start `codex`, type /hooks and approve those of memman"
 
 
 def home() -> str:
@@ -66,8 +73,36 @@ def _files(wiring: Wiring) -> list[File]:
     ]
 
 
+def skipped() -> list[str]:
+    """Say which of our hooks Codex skips: it asks its user to approve each, and keeps that in config.toml."""
+    record = look(_toml(), ("hooks", "state"))
+    entries = {key: within(record, (key,)) for path in (_json(), _toml()) for key in _keys(path)}
+    new = [key for key, entry in entries.items() if not within(entry, ("trusted_hash",))]
+    off = [key for key, entry in entries.items() if within(entry, ("enabled",)) is False]
+    return [
+        f"codex skips {counted(len(keys), 'hook')} {how}: {', '.join(key.split(':')[-3] for key in keys)}"
+        for keys, how in ((new, "you have not approved"), (off, "switched off"))
+        if keys
+    ]
+
+
+def _keys(path: str) -> Iterator[str]:
+    """Name our hooks as Codex does: the file, the event, the group's and the handler's number."""
+    root = os.path.realpath(path) if os.environ.get("CODEX_HOME") else path
+    for event, groups in _items(look(path, ("hooks",))):
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        for number, group in _items(groups):
+            for index, handler in _items(within(group, ("hooks",))):
+                if hook_block.ours(within(handler, ("command",))):
+                    yield f"{root}:{name}:{number}:{index}"
+
+
+def _items(held: Any) -> Iterable[tuple[Any, Any]]:
+    return held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ()
+
+
 def _notes(_: Wiring) -> list[str]:
-    return ["approve the hooks once: start codex, type /hooks and approve memman's; until then codex skips them"]
+    return [f"{says}; {APPROVE}" for says in skipped()]
 
 
 TARGET = Target(NAME, "codex", home, _files, _notes, lambda: [_json(), _toml()])

@@ -1,7 +1,5 @@
 """What doctor asks of a target: whether it is installed, what it should look like, and where it differs."""
 
-from typing import Any
-
 from memman.config.command import command as recorded
 from memman.config.launcher import target as launched
 from memman.integrations import claude_code, codex, edits, gemini, hook_block, openclaw, toml_block
@@ -9,7 +7,7 @@ from memman.integrations.files import content, decoded
 from memman.integrations.install_record import InstallRecord
 from memman.integrations.installer import plan
 from memman.integrations.json5 import CannotEdit
-from memman.integrations.target import File, Target, Wiring, text_of
+from memman.integrations.target import File, Target, Wiring, look, text_of
 from memman.integrations.uninstaller import entries
 from memman.model.errors import MemmanError
 
@@ -100,30 +98,13 @@ def _fires(event: str, same: list[str]) -> str:
     return f"the {event} hook stands {len(same)} times in the hooks{step}"
 
 
-def setting(path: str, *keys: str) -> Any:
-    """Return what an agent's settings say under some keys, None where that cannot be read."""
-    text = text_of(path) or ""
-    try:
-        held = toml_block.read(text) if path.endswith(".toml") else edits.at(text, ())
-    except CannotEdit:
-        return None
-    return under(held, *keys)
-
-
-def under(held: Any, *keys: str) -> Any:
-    """Return what a value holds under one key after another, None where it does not."""
-    for key in keys:
-        held = held.get(key) if isinstance(held, dict) else None
-    return held
-
-
 def switched_off(target: Target) -> list[tuple[str, str]]:
     """Return what in an agent's settings switches hooks off, each with what a person does then."""
     return [
         (f"{'.'.join(keys)} in {path} switches hooks off", step or f"set it to {str(not off).lower()}")
         for path in target.settings()
         for keys, off, step in _SWITCHES.get(target.name, ())
-        if (found := setting(path, *keys)) is off or (isinstance(found, list) and off in found)
+        if (found := look(path, keys)) is off or (isinstance(found, list) and off in found)
     ]
 
 

@@ -3,13 +3,13 @@
 import os
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from memman.config.command import NAME
 from memman.config.launcher import launcher_path
-from memman.integrations import edits
+from memman.integrations import edits, toml_block
 from memman.integrations.json5 import CannotEdit
 
 LAID = "laid"
@@ -72,12 +72,20 @@ def under(variable: str, default: str) -> str:
     return os.path.abspath(named if os.path.isabs(named) else os.path.expanduser(default))
 
 
-def look(path: str, keys: edits.Path) -> Any:
-    """Return what stands in a JSON settings file, None where nothing does or it cannot be read."""
+def look(path: str, keys: Sequence[str]) -> Any:
+    """Return what stands in a settings file, None where nothing does or it cannot be read."""
+    text = text_of(path) or ""
     try:
-        return edits.at(text_of(path) or "", keys)
+        return within(toml_block.read(text) if path.endswith(".toml") else edits.at(text, ()), keys)
     except CannotEdit:
         return None
+
+
+def within(held: Any, keys: Sequence[str]) -> Any:
+    """Return what a value holds under one key after another, None where it does not."""
+    for key in keys:
+        held = held.get(key) if isinstance(held, dict) else None
+    return held
 
 
 def text_of(path: str) -> str | None:

@@ -10,10 +10,11 @@ from tests.unit.doctor.looking import found
 
 
 def wire(box, *targets):
-    """Wire agents."""
+    """Wire agents; return what that says."""
     words = [word for target in targets for word in ("--target", target)]
     done = box.memman("install", "--no-wizard", *words)
     assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_claude_code_with_the_plugin_alone_is_wired(box):
@@ -31,7 +32,7 @@ def test_codex_hooks_in_toml_are_looked_up_there(box):
     codex = box.data.parent / ".codex"
     codex.mkdir()
     (codex / "config.toml").write_text('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "mine"\n')
-    wire(box, "codex")
+    assert "codex skips 5 hooks you have not approved" in wire(box, "codex")
     assert "you have not approved" in found(box, "agents")[0][1]
     with (codex / "config.toml").open("a") as config:
         for event, group in (
@@ -43,6 +44,7 @@ def test_codex_hooks_in_toml_are_looked_up_there(box):
         ):
             config.write(f'[hooks.state."{codex}/config.toml:{event}:{group}:0"]\ntrusted_hash = "sha256:x"\n')
     assert [status for status, _ in found(box, "agents")] == ["ok"]
+    assert "approve" not in wire(box, "codex")
     with (codex / "config.toml").open("a") as config:
         config.write("enabled = false\n")
     assert found(box, "agents") == [("warn", "codex skips 1 hook switched off: stop")]
