@@ -5,6 +5,7 @@ import os
 from memman.config.ignore import ignored
 from memman.config.places import setting
 from memman.config.schedule import Schedule
+from memman.config.shown import session_name
 from memman.hot.attended import has_noted, nobodys
 from memman.hot.frame import stripped, typed
 from memman.hot.prompt_text import ends, uncommanded
@@ -60,15 +61,27 @@ def prompted(call: "Call", prompt: str) -> bool:
     """Keep the prompt for the end of its turn, after those that the turn had already; of too many the newest.
 
     Not every host says it again. A sub-agent's is not the user's. Return whether it is the first of its session.
+    Where it begins a turn, the one before that never stopped is queued: somebody interrupted it, or it failed.
     """
     prompt = uncommanded(prompt)
     if not prompt or call.payload.text("agent_id"):
         return False
     keep = wanted(call)
     text = kept(typed(prompt)) if keep else ""
+    said = call.payload.text("prompt_id", "turn_id")
+    turn = said and session_name(said)
+    rows: list[tuple[Row, str]] = []
     with call.session as session:
+        if keep and session.prompt and session.turn not in ("", turn):
+            from memman.hot.transcript import last_message
+
+            reply = kept(last_message(call.payload.text("transcript_path"), session.turn))
+            rows = _told(call, session, session.prompt, reply)
+            session.prompt = ""
         session.prompt = _joined(session.prompt, text) if keep else ""
+        session.turn = turn
         first, session.first, session.ended = session.first, False, False
+    _queue(call, rows)
     return first
 
 
@@ -91,15 +104,11 @@ def turn(call: "Call") -> None:
     rows: list[tuple[Row, str]] = []
     with call.session as session:
         if keep:
-            rows = _told(call, session, "" if goes_on else _typed(call, session))
-            for row, arrived in rows:
-                if not arrived:  # what is nowhere yet is dropped only when it is queued
-                    _queue(call, row, "")
+            reply = kept(call.payload.text("last_assistant_message", "prompt_response", "response"))
+            rows = _told(call, session, "" if goes_on else _typed(call, session), reply)
         if not goes_on:
             session.prompt = ""
-    for row, arrived in rows:
-        if arrived:
-            _queue(call, row, arrived)
+    _queue(call, rows)
 
 
 def _typed(call: "Call", session: "Session") -> str:
@@ -108,9 +117,11 @@ def _typed(call: "Call", session: "Session") -> str:
     return _joined(session.prompt, said) if said else session.prompt
 
 
-def _told(call: "Call", session: "Session", text: str) -> "list[tuple[Row, str]]":
-    """Return the rows of a turn, each with the file that holds it: what was said, and each line that notes."""
-    reply = kept(call.payload.text("last_assistant_message", "prompt_response", "response"))
+def _told(call: "Call", session: "Session", text: str, reply: str) -> "list[tuple[Row, str]]":
+    """Return the rows of a turn, each with the file that holds it: what was said, and each line that notes.
+
+    Those that no file holds are queued.
+    """
     answer, lines = parted(reply)
     if not session.asked:
         reply, lines = answer, []
@@ -122,12 +133,15 @@ def _told(call: "Call", session: "Session", text: str) -> "list[tuple[Row, str]]
     session.say("user", text)
     rows = []
     if text:
-        rows.append(_arrived(call, "watched" if session.notes else "turn", text, "user", reply=both, shown=shown))
+        channel = "watched" if session.notes else "turn"
+        rows.append(_arrived(call, channel, text, "user", session.turn, reply=both, shown=shown))
     noted = [_noted(call, session, line, shown) for line in lines]
     # The user sees the line: what they type next may be about it.
     session.show(str(row["uid"]) for row, _ in noted)
     session.say("agent", answer)
-    return rows + noted
+    rows += noted
+    _queue(call, [(row, arrived) for row, arrived in rows if not arrived])
+    return [(row, arrived) for row, arrived in rows if arrived]
 
 
 def _answers(said: "list[tuple[str, str]]", reply: str) -> str:
@@ -142,11 +156,13 @@ def _noted(call: "Call", session: "Session", line: "Line", shown: str) -> "tuple
 
     text, everywhere, instead = line
     replaces = next((uid for uid in reversed(session.shown) if uid.startswith(instead)), "") if instead else ""
+    typed_last = next((said for who, said in reversed(session.said) if who == "user"), "")
     return _arrived(
         call,
         "noted",
         text,
         "user",
+        session.turn or typed_last,
         reply=written(session.said),
         shown=shown,
         scope=PERSONAL if everywhere else "",
@@ -158,32 +174,35 @@ def compact(call: "Call") -> None:
     """Queue the agent's own summary of a session."""
     summary = call.payload.text("compact_summary", "summary")
     if wanted(call) and (text := kept(summary)):
-        _queue(call, *_arrived(call, "compact", text, "agent"))
+        _queue(call, [_arrived(call, "compact", text, "agent")])
 
 
-def _arrived(call: "Call", channel: str, text: str, source: str, **more: str) -> "tuple[Row, str]":
-    """Return the row that is to be queued, and the file that holds it until it is."""
+def _arrived(call: "Call", channel: str, text: str, source: str, turn: str = "", **more: str) -> "tuple[Row, str]":
+    """Return the row that is to be queued, and the file that holds it until it is; of a `turn` each text once."""
     from memman.hot.arrival import arrive
     from memman.hot.provenance import stamp
-    from memman.queue.entry import entry
+    from memman.queue.entry import entry, kept_uid
 
     origin = {"agent": call.host, "session": call.session.id, "source": source}
     stamped = stamp(call.data, "", call.here, call.cwd) | origin
     note: Row = {**stamped, "store": call.store, "text": text, "channel": channel, **more}
     row = entry({"category": None, "importance": None, "entities": "", "replaces": "", **note})
+    if turn:
+        row["uid"] = kept_uid(f"{call.host}\n{call.session.id}\n{channel}\n{turn}\n{text}")
     arrived = arrive(call.data, row)
     if arrived:
         call.progress.missing = "queued"
     return row, arrived
 
 
-def _queue(call: "Call", row: "Row", arrived: str) -> None:
-    """Queue a row; a drain that found its file has done so already."""
-    from memman.config.drain_by_write import ask
-    from memman.hot.arrival import leave
-    from memman.queue.append import insert
+def _queue(call: "Call", rows: "list[tuple[Row, str]]") -> None:
+    """Queue rows; a drain that found the file of one has done so already."""
+    for row, arrived in rows:
+        from memman.config.drain_by_write import ask
+        from memman.hot.arrival import leave
+        from memman.queue.append import insert
 
-    insert(call.data, row)
-    leave(arrived)
-    call.progress.missing = ""
-    ask(call.data)
+        insert(call.data, row)
+        leave(arrived)
+        call.progress.missing = ""
+        ask(call.data)
