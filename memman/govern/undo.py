@@ -267,12 +267,7 @@ def _keep(
     """Keep what was done under an id, and write the one line of the log."""
     if not report["changed"]:
         return
-    did = _summary(report)
-    record = {
-        "at": now,
-        "what": chosen.what,
-        "did": did,
-        "undone": "",
+    did: dict[str, Any] = {
         "images": work.images(),
         "notes": list(chosen.waiting),
         "stored": chosen.stored,
@@ -281,10 +276,9 @@ def _keep(
         "named": chosen.naming,
     }
     unit.record = None  # what follows is the undo's own
-    undone.keep(unit, uid, record)
     if chosen.undo:
         undone.keep(unit, chosen.undo, chosen.record | {"undone": uid})
-    unit.tell(now, "undo", uid, f"{chosen.what}: {did}")
+    undone.keep_act(unit, uid, now, "undo", chosen.what, _summary(report), **did)
 
 
 def _summary(report: dict[str, Any]) -> str:

@@ -138,7 +138,7 @@ def _told(call: "Call", session: "Session", text: str, reply: str) -> "list[tupl
     noted = [_noted(call, session, line, shown) for line in lines]
     # The user sees the line: what they type next may be about it.
     session.show(str(row["uid"]) for row, _ in noted)
-    session.say("agent", answer)
+    session.say("agent", answer, reply.removeprefix(answer))
     rows += noted
     _queue(call, [(row, arrived) for row, arrived in rows if not arrived])
     return [(row, arrived) for row, arrived in rows if arrived]

@@ -93,10 +93,10 @@ class Session:
             self.shown.pop(uid, None)
             self.shown[uid] = None
 
-    def say(self, who: str, text: str) -> None:
-        """Keep the end of what was said, the newest texts."""
-        if text:
-            self.said = [*self.said, (who, text[-_LONGEST_SAID:])][-_MOST_SAID:]
+    def say(self, who: str, text: str, noted: str = "") -> None:
+        """Keep the end of what was said, with all that it `noted`, the newest texts."""
+        if text or noted:
+            self.said = [*self.said, (who, text[-_LONGEST_SAID:] + noted)][-_MOST_SAID:]
 
 
 def written(said: "Iterable[tuple[str, str]]") -> str:

@@ -1,6 +1,7 @@
-"""What a user says about a memory that their session was shown is kept, whatever it looks like."""
+"""What a user says about a memory that their session was shown: it is kept, or an objection to what was noted."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -8,8 +9,11 @@ import numpy as np
 
 from memman.embed import Vectors
 from memman.judge.judge import Judge
+from memman.model.noted import parted
 from memman.model.records import Fact, Note
 from memman.pipeline.candidates import find
+from memman.pipeline.comparison import same, stems
+from memman.pipeline.fidelity import parsed
 from memman.pipeline.judged import alike
 from memman.pipeline.plan import Tools
 
@@ -26,6 +30,16 @@ ENDED = 0.5
 ASKED = 2
 # Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences.
 WHOLE = 300
+
+# An objection to what was noted is of so many words at most. It begins with one of these, behind a denial or not; with
+# one of the second, unless it answers a question; or behind a denial with one of the third, about what the line says.
+OBJECTING = 16
+_DENIED = ("no", "wrong")
+_OBJECTS = ("don't note", "don't keep", "that's not what i", "i never said", "i didn't say")
+_DENIES = ("forget that", "that's wrong", "that's not right", "that's not true")
+_CORRECTS = ("i said", "i meant")
+# Memories of the session that may have been noted in the turn before.
+_NOTED = 8
 
 # A memory's text and category.
 Shown = tuple[str, str]
@@ -75,6 +89,36 @@ async def endings(tools: Tools, note: Note, statements: Sequence[Fact]) -> tuple
         ended = [category for (_, category), relation in zip(near, judged, strict=True) if relation.ends >= ENDED]
         kept += [replace(one, category=ended[0])] if ended and judge.lines([one.text])[0][0] >= ENDED else []
     return tuple(kept)
+
+
+def objected(tools: Tools, note: Note) -> list[int]:
+    """Return the memories that the agent noted in the turn before and the user's next message objects to."""
+    if tools.judge is None or note.channel not in {"turn", "watched"} or not note.provenance.session:
+        return []
+    from memman.pipeline.heard import Heard, answered
+
+    lines = [line for line, _, _ in parted(answered(note.reply)[0])[1]]
+    rows = tools.reader.rows(tools.reader.newest_of(note.provenance.origin, _NOTED) if lines else ()).values()
+    noted = [row for row in rows if row.note in note.shown and any(same(row.text, line) for line in lines)]
+    said = Heard.of(note, tools.judge).spoken if noted else None
+    return [row.id for row in noted if said and _objects(tools.judge, said.typed[0], row.text, answer=said.question)]
+
+
+def _objects(judge: Judge, typed: str, line: str, *, answer: str) -> bool:
+    """Whether what a user typed, which may `answer` a question, objects to a line that was noted."""
+    words = re.findall(r"[\w']+", typed.lower().replace("\u2019", "'"))
+    said = words[:]
+    while said[:1] and said[0] in _DENIED:
+        del said[0]
+    rest, denies = f"{' '.join(said)} ", len(said) < len(words)
+    if len(words) > OBJECTING or rest.startswith(_OBJECTS):
+        return len(words) <= OBJECTING
+    if not answer and words and (rest == " " or rest.startswith(_DENIES)):
+        return True
+    if denies and rest.startswith(_CORRECTS):
+        counts = [any(one.numbers for one in parsed(text)) for text in (rest, line)]
+        return all(counts) or not stems(rest).isdisjoint(stems(line))
+    return denies and judge.relation(line, typed).ends >= ENDED
 
 
 def _ending(judge: Judge, statement: Fact, memories: Sequence[Shown]) -> Fact | None:

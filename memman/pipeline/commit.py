@@ -4,13 +4,15 @@ import asyncio
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
+from typing import Any
 
 from memman.embed.codes import planes
 from memman.model.errors import MemmanError
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_uid
 from memman.model.trust import AGENT, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
-from memman.pipeline.context import index
+from memman.pipeline.about_shown import objected
+from memman.pipeline.context import index, renew
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
 from memman.pipeline.evidence import Piece, borne_out
@@ -23,9 +25,12 @@ from memman.pipeline.scope import around, ends, scope
 from memman.pipeline.scope import asked as asked_scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, vouches, whose
 from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
+from memman.queue.entry import new_uid
 from memman.store import outlasts
 from memman.store.protocols import Reader, Store, Unit
+from memman.store.sqlite import undone
 from memman.store.sqlite.unconfirmed import SAID
+from memman.store.sqlite.undo import Work
 
 # Verdicts that only mark a memory.
 _MARKING = ("MAYBE", "MEANWHILE")
@@ -43,11 +48,14 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
         tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
     named = await asyncio.to_thread(files, plan.note, plan.facts)
     pieces = borne_out(tools, plan)
+    wrong = objected(tools, plan.note)
     asked = waiting(tools, plan)
     with tools.store.unit() as unit:
         if overtaken(tools, plan):
             raise Overtaken
         outcome = _stored(tools, tools.store, unit, plan, named, pieces, asked, now)
+        if not outcome.repeated:
+            _take_back(tools, tools.store, unit, wrong, now)
     return replace(plan, outcome=outcome)
 
 
@@ -108,6 +116,24 @@ def _stored(
         stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
         unit.set_meta(key(fingerprint), json.dumps(astuple(stats)))
     return Outcome(tuple(uids), retired, len(known))
+
+
+def _take_back(tools: Tools, store: Store, unit: Unit, memories: Iterable[int], now: int) -> None:
+    """Undo the notes of memories that the user objects to, where nothing took their place, under an id of its own."""
+    rows = tools.reader.rows(tools.reader.filtered(memories, EVERYTHING)).values()
+    if not rows:
+        return
+    notes = sorted({row.note for row in rows})
+    record, work = unit.record, Work(unit)
+    work.take_back(notes, now)
+    statuses = work.settled()
+    renew(unit, tools.local, store.cell, unit.touched(list(statuses)))
+    unit.record = None
+    again = [became for _, became in statuses.values()].count("current")
+    did = f"{len(rows)} undone" + (f", {again} current again" if again else "")
+    more: dict[str, Any] = {"images": work.images(), "stored": notes}
+    undone.keep_act(unit, new_uid(now), now, "undo", "what the user objected to", did, **more)
+    unit.record = record
 
 
 def _confirm(

@@ -43,7 +43,7 @@ class Heard:
         user, unclear = heard(judge, typed)
         before, answer = answered(note.reply)
         agent = prose(plain(parted(answer)[0]))
-        summary, before = prose(summary)[:HEARD], prose(plain(before))
+        summary, before = prose(summary)[:HEARD], prose(plain(parted(before)[0]))
         return cls(user[:HEARD], agent[:HEARD], summary, before, unclear, prose(typed)[:HEARD])
 
     @property

@@ -14,6 +14,7 @@ from datetime import date, datetime
 from memman.judge.judge import Judge
 from memman.llm.builtin.extract import described
 from memman.llm.builtin.split import asks, sentences
+from memman.model.noted import parted
 from memman.model.records import Fact, Note
 from memman.model.terms import stem
 from memman.pipeline.comparison import numbers
@@ -61,7 +62,7 @@ class Said:
         last = max((n for n, (who, _) in enumerate(said) if who == "user"), default=-1)
         typed = tuple(own for who, text in said[: last + 1] if who == "user" and (own := _own(judge, text)))
         newest = _own(judge, said[last][1]) if last >= 0 else ""
-        before = prose(said[last - 1][1]) if last > 0 and said[last - 1][0] == "agent" else ""
+        before = prose(parted(said[last - 1][1])[0]) if last > 0 and said[last - 1][0] == "agent" else ""
         return cls(typed, cls.after(before, newest).question)
 
     @classmethod

@@ -23,12 +23,16 @@ def keep(unit: SqliteUnit, uid: str, record: Mapping[str, Any]) -> None:
     unit.set_meta(UNDONE + uid, _json(record))
 
 
+def keep_act(unit: SqliteUnit, uid: str, at: int, verb: str, what: str, did: str, **more: Any) -> None:
+    """Keep an act as an undo, with a line of the log."""
+    record = {"at": at, "what": what, "did": did, "undone": "", "images": [], "notes": [], "put": [], "moved": []}
+    keep(unit, uid, record | more)
+    unit.tell(at, verb, uid, f"{what}: {did}")
+
+
 def keep_moves(unit: SqliteUnit, uid: str, at: int, what: str, moves: Collection[Move], naming: Sequence[str]) -> None:
     """Keep what a repository's new name moved as an undo; `naming` is the git folder, the name before and after."""
-    did = f"{len(moves)} moved"
-    record = {"at": at, "what": what, "did": did, "undone": "", "images": [], "notes": [], "put": [], "moved": moves}
-    keep(unit, uid, record | {"named": naming})
-    unit.tell(at, "rename", uid, f"{what}: {did}")
+    keep_act(unit, uid, at, "rename", what, f"{len(moves)} moved", moved=moves, named=naming)
 
 
 def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:

@@ -184,3 +184,64 @@ def test_a_line_after_another_hook_had_the_agent_go_on_counts(box, session):
     session.event("stop", last_assistant_message=f"Done.\n\nNoted: {UTC}", stop_hook_active=True)
     assert box.queue("SELECT channel FROM note ORDER BY id") == ["turn", "noted"]
     assert kept(box)[UTC] == "user"
+
+
+FIVE, SEVEN = "Deploys of the shop start at five.", "Deploys of the shop start at seven."
+
+
+def seven_noted(box, session, answer="Noted it."):
+    """Have a memory replaced by what an agent noted."""
+    box.remember(FIVE)
+    box.drain()
+    session.event("session-start", source="clear")
+    session.turn("deploys of the shop start at seven now", f"{answer}\n\nNoted: {SEVEN}")
+    assert kept(box) == {SEVEN: "user"}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["No, that's not what I said.", "forget that", "No!", "wrong, I said 8", "don\u2019t note that, it was a joke"],
+)
+def test_an_objection_in_the_next_message_takes_a_line_back(box, session, prompt):
+    """What it replaced is current again, the objection itself is no memory, and undo takes it back."""
+    seven_noted(box, session)
+    session.turn(prompt, "Sorry.")
+    assert kept(box) == {FIVE: "user"}
+    (uid,) = (line.split()[0] for line in box.memman("undo", "list").stdout.splitlines() if "objected" in line)
+    assert box.memman("undo", uid).returncode == 0
+    assert kept(box) == {SEVEN: "user"}
+
+
+def test_what_takes_a_lines_place_brings_back_nothing_older(box, session):
+    """A correction that is kept replaces the line; what that had replaced is out of date all the same."""
+    seven_noted(box, session)
+    session.turn("no, deploys of the shop start at eight", "Sorry.")
+    assert kept(box) == {"deploys of the shop start at eight": "user"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "prompt"),
+    [
+        ("Ok.", "No, use the other branch."),
+        ("Ok.", "wrong file, open b.py"),
+        ("Ok.", "no, I said run the tests"),
+        ("Shall I also run the tests?", "no"),
+        ("Ok.", "no need for that, go on"),
+        ("Ok.", "ok"),
+    ],
+)
+def test_what_objects_to_something_else_takes_nothing_back(box, session, answer, prompt):
+    """A question is answered, and other work denied."""
+    seven_noted(box, session, answer)
+    session.turn(prompt, "Ok.")
+    assert kept(box) == {SEVEN: "user"}
+
+
+def test_only_a_line_of_the_turn_before_is_objected_to(box, session):
+    """Not one of an earlier turn, nor what another session noted."""
+    seven_noted(box, session)
+    session.turn("thanks", "You are welcome.")
+    session.turn("forget that", "Sorry.")
+    other = Session(box, "s2")
+    other.turn("forget that", f"Sorry.\n\nNoted: {SEVEN}")
+    assert kept(box) == {SEVEN: "user"}
