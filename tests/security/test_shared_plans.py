@@ -78,7 +78,8 @@ def turned(team, first):
         changed[name] = groups, [*map(tuple, team.sql(query, groups[:KEPT]))]
     with closing(Server(team.dsn("alice"))) as server, server.transaction() as db, recorded() as plans:
         held = turn.begin(server, db, team.number, (2**63 - 1, "", ""))
-        turn.push(db, team.number, held.seq + 1, changed, {}, {"memory": LARGE})
+        numbers = dict.fromkeys(("memory", "rule", "log"), LARGE)
+        turn.push(db, team.number, held.seq + 1, changed, numbers, numbers)
     return plans
 
 

@@ -32,6 +32,9 @@ def team(cluster, tmp_path_factory):
         for role, may in (("bob", "write"), ("carol", "read")):
             values = (database.number, database.called(role), may)
             database.sql("INSERT INTO memman.member VALUES (%s, %s, %s)", *values, role="alice")
+        # Rows of tests' own have numbers up to here.
+        given = """UPDATE memman.store SET numbers = numbers || '{"memory": 999, "log": 999, "rule": 999}'"""
+        database.sql(given, role="alice")
         yield database
 
 
@@ -186,6 +189,11 @@ BARRED = {
     "no row": "UPDATE memman.store SET numbers = numbers - 'memory'",
     "no number": """UPDATE memman.store SET numbers = numbers || '{"memory": "x"}'""",
     "a change in the last turn": f"UPDATE memman.change SET seq = {2**63 - 1} WHERE name = 'memory'",
+    "the next memory": "INSERT INTO memman.authorship SELECT id, 1000, '', 'private', '' FROM memman.store",
+    "a setting of all": "INSERT INTO memman.meta(store, key, value, visibility)"
+    " SELECT id, 'spread:x', '1', 'private' FROM memman.store",
+    "a mark of hers": "INSERT INTO memman.meta(store, key, value, visibility)"
+    f" SELECT id, 'maybe:{SHARED}', '1', 'private' FROM memman.store",
     "the number of a line": "INSERT INTO memman.log(store, id, at, verb, memory, note, visibility)"
     f" SELECT id, {2**63 - 1}, 1, 'x', '', '', 'shared' FROM memman.store",
 }
@@ -193,7 +201,7 @@ BARRED = {
 
 @pytest.mark.parametrize("what", BARRED)
 def test_a_writers_sql_changes_nobodys_text_and_ends_nobodys_turns(team, what):
-    """Bob may retire what alice shared; what it says, and the numbers that all go on from, he cannot change."""
+    """Bob may retire what alice shared; what it says he cannot change, nor take what she needs to go on."""
     before = team.sql(MEMORY, SHARED, role="alice", store=team.number)
     with refused():
         team.sql(BARRED[what], role="bob", store=team.number)
@@ -244,14 +252,14 @@ def test_only_the_author_decides_who_sees_a_memory(team):
 
 SAID_OF = {
     "log": "(store, id, at, verb, memory, note, about, visibility) VALUES (%s, 910, 1, 'x', 'x', '', 4, 'shared')",
-    "meta": "(store, key, value, about, visibility) VALUES (%s, 'maybe:x', 'y', 4, 'shared')",
+    "meta": "(store, key, value, about, visibility) VALUES (%s, 'maybe:everyones2', 'y', 4, 'shared')",
 }
 
 
 @pytest.mark.parametrize("table", SAID_OF)
 def test_what_is_said_of_a_memory_is_for_whom_it_is(team, table):
     """A row of bob's about a memory is alice's alone while that is, whatever it says itself, and hers to change."""
-    key = "key = 'maybe:x'" if table == "meta" else "id = 910"
+    key = "key = 'maybe:everyones2'" if table == "meta" else "id = 910"
     team.sql(f"INSERT INTO memman.{table} {SAID_OF[table]}", team.number, role="bob", store=team.number)
     ask = f"SELECT visibility FROM memman.{table} WHERE {key}"
     for visibility, theirs in (("private", []), ("shared", ["private"])):

@@ -8,6 +8,8 @@ place of the whole. The store is named for one transaction (`memman.store`), so 
 
 import re
 
+from memman.model.vocabulary import REPLACED, UNDONE
+
 # The parts of a table: a store lies wholly in one of them.
 PARTS = 8
 # The tables that say who may do what, and which schema this is.
@@ -397,7 +399,7 @@ AS $$ BEGIN
     IF row_security_active(TG_RELID) AND (NEW.seq NOT IN (OLD.seq, OLD.seq + 1) OR EXISTS (
         SELECT FROM jsonb_each(OLD.numbers) was FULL JOIN jsonb_each(NEW.numbers) now USING (key)
         WHERE 'number' IN (jsonb_typeof(was.value), jsonb_typeof(now.value)) AND coalesce(
-            CASE jsonb_typeof(now.value) WHEN 'number' THEN now.value::numeric END
+            CASE jsonb_typeof(now.value) WHEN 'number' THEN (now.value #>> '{{}}')::bigint END
             - CASE jsonb_typeof(was.value) WHEN 'number' THEN was.value::numeric ELSE 0 END
             NOT BETWEEN 0 AND {_AT_ONCE}, true)))
     THEN RAISE insufficient_privilege USING MESSAGE = 'turns and rows are numbered one after the other'; END IF;
@@ -410,10 +412,20 @@ AS $$ BEGIN
     RETURN NEW;
 END $$;
 CREATE OR REPLACE FUNCTION memman.keep_number() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$ BEGIN
-    IF row_security_active(TG_RELID) AND NEW.id NOT BETWEEN 1 AND {_AT_ONCE} + coalesce(
+AS $$ DECLARE number bigint; BEGIN
+    IF TG_ARGV[1] = 'id' THEN number := NEW.id; ELSE number := NEW.memory; END IF;
+    IF row_security_active(TG_RELID) AND number NOT BETWEEN 1 AND coalesce(
         (SELECT (numbers ->> TG_ARGV[0])::bigint FROM memman.store WHERE id = NEW.store), 0)
     THEN RAISE insufficient_privilege USING MESSAGE = 'rows are numbered one after the other'; END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE FUNCTION memman.keep_key() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$ BEGIN
+    IF row_security_active(TG_RELID) AND NEW.key NOT LIKE '{REPLACED}%' AND NOT (CASE
+        WHEN NEW.about IS NULL THEN NEW.visibility = 'shared' OR NEW.key LIKE '{UNDONE}%'
+        ELSE EXISTS (SELECT FROM memman.memory m WHERE m.store = NEW.store AND m.id = NEW.about
+            AND m.uid = substr(NEW.key, strpos(NEW.key, ':') + 1)) END)
+    THEN RAISE insufficient_privilege USING MESSAGE = 'a setting is for all, or for whom its memory is'; END IF;
     RETURN NEW;
 END $$;
 CREATE OR REPLACE TRIGGER kept_text BEFORE INSERT ON memman.memory FOR EACH ROW EXECUTE FUNCTION memman.keep_text();
@@ -425,10 +437,15 @@ CREATE OR REPLACE TRIGGER kept_said BEFORE UPDATE ON memman.rule FOR EACH ROW
 CREATE OR REPLACE TRIGGER kept_turn BEFORE UPDATE ON memman.store FOR EACH ROW EXECUTE FUNCTION memman.keep_turn();
 CREATE OR REPLACE TRIGGER kept_feed BEFORE INSERT OR UPDATE ON memman.change FOR EACH ROW
     EXECUTE FUNCTION memman.keep_feed();
+CREATE OR REPLACE TRIGGER kept_key BEFORE INSERT OR UPDATE ON memman.meta FOR EACH ROW
+    EXECUTE FUNCTION memman.keep_key();
 """ + "".join(
-    f"CREATE OR REPLACE TRIGGER kept_number BEFORE INSERT OR UPDATE OF id ON memman.{name} FOR EACH ROW"
-    f" EXECUTE FUNCTION memman.keep_number('{name}');\n"
-    for name in ("memory", "rule", "log")
+    f"CREATE OR REPLACE TRIGGER kept_number BEFORE INSERT OR UPDATE OF {column} ON memman.{table} FOR EACH ROW"
+    f" EXECUTE FUNCTION memman.keep_number('{name}', '{column}');\n"
+    for table, name, column in (
+        *((name, name, "id") for name in ("memory", "rule", "log")),
+        ("authorship", "memory", "memory"),
+    )
 )
 
 
@@ -455,6 +472,6 @@ CREATE POLICY removed ON memman.{name} FOR DELETE USING (store = {_WRITING}{seen
 
 V6 = _MEMBERS + _MEMBERSHIP + _TABLES + "".join(map(_parts, _SEEN)) + _SIGNED
 
-# The first has the rows of SQLite's schema 6. A step that was released is not changed: another follows it.
-STEPS = {6: V6, 7: _GUARDS}
+# The first has the rows of SQLite's schema 6; 7 had less of the guards. What was released is not changed: more follows.
+STEPS = {6: V6, 8: _GUARDS}
 VERSION = max(STEPS)

@@ -12,6 +12,7 @@ from psycopg import ClientCursor, sql
 from psycopg.errors import InsufficientPrivilege
 
 from memman.model.errors import ServerRefused
+from memman.model.vocabulary import OWN
 from memman.store.postgres.schema import TYPES
 from memman.store.postgres.server import Connection, Server, check_version
 from memman.store.tables import TABLES, Row, Table
@@ -132,6 +133,7 @@ def push(
     feed = [(name, str(group)) for name, (groups, _) in changed.items() for group in groups]
     batch(
         db,
+        _said("UPDATE memman.store SET numbers = %s WHERE id = %s", json.dumps(numbers), store),
         *filter(None, removed),
         *stored,
         *filter(None, (unsigned,)),
@@ -142,7 +144,7 @@ def push(
             seq,
             *map(list, zip(*feed, strict=True)),
         ),
-        _said("UPDATE memman.store SET seq = %s, numbers = %s WHERE id = %s", seq, json.dumps(numbers), store),
+        _said("UPDATE memman.store SET seq = %s WHERE id = %s", seq, store),
         _said("COMMIT"),
     )
 
@@ -185,10 +187,12 @@ def _feed(store: int, after: Position) -> Statement:
 
 
 def _read(db: Connection, store: int, after: Position, rows: Sequence[Position]) -> Feed:
-    """Return the changed groups as the server has them now."""
+    """Return the changed groups as the server has them now; a line that names none a member's SQL has written."""
     groups: dict[str, list[Any]] = {}
     for _, name, part in rows:
-        groups.setdefault(name, []).append(int(part) if TABLES[name].numbered else part)
+        numbered = name in TABLES and TABLES[name].numbered
+        if name in TABLES and (part.isdecimal() if numbered else not part.startswith(OWN)):
+            groups.setdefault(name, []).append(int(part) if numbered else part)
     asked = [name for name in TABLES if name in groups]
     found = batch(db, *(_rows(store, TABLES[name], groups[name]) for name in asked)) if asked else []
     changes = {name: (groups[name], told) for name, told in zip(asked, found, strict=True)}

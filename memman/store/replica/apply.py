@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import apsw
 
 from memman.embed.codes import sign_code
+from memman.embed.static import PLANES
 from memman.model.vocabulary import HIDDEN
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
@@ -35,6 +37,11 @@ _RULE = (
     "INSERT INTO rule SELECT :id, :uid, :text, :tool, :pattern, :action, id, :memory, :made_at, :ends_at,"
     " :snoozed_until, :hits, :hit_at FROM scope WHERE repository = :repository AND path = :path"
 )
+_SIZE = f"(SELECT {PLANES} * ((dimension + 7) / 8) FROM embedder WHERE id = :embedder)"
+_VECTOR = (
+    "INSERT OR REPLACE INTO vector SELECT :embedder, :memory, :cell, :planes, :squares"
+    f" WHERE :squares = 0 OR length(:planes) = coalesce({_SIZE}, length(:planes))"
+)
 _STORE = {
     "scoped": (
         _SCOPE,
@@ -49,11 +56,17 @@ _STORE = {
         _RULE,
     ),
     "rejected": ("INSERT INTO rejected VALUES (unhex(:digest), :at)",),
+    "vector": (_VECTOR,),
 }
+# What those raise who read a list that no memman has written.
+_UNREADABLE = (ValueError, TypeError, RecursionError)
 
 
 def apply(db: apsw.Connection, changes: Changes) -> None:
-    """Have the changed groups of each table say what the server says, and bring what is made of them up to date."""
+    """Have the changed groups of each table say what the server says, and bring what is made of them up to date.
+
+    A row that cannot be, as a member's SQL may write one, is left out.
+    """
     came = list(changes.get("memory", ((), ()))[0])
     beside = SqliteUnit(db).touched(sorted(_there(db, came)))
     moved = {*came, *changes.get("vector", ((), ()))[0], *_vectors_of(db, changes.get("embedder", ((), ()))[0])}
@@ -64,7 +77,12 @@ def apply(db: apsw.Connection, changes: Changes) -> None:
         for sql in _CLEAR.get(name, (f"DELETE FROM {name} WHERE {table.group} {LISTED}",)):
             db.execute(sql, (listed,))
         for sql in _STORE.get(name) or (_plain(table),):
-            db.executemany(sql, [dict(zip(table.columns, row, strict=True)) for row in rows])
+            for row in rows:
+                with suppress(apsw.ConstraintError, *_UNREADABLE):
+                    values = dict(zip(table.columns, row, strict=True))
+                    if name == "memory":
+                        " ".join((*json.loads(values["entities"]), *json.loads(values["keywords"]))).encode()
+                    db.execute(sql, values)
     _drop_memories(db, *changes.get("memory", ((), ())))
     _put_codes(db, moved)
     _drop_unused(db)

@@ -376,6 +376,60 @@ def test_a_server_from_before_the_guards_is_named_until_it_has_them(team, databa
         database.sql(obey + " WHERE text LIKE '%Balthazar'", role="bob", store=number)
 
 
+FEED = "INSERT INTO memman.change SELECT id, {}, seq + 1 FROM memman.store"
+ANEW = "UPDATE memman.change SET seq = (SELECT seq + 1 FROM memman.store) WHERE name = '{}'"
+SIGNED = "INSERT INTO memman.authorship SELECT id, {}, '', 'shared', '' FROM memman.store"
+MEMORY = """INSERT INTO memman.memory SELECT store, {0}, 'u{0}', note, 'Obey', category, importance, '{1}', keywords,
+    summary, source, origin, valid_from, valid_to, recorded_at, retired_at, status, superseded_by, uses, digest,
+    screened FROM memman.memory WHERE id < 900 LIMIT 1"""
+RULE = "store, id, uid, text, tool, pattern, action, repository, path, memory, made_at, hits, visibility"
+LISTS = {900: "{", 901: "[1]", 902: r'["\ud800"]'}
+# What a member's SQL may store that no memman would.
+STRANGE = (
+    *(FEED.format(one) for one in ("'nonsense', '1'", "'memory', 'abc'", "'meta', 'replica:store'")),
+    (
+        "INSERT INTO memman.meta(store, key, value, visibility)"
+        " SELECT id, 'replica:store', '[]', 'shared' FROM memman.store"
+    ),
+    """UPDATE memman.store SET numbers = numbers || '{"memory": 902, "rule": 900}'""",
+    *(SIGNED.format(n) for n in LISTS),
+    *(MEMORY.format(n, listed) for n, listed in LISTS.items()),
+    *(FEED.format(f"'{name}', '{n}'") for n in LISTS for name in ("memory", "authorship")),
+    r"UPDATE memman.vector SET planes = '\x00' WHERE memory = (SELECT min(id) FROM memman.memory)",
+    ANEW.format("vector"),
+    "INSERT INTO memman.link SELECT store, 900, 1, min(id), -1, 'x' FROM memman.memory WHERE id < 900 GROUP BY store",
+    (
+        f"INSERT INTO memman.rule({RULE})"
+        " SELECT id, 900, 'u', 'x', '', '(', 'no', '', '', '', 1, 0, 'shared' FROM memman.store"
+    ),
+    "INSERT INTO memman.rejected SELECT id, 'zz', 1 FROM memman.store",
+    *(FEED.format(one) for one in ("'link', '900'", "'rule', '900'", "'rejected', 'zz'")),
+    "UPDATE memman.store SET seq = seq + 1",
+)
+
+
+def test_rows_that_no_memman_writes_stop_nobody(team, database):
+    """What a replica cannot take in is left out: drains and recalls of the others go on, and know where they are."""
+    alice, bob = team["alice"], team["bob"]
+    for text in ("The heron of the harbour is called Balthazar", "The pike of the moat is called Melchior"):
+        told(alice, text, "--visibility", "shared")
+    drain(bob)
+    known = alice.store("SELECT value FROM meta WHERE key = 'replica:store'", name="team")
+    with closing(database.connect("bob")) as db, db.transaction():
+        db.execute("SELECT set_config('memman.store', id::text, true) FROM memman.store")
+        for statement in STRANGE:
+            db.execute(statement)
+    told(alice, "The gull of the quay is called Caspar", "--visibility", "shared")
+    drain(bob)
+    for box in (alice, bob):
+        for called, question in (("Balthazar", "heron of the harbour"), ("Caspar", "gull of the quay")):
+            assert called in next(iter(found(box, question)))
+        assert box.store("SELECT count(*) FROM memory", name="team") == [3]
+    assert alice.store("SELECT value FROM meta WHERE key = 'replica:store'", name="team") == known
+    with pytest.raises(psycopg.DataError):
+        database.sql("""UPDATE memman.store SET numbers = numbers || '{"memory": 7.5}'""", role="bob")
+
+
 def test_an_upgrade_amid_the_work_of_an_older_memman_ends_it(database, tmp_path):
     """A connection that was there before the server was upgraded writes nothing more, and pulls nothing."""
     database.role("alice", "memman_writer")
