@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import data_options, place
 from memman.cli.progress import bar
-from memman.cli.show import as_data, freshness, short, text
+from memman.cli.show import freshness, printed, short, text
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 
@@ -17,8 +17,7 @@ _OFF = "not looked for: the judge is off (MEMMAN_JUDGE)"
 @click.command()
 @click.option("--files", is_flag=True, help="Compare AGENTS.md, CLAUDE.md and GEMINI.md, or PATHs, with memory.")
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path())
-@json_option
-@store_option
+@data_options
 def audit(paths: tuple[str, ...], files: bool, as_json: bool) -> None:
     """Say what of memory is junk, said twice, contradictory, unsupported, stale or orphaned.
 
@@ -33,8 +32,7 @@ def audit(paths: tuple[str, ...], files: bool, as_json: bool) -> None:
 
     with bar("auditing", "nothing was changed") as progress:
         found = govern.audit(place(), progress)
-    if as_json:
-        as_data(found)
+    if printed(found, as_json=as_json):
         return
     text(
         f"{counted(found['memories'], 'current memory')} in store {found['store']!r}; for junk, duplicates and"
@@ -60,8 +58,7 @@ def _files(paths: tuple[str, ...], *, as_json: bool) -> None:
     from memman.govern import audit as govern
 
     found = govern.compared(place(), paths)
-    if as_json:
-        as_data(found)
+    if printed(found, as_json=as_json):
         return
     read = f"{found['compared']} of {counted(found['lines'], 'item')}"
     text(f"{read} of {', '.join(found['files'])} compared with store {found['store']!r}")

@@ -8,10 +8,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, said_store, starting, store_option
+from memman.cli.options import data_options, json_option, said_store, starting, store_option
 from memman.cli.person import confirm
 from memman.cli.progress import bar
-from memman.cli.show import ago, as_data, pairs, size, table, text, when
+from memman.cli.show import ago, as_data, pairs, printed, size, table, text, when
 from memman.config.places import data_dir
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted
@@ -41,8 +41,7 @@ def backup() -> None:
 
 @backup.command()
 @click.argument("label", required=False, default="")
-@json_option
-@store_option
+@data_options
 def create(label: str, as_json: bool) -> None:
     """Back up the queue and every store, or one store with --store; nothing has to stop meanwhile.
 
@@ -54,9 +53,7 @@ def create(label: str, as_json: bool) -> None:
 
     with bar("backing up", "no backup was taken") as progress:
         made = take(data_dir(), label=label, store=said_store(), progress=progress)
-    if as_json:
-        as_data(asdict(made))
-    else:
+    if not printed(asdict(made), as_json=as_json):
         text(f"{made.id}  {_held(made)}, verified")
 
 
@@ -69,9 +66,9 @@ def list_(as_json: bool) -> None:
     from memman.recovery.manifest import listed
 
     found = listed(data_dir())
-    if as_json:
-        as_data([asdict(made) if made else {"id": name, "damaged": True} for name, made in found.items()])
-    else:
+    if not printed(
+        [asdict(made) if made else {"id": name, "damaged": True} for name, made in found.items()], as_json=as_json
+    ):
         table([_row(name, made) for name, made in found.items()], 300)
 
 
@@ -100,8 +97,7 @@ def verify(id_: str, as_json: bool) -> None:
 @backup.command()
 @identified
 @click.option("--to", metavar="NAME", help="Restore one store under this new name, next to the existing ones.")
-@json_option
-@store_option
+@data_options
 def restore(id_: str, to: str | None, as_json: bool) -> None:
     """Restore every store of a backup, or one store with --store.
 
@@ -119,9 +115,7 @@ def restore(id_: str, to: str | None, as_json: bool) -> None:
     kept = "each store is whole, as it was or as the backup has it; the same command brings back the rest"
     with bar("restoring", kept) as progress:
         done = bring_back(data_dir(), name, store=said_store(), to=to, progress=progress)
-    if as_json:
-        as_data([asdict(one) for one in done])
-    else:
+    if not printed([asdict(one) for one in done], as_json=as_json):
         for line in (line for one in done for line in _told(one)):
             text(line)
 

@@ -7,7 +7,7 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import json_option, place, said_store, starting, store_option
 from memman.cli.person import confirm
-from memman.cli.show import as_data, complain, table, text
+from memman.cli.show import complain, printed, table, text
 from memman.config.env import PROVIDER, Settings, change, change_all, drop, known, unknown
 from memman.config.keys import KEYS, Key
 from memman.model.errors import UsageError
@@ -91,9 +91,9 @@ def show(as_json: bool) -> None:
     for fault in settings.faults:
         complain(fault)
     values = {name: abbreviated(settings[name]) if key.secret else settings[name] for name, key in KEYS.items()}
-    if as_json:
-        as_data({name: {"value": value, "set": name in settings.said} for name, value in values.items()})
-    else:
+    if not printed(
+        {name: {"value": value, "set": name in settings.said} for name, value in values.items()}, as_json=as_json
+    ):
         rows = ((name, value, KEYS[name].help) for name, value in values.items())
         table([("*" if name in settings.said else " ", name, value or "-", help_) for name, value, help_ in rows])
 

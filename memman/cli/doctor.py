@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 
 from memman.cli.options import json_option
-from memman.cli.show import as_data, text
+from memman.cli.show import printed, text
 from memman.config.places import data_dir
 from memman.doctor import CHECKS, examine
 from memman.doctor.finding import Context, Finding
@@ -38,9 +38,9 @@ def doctor(names: tuple[str, ...], billable: bool, as_json: bool) -> int:
             _print(name, finding)
     counts = Counter(finding.status for _, finding in findings)
     healthy = not counts["fail"] and not counts["warn"]
-    if as_json:
-        as_data({"healthy": healthy, "findings": [{"check": name} | asdict(found) for name, found in findings]})
-    else:
+    if not printed(
+        {"healthy": healthy, "findings": [{"check": name} | asdict(found) for name, found in findings]}, as_json=as_json
+    ):
         text("healthy" if healthy else f"{counted(counts['fail'], 'failure')}, {counted(counts['warn'], 'warning')}")
     return 1 if counts["fail"] else 0
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memman.cli.options import json_option, said_store, store_option
+from memman.cli.options import data_options, said_store
 from memman.cli.progress import bar
-from memman.cli.show import as_data, complain, text
+from memman.cli.show import complain, printed, text
 from memman.config.drain_by_write import DEADLINE, lock_path
 from memman.config.filesystem import ensure_safe_folder
 from memman.config.lockfile import FOREVER, held
@@ -46,8 +46,7 @@ _LOOK = 0.1
     "--handed", type=click.IntRange(3), hidden=True, help="For memman itself: file descriptor of the drain lock."
 )
 @click.option("--trace", is_flag=True, help="Print what each stage makes of each note.")
-@json_option
-@store_option
+@data_options
 def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | None, trace: bool, as_json: bool) -> int:
     """Process the queued notes and store them as memories.
 
@@ -77,9 +76,7 @@ def drain(limit: int | None, deadline: float | None, wait: bool, handed: int | N
         )
     for line in report.errors:
         complain(line)
-    if as_json:
-        as_data(asdict(report))
-    else:
+    if not printed(asdict(report), as_json=as_json):
         text(summary(report))
     return report.exit_code
 

@@ -5,10 +5,10 @@ from typing import Any
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, place, said_store, store_option
+from memman.cli.options import data_options, place, said_store, store_option
 from memman.cli.person import confirm
 from memman.cli.progress import bar
-from memman.cli.show import as_data, pairs, text
+from memman.cli.show import pairs, printed, text
 from memman.config.providers import EMBEDDERS
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import UsageError
@@ -23,8 +23,7 @@ def embed() -> None:
 
 
 @embed.command()
-@json_option
-@store_option
+@data_options
 def status(as_json: bool) -> None:
     """Show which model made the store's vectors, and how many there are."""
     from memman.govern import embedding as govern
@@ -32,9 +31,7 @@ def status(as_json: bool) -> None:
 
     where = expected(place())
     record = govern.status(where.data, where.name)
-    if as_json:
-        as_data(record)
-    else:
+    if not printed(record, as_json=as_json):
         pairs({name: _flat(value) for name, value in record.items()})
 
 

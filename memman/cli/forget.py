@@ -6,15 +6,14 @@ from typing import Any
 import click
 
 from memman.cli.ancestors import asking
-from memman.cli.options import json_option, place, store_option
-from memman.cli.show import acted, as_data, freshness, short, table, text
+from memman.cli.options import data_options, place
+from memman.cli.show import acted, freshness, printed, short, table, text
 
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--undo", is_flag=True, help="Restore forgotten memories.")
-@json_option
-@store_option
+@data_options
 def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     """Forget memories; --undo brings them back.
 
@@ -24,9 +23,7 @@ def forget(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
 
     here = replace(place(), agent=asking())
     records = (govern.restore if undo else govern.forget)(here, ids)
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         table([_row(record, undo=undo) for record in records])
         for old in [old for record in records if record["changed"] for old in record.get("replaced", ())]:
             said = ", ".join(("superseded", *freshness(old)))

@@ -5,10 +5,10 @@ from typing import Any
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.options import data_options, limit_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.progress import bar
-from memman.cli.show import ago, as_data, labelled, listed, short, table, text
+from memman.cli.show import ago, labelled, listed, printed, short, table, text
 from memman.model.plural import counted
 from memman.model.vocabulary import EDGE_KINDS
 
@@ -44,8 +44,7 @@ _all_scopes = click.option(
 )
 @_all_scopes
 @limit_option
-@json_option
-@store_option
+@data_options
 def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, limit: int, as_json: bool) -> None:
     """Show related memories: nearest and strongest first, those related only in time last.
 
@@ -59,8 +58,7 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
         limit,
         lambda found: len(found["related"]),
     )
-    if as_json:
-        as_data(found)
+    if printed(found, as_json=as_json):
         return
     asked = found["memory"]
     text(f"{short(asked['uid'])}  {labelled(asked)}  {_said(asked)}")
@@ -90,8 +88,7 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
 @click.option("--history", is_flag=True, help="Show superseded memories too.")
 @_all_scopes
 @limit_option
-@json_option
-@store_option
+@data_options
 def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool) -> None:
     """Show everything that mentions a name, newest first: a service, a host, a file, a ticket, a person."""
     from memman.govern import graph as govern
@@ -101,8 +98,7 @@ def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool)
         limit,
         lambda found: len(found["memories"]),
     )
-    if as_json:
-        as_data(found)
+    if printed(found, as_json=as_json):
         return
     table(
         [
@@ -125,8 +121,7 @@ def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool)
 @click.option("--type", "kind", type=click.Choice(EDGE_KINDS), default="semantic", show_default=True, help="Its kind.")
 @click.option("--weight", type=float, default=1.0, show_default=True, help="Strength of the edge.")
 @click.option("--note", default="", help="Why the two are related.")
-@json_option
-@store_option
+@data_options
 def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> None:
     """Add an edge from A to B that no rebuild changes or removes.
 
@@ -135,9 +130,7 @@ def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> 
     from memman.govern import graph as govern
 
     made = govern.link(place(), (a, b), kind, weight, note)
-    if as_json:
-        as_data(made)
-    else:
+    if not printed(made, as_json=as_json):
         text(f"linked {short(made['src'])} to {short(made['dst'])}: {kind}, weight {weight:g}, {made['detail']}")
 
 
@@ -145,8 +138,7 @@ def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> 
 @click.option("--dry-run", is_flag=True, help="Say how many edges would be added and dropped; change nothing.")
 @click.option("--stale-only", is_flag=True, help="Look only at what an older version, or other vectors, have linked.")
 @click.option("--with-model", is_flag=True, help="Then ask the configured model what caused what.")
-@json_option
-@store_option
+@data_options
 def rebuild(dry_run: bool, stale_only: bool, with_model: bool, as_json: bool) -> None:
     """Recompute all edges but causal ones; those added by hand are kept.
 
@@ -169,8 +161,7 @@ def rebuild(dry_run: bool, stale_only: bool, with_model: bool, as_json: bool) ->
     if cost:
         with bar("asking", "the answers are kept; the same command goes on with the rest") as progress:
             done |= govern.ask(where.data, where.name, progress)
-    if as_json:
-        as_data({"store": where.name} | done)
+    if printed({"store": where.name} | done, as_json=as_json):
         return
     text(f"rebuilt the edges of {counted(done['relinked'], 'memory')} in store {where.name!r}")
     if cost:
@@ -182,8 +173,7 @@ def _taken(cost: dict[str, Any]) -> str:
 
 
 def _print_foreseen(found: dict[str, Any], store: str, *, as_json: bool) -> None:
-    if as_json:
-        as_data({"store": store} | found)
+    if printed({"store": store} | found, as_json=as_json):
         return
     table([(kind, f"{one['added']} to add", f"{one['dropped']} to drop") for kind, one in found["edges"].items()])
     text(f"{counted(found['stale'], 'memory')} in store {store!r} would get other edges; nothing was changed")

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import data_options, place
 from memman.cli.person import choose, confirm
-from memman.cli.show import as_data, complain, text
+from memman.cli.show import complain, printed, text
 from memman.config import stores
 from memman.config.scope import missing
 from memman.model.plural import counted
@@ -27,8 +27,7 @@ _WHOSE = "Are these your own words, to be trusted as yours? Answer no for a file
 @click.option("--mine", is_flag=True, help="These are your own words: trust them as yours.")
 @click.option("--scope", metavar="SCOPE", help="What notes hold for: personal, repository or path:FOLDER.")
 @click.option("--include-purged", is_flag=True, help="Bring back what was purged, too.")
-@json_option
-@store_option
+@data_options
 def import_(
     path: str, form: str | None, dry_run: bool, mine: bool, scope: str | None, include_purged: bool, as_json: bool
 ) -> None:
@@ -53,8 +52,7 @@ def import_(
         count = govern.imported(here, was, wanted)
     if folder := count and scope and missing(scope, stores.here()):
         complain(f"imported, but no session will begin with it: there is no folder {folder}")
-    if as_json:
-        as_data(asdict(was.preview) | {"imported": count})
+    if printed(asdict(was.preview) | {"imported": count}, as_json=as_json):
         return
     for line in told if dry_run or not was.preview.count else ():
         text(line)

@@ -7,18 +7,18 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.keeping import COMMANDS
-from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.options import data_options, limit_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.reach import aged
 from memman.cli.show import (
     acted,
     ago,
     apart,
-    as_data,
     labelled,
     listed,
     named,
     pairs,
+    printed,
     short,
     table,
     tallied,
@@ -45,8 +45,7 @@ def insights() -> None:
     "--status", type=click.Choice(STATUSES), default="current", show_default=True, help="Show only this status."
 )
 @limit_option
-@json_option
-@store_option
+@data_options
 def list_(category: str | None, source: str | None, status: str, limit: int, as_json: bool) -> None:
     """List memories, newest first."""
     from memman.govern import insights as govern
@@ -56,9 +55,7 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
         lambda most: govern.listed(where, category=category, source=source, status=status, limit=most), limit
     )
     records = aged(where, records)
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         other = ["status"] if status != "current" else []
         heads = ("id", "age", "category", "importance", "source", "scope", *other, "text")
         table([_row(record, *([_status(record)] if other else [])) for record in records], heads=heads)
@@ -66,33 +63,28 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
 
 @insights.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@store_option
+@data_options
 def show(ids: tuple[str, ...], as_json: bool) -> None:
     """Show all details of memories or queued notes."""
     from memman.govern import insights as govern
 
     where = place()
     records = aged(where, govern.shown(where, ids))
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         apart(records, lambda record: (_note if record["kind"] == "note" else _memory)(record))
 
 
 @insights.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--undo", is_flag=True, help="Remove the protection.")
-@json_option
-@store_option
+@data_options
 def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     """Protect memories from being superseded automatically; `replace` and `forget` still work."""
     from memman.govern.freshness import protect as govern
 
     _ask(ids, "Remove the protection of these memories?" if undo else "Protect these memories?")
     records = govern(place(), ids, wanted=not undo)
-    if as_json:
-        as_data(records)
+    if printed(records, as_json=as_json):
         return
     said = "no longer protected" if undo else "protected"
     table([acted(said if one["changed"] else f"already {said}", one) for one in records])
@@ -101,8 +93,7 @@ def protect(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
 @insights.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--undo", is_flag=True, help="Make them superseded again, as before.")
-@json_option
-@store_option
+@data_options
 def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     """Make superseded memories current again, with their original dates and source.
 
@@ -111,8 +102,7 @@ def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
     from memman.govern import reinstate as govern
 
     records = (govern.undo if undo else govern.reinstate)(place(), ids)
-    if as_json:
-        as_data(records)
+    if printed(records, as_json=as_json):
         return
     said = ("superseded again", "not reinstated") if undo else ("current again", "not superseded")
     table([acted(said[not one["changed"]], one) for one in records])

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.options import data_options, limit_option, place
 from memman.cli.person import confirm
-from memman.cli.show import acted, ago, as_data, labelled, listed, named, short, table, text, when
+from memman.cli.show import acted, ago, as_data, labelled, listed, named, printed, short, table, text, when
 from memman.clock import now_ms
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -28,8 +28,7 @@ below_option = click.option(
 @_ids
 @click.option("--at", metavar="TIME", help="Until when they hold: 2026-12-01, 14d, Friday, end of March; default: now.")
 @click.option("--never", is_flag=True, help="Have them hold for ever.")
-@json_option
-@store_option
+@data_options
 def expire(ids: tuple[str, ...], at: str | None, never: bool, as_json: bool) -> None:
     """Say until when memories hold, or that they hold no longer.
 
@@ -48,8 +47,7 @@ def expire(ids: tuple[str, ...], at: str | None, never: bool, as_json: bool) -> 
 
 @click.command()
 @_ids
-@json_option
-@store_option
+@data_options
 def verify(ids: tuple[str, ...], as_json: bool) -> None:
     """Record that memories are still true: an end that has passed and changed files count no longer."""
     from memman.govern import freshness as govern
@@ -61,8 +59,7 @@ def verify(ids: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @limit_option
-@json_option
-@store_option
+@data_options
 def stale(limit: int, as_json: bool) -> None:
     """List memories that may be out of date: past their end, with changed files, reported, or old."""
     from memman.govern import freshness as govern
@@ -74,8 +71,7 @@ def stale(limit: int, as_json: bool) -> None:
 @click.command()
 @click.argument("id_", metavar="ID")
 @click.argument("kind", type=click.Choice(FEEDBACK))
-@json_option
-@store_option
+@data_options
 def feedback(id_: str, kind: str, as_json: bool) -> None:
     """Report that a memory was helpful, wrong or stale; each session counts once, its last word."""
     from memman.govern import freshness as govern
@@ -87,8 +83,7 @@ def feedback(id_: str, kind: str, as_json: bool) -> None:
 @click.command()
 @below_option
 @limit_option
-@json_option
-@store_option
+@data_options
 def candidates(below: float, limit: int, as_json: bool) -> None:
     """List the memories least worth keeping, and why.
 
@@ -102,8 +97,7 @@ def candidates(below: float, limit: int, as_json: bool) -> None:
 
 @click.command()
 @_ids
-@json_option
-@store_option
+@data_options
 def archive(ids: tuple[str, ...], as_json: bool) -> None:
     """Put memories out of recall; `insights restore` brings them back."""
     from memman.govern import retention as govern
@@ -113,8 +107,7 @@ def archive(ids: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @_ids
-@json_option
-@store_option
+@data_options
 def restore(ids: tuple[str, ...], as_json: bool) -> None:
     """Bring back memories that were archived or forgotten."""
     from memman.govern import forget as govern
@@ -123,9 +116,7 @@ def restore(ids: tuple[str, ...], as_json: bool) -> None:
 
 
 def _done(records: Records, said: str, otherwise: str, *, as_json: bool) -> None:
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         table([acted(said if one["changed"] else otherwise, one) for one in records])
 
 
@@ -152,8 +143,7 @@ def listed_row(record: dict[str, Any]) -> tuple[object, ...]:
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only list what would be archived.")
 @below_option
-@json_option
-@store_option
+@data_options
 def gc(dry_run: bool, below: float, as_json: bool) -> None:
     """Archive the memories least worth keeping, those of `insights candidates`.
 

@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, labelled, listed, pairs, short, table, text, when
+from memman.cli.options import data_options, limit_option, place, store_option
+from memman.cli.show import labelled, listed, pairs, printed, short, table, text, when
 from memman.config.scope import PERSONAL, label
 from memman.model.plural import counted
 
@@ -32,15 +32,13 @@ def sessions() -> None:
 
 @sessions.command("list")
 @limit_option
-@json_option
-@store_option
+@data_options
 def list_(limit: int, as_json: bool) -> None:
     """List sessions, the latest first."""
     from memman.govern import recent as govern
 
     records = listed(lambda most: govern.listed(place(), most), limit)
-    if as_json:
-        as_data(records)
+    if printed(records, as_json=as_json):
         return
     for one in records:
         counts = f"{counted(one['notes'], 'note')}, {counted(one['made'], 'memory')}, {one['shown']} shown"
@@ -50,15 +48,13 @@ def list_(limit: int, as_json: bool) -> None:
 
 @sessions.command()
 @click.argument("id_", metavar="ID")
-@json_option
-@store_option
+@data_options
 def show(id_: str, as_json: bool) -> None:
     """Show a session, the memories it gave, and those it was shown; ID may be the beginning of one."""
     from memman.govern.recent import session
 
     one = session(place(), id_)
-    if as_json:
-        as_data(one)
+    if printed(one, as_json=as_json):
         return
     pairs({name: one[name] for name in ("session", "agent", "repository")} | {"notes": one["notes"]})
     pairs({"began": when(one["began"]), "last": when(one["last"]), "tokens": one["tokens"]})
@@ -78,8 +74,7 @@ def _standing(memory: dict[str, Any]) -> str:
 
 @click.command()
 @since_option
-@json_option
-@store_option
+@data_options
 def cost(since: str, as_json: bool) -> None:
     """Show what models cost, and how many tokens of memories were shown.
 
@@ -90,8 +85,7 @@ def cost(since: str, as_json: bool) -> None:
     from memman.hot.moment import moment
 
     record = looking_back.cost(place(), moment(since, "since"))
-    if as_json:
-        as_data(record)
+    if printed(record, as_json=as_json):
         return
     spent = [(one["day"], one["stage"], _model(one), one["repository"], _bill(one)) for one in record["spent"]]
     shown = [
@@ -117,8 +111,7 @@ def _bill(one: dict[str, Any]) -> str:
 @click.command()
 @since_option
 @limit_option
-@json_option
-@store_option
+@data_options
 def learned(since: str, limit: int, as_json: bool) -> None:
     """Show what was learned, by day and repository."""
     from memman.govern.recent import learned as govern
@@ -129,8 +122,7 @@ def learned(since: str, limit: int, as_json: bool) -> None:
         limit,
         lambda groups: sum(len(group["memories"]) for group in groups),
     )
-    if as_json:
-        as_data(groups)
+    if printed(groups, as_json=as_json):
         return
     for group in groups:
         text(f"{group['day']}  {group['scope'] or PERSONAL}  {counted(group['count'], 'memory')}")
@@ -143,16 +135,14 @@ def learned(since: str, limit: int, as_json: bool) -> None:
 @click.command()
 @since_option
 @limit_option
-@json_option
-@store_option
+@data_options
 def diff(since: str, limit: int, as_json: bool) -> None:
     """Show what memory holds now and did not then (+), holds no more (-), and what is changed (~), by scope."""
     from memman.govern.recent import diff as govern
     from memman.hot.moment import moment
 
     changes = listed(lambda most: govern(place(), moment(since, "since"), most), limit)
-    if as_json:
-        as_data(changes)
+    if printed(changes, as_json=as_json):
         return
     for scope, these in itertools.groupby(changes, key=lambda one: str(one["scope"])):
         text(scope or PERSONAL)

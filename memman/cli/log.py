@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, limit_option, place, store_option
-from memman.cli.show import as_data, labelled, listed, pairs, short, tallied, text, when
+from memman.cli.options import data_options, limit_option, place, store_option
+from memman.cli.show import labelled, listed, pairs, printed, short, tallied, text, when
 from memman.config.scope import PERSONAL, label
 from memman.model.errors import UsageError
 
@@ -32,8 +32,7 @@ def log() -> None:
 @since_option
 @click.option("--memory", metavar="ID", help="Show only changes to this memory.")
 @click.option("--stats", "counts", is_flag=True, help="Show counts by verb and day.")
-@json_option
-@store_option
+@data_options
 def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_json: bool) -> None:
     """List changes, newest first."""
     if counts:
@@ -42,9 +41,7 @@ def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_js
     from memman.govern.log import lines
 
     records = listed(lambda most: lines(place(), limit=most, since=_after(since), memory=memory), limit)
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         for record in records:
             said = f"{short(record['memory'], note=record['verb'] in _OF_NO_MEMORY)} {labelled(record)}".rstrip()
             text(f"{when(record['at'])}  {record['verb']:<9}  {said}  {change(record)}")
@@ -53,16 +50,13 @@ def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_js
 @log.command()
 @limit_option
 @since_option
-@json_option
-@store_option
+@data_options
 def worker(limit: int, since: str | None, as_json: bool) -> None:
     """Show what drains did, newest last."""
     from memman.drain.worklog import lines
 
     records = listed(lambda most: lines(place().data, most, _after(since)), limit)
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         for record in records:
             text(worker_line(record))
 
@@ -86,9 +80,7 @@ def _count(since: int | None, memory: str | None, *, as_json: bool) -> None:
     if memory is not None:
         raise UsageError("--stats counts the whole store and cannot be combined with --memory")
     record = stats(place(), since=since)
-    if as_json:
-        as_data(record)
-    else:
+    if not printed(record, as_json=as_json):
         days = {day: tallied(counts) for day, counts in record["days"].items()}
         pairs({"in all": tallied(record["verbs"])} | days)
 

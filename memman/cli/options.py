@@ -1,7 +1,7 @@
 """Options that many verbs share, and the store they lead to."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -52,6 +52,13 @@ store_option = click.option(
     help="Store to use.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --json and --store."""
+    return json_option(store_option(command))
+
+
 limit_option = click.option(
     "--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="Maximum number of rows."
 )

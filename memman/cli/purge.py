@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import data_options, place
 from memman.cli.person import confirm, typed
-from memman.cli.show import as_data, labelled, short, text
+from memman.cli.show import as_data, labelled, printed, short, text
 from memman.model.errors import UsageError
 from memman.model.trust import SOURCES
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 @click.option("--source", type=click.Choice(SOURCES), help="Purge all from this source.")
 @click.option("--query", default="", metavar="WORDS", help="Purge what has all these words, and what recall finds.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be purged.")
-@json_option
-@store_option
+@data_options
 def purge(
     ids: tuple[str, ...], session: str, repository: str, source: str | None, query: str, dry_run: bool, as_json: bool
 ) -> None:
@@ -48,9 +47,7 @@ def purge(
         return
     _ask(target)
     receipt = recovery.purge(where.data, where.name, meant)
-    if as_json:
-        as_data(asdict(receipt))
-    else:
+    if not printed(asdict(receipt), as_json=as_json):
         _tell(receipt)
 
 

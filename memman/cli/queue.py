@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, limit_option, place, said_store, store_option
+from memman.cli.options import data_options, limit_option, place, said_store, store_option
 from memman.cli.person import confirm
-from memman.cli.show import ago, as_data, listed, pairs, short, table, text, when
+from memman.cli.show import ago, listed, pairs, printed, short, table, text, when
 from memman.config.drain_by_write import ask
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -30,8 +30,7 @@ def queue() -> None:
 @queue.command("list")
 @click.option("--state", type=click.Choice(STATES), help="Show only notes in this state; default: all except done.")
 @limit_option
-@json_option
-@store_option
+@data_options
 def list_(state: str | None, limit: int, as_json: bool) -> None:
     """List notes, newest first."""
     states = (state,) if state else ("pending", "running", "parked")
@@ -47,13 +46,11 @@ def list_(state: str | None, limit: int, as_json: bool) -> None:
 
 @queue.command()
 @limit_option
-@json_option
-@store_option
+@data_options
 def failed(limit: int, as_json: bool) -> None:
     """List parked notes with their errors."""
     notes = listed(lambda most: _listed(("parked",), most), limit)
-    if as_json:
-        as_data(notes)
+    if printed(notes, as_json=as_json):
         return
     for note in notes:
         tries = counted(note["attempts"], "attempt")
@@ -63,14 +60,12 @@ def failed(limit: int, as_json: bool) -> None:
 
 @queue.command()
 @click.argument("id_", metavar="ID")
-@json_option
-@store_option
+@data_options
 def show(id_: str, as_json: bool) -> None:
     """Show all details of a note."""
     with closing(_view()) as view:
         record = view.show(view.find(id_))
-    if as_json:
-        as_data(record)
+    if printed(record, as_json=as_json):
         return
     times = {name: when(record[name] or None) for name in ("queued_at", "changed_at", "retry_at")}
     pairs(record | times | {"journal": ", ".join(record["journal"])})
@@ -152,8 +147,7 @@ def _of_store(notes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _print(notes: list[dict[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        as_data(notes)
+    if printed(notes, as_json=as_json):
         return
     table(
         [

@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 import click
 
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import data_options, place
 from memman.cli.person import confirm
-from memman.cli.show import as_data, text
+from memman.cli.show import printed, text
 from memman.model.plural import counted
 
 # Lost memories that are named; --json names all.
@@ -15,8 +15,7 @@ _NAMED = 20
 
 @click.command()
 @click.option("--queue", is_flag=True, help="Repair the queue instead of a store.")
-@json_option
-@store_option
+@data_options
 def repair(queue: bool, as_json: bool) -> None:
     """Rebuild a damaged store from what is still readable; the damaged file is kept.
 
@@ -28,8 +27,7 @@ def repair(queue: bool, as_json: bool) -> None:
     what = "the queue" if queue else f"store {where.name!r}"
     confirm(f"Rebuild {what} from what is still readable?", "queue" if queue else where.name)
     done = recover_queue(where.data) if queue else recover(where.data, where.name)
-    if as_json:
-        as_data(asdict(done))
+    if printed(asdict(done), as_json=as_json):
         return
     if not done.wrong:
         text(f"nothing is wrong with {done.what}")

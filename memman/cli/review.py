@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, limit_option, place, store_option
+from memman.cli.options import data_options, limit_option, place, store_option
 from memman.cli.person import choose, confirm
-from memman.cli.show import acted, ago, as_data, labelled, listed, named, pairs, short, table, text, when
+from memman.cli.show import acted, ago, labelled, listed, named, pairs, printed, short, table, text, when
 from memman.hot.provenance import stamp
 
 # What may be answered to each that is walked through, and what an empty line means.
@@ -28,31 +28,26 @@ def review() -> None:
 
 @review.command("list")
 @limit_option
-@json_option
-@store_option
+@data_options
 def list_(limit: int, as_json: bool) -> None:
     """List what waits, and why."""
     from memman.govern import inbox
 
     records = listed(lambda most: inbox.listed(place(), limit=most), limit)
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         heads = ("id", "age", "category", "source", "scope", "waits", "text")
         table([row for record in records for row in _rows(record)], heads=heads)
 
 
 @review.command()
 @click.argument("id_", metavar="ID")
-@json_option
-@store_option
+@data_options
 def show(id_: str, as_json: bool) -> None:
     """Show all that is known of what waits, both sides."""
     from memman.govern import inbox
 
     records = inbox.shown(place(), [id_])
-    if as_json:
-        as_data(records)
+    if printed(records, as_json=as_json):
         return
     for record in records:
         pairs(_details(record))
@@ -60,8 +55,7 @@ def show(id_: str, as_json: bool) -> None:
 
 @review.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@store_option
+@data_options
 def approve(ids: tuple[str, ...], as_json: bool) -> None:
     """Approve what waits.
 
@@ -75,8 +69,7 @@ def approve(ids: tuple[str, ...], as_json: bool) -> None:
 
 @review.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@store_option
+@data_options
 def reject(ids: tuple[str, ...], as_json: bool) -> None:
     """Reject what waits: it is forgotten, and no agent may propose it again; `forget --undo` takes that back.
 
@@ -153,9 +146,7 @@ def _ask(ids: tuple[str, ...], question: str, of_two: str = "") -> None:
 
 
 def _tell(records: list[dict[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         table([acted(one["done"], one) for one in records])
     sys.stdout.flush()
 

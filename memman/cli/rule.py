@@ -7,9 +7,22 @@ from typing import Any
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import data_options, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import apart, as_data, complain, freshness, labelled, named, pairs, short, table, text, when
+from memman.cli.show import (
+    apart,
+    as_data,
+    complain,
+    freshness,
+    labelled,
+    named,
+    pairs,
+    printed,
+    short,
+    table,
+    text,
+    when,
+)
 from memman.config.places import split_lines
 from memman.config.scope import PERSONAL
 from memman.model.plural import counted
@@ -45,8 +58,7 @@ def rule() -> None:
 @rule.command()
 @click.argument("said", metavar="TEXT")
 @described
-@json_option
-@store_option
+@data_options
 def add(said: str, as_json: bool, **options: str | None) -> None:
     """Add a rule.
 
@@ -60,8 +72,7 @@ def add(said: str, as_json: bool, **options: str | None) -> None:
 @rule.command()
 @click.argument("memory", metavar="ID")
 @described
-@json_option
-@store_option
+@data_options
 def promote(memory: str, as_json: bool, **options: str | None) -> None:
     """Make a memory a rule; the memory stays."""
     from memman.govern import rules as govern
@@ -83,45 +94,36 @@ def _added(drafted: dict[str, Any], *, as_json: bool) -> None:
     about = [f"{name}: {said}" for name, said in _about(drafted).items() if said]
     confirm("Add this rule?", listed=[drafted["text"], *about])
     made = govern.add(place(), drafted)
-    if as_json:
-        as_data(made)
-    else:
+    if not printed(made, as_json=as_json):
         table([_row(made)])
 
 
 @rule.command("list")
-@json_option
-@store_option
+@data_options
 def list_(as_json: bool) -> None:
     """List the rules, the oldest first; * marks those that hold here."""
     from memman.govern import rules as govern
 
     records = govern.listed(place())
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         table([_row(record) for record in records])
 
 
 @rule.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@store_option
+@data_options
 def show(ids: tuple[str, ...], as_json: bool) -> None:
     """Show all details of rules."""
     from memman.govern import rules as govern
 
     records = govern.named(place(), ids)
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         apart(records, _print)
 
 
 @rule.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@store_option
+@data_options
 def remove(ids: tuple[str, ...], as_json: bool) -> None:
     """Remove rules."""
     from memman.govern import rules as govern
@@ -129,17 +131,14 @@ def remove(ids: tuple[str, ...], as_json: bool) -> None:
     records = govern.named(place(), ids)
     confirm("Remove these rules?" if len(records) > 1 else "Remove this rule?", listed=_listed(records))
     govern.remove(place(), [record["uid"] for record in records])
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         table([("removed", short(record["uid"]), record["text"]) for record in records])
 
 
 @rule.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--for", "length", required=True, metavar="TIME", help="How long: 30m, 2h, 7d; 0m ends the pause.")
-@json_option
-@store_option
+@data_options
 def snooze(ids: tuple[str, ...], length: str, as_json: bool) -> None:
     """Have rules do nothing for a while."""
     from memman.govern import rules as govern
@@ -148,17 +147,14 @@ def snooze(ids: tuple[str, ...], length: str, as_json: bool) -> None:
     records = govern.named(place(), ids)
     confirm(f"Snooze until {when(until)}?", listed=_listed(records))
     records = govern.snooze(place(), [record["uid"] for record in records], until)
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         table([_row(record) for record in records])
 
 
 @rule.command()
 @click.argument("command", metavar="COMMAND")
 @click.option("--tool", default=SHELL, show_default=True, help="The tool that would run it.")
-@json_option
-@store_option
+@data_options
 def test(command: str, tool: str, as_json: bool) -> None:
     """Show which rules a command would fire here, the strictest first; nothing is run or counted."""
     from memman.govern import rules as govern

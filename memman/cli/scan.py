@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memman.cli.options import json_option, place, said_store, store_option
+from memman.cli.options import data_options, place, said_store
 from memman.cli.person import confirm
 from memman.cli.show import as_data, short, table, text
 from memman.model.plural import counted
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--fix", is_flag=True, help="Remove them permanently, except from backups and other copies.")
-@json_option
-@store_option
+@data_options
 def scan(fix: bool, as_json: bool) -> int:
     """Search everything stored for secrets; --fix removes them.
 

@@ -5,9 +5,9 @@ import click
 from memman.cli.drain import drain
 from memman.cli.group import Group
 from memman.cli.log import worker
-from memman.cli.options import json_option, store_option
+from memman.cli.options import data_options, store_option
 from memman.cli.queue import queue
-from memman.cli.show import as_data, pairs, text
+from memman.cli.show import pairs, printed, text
 from memman.cli.status import everything, misfits, scheduled
 from memman.config.places import data_dir
 from memman.model.plural import counted
@@ -87,14 +87,12 @@ def serve(seconds: int | None) -> None:
 
 
 @scheduler.command()
-@json_option
-@store_option
+@data_options
 def status(as_json: bool) -> None:
     """Show what starts drains, how they went, and what is queued."""
     whole = everything()
     record = whole["scheduler"] | {name: whole[name] for name in ("queue", "breaker", "unfit", "last_drain", "spend")}
-    if as_json:
-        as_data(record)
+    if printed(record, as_json=as_json):
         return
     states, oldest = record["queue"]["states"], record["queue"]["oldest_seconds"]
     queued = counted(states["pending"] + states["running"], "note")

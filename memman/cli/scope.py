@@ -5,8 +5,8 @@ import shlex
 import click
 
 from memman.cli.group import Group
-from memman.cli.options import json_option, place, store_option
-from memman.cli.show import acted, as_data, complain, short, table, text
+from memman.cli.options import data_options, place, store_option
+from memman.cli.show import acted, as_data, complain, printed, short, table, text
 from memman.config import stores
 from memman.config.scope import PATH, missing
 from memman.model.errors import UsageError
@@ -20,15 +20,13 @@ def scope() -> None:
 
 
 @scope.command("list")
-@json_option
-@store_option
+@data_options
 def list_(as_json: bool) -> None:
     """List the scopes of a store; * marks those that are recalled here."""
     from memman.govern import scope as govern
 
     rows = govern.listed(place())
-    if as_json:
-        as_data(rows)
+    if printed(rows, as_json=as_json):
         return
     marks = {True: "*", False: ""}
     table([(marks[row["here"]], row["scope"], counted(row["memories"], "memory"), row["repository"]) for row in rows])
@@ -44,17 +42,14 @@ def list_(as_json: bool) -> None:
     metavar="SCOPE",
     help="personal, repository (the one around this folder), path:FOLDER below its root, or a name of `scope list`.",
 )
-@json_option
-@store_option
+@data_options
 def move(ids: tuple[str, ...], to: str, as_json: bool) -> None:
     """Have memories hold for another scope."""
     from memman.govern import scope as govern
 
     records = govern.move(place(), ids, to)
     told = {True: "moved to", False: "already in"}
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         table([acted(f"{told[one['changed']]} {one['scope']}", one) for one in records])
     if folder := to.startswith(PATH) and missing(to, stores.here()):
         complain(f"no session will begin with what was moved: there is no folder {folder}")
@@ -63,8 +58,7 @@ def move(ids: tuple[str, ...], to: str, as_json: bool) -> None:
 @scope.command()
 @click.argument("other", required=False, metavar="SCOPE")
 @click.option("--undo", is_flag=True, help="Recall here no more what this folder was joined with.")
-@json_option
-@store_option
+@data_options
 def join(other: str | None, undo: bool, as_json: bool) -> None:
     """Recall in this folder what another scope of `scope list` holds, too."""
     from memman.govern import scope as govern
@@ -85,8 +79,7 @@ def join(other: str | None, undo: bool, as_json: bool) -> None:
 @click.option("--unset", is_flag=True, help="Remove the repository's name.")
 @click.option("--move", "moving", is_flag=True, help="Take along what is remembered here, rules too.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be taken along.")
-@json_option
-@store_option
+@data_options
 def name(called: str | None, unset: bool, moving: bool, dry_run: bool, as_json: bool) -> None:
     """Name this repository; those that have the same name share their memories."""
     from memman.govern import scope as govern
@@ -94,8 +87,7 @@ def name(called: str | None, unset: bool, moving: bool, dry_run: bool, as_json: 
     if unset == bool(called):
         raise UsageError("give a name, or --unset")
     report = govern.name(place(), called, moving=moving, dry_run=dry_run)
-    if as_json:
-        as_data(report)
+    if printed(report, as_json=as_json):
         return
     folder, said = report["folder"], report["name"]
     if dry_run:

@@ -4,15 +4,14 @@ import click
 
 from memman.cli.address import address, dsn_option
 from memman.cli.group import Group
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import data_options, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import acted, as_data, named, table, text
+from memman.cli.show import acted, named, printed, table, text
 
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@store_option
+@data_options
 def share(ids: tuple[str, ...], as_json: bool) -> None:
     """Show memories of yours to all who share the store."""
     from memman.govern import insights, sharing
@@ -25,8 +24,7 @@ def share(ids: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@store_option
+@data_options
 def unshare(ids: tuple[str, ...], as_json: bool) -> None:
     """Take memories of yours back from those who share the store: from their machines at the next pull."""
     _say(ids, "private", as_json=as_json)
@@ -36,8 +34,7 @@ def _say(ids: tuple[str, ...], visibility: str, *, as_json: bool) -> None:
     from memman.govern import sharing
 
     records = sharing.show_to(place(), ids, visibility)
-    if as_json:
-        as_data(records)
+    if printed(records, as_json=as_json):
         return
     told = {True: visibility, False: f"already {visibility}"}
     table([acted(told[one["changed"]], one) for one in records])

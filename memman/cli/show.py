@@ -25,6 +25,13 @@ def as_data(record: Any) -> None:
     sys.stdout.write(escaped(json.dumps(cleaned(record), ensure_ascii=False, indent=2)) + "\n")
 
 
+def printed(record: Any, *, as_json: bool) -> bool:
+    """Print a record as JSON where that is asked for; whether it was."""
+    if as_json:
+        as_data(record)
+    return as_json
+
+
 def text(line: str) -> None:
     """Print one line, whole."""
     sys.stdout.write(clean(line, WIDE) + "\n")

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from memman.cli.options import json_option, place, store_option
-from memman.cli.show import ago, as_data, complain, pairs, size, tallied, when
+from memman.cli.options import data_options, place
+from memman.cli.show import ago, complain, pairs, printed, size, tallied, when
 from memman.config.drain_by_write import switched_off
 from memman.model.plural import counted
 from memman.model.text import age
@@ -13,14 +13,11 @@ from memman.queue.late import MISSING
 
 
 @click.command()
-@json_option
-@store_option
+@data_options
 def status(as_json: bool) -> None:
     """Show the state of memory on one page."""
     record = everything()
-    if as_json:
-        as_data(record)
-    else:
+    if not printed(record, as_json=as_json):
         pairs(_lines(record))
 
 

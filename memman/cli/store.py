@@ -7,9 +7,9 @@ import click
 
 from memman.cli.address import address, dsn_option
 from memman.cli.group import Group
-from memman.cli.options import complete_store, json_option, place, store_option
+from memman.cli.options import complete_store, data_options, json_option, place, store_option
 from memman.cli.person import confirm
-from memman.cli.show import as_data, size, table, text
+from memman.cli.show import printed, size, table, text
 from memman.config.schedule import refuse_stopped
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -24,15 +24,13 @@ def store() -> None:
 
 
 @store.command("list")
-@json_option
-@store_option
+@data_options
 def list_(as_json: bool) -> None:
     """List the stores; * marks the one used here."""
     from memman.govern import stores as govern
 
     rows = govern.listed(place())
-    if as_json:
-        as_data(rows)
+    if printed(rows, as_json=as_json):
         return
     table([_row(row) for row in rows], 300)
 
@@ -143,8 +141,7 @@ def members(name: str, as_json: bool) -> None:
     from memman.govern import sharing
 
     rows = sharing.members(place().data, name)
-    if as_json:
-        as_data(rows)
+    if printed(rows, as_json=as_json):
         return
     table([(row["role"], row["may"], "you" if row["you"] else "") for row in rows])
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import data_options, place
 from memman.cli.person import tell
-from memman.cli.show import as_data, complain, pairs, text, when
+from memman.cli.show import complain, pairs, printed, text, when
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 
@@ -32,8 +32,7 @@ _LONGEST = 4096
 )
 @click.option("--status", is_flag=True, help="Show folder, hosts and what stands in the way.")
 @click.option("--off", is_flag=True, help="Sync the store no more; what lies in the folder stays.")
-@json_option
-@store_option
+@data_options
 def sync(folder: str | None, key: str | None, status: bool, off: bool, as_json: bool) -> None:
     """Keep one memory on several machines by a folder that they share, encrypted and without a server.
 
@@ -70,16 +69,16 @@ def _begin(here: "Chosen", folder: str, *, by_key: bool) -> None:
 def _report(done: "Done", *, as_json: bool) -> None:
     for trouble in done.troubles:
         complain(trouble)
-    if as_json:
-        as_data({"said": done.said, "taken": done.taken, "retired": done.retired, "troubles": done.troubles})
+    if printed(
+        {"said": done.said, "taken": done.taken, "retired": done.retired, "troubles": done.troubles}, as_json=as_json
+    ):
         return
     told = [f"{counted(done.said, 'value')} written", f"{done.taken} taken in"]
     text(", ".join([*told, *([f"{counted(done.retired, 'memory')} superseded"] if done.retired else [])]))
 
 
 def _status(record: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        as_data(record)
+    if printed(record, as_json=as_json):
         return
     if not record["folder"]:
         text("the store is not synced: memman sync --folder PATH begins")

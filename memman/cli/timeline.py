@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import data_options, place
 from memman.cli.reach import aged
-from memman.cli.show import WIDE, as_data, labelled, listed, short, text
+from memman.cli.show import WIDE, labelled, listed, printed, short, text
 from memman.model.errors import UsageError
 from memman.model.text import clean
 
@@ -27,8 +27,7 @@ _LONGEST = 200
 @click.option("--after", type=_COUNT, help="With --around: how many after it (default: the rest of --limit).")
 @click.option("--since", metavar="TIME", help="Show only what is newer: 2026-11-01T10:00, 7d, 12h, yesterday.")
 @click.option("--until", metavar="TIME", help="Show only what is older.")
-@json_option
-@store_option
+@data_options
 def timeline(
     id_: str | None,
     limit: int,
@@ -56,9 +55,7 @@ def timeline(
         before, after = half if before is None else before, limit - 1 - half if after is None else after
         entries = govern.around(where, id_, before=before, after=after, **times)
     entries = aged(where, entries)
-    if as_json:
-        as_data(entries)
-    else:
+    if not printed(entries, as_json=as_json):
         _print(entries)
 
 

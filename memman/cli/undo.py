@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from memman.cli.options import json_option, place, store_option
+from memman.cli.options import data_options, place
 from memman.cli.person import confirm
-from memman.cli.show import acted, as_data, short, table, text, when
+from memman.cli.show import acted, printed, short, table, text, when
 from memman.clock import now_ms
 from memman.model.errors import UsageError
 
@@ -19,8 +19,7 @@ LIST = "list"
 @click.option("--drain", metavar="D", help="Undo all that one drain stored; `last` is the newest.")
 @click.option("--since", metavar="TIME", help="Undo all since: 2026-11-01T10:00, 7d, 2h, yesterday.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
-@json_option
-@store_option
+@data_options
 def undo(
     id_: str | None, session: str | None, drain: str | None, since: str | None, dry_run: bool, as_json: bool
 ) -> None:
@@ -46,9 +45,7 @@ def undo(
     if not dry_run and planned["changed"]:
         confirm(f"Undo {planned['what']}?", listed=_lines(planned, "would be "))
         planned = govern.undo(where, asked)
-    if as_json:
-        as_data(planned)
-    else:
+    if not printed(planned, as_json=as_json):
         _tell(planned, dry_run=dry_run)
 
 
@@ -73,8 +70,7 @@ def _tell(report: dict[str, Any], *, dry_run: bool) -> None:
 
 
 def _list(records: list[dict[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        as_data(records)
+    if printed(records, as_json=as_json):
         return
     rows = ((short(one["id"], note=True), when(one["at"]), one["what"], _fate(one), one["did"]) for one in records)
     table(rows)

@@ -8,8 +8,8 @@ import click
 
 from memman.cli.hot import recall_options, said
 from memman.cli.log import change
-from memman.cli.options import json_option, place, said_store, store_option
-from memman.cli.show import apart, as_data, labelled, pairs, short, text, when
+from memman.cli.options import data_options, place, said_store
+from memman.cli.show import apart, labelled, pairs, printed, short, text, when
 from memman.config.scope import PERSONAL
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -20,8 +20,7 @@ _SAID = ("text", "category", "importance", "entities", "valid_from")
 
 @click.command()
 @click.argument("id_", metavar="ID")
-@json_option
-@store_option
+@data_options
 def history(id_: str, as_json: bool) -> None:
     """Show what a memory was before and became afterwards, with when, by whom and why it changed.
 
@@ -30,8 +29,7 @@ def history(id_: str, as_json: bool) -> None:
     from memman.govern.looking_back import history as govern
 
     versions = govern(place(), id_)
-    if as_json:
-        as_data(versions)
+    if printed(versions, as_json=as_json):
         return
     for one in versions:
         sign = ">" if one["asked"] else " "
@@ -58,8 +56,7 @@ def explain(query: str, ids: Sequence[str], given: Mapping[str, Any], *, as_json
     from memman.sqlite import despite
 
     record = despite(lambda: _ranked(query, ids, given))
-    if as_json:
-        as_data(record)
+    if printed(record, as_json=as_json):
         return
     if not record["hits"]:
         text("no hits")
@@ -126,8 +123,7 @@ def _asked(asked: dict[str, Any]) -> list[str]:
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--query", metavar="TEXT", help="Show why `recall TEXT` shows what it shows, and not the memories of ID.")
 @recall_options
-@json_option
-@store_option
+@data_options
 def why(ids: tuple[str, ...], query: str | None, as_json: bool, **given: Any) -> None:
     """Show where a memory comes from, its causes and effects, what became of it, and where it was shown.
 
@@ -146,9 +142,7 @@ def why(ids: tuple[str, ...], query: str | None, as_json: bool, **given: Any) ->
     if not ids:
         raise UsageError("give an ID, or a question with --query")
     records = looking_back.why(place(), ids)
-    if as_json:
-        as_data(records)
-    else:
+    if not printed(records, as_json=as_json):
         apart(records, _print)
 
 
