@@ -7,6 +7,7 @@ import click
 from memman.cli.options import data_options, place
 from memman.cli.progress import bar
 from memman.cli.show import freshness, printed, short, text
+from memman.govern import audit as govern
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 
@@ -28,8 +29,6 @@ def audit(paths: tuple[str, ...], files: bool, as_json: bool) -> None:
     if files:
         _files(paths, as_json=as_json)
         return
-    from memman.govern import audit as govern
-
     with bar("auditing", "nothing was changed") as progress:
         found = govern.audit(place(), progress)
     if printed(found, as_json=as_json):
@@ -55,8 +54,6 @@ def _print(finding: dict[str, Any]) -> None:
 
 
 def _files(paths: tuple[str, ...], *, as_json: bool) -> None:
-    from memman.govern import audit as govern
-
     found = govern.compared(place(), paths)
     if printed(found, as_json=as_json):
         return

@@ -11,6 +11,8 @@ from memman.cli.progress import bar
 from memman.cli.show import pairs, printed, text
 from memman.config.providers import EMBEDDERS
 from memman.config.schedule import refuse_stopped
+from memman.govern import embedding as govern
+from memman.govern.stores import expected
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 from memman.model.vocabulary import LOCAL
@@ -26,9 +28,6 @@ def embed() -> None:
 @data_options
 def status(as_json: bool) -> None:
     """Show which model made the store's vectors, and how many there are."""
-    from memman.govern import embedding as govern
-    from memman.govern.stores import expected
-
     where = expected(place())
     record = govern.status(where.data, where.name)
     if not printed(record, as_json=as_json):
@@ -39,9 +38,6 @@ def status(as_json: bool) -> None:
 @store_option
 def reembed() -> None:
     """Create missing vectors with the current embedding model."""
-    from memman.govern import embedding as govern
-    from memman.govern.stores import expected
-
     where = expected(place())
     refuse_stopped(where.data, "embed reembed")
     with bar("embedding", "finished vectors are kept; run the same command again to continue") as progress:
@@ -61,9 +57,6 @@ def swap(provider: str | None, model: str, endpoint: str, dimension: int | None,
     """Switch all stores, or with --store one, to another embedding model; recall keeps working meanwhile."""
     if sum((bool(provider), resume, abort)) != 1:
         raise UsageError("give --to PROVIDER, --resume or --abort")
-    from memman.govern import embedding as govern
-    from memman.govern.stores import expected
-
     data, store = place().data, expected(place()).name if said_store() else ""
     refuse_stopped(data, "embed swap")
     if provider not in LOCAL and not (resume or abort):

@@ -9,6 +9,7 @@ from memman.cli.options import data_options, limit_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.progress import bar
 from memman.cli.show import ago, labelled, listed, printed, short, table, text
+from memman.govern import graph as govern
 from memman.model.plural import counted
 from memman.model.vocabulary import EDGE_KINDS
 
@@ -51,8 +52,6 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
     A cause is marked "because", an effect "led to", and what is alike "says the same" or "says otherwise" where the
     judge is sure.
     """
-    from memman.govern import graph as govern
-
     found = listed(
         lambda most: govern.related(place(), id_, kind=edge, depth=depth, limit=most, everywhere=everywhere),
         limit,
@@ -91,8 +90,6 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
 @data_options
 def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool) -> None:
     """Show everything that mentions a name, newest first: a service, a host, a file, a ticket, a person."""
-    from memman.govern import graph as govern
-
     found = listed(
         lambda most: govern.about(place(), name, limit=most, history=history, everywhere=everywhere),
         limit,
@@ -127,8 +124,6 @@ def link(a: str, b: str, kind: str, weight: float, note: str, as_json: bool) -> 
 
     A causal edge means that A led to B.
     """
-    from memman.govern import graph as govern
-
     made = govern.link(place(), (a, b), kind, weight, note)
     if not printed(made, as_json=as_json):
         text(f"linked {short(made['src'])} to {short(made['dst'])}: {kind}, weight {weight:g}, {made['detail']}")

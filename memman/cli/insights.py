@@ -26,6 +26,7 @@ from memman.cli.show import (
     when,
 )
 from memman.config.scope import PERSONAL
+from memman.govern import insights as govern
 from memman.govern.insights import STATUSES
 from memman.model.plural import counted
 from memman.model.trust import SOURCES
@@ -48,8 +49,6 @@ def insights() -> None:
 @data_options
 def list_(category: str | None, source: str | None, status: str, limit: int, as_json: bool) -> None:
     """List memories, newest first."""
-    from memman.govern import insights as govern
-
     where = place()
     records = listed(
         lambda most: govern.listed(where, category=category, source=source, status=status, limit=most), limit
@@ -66,8 +65,6 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
 @data_options
 def show(ids: tuple[str, ...], as_json: bool) -> None:
     """Show all details of memories or queued notes."""
-    from memman.govern import insights as govern
-
     where = place()
     records = aged(where, govern.shown(where, ids))
     if not printed(records, as_json=as_json):
@@ -111,8 +108,6 @@ def reinstate(ids: tuple[str, ...], undo: bool, as_json: bool) -> None:
 
 
 def _ask(ids: tuple[str, ...], question: str) -> None:
-    from memman.govern import insights as govern
-
     confirm(question, listed=map(named, govern.shown(place(), ids)))
 
 

@@ -25,6 +25,7 @@ from memman.cli.show import (
 )
 from memman.config.places import split_lines
 from memman.config.scope import PERSONAL
+from memman.govern import rules as govern
 from memman.model.plural import counted
 from memman.model.rule import ACTIONS, SHELL
 
@@ -64,8 +65,6 @@ def add(said: str, as_json: bool, **options: str | None) -> None:
 
     Without --match every session begins with it. With --match it fires before an agent runs such a command.
     """
-    from memman.govern import rules as govern
-
     _added(govern.drafted(place(), said, **_ending(options)), as_json=as_json)
 
 
@@ -75,8 +74,6 @@ def add(said: str, as_json: bool, **options: str | None) -> None:
 @data_options
 def promote(memory: str, as_json: bool, **options: str | None) -> None:
     """Make a memory a rule; the memory stays."""
-    from memman.govern import rules as govern
-
     _added(govern.promoted(place(), memory, **_ending(options)), as_json=as_json)
 
 
@@ -89,8 +86,6 @@ def _ending(options: dict[str, str | None]) -> dict[str, Any]:
 
 
 def _added(drafted: dict[str, Any], *, as_json: bool) -> None:
-    from memman.govern import rules as govern
-
     about = [f"{name}: {said}" for name, said in _about(drafted).items() if said]
     confirm("Add this rule?", listed=[drafted["text"], *about])
     made = govern.add(place(), drafted)
@@ -102,8 +97,6 @@ def _added(drafted: dict[str, Any], *, as_json: bool) -> None:
 @data_options
 def list_(as_json: bool) -> None:
     """List the rules, the oldest first; * marks those that hold here."""
-    from memman.govern import rules as govern
-
     records = govern.listed(place())
     if not printed(records, as_json=as_json):
         table([_row(record) for record in records])
@@ -114,8 +107,6 @@ def list_(as_json: bool) -> None:
 @data_options
 def show(ids: tuple[str, ...], as_json: bool) -> None:
     """Show all details of rules."""
-    from memman.govern import rules as govern
-
     records = govern.named(place(), ids)
     if not printed(records, as_json=as_json):
         apart(records, _print)
@@ -126,8 +117,6 @@ def show(ids: tuple[str, ...], as_json: bool) -> None:
 @data_options
 def remove(ids: tuple[str, ...], as_json: bool) -> None:
     """Remove rules."""
-    from memman.govern import rules as govern
-
     records = govern.named(place(), ids)
     confirm("Remove these rules?" if len(records) > 1 else "Remove this rule?", listed=_listed(records))
     govern.remove(place(), [record["uid"] for record in records])
@@ -141,8 +130,6 @@ def remove(ids: tuple[str, ...], as_json: bool) -> None:
 @data_options
 def snooze(ids: tuple[str, ...], length: str, as_json: bool) -> None:
     """Have rules do nothing for a while."""
-    from memman.govern import rules as govern
-
     until = govern.later(length)
     records = govern.named(place(), ids)
     confirm(f"Snooze until {when(until)}?", listed=_listed(records))
@@ -157,8 +144,6 @@ def snooze(ids: tuple[str, ...], length: str, as_json: bool) -> None:
 @data_options
 def test(command: str, tool: str, as_json: bool) -> None:
     """Show which rules a command would fire here, the strictest first; nothing is run or counted."""
-    from memman.govern import rules as govern
-
     records = govern.tested(place(), command, tool)
     if as_json:
         as_data({"outcome": records[0]["action"] if records else None, "rules": records})
@@ -175,8 +160,6 @@ def test(command: str, tool: str, as_json: bool) -> None:
 @store_option
 def write(ids: tuple[str, ...], file: str | None, applied: bool) -> None:
     """Print a diff that adds rules or memories to AGENTS.md or CLAUDE.md; ID is a rule or a memory."""
-    from memman.govern import rules as govern
-
     records = govern.texts(place(), ids)
     for one in filter(freshness, records):
         complain(named(one))

@@ -9,6 +9,7 @@ from memman.cli.options import data_options, place, store_option
 from memman.cli.show import acted, as_data, complain, printed, short, table, text
 from memman.config import stores
 from memman.config.scope import PATH, missing
+from memman.govern import scope as govern
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 
@@ -23,8 +24,6 @@ def scope() -> None:
 @data_options
 def list_(as_json: bool) -> None:
     """List the scopes of a store; * marks those that are recalled here."""
-    from memman.govern import scope as govern
-
     rows = govern.listed(place())
     if printed(rows, as_json=as_json):
         return
@@ -45,8 +44,6 @@ def list_(as_json: bool) -> None:
 @data_options
 def move(ids: tuple[str, ...], to: str, as_json: bool) -> None:
     """Have memories hold for another scope."""
-    from memman.govern import scope as govern
-
     records = govern.move(place(), ids, to)
     told = {True: "moved to", False: "already in"}
     if not printed(records, as_json=as_json):
@@ -61,8 +58,6 @@ def move(ids: tuple[str, ...], to: str, as_json: bool) -> None:
 @data_options
 def join(other: str | None, undo: bool, as_json: bool) -> None:
     """Recall in this folder what another scope of `scope list` holds, too."""
-    from memman.govern import scope as govern
-
     if undo == bool(other):
         raise UsageError("give a scope of `memman scope list`, or --undo")
     report = govern.join(place(), other, undo=undo)
@@ -82,8 +77,6 @@ def join(other: str | None, undo: bool, as_json: bool) -> None:
 @data_options
 def name(called: str | None, unset: bool, moving: bool, dry_run: bool, as_json: bool) -> None:
     """Name this repository; those that have the same name share their memories."""
-    from memman.govern import scope as govern
-
     if unset == bool(called):
         raise UsageError("give a name, or --unset")
     report = govern.name(place(), called, moving=moving, dry_run=dry_run)

@@ -7,6 +7,7 @@ from memman.cli.group import Group
 from memman.cli.options import data_options, place, store_option
 from memman.cli.person import confirm
 from memman.cli.show import acted, named, printed, table, text
+from memman.govern import sharing
 
 
 @click.command()
@@ -31,8 +32,6 @@ def unshare(ids: tuple[str, ...], as_json: bool) -> None:
 
 
 def _say(ids: tuple[str, ...], visibility: str, *, as_json: bool) -> None:
-    from memman.govern import sharing
-
     records = sharing.show_to(place(), ids, visibility)
     if printed(records, as_json=as_json):
         return
@@ -51,8 +50,6 @@ def server() -> None:
 @click.option("--dry-run", is_flag=True, help="Try all of it, and take it back.")
 def upgrade(dsn: str | None, dry_run: bool) -> None:
     """Make memman's tables on a server, or bring them up to date."""
-    from memman.govern import sharing
-
     before, after = sharing.upgrade(address(dsn), dry_run=dry_run)
     if before == after:
         text(f"the server has schema {after} already")
@@ -65,7 +62,5 @@ def upgrade(dsn: str | None, dry_run: bool) -> None:
 @click.option("--database", default="memman", show_default=True, metavar="NAME", help="The database that it is for.")
 def roles(database: str) -> None:
     """Print the SQL with which an administrator sets up roles for several people."""
-    from memman.govern import sharing
-
     for line in sharing.roles(database).splitlines():
         text(line)

@@ -11,6 +11,7 @@ from memman.cli.options import complete_store, data_options, json_option, place,
 from memman.cli.person import confirm
 from memman.cli.show import printed, size, table, text
 from memman.config.schedule import refuse_stopped
+from memman.govern import stores as govern
 from memman.model.errors import UsageError
 from memman.model.plural import counted
 
@@ -27,8 +28,6 @@ def store() -> None:
 @data_options
 def list_(as_json: bool) -> None:
     """List the stores; * marks the one used here."""
-    from memman.govern import stores as govern
-
     rows = govern.listed(place())
     if printed(rows, as_json=as_json):
         return
@@ -39,8 +38,6 @@ def list_(as_json: bool) -> None:
 @click.argument("name")
 def create(name: str) -> None:
     """Create a store."""
-    from memman.govern import stores as govern
-
     made = govern.create(place().data, name)
     text(f"created store {name!r}" if made else f"store {name!r} already exists")
 
@@ -49,8 +46,6 @@ def create(name: str) -> None:
 @named
 def use(name: str) -> None:
     """Make a store the active one, used unless --store, MEMMAN_STORE or a binding says otherwise."""
-    from memman.govern import stores as govern
-
     where = place()
     govern.use(where.data, name)
     text(f"store {name!r} is now active")
@@ -63,8 +58,6 @@ def use(name: str) -> None:
 @click.option("--unset", is_flag=True, help="Remove the repository's binding.")
 def bind(name: str | None, unset: bool) -> None:
     """Bind the current git repository, with all its work trees, to a store."""
-    from memman.govern import stores as govern
-
     if unset == bool(name):
         raise UsageError("give the name of a store, or --unset")
     where, before = govern.bind(place().data, name)
@@ -78,7 +71,6 @@ def remove(name: str) -> None:
 
     Notes queued for it are taken out of the queue and kept with it.
     """
-    from memman.govern import stores as govern
     from memman.locks import drain_lock
 
     data = place().data
@@ -180,7 +172,6 @@ def leave(name: str, delete: bool) -> None:
     `memman migrate --to sqlite` makes all of it a store of your own, and leaves the server as it is.
     """
     from memman.govern import sharing
-    from memman.govern import stores as govern
     from memman.locks import drain_lock
 
     data = place().data
