@@ -7,10 +7,16 @@ import click
 
 from memman.cli.group import Group
 from memman.cli.options import data_options, limit_option, place, store_option
-from memman.cli.show import labelled, listed, pairs, printed, short, tallied, text, when
+from memman.cli.show import WIDE, holds, labelled, listed, pairs, printed, short, table, tallied, text, when
 from memman.config.scope import PERSONAL, label
 from memman.model.errors import UsageError
 
+# What a person may do with what a session left.
+_DECIDE = {
+    "keep": "memman insights verify ID; of what is in review: memman review approve ID",
+    "wrong": "memman undo ID brings back what it replaced; memman forget ID",
+    "everywhere": "memman scope move ID --to personal",
+}
 _BESIDE = ("at", "event", "level", "note")
 
 # Verbs whose line is of an undo or of what one takes back: such an id is told as a note's is.
@@ -21,20 +27,35 @@ since_option = click.option(
 )
 
 
-@click.group(cls=Group)
+class Listing(Group):
+    """A group that lists where no verb is given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the group's own options."""
+        bare = "".join(args[:1])[:1] in {"", "-"} and not {*self.commands, "--help"}.intersection(args)
+        return super().parse_args(ctx, ["list", *args] if bare and not ctx.resilient_parsing else args)
+
+
+@click.group(cls=Listing)
 @store_option
 def log() -> None:
-    """Show the history of changes to memories."""
+    """Show the history of changes to memories; without a verb, list them."""
 
 
 @log.command("list")
 @limit_option
 @since_option
 @click.option("--memory", metavar="ID", help="Show only changes to this memory.")
+@click.option("--session", metavar="S", help="Show what a session left: `last` is the last one here, or one by its id.")
 @click.option("--stats", "counts", is_flag=True, help="Show counts by verb and day.")
 @data_options
-def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_json: bool) -> None:
+def list_(limit: int, since: str | None, memory: str | None, session: str | None, counts: bool, as_json: bool) -> None:
     """List changes, newest first."""
+    if session is not None:
+        if counts or since or memory:
+            raise UsageError("--session shows a whole session: leave out --since, --memory and --stats")
+        _session(session, as_json=as_json)
+        return
     if counts:
         _count(_after(since), memory, as_json=as_json)
         return
@@ -43,8 +64,8 @@ def list_(limit: int, since: str | None, memory: str | None, counts: bool, as_js
     records = listed(lambda most: lines(place(), limit=most, since=_after(since), memory=memory), limit)
     if not printed(records, as_json=as_json):
         for record in records:
-            said = f"{short(record['memory'], note=record['verb'] in _OF_NO_MEMORY)} {labelled(record)}".rstrip()
-            text(f"{when(record['at'])}  {record['verb']:<9}  {said}  {change(record)}")
+            said = f"{short(record['memory'], note=record['verb'] in _OF_NO_MEMORY)} {labelled(record, holds(record))}"
+            text(f"{when(record['at'])}  {record['verb']:<9}  {said.rstrip()}  {change(record)}")
 
 
 @log.command()
@@ -66,6 +87,28 @@ def worker_line(record: dict[str, Any]) -> str:
     note = f" {short(str(record['note']), note=True)}" if record.get("note") else ""
     rest = (f"{name}={value}" for name, value in record.items() if value and name not in _BESIDE)
     return f"{when(record['at'])}  {record['event']}{note}  {' '.join(rest)}".rstrip()
+
+
+def _session(part: str, *, as_json: bool) -> None:
+    from memman.govern.recent import session
+
+    one = session(place(), part)
+    if printed(one, as_json=as_json):
+        return
+    pairs({name: one[name] for name in ("session", "agent", "repository")} | {"notes": one["notes"]})
+    pairs({"began": when(one["began"]), "last": when(one["last"]), "tokens": one["tokens"]})
+    if rows := [(side, *_left(memory)) for side in ("made", "shown") for memory in one[side]]:
+        table(rows, WIDE)
+    if one["made"]:
+        text("")
+        pairs(_DECIDE)
+
+
+def _left(memory: dict[str, Any]) -> tuple[str, str, str]:
+    """Write a memory's id, whose word it is, how it stands where it is not recalled, where it holds, what it says."""
+    stands = [] if memory["status"] == "current" else [memory["status"]]
+    said = f'{memory["text"]} (before: "{memory["replaced"]}")' if memory.get("replaced") else memory["text"]
+    return short(memory["uid"]), labelled(memory, *stands, holds(memory)), said
 
 
 def _after(since: str | None) -> int | None:

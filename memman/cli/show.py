@@ -108,6 +108,11 @@ def labelled(record: Mapping[str, Any], *more: str) -> str:
     return ", ".join(filter(None, (source, *freshness(record), *more)))
 
 
+def holds(record: Mapping[str, Any]) -> str:
+    """Write where a memory holds; of what is none, nothing."""
+    return "" if "scope" not in record else f"in {record['scope']}" if record["scope"] else "everywhere"
+
+
 def named(record: Mapping[str, Any]) -> str:
     """Write a memory, or a note that waits, on the line of a question about it."""
     return "  ".join((short(record["uid"], note=record.get("kind") == "note"), labelled(record), record["text"]))

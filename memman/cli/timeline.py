@@ -8,7 +8,7 @@ import click
 
 from memman.cli.options import data_options, place
 from memman.cli.reach import aged
-from memman.cli.show import WIDE, labelled, listed, printed, short, text
+from memman.cli.show import WIDE, holds, labelled, listed, printed, short, text
 from memman.model.errors import UsageError
 from memman.model.text import clean
 
@@ -74,8 +74,7 @@ def _print(entries: list[dict[str, Any]]) -> None:
 
 def _line(entry: dict[str, Any]) -> str:
     marks = [
-        labelled(entry),
-        f"in {entry['scope']}" if entry["scope"] else "",
+        labelled(entry, holds(entry)),
         "same session" if entry["same_session"] and not entry["asked"] else "",
         f"superseded by {short(entry['superseded_by'])}" if entry["superseded_by"] else "",
         *(f"{said} {', '.join(map(short, entry[name]))}" for name, said in _LINKS.items() if entry[name]),

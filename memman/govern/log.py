@@ -6,7 +6,7 @@ from typing import Any
 from memman.govern.held import veiled
 from memman.govern.ids import one_memory
 from memman.govern.stores import Chosen, answering, looking, reading
-from memman.store.sqlite.catalogue import Catalogue, freshness
+from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.rules import VERB as RULE
 
 WHO = ("agent", "session")
@@ -56,12 +56,15 @@ def _uid(place: Chosen, part: str) -> str:
 
 
 def _standing(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
-    """Return whose word a memory is, '' for one that is purged, and what may make it doubtful; a rule is a person's."""
+    """Return whose word a memory is, '' for one that is purged, where it holds and what may make it doubtful.
+
+    A rule is a person's.
+    """
     if record["verb"].startswith(RULE):
         return {"source": "user"}
-    (row, *_) = (*catalogue.reader.located([record["memory"]]), 0)
-    rows = catalogue.reader.rows([row])
-    return {"source": rows[row].source} | freshness(catalogue.reader, [row])[row] if rows else {"source": ""}
+    for memory in catalogue.memories([*catalogue.reader.located([record["memory"]])][:1]):
+        return {name: memory[name] for name in ("source", "scope", "ends_at", "file_changed_at")}
+    return {"source": ""}
 
 
 def _named(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:

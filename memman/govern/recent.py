@@ -4,9 +4,14 @@ from itertools import groupby
 from typing import Any
 
 from memman.govern.held import veiled
-from memman.govern.stores import Chosen, answering, reading
+from memman.govern.stores import Chosen, answering, reading, standing
+from memman.model.errors import UnknownId
 from memman.store.sqlite import recent, sessions, undone
 from memman.store.sqlite.catalogue import Catalogue
+from memman.store.sqlite.standing import last_session
+
+# What names the last session that left something where one stands, but for one's own.
+LAST = "last"
 
 
 @answering
@@ -18,13 +23,22 @@ def listed(place: Chosen, limit: int | None = None) -> list[dict[str, Any]]:
 
 @answering
 def session(place: Chosen, part: str) -> dict[str, Any]:
-    """Return the session whose id begins with `part`, with its memories. Raises UnknownId and AmbiguousId."""
+    """Return the session whose id begins with `part`, or the LAST, with the memories that it made and was shown.
+
+    Each of those that it made says what it replaced. Raises UnknownId and AmbiguousId.
+    """
     known = {one["session"]: one for one in listed(place)}
-    one = known[undone.one_of(known, part, "session")]
     with reading(place) as catalogue:
         db = catalogue.reader.db
-        made = _memories(place, catalogue, sessions.made(db, one["session"]))
-        return one | {"made": made, "shown": _memories(place, catalogue, sessions.shown(db, one["session"]))}
+        if part == LAST:
+            if not (last := last_session(db, standing(), place.session, newest=catalogue.reader.last())):
+                raise UnknownId("no session has left anything here yet")
+            part = last[1]
+        one = known[undone.one_of(known, part, "session")]
+        made, shown = (find(db, one["session"]) for find in (sessions.made, sessions.shown))
+        before = catalogue.reader.before(made)
+        left = [record | {"replaced": before.get(record["id"])} for record in _memories(place, catalogue, made)]
+        return one | {"made": left, "shown": _memories(place, catalogue, shown)}
 
 
 def _memories(place: Chosen, catalogue: Catalogue, ids: list[int]) -> list[dict[str, Any]]:

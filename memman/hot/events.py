@@ -66,7 +66,7 @@ def _session_start(call: Call) -> str:
         here = call.place
         session.asked, session.first = asked(call), True
         session.notes = session.asked and (session.notes or notes(call))
-        text, lines = block(call.data, call.store, here, asked=session.asked)
+        text, lines = block(call.data, call.store, here, asked=session.asked, session=session.id)
         text += _news(call, here) if here.news and call.genuine else ""
         session.show(lines)
         session.begun, session.ended = True, False

@@ -1,13 +1,16 @@
 """What a session begins with: the guide, the user's rules, and all that holds, as far as there is room."""
 
 import time
+from zlib import crc32
 
 import apsw
 
 from memman.config.command import command
 from memman.config.places import queue_path, reach_path, rules_path, store_path
+from memman.config.shown import RECEIPTS
 from memman.hot.frame import RULES_TAG, framed, harmless
 from memman.hot.guide import guide
+from memman.hot.session import Session
 from memman.hot.wire import parsed
 from memman.model.text import SHORT_ID, day, plain, replaced
 from memman.model.trust import USER, VERIFIED
@@ -54,9 +57,12 @@ _PARTS = (
 )
 
 
-def block(data: str, store: str, here: "Here", *, asked: bool = True) -> tuple[str, dict[str, str]]:
-    """Return the block, the same for the same store, and its memories' lines by uid; `asked`: the agent is to note."""
-    text = guide(command(data), asked=asked)
+def block(data: str, store: str, here: "Here", *, asked: bool = True, session: str = "") -> tuple[str, dict[str, str]]:
+    """Return the block, the same for the same store, and its memories' lines by uid; `asked`: the agent is to note.
+
+    A `session` that begins is told, once, how much the last one here left.
+    """
+    text = guide(program := command(data), asked=asked)
     if there(reach_path(path := store_path(data, store))):
         from memman.store.replica.reach import told
 
@@ -67,8 +73,10 @@ def block(data: str, store: str, here: "Here", *, asked: bool = True) -> tuple[s
     ruled = _ruled(data, store, here, room * RULES // 100)
     if ruled:
         text += "\n" + framed(_RULES_HEAD, ruled, RULES_TAG)
+    kinds, left = despite(lambda: standing(data, store, here, session))
+    if left:
+        text += f"\nkept last time: {left[0]}{f', replaced {left[1]}' * bool(left[1])} ({program} log --session last)\n"
     room = BUDGET - tokens(text) - tokens(framed(_HEAD, _PARTS))
-    kinds = despite(lambda: standing(data, store, here)) or []
     chosen = fitting(kinds, room)
     lines: list[str] = []
     for title, hits in zip(_PARTS, kinds, strict=False):
@@ -137,16 +145,17 @@ def _ruled(data: str, store: str, here: "Here", room: int) -> list[str]:
     return lines
 
 
-def standing(data: str, store: str, here: "Here") -> list[list[Hit]]:
+def standing(data: str, store: str, here: "Here", session: str = "") -> tuple[list[list[Hit]], tuple[int, int] | None]:
     """Return what holds here: the user's wishes, how things are, what only an agent says, and what is uncertain.
 
-    What a person protected comes first, then of wishes what holds everywhere.
+    What a person protected comes first, then of wishes what holds everywhere. Behind that, how many memories the last
+    session here left and replaced, if no `session` was told that before.
     """
     path = store_path(data, store)
     with TranslatedErrors(path):
         reader = SqliteReader.open(path)
         if reader is None:
-            return []
+            return [], None
         scopes = reader.scopes(here, inside=True)
         protected = reader.protected(VERIFIED, _MOST, scopes)
         weighty = [reader.standing(VERIFIED, _MOST, scopes, wishes=wishes, uses=_USES) for wishes in (True, False)]
@@ -159,13 +168,26 @@ def standing(data: str, store: str, here: "Here") -> list[list[Hit]]:
         ends, before = reader.ends(ids), reader.before(ids)
         hits = [hit.having(aside=_aside(ends.get(hit.id), before.get(hit.id))) for hit in hits]
         here_only = {memory for memory, (place, _) in reader.scope_of(ids).items() if place}
+        left = _left(reader, data, store, here, session) if session else None
         reader.close()
     kinds: list[list[Hit]] = [[], [], [], []]
     for hit in hits:
         kinds[_kind(hit)].append(hit)
     first = {row.id for row in protected}
     kinds[0].sort(key=lambda hit: (hit.id not in first, hit.id in here_only))
-    return kinds
+    return kinds, left
+
+
+def _left(reader: SqliteReader, data: str, store: str, here: "Here", session: str) -> tuple[int, int] | None:
+    """Count, once in each place, what the last session there left and replaced."""
+    from memman.store.sqlite.standing import kept, last_session
+
+    with Session(data, RECEIPTS, f"{crc32(ascii((store, here.repository)).encode()):08x}") as told:
+        since = max((int(at) for at in told.shown if at.isdecimal()), default=0)
+        if not (last := last_session(reader.db, here, session, since)):
+            return None
+        told.shown = {str(last[2]): None}
+    return kept(reader.db, last[0])
 
 
 def _aside(ends_at: int | None, before: str | None) -> tuple[str, ...]:

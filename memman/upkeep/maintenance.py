@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from memman.config.places import sessions_path
-from memman.config.shown import Showing, put_back, taken
+from memman.config.shown import RECEIPTS, Showing, put_back, taken
 from memman.config.stores import exists
 from memman.embed import LocalEmbedder
 from memman.model.errors import NewerSchema, NoServer, NotSetUp, ServerRefused
@@ -70,10 +70,10 @@ def _kept(put_back: Callable[[], None]) -> Iterator[None]:
 
 
 def drop_sessions(data: str) -> None:
-    """Remove what hooks knew about sessions in which nothing happened for SESSION_DAYS."""
+    """Remove what hooks knew about sessions in which nothing happened for SESSION_DAYS, but not what they were told."""
     oldest = time.time() - SESSION_DAYS * 86_400
     with suppress(OSError), os.scandir(sessions_path(data)) as files:
         for file in files:
             with suppress(OSError):
-                if file.stat(follow_symlinks=False).st_mtime < oldest:
+                if not file.name.startswith(f"{RECEIPTS}-") and file.stat(follow_symlinks=False).st_mtime < oldest:
                     os.unlink(file)

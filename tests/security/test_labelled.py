@@ -25,6 +25,7 @@ MORE = {
     "gc --dry-run": ("gc", "--below", "2", "--dry-run"),
     "graph about": ("graph", "about", "Fly.io"),
     "graph about the other": ("graph", "about", "Redis"),
+    "log of a session": ("log", "list", "--session", "{session}"),
     "insights candidates": ("insights", "candidates", "--below", "2"),
     "insights show of the other": ("insights", "show", "{other}"),
     "purge --dry-run": ("purge", "{spare}", "--dry-run"),
@@ -49,9 +50,19 @@ PRINTING = {
     ),
     *("graph related", "history", "insights archive", "insights candidates", "insights feedback"),
     *("insights list", "insights protect", "insights reinstate", "insights restore", "insights show"),
-    *("insights stale", "learned", "log list", "purge", "purge --dry-run", "recall", "review all", "review approve"),
+    *(
+        "insights stale",
+        "learned",
+        "log list",
+        "log of a session",
+        "purge",
+        "purge --dry-run",
+        "recall",
+        "review all",
+        "review approve",
+    ),
     *("review list", "review reject", "review show", "review show of two", "rule promote", "rule write of a memory"),
-    *("scope move", "sessions show", "timeline", "undo", "undo --dry-run", "why", "why --query", "why of the other"),
+    *("scope move", "timeline", "undo", "undo --dry-run", "why", "why --query", "why of the other"),
 }
 
 

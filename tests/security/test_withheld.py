@@ -44,7 +44,7 @@ def looks(there):
         ("learned",),
         ("diff",),
         ("graph", "related", there),
-        ("sessions", "show", "s-held"),
+        ("log", "--session", "s-held"),
     )
 
 

@@ -1,6 +1,8 @@
 """What every session begins with: what a person protected, and what weighs most. Safe on the hot path."""
 
+from memman.config.scope import sees
 from memman.model.vocabulary import PROTECTED, WISH
+from memman.store.sqlite.authorship import role
 from memman.store.sqlite.scopes import PERSONAL
 
 TYPE_CHECKING = False
@@ -9,6 +11,10 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from memman.config.scope import Here
+
+# How many of the newest memories are looked through for a session, where no other number is given.
+_NEWEST = 200
 _STILL_HOLDS = (
     " AND NOT EXISTS"
     " (SELECT 1 FROM freshness WHERE memory = m.id AND ends_at <= CAST(unixepoch('subsec') * 1000 AS INTEGER))"
@@ -66,3 +72,29 @@ def before(db: "apsw.Connection", ids: "Sequence[int]") -> dict[int, str]:
     """Return the text of what each of these memories superseded last."""
     sql = f"SELECT superseded_by, text FROM memory WHERE superseded_by IN ({_marks(ids)}) ORDER BY id"
     return dict(db.execute(sql, ids))
+
+
+def last_session(
+    db: "apsw.Connection", here: "Here", other: str, since: int = 0, newest: int = _NEWEST
+) -> tuple[str, str, int] | None:
+    """Return origin, id and newest moment of our last session `here`, but the `other`, that left something `since`."""
+    sql = (
+        "SELECT m.origin, r.session, m.recorded_at, r.repository FROM memory m CROSS JOIN receipt r ON r.note = m.note"
+        " WHERE m.id > (SELECT max(id) FROM memory) - ? AND m.recorded_at > ? AND m.status = 'current'"
+        " AND r.session NOT IN ('', ?) AND NOT EXISTS"
+        " (SELECT 1 FROM authorship WHERE memory = m.id AND author NOT IN ('', ?)) ORDER BY m.id DESC"
+    )
+    for origin, session, at, repository in db.execute(sql, (newest, since, other, role(db))):
+        if repository == here.repository or sees(here, repository, "", inside=False):
+            return origin, session, at
+    return None
+
+
+def kept(db: "apsw.Connection", origin: str) -> tuple[int, int]:
+    """Count the current memories of an origin, and those of others that they took the place of."""
+    sql = (
+        "SELECT count(*), total((SELECT count(*) FROM memory o WHERE o.superseded_by = m.id AND o.origin <> m.origin))"
+        " FROM memory m WHERE m.origin = ? AND m.status = 'current'"
+    )
+    count, replaced = next(db.execute(sql, (origin,)))
+    return count, int(replaced)

@@ -70,9 +70,9 @@ def test_the_one_asked_about_and_its_session_are_marked(kept):
     lines = kept.memman("timeline", "--around", short(kept, TEXTS[1])).stdout.splitlines()
     assert lines[0] == time.strftime("%Y-%m-%d %A", time.localtime(entries[0]["valid_from"] / 1000))
     assert [line[0] for line in lines[1:]] == [" ", ">", " ", " ", " "]
-    assert "user, same session: The nightly" in lines[1]
-    assert "user: Heron" in lines[2]
-    assert "user: We deploy" in lines[4]
+    assert "user, everywhere, same session: The nightly" in lines[1]
+    assert "user, everywhere: Heron" in lines[2]
+    assert "user, everywhere: We deploy" in lines[4]
 
 
 def test_the_one_asked_about_is_whole_and_its_neighbours_are_short(kept):
@@ -83,7 +83,7 @@ def test_the_one_asked_about_is_whole_and_its_neighbours_are_short(kept):
     )
     kept.remember(long)
     kept.drain()
-    assert kept.memman("timeline").stdout.endswith(" user: Logs go to Loki with a retention of 14 days…\n")
+    assert kept.memman("timeline").stdout.endswith(" user, everywhere: Logs go to Loki with a retention of 14 days…\n")
     asked = kept.memman("timeline", "--around", short(kept, long), "--limit", "2").stdout.splitlines()
     assert asked[-1].endswith(long)
 
@@ -105,7 +105,7 @@ def test_causes_and_effects_are_named(kept):
     cause, effect = short(kept, TEXTS[0]), short(kept, TEXTS[1])
     kept.memman("graph", "link", cause, effect, "--type", "causal")
     shown = kept.memman("timeline", "--around", cause).stdout
-    assert f"user, led to {effect}: The nightly" in shown
+    assert f"user, everywhere, led to {effect}: The nightly" in shown
     assert f"because of {cause}: Heron" in shown
     kept.memman("forget", effect)
     assert "led to" not in kept.memman("timeline", "--around", cause).stdout

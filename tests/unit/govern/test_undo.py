@@ -237,7 +237,7 @@ def test_an_undo_is_told_by_one_id_wherever_it_is_told(box):
     for verb in (("undo", "list"), ("log", "list"), ("history", uid), ("why", uid)):
         assert told in box.memman(*verb).stdout, verb
     assert "0 memories," in box.memman("sessions").stdout
-    assert "forgotten" in box.memman("sessions", "show", "s1").stdout
+    assert "forgotten" in box.memman("log", "--session", "s1").stdout
 
 
 def acted(box, session="evil"):

@@ -40,7 +40,7 @@ def test_it_is_labelled_wherever_it_is_shown(noted):
     (uid,) = noted.store("SELECT uid FROM memory")
     for args in (("recall", "pnpm"), ("insights", "list"), ("insights", "show", uid), ("timeline",)):
         assert LABEL in noted.memman(*args).stdout, args
-    for args in (("diff",), ("learned",), ("sessions", "show", "one")):
+    for args in (("diff",), ("learned",), ("log", "--session", "one")):
         assert LABEL in noted.memman(*args).stdout, args
     remember(noted, "The build takes nine minutes on the old runner.", "one")
     assert LABEL in noted.memman("insights", "candidates", "--below", "2").stdout
