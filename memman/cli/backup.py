@@ -1,6 +1,7 @@
 """`memman backup`: create, list, verify, restore, remove, schedule."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -15,15 +16,13 @@ from memman.cli.show import ago, as_data, pairs, printed, size, table, text, whe
 from memman.config.places import data_dir
 from memman.model.errors import DamagedFile
 from memman.model.plural import counted
+from memman.recovery.manifest import NEWEST, Manifest, backups_path, found, listed
 
 if TYPE_CHECKING:
-    from memman.recovery.manifest import Manifest
     from memman.recovery.restore import Restored
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    from memman.recovery.manifest import NEWEST, listed
-
     return starting([*listed(data_dir()), NEWEST], begun)
 
 
@@ -47,8 +46,6 @@ def create(label: str, as_json: bool) -> None:
 
     API keys and the env file are not included.
     """
-    from dataclasses import asdict
-
     from memman.recovery.backup import take
 
     with bar("backing up", "no backup was taken") as progress:
@@ -61,10 +58,6 @@ def create(label: str, as_json: bool) -> None:
 @json_option
 def list_(as_json: bool) -> None:
     """List the backups, newest first."""
-    from dataclasses import asdict
-
-    from memman.recovery.manifest import listed
-
     found = listed(data_dir())
     if not printed(
         [asdict(made) if made else {"id": name, "damaged": True} for name, made in found.items()], as_json=as_json
@@ -78,7 +71,6 @@ def list_(as_json: bool) -> None:
 def verify(id_: str, as_json: bool) -> None:
     """Verify a backup: checksums, database integrity and row counts."""
     from memman.recovery.backup import faults, told
-    from memman.recovery.manifest import Manifest, backups_path, found
 
     name = found(data_dir(), id_)
     folder = f"{backups_path(data_dir())}/{name}"
@@ -103,9 +95,6 @@ def restore(id_: str, to: str | None, as_json: bool) -> None:
 
     The current stores are moved aside. Notes that were queued at the time are queued again unless already stored.
     """
-    from dataclasses import asdict
-
-    from memman.recovery.manifest import found
     from memman.recovery.restore import restore as bring_back
 
     name = found(data_dir(), id_)
@@ -126,7 +115,6 @@ def remove(ids: tuple[str, ...]) -> None:
     """Delete backups permanently."""
     from memman.locks import backup_lock
     from memman.recovery.backup import remove as throw_away
-    from memman.recovery.manifest import found
 
     names = [found(data_dir(), id_) for id_ in dict.fromkeys(ids)]
     confirm("Delete these backups permanently?", listed=names)
@@ -150,14 +138,14 @@ def schedule(every: str | None, keep: int | None) -> None:
     pairs({"every": settings["MEMMAN_BACKUP_EVERY"], "keep": settings["MEMMAN_BACKUP_KEEP"]})
 
 
-def _row(name: str, made: "Manifest | None") -> tuple[str, ...]:
+def _row(name: str, made: Manifest | None) -> tuple[str, ...]:
     if made is None:
         return name, "?", "?", "its manifest cannot be read"
     how = "scheduled" if made.automatic else f"by {made.taken_by}"
     return name, when(made.at), ago(made.at), f"{_held(made)}, {how}"
 
 
-def _held(made: "Manifest") -> str:
+def _held(made: Manifest) -> str:
     held = f"{counted(len(made.stores), 'store')}, {counted(made.memories, 'memory')}"
     return f"{held}, {size(sum(part.bytes for part in made.parts))}"
 

@@ -40,7 +40,7 @@ def reranked(
 
 
 def _judged(data: str, query: str, hits: "list[Hit]") -> "list[Hit]":
-    """Return every hit with its score. Raises what Settings and Reranker raise."""
+    """Return every hit with its score. Raises what Settings and RemoteReranker raise."""
     model = reranker(Settings.load(data))
     # First redacted, then cut: no cut lets half a secret through.
     scores = model.scores(redact(query)[:LONGEST], [redact(hit.row.text)[:LONGEST] for hit in hits])

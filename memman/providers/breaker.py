@@ -8,7 +8,8 @@ from memman.llm.agent.model import LimitReached
 from memman.model.errors import BadReply, BudgetSpent, ProviderError, ProviderUnavailable, Refused
 from memman.model.records import Reply, Request
 from memman.pipeline.replies import shaped
-from memman.queue.trouble import KEY, Meta, Trouble
+from memman.queue.notes import Queue
+from memman.queue.trouble import KEY, Trouble
 
 # Invalid answers in a row after which the agent is left alone.
 GARBLED = 3
@@ -20,7 +21,7 @@ class CircuitBreaker(Wrapper):
     def __init__(
         self,
         agent: LLM,
-        memory: Meta,
+        memory: Queue,
         tell: Callable[..., None] = lambda event, **fields: None,  # noqa: ARG005 - nobody looks on by default
     ) -> None:
         super().__init__(agent)

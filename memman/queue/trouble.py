@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Protocol
 
 from memman.clock import now_ms
 from memman.model.objects import record
@@ -11,16 +10,6 @@ KEY = "model_trouble:"  # and the agent's name
 # Waiting time after the n-th time in a row, in seconds; and once its own limit was reached.
 WAITS = (0, 60, 300, 900, 3600)
 LIMITED = 3600
-
-
-class Meta(Protocol):
-    """What remembers values between drains."""
-
-    def meta(self, key: str) -> str:
-        """Return a remembered value, '' when there is none."""
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Remember a value."""
 
 
 @dataclass(frozen=True, slots=True)

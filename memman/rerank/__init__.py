@@ -1,4 +1,4 @@
-"""Rerankers behind one Protocol. Only `recall` asks them, so loading counts: they need no httpx."""
+"""Rerankers behind one class. Only `recall` asks them, so loading counts: they need no httpx."""
 
 from memman.config.env import Settings
 from memman.config.providers import RERANKERS
@@ -6,10 +6,10 @@ from memman.model.errors import BadConfig
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.rerank.base import Reranker
+    from memman.rerank.remote import RemoteReranker
 
 
-def reranker(settings: Settings) -> "Reranker":
+def reranker(settings: Settings) -> "RemoteReranker":
     """Build the configured reranker. Raises BadConfig where there is none."""
     from memman.rerank.remote import RemoteReranker
 

@@ -45,7 +45,7 @@ class RemoteReranker:
         return f"{self._model.get('model', 'its own model')} at {self._url}"
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a finite score for each text. Raises what Reranker does."""
+        """Return a finite score for each text. Raises ProviderUnavailable, BadReply or ProviderMisconfigured."""
         shape = self._shape
         body = {"query": query, "documents": list(texts), shape.most: len(texts), **self._model, **shape.extra}
         reply = post(self._url, self._headers, body, self._seconds)
