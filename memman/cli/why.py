@@ -127,7 +127,7 @@ def _asked(asked: dict[str, Any]) -> list[str]:
 def why(ids: tuple[str, ...], query: str | None, as_json: bool, **given: Any) -> None:
     """Show where a memory comes from, its causes and effects, what became of it, and where it was shown.
 
-    What its note said is shown to people only, while the queue still has it.
+    What you typed is shown to people only, and what its note said, while the queue still has it.
 
     With --query show what put each hit of that recall where it stands, and of each ID its place, or which options
     would show it. The other options are those of `recall`.
@@ -158,6 +158,7 @@ def _print(record: dict[str, Any]) -> None:
             **{name.replace("_", " "): record[name] for name in ("author", "visibility", "retired_by")},
             "note": record["note"],
             "said": record["said"],
+            "you said": record["typed"],
             **{name: came.get(name) for name in ("agent", "session", "repository", "revision", "drain")},
             "recorded": when(record["recorded_at"]),
             "made by": _makers(record["models"]) or ("the built-in models" if came.get("models") else ""),

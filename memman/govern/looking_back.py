@@ -14,7 +14,7 @@ from memman.govern.stores import Chosen, answering, looking, reading
 from memman.model.errors import UnknownId
 from memman.queue.ledger import Ledger
 from memman.queue.view import QueueView
-from memman.store.sqlite import lineage, shown
+from memman.store.sqlite import lineage, shown, typed
 from memman.store.sqlite.catalogue import Catalogue
 
 # Lines of a memory's log that are told.
@@ -36,6 +36,7 @@ def why(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
                 "before": catalogue.predecessors(record["id"]),
                 "causes": graph.related(place, record["uid"], kind="causal", depth=1)["related"],
                 "said": "" if place.agent else _said(queue, record["note"]),
+                "typed": "" if place.agent else typed.behind(catalogue.reader.db, record["id"]),
                 "models": json.loads((record["provenance"] or {}).get("models") or "{}"),
                 "evidence": _evidence(catalogue.reader.db, record["id"]),
                 "shown": shown.of(catalogue.reader.db, record["id"]),

@@ -7,6 +7,7 @@ from dataclasses import astuple, replace
 from typing import Any
 
 from memman.embed.codes import planes
+from memman.model.answer import said
 from memman.model.errors import MemmanError
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_uid
 from memman.model.trust import AGENT, USER
@@ -15,7 +16,7 @@ from memman.pipeline.about_shown import objected
 from memman.pipeline.context import index, renew
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
-from memman.pipeline.evidence import Piece, borne_out
+from memman.pipeline.evidence import Piece, borne_out, typed_in
 from memman.pipeline.freshness import files
 from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.plan import Outcome, Plan, Tools
@@ -28,7 +29,7 @@ from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, up
 from memman.queue.entry import new_uid
 from memman.store import outlasts
 from memman.store.protocols import Reader, Store, Unit
-from memman.store.sqlite import undone
+from memman.store.sqlite import typed, undone
 from memman.store.sqlite.unconfirmed import SAID
 from memman.store.sqlite.undo import Work
 
@@ -49,11 +50,12 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     named = await asyncio.to_thread(files, plan.note, plan.facts)
     pieces = borne_out(tools, plan)
     wrong = objected(tools, plan.note)
+    behind = typed_in(tools, plan.note) if plan.facts else ""
     asked = waiting(tools, plan)
     with tools.store.unit() as unit:
         if overtaken(tools, plan):
             raise Overtaken
-        outcome = _stored(tools, tools.store, unit, plan, named, pieces, asked, now)
+        outcome = _stored(tools, tools.store, unit, plan, named, pieces, asked, now, behind)
         if not outcome.repeated:
             _take_back(tools, tools.store, unit, wrong, now)
     return replace(plan, outcome=outcome)
@@ -68,6 +70,7 @@ def _stored(
     pieces: Sequence[Piece],
     asked: Container[int],
     now: int,
+    behind: str,
 ) -> Outcome:
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
@@ -106,6 +109,9 @@ def _stored(
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     if tools.judge:
         put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
+    if behind:
+        told = [n for n in fresh if not plan.facts[n].left_of and said(plan.facts[n].text) not in behind]
+        typed.keep(unit.db, [rows[n] for n in told], behind)
     judged = list(_judged(admitted, rows))
     retired = _retire(unit, plan, judged, now) + _replace_late(tools, unit, plan, rows, at, now)
     _doubt(tools.reader, unit, judged, now)

@@ -55,6 +55,18 @@ def _words(tools: Tools, note: Note) -> str:
     return Heard.of(note, tools.judge).stated
 
 
+def typed_in(tools: Tools, note: Note) -> str:
+    """Return what the user typed in the turn that a note is from, '' for one that is from none."""
+    from memman.pipeline.heard import Heard
+    from memman.pipeline.noted import Said
+
+    if note.channel == "noted":
+        return next(reversed(Said.of(note, tools.judge).typed), "")
+    if note.channel not in {"turn", "watched"}:
+        return ""
+    return Heard.of(note, tools.judge).spoken.typed[0]
+
+
 def _by_others(tools: Tools, plan: Plan, n: int, rows: Iterable[MemoryRow]) -> Iterator[Piece]:
     """Yield what the user, or another session, said before the agent does, and that session's memory with it."""
     note, text = plan.note, plan.facts[n].text

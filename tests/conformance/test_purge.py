@@ -9,6 +9,7 @@ from psycopg import sql
 from memman.model.records import Edge, Fact
 from memman.store.filters import Filters
 from memman.store.postgres.server import Server
+from memman.store.sqlite import typed
 from tests.support.box import rows
 from tests.support.scripted import day, told_to
 
@@ -26,6 +27,7 @@ def sown(store):
         unit.bear_out(new[0], "said", f"session-{CANARY}", AT)
         unit.supersede(5, new[0], AT, AT, f"because of {CANARY}")
         unit.doubt(6, new[0], AT, f"perhaps {CANARY}")
+        typed.keep(unit.db, new, f"I typed {CANARY}.")
 
     fact = Fact(f"The {CANARY} runs on Fly.", "fact", 4, (CANARY, "Fly"), (CANARY,), f"about {CANARY}")
     (row,) = store.note("note-00000077", (), AT, facts=[fact], session="s1", also=also)
@@ -71,6 +73,7 @@ def test_a_purged_memory_is_in_no_table(fresh, admin):
         "receipt"
     }
     assert all(on_machine(one) for one in store.stores)
+    assert "typed" in set.union(*map(on_machine, store.stores))
     store.purge([row, row + 1], AT + 1)
     store.wholes()
     assert on_server(admin) == set()

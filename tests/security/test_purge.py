@@ -85,6 +85,18 @@ def turn(box, words):
     return box.remember(f"No, use {words()} instead.", channel="turn", reply=f"I will use {words()}.", session="s9")
 
 
+def noted(box, words):
+    """Store a line that an agent noted, with what the user typed, also behind a line that stays."""
+    typed = f"from now on the {words()} relay is asked by {words()}"
+    said = {"channel": "noted", "agent": "tester", "session": words.chance.randbytes(4).hex()}
+    said |= {"reply": json.dumps([["user", typed]])}
+    box.remember(f"Relay {words.chance.random()} is asked first.", **said)
+    uid = box.remember(f"The {words.made[-1]} relay is asked from now on.", **said)
+    box.drain()
+    assert typed in box.store("SELECT text FROM typed")
+    return uid
+
+
 def half_done(box, words):
     """Store a note whose text the queue still has: the drain died in between."""
     text = f"The {words()} worker polls {words()}."
@@ -121,7 +133,7 @@ def unruled(box, words):
 
 
 WAYS = (
-    *(stored, superseded, succeeding, forgotten, waiting, parked, turn, half_done),
+    *(stored, superseded, succeeding, forgotten, waiting, parked, turn, noted, half_done),
     *(promoted, ruled_once, unruled),
 )
 

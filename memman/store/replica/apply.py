@@ -11,6 +11,7 @@ from memman.embed.codes import sign_code
 from memman.embed.static import PLANES
 from memman.model.vocabulary import HIDDEN
 from memman.sqlite import LISTED, id_list
+from memman.store.sqlite import typed
 from memman.store.sqlite.schema import HIDDEN_CELL
 from memman.store.sqlite.unit import SqliteUnit
 from memman.store.tables import TABLES, Row, Table
@@ -112,6 +113,7 @@ def _drop_memories(db: apsw.Connection, groups: Sequence[int], rows: Sequence[Ro
     gone = id_list(memory for memory in groups if memory not in kept)
     db.execute(f"DELETE FROM fts WHERE rowid {LISTED}", (gone,))
     db.execute(f"DELETE FROM link WHERE src {LISTED} OR dst {LISTED}", (gone, gone))
+    typed.drop(db, gone)
     db.execute(f"DELETE FROM memory WHERE id {LISTED}", (gone,))
 
 

@@ -11,7 +11,7 @@ import apsw
 from memman.model.records import Note
 from memman.model.vocabulary import HELD, PROTECTED, REPLACED
 from memman.sqlite import LISTED, id_list
-from memman.store.sqlite import claims, rules, traces
+from memman.store.sqlite import claims, rules, traces, typed
 from memman.store.sqlite.unit import SqliteUnit
 
 OUTCOME = "purged"
@@ -43,6 +43,7 @@ def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
         f" AND m.memory {LISTED}) WHERE id IN (SELECT entity FROM mention WHERE memory {LISTED})",
         (ids, ids),
     )
+    typed.drop(db, ids)
     for table, column in _NAMED:
         db.execute(f"DELETE FROM {table} WHERE {column} {LISTED}", (ids,))
     rules.drop_scopes(db)

@@ -197,8 +197,15 @@ CREATE INDEX log_memory ON log(memory);
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 
+# What the user typed in the turns that memories are from, once by its digest.
+_TYPED = """
+CREATE TABLE typed(digest BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE typed_for(memory INTEGER PRIMARY KEY REFERENCES memory(id), digest BLOB NOT NULL REFERENCES typed(digest));
+CREATE INDEX typed_digest ON typed_for(digest);
+"""
+
 # By the schema that a step leads to. A step that was released is never edited.
-STEPS = {6: _TABLES}
+STEPS = {6: _TABLES, 7: _TYPED}
 VERSION = max(STEPS)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -245,3 +246,27 @@ def test_only_a_line_of_the_turn_before_is_objected_to(box, session):
     other = Session(box, "s2")
     other.turn("forget that", f"Sorry.\n\nNoted: {SEVEN}")
     assert kept(box) == {SEVEN: "user"}
+
+
+def test_what_the_user_typed_is_kept_behind_a_line_on_this_machine_only(box, session):
+    """A person is shown it, without secrets, cut; no search finds it, no export has it, and it is kept once."""
+    key = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3eF5gH7j"
+    session.turn(
+        f"is the {'very ' * 150}xylophone in it? no, it's UTC, not local time",
+        f"Changed.\n\nNoted: {UTC}\nNoted: Reports of the scheduler need a key of their own.",
+    )
+    box.drain()
+    uids = box.store("SELECT uid FROM memory ORDER BY id")
+    told = [one["typed"] for one in json.loads(box.memman("why", *uids, "--json").stdout)]
+    assert (len(told), len(set(told)), len(told[0])) == (2, 1, 600)
+    assert told[0].endswith("very xylophone in it? no, it's UTC, not local time")
+    assert box.store("SELECT count(*) FROM typed") == [1]
+    agent = replace(box, environ=box.environ | {"CLAUDECODE": "1"})
+    assert ["xylophone" in one.memman("why", uids[0]).stdout for one in (box, agent)] == [True, False]
+    assert "xylophone" not in box.memman("export").stdout
+    assert "xylophone" not in box.memman("recall", "very xylophone", "--json").stdout.partition("hits")[2]
+    box.alter("UPDATE typed SET text = text || ?", f" {key}")
+    assert key not in box.memman("why", uids[0]).stdout
+    assert "typed" in box.memman("scan").stdout
+    assert box.memman("scan", "--fix").returncode == 0
+    assert key not in box.store("SELECT text FROM typed")[0]

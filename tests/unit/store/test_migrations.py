@@ -140,16 +140,17 @@ def test_a_step_killed_at_any_statement_leaves_old_or_new(path, rounds, kept):
 
 @pytest.mark.promise("R16")
 def test_the_first_schema_opens_as_it_is(box):
-    """What the first memman left is recalled, listed and drained; opening changes no row, and leaves no copy."""
+    """What the first memman left is read, listed and drained; opening changes no row, and leaves the store's copy."""
     for name, path in (("queue.db", box.queue_path), ("memman.db", box.store_path())):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_bytes(lzma.decompress((FIRST / f"{name}.xz").read_bytes()))
         path.chmod(0o600)
     before = {table: box.store(f"SELECT * FROM {table}") for table in HELD}
     assert troubles(str(box.store_path()), STEPS) == troubles(str(box.queue_path), queue_schema.STEPS) == ""
+    assert box.memman("why", box.store("SELECT uid FROM memory LIMIT 1")[0]).returncode == 0
     SqliteStore.open(str(box.data), "default").close()
     assert {table: box.store(f"SELECT * FROM {table}") for table in HELD} == before
-    assert not list(box.data.rglob("*.bak"))
+    assert [copy.name for copy in box.data.rglob("*.bak")] == ["memman.db.schema-6.bak"]
     assert "Valkey 8" in box.recall("where does billing cache invoices")[0]
     assert "30 days" in box.recall("how long are backups of db-02 kept")[0]
     assert box.memman("rule", "list").stdout.count("git push") == 1
