@@ -368,84 +368,76 @@ CREATE TRIGGER left_seen BEFORE UPDATE ON memman.log FOR EACH ROW WHEN (OLD.abou
     for name in ("receipt", "rule", "meta", "log")
 )
 
-# What a writer may not do by SQL either: change what another says, or number turns and rows so that nobody can go on.
-# Who passes by row-level security administers the server, and is not bound.
+# What a writer may not do by SQL either: change what another says, or leave rows after which nobody can go on. By name
+# of the guard: the table, which rows are refused, and why. Who passes by row-level security administers the server.
 _SAID = """
     store id uid note text category importance entities keywords summary source origin valid_from recorded_at
 """.split()
 _RULE_SAID = "uid text tool pattern action memory made_at".split()
-_SAME, _SAME_RULE = (" AND ".join(f"OLD.{name} = NEW.{name}" for name in names) for names in (_SAID, _RULE_SAID))
+_OTHER, _OTHER_RULE = (" OR ".join(f"OLD.{name} <> NEW.{name}" for name in names) for names in (_SAID, _RULE_SAID))
+_OWNED = "memman.is_member(current_user, NEW.store, '{own}')"
 _AT_ONCE = 1_000_000_000
-_GUARDS = f"""
-CREATE OR REPLACE FUNCTION memman.keep_text() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$ BEGIN
-    IF row_security_active(TG_RELID) AND (TG_OP = 'UPDATE'
-            OR NOT EXISTS (SELECT FROM memman.memory m WHERE m.store = NEW.store AND m.id = NEW.id))
+_LATER = (
+    "NEW.{} NOT BETWEEN 1 AND coalesce((SELECT (numbers ->> '{}')::bigint FROM memman.store WHERE id = NEW.store), 0)"
+)
+_ROWS = (("memory", "id", "memory"), ("rule", "id", "rule"), ("log", "id", "log"), ("authorship", "memory", "memory"))
+_BARRED = {
+    "text": (
+        "memory",
+        f"""CASE TG_OP WHEN 'UPDATE' THEN {_OTHER}
+            ELSE NOT EXISTS (SELECT FROM memman.memory m WHERE m.store = NEW.store AND m.id = NEW.id) END
         AND NOT EXISTS (SELECT FROM memman.authorship a
-            WHERE a.store = NEW.store AND a.memory = NEW.id AND a.author = current_user)
-        AND NOT memman.is_member(current_user, NEW.store, '{{own}}')
-    THEN RAISE insufficient_privilege USING MESSAGE = 'only who wrote a memory changes what it says'; END IF;
-    RETURN NEW;
-END $$;
-CREATE OR REPLACE FUNCTION memman.keep_rule() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$ BEGIN
-    IF row_security_active(TG_RELID) AND OLD.author <> current_user
-        AND NOT memman.is_member(current_user, OLD.store, '{{own}}')
-    THEN RAISE insufficient_privilege USING MESSAGE = 'only who made a rule changes what it says'; END IF;
-    RETURN NEW;
-END $$;
-CREATE OR REPLACE FUNCTION memman.keep_turn() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$ BEGIN
-    IF row_security_active(TG_RELID) AND (NEW.seq NOT IN (OLD.seq, OLD.seq + 1) OR EXISTS (
+            WHERE a.store = NEW.store AND a.memory = NEW.id AND a.author = current_user) AND NOT {_OWNED}""",
+        "only who wrote a memory changes what it says",
+    ),
+    "rule": (
+        "rule",
+        f"OLD.author <> current_user AND ({_OTHER_RULE}) AND NOT {_OWNED}",
+        "only who made a rule changes what it says",
+    ),
+    "turn": (
+        "store",
+        f"""NEW.seq NOT IN (OLD.seq, OLD.seq + 1) OR EXISTS (
         SELECT FROM jsonb_each(OLD.numbers) was FULL JOIN jsonb_each(NEW.numbers) now USING (key)
         WHERE 'number' IN (jsonb_typeof(was.value), jsonb_typeof(now.value)) AND coalesce(
             CASE jsonb_typeof(now.value) WHEN 'number' THEN (now.value #>> '{{}}')::bigint END
             - CASE jsonb_typeof(was.value) WHEN 'number' THEN was.value::numeric ELSE 0 END
-            NOT BETWEEN 0 AND {_AT_ONCE}, true)))
-    THEN RAISE insufficient_privilege USING MESSAGE = 'turns and rows are numbered one after the other'; END IF;
-    RETURN NEW;
-END $$;
-CREATE OR REPLACE FUNCTION memman.keep_feed() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$ BEGIN
-    IF row_security_active(TG_RELID) AND NEW.seq <> (SELECT seq + 1 FROM memman.store WHERE id = NEW.store)
-    THEN RAISE insufficient_privilege USING MESSAGE = 'a change is of the turn that is under way'; END IF;
-    RETURN NEW;
-END $$;
-CREATE OR REPLACE FUNCTION memman.keep_number() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$ DECLARE number bigint; BEGIN
-    IF TG_ARGV[1] = 'id' THEN number := NEW.id; ELSE number := NEW.memory; END IF;
-    IF row_security_active(TG_RELID) AND number NOT BETWEEN 1 AND coalesce(
-        (SELECT (numbers ->> TG_ARGV[0])::bigint FROM memman.store WHERE id = NEW.store), 0)
-    THEN RAISE insufficient_privilege USING MESSAGE = 'rows are numbered one after the other'; END IF;
-    RETURN NEW;
-END $$;
-CREATE OR REPLACE FUNCTION memman.keep_key() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$ BEGIN
-    IF row_security_active(TG_RELID) AND NEW.key NOT LIKE '{REPLACED}%' AND NOT (CASE
+            NOT BETWEEN 0 AND {_AT_ONCE}, true))""",
+        "turns and rows are numbered one after the other",
+    ),
+    "feed": (
+        "change",
+        "NEW.seq <> (SELECT seq + 1 FROM memman.store WHERE id = NEW.store)",
+        "a change is of the turn that is under way",
+    ),
+    "key": (
+        "meta",
+        f"""NEW.key NOT LIKE '{REPLACED}%' AND NOT CASE
         WHEN NEW.about IS NULL THEN NEW.visibility = 'shared' OR NEW.key LIKE '{UNDONE}%'
         ELSE EXISTS (SELECT FROM memman.memory m WHERE m.store = NEW.store AND m.id = NEW.about
-            AND m.uid = substr(NEW.key, strpos(NEW.key, ':') + 1)) END)
-    THEN RAISE insufficient_privilege USING MESSAGE = 'a setting is for all, or for whom its memory is'; END IF;
+            AND m.uid = substr(NEW.key, strpos(NEW.key, ':') + 1)) END""",
+        "a setting is for all, or for whom its memory is",
+    ),
+    **{
+        f"{table}_number": (table, _LATER.format(column, name), "rows are numbered one after the other")
+        for table, column, name in _ROWS
+    },
+}
+_GUARDS = """
+DROP FUNCTION IF EXISTS memman.redacted, memman.keep_text, memman.keep_rule, memman.keep_turn, memman.keep_feed,
+    memman.keep_number CASCADE;
+""" + "".join(
+    f"""
+CREATE FUNCTION memman.keep_{name}() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF row_security_active(TG_RELID) AND ({refused})
+    THEN RAISE insufficient_privilege USING MESSAGE = '{why}'; END IF;
     RETURN NEW;
 END $$;
-CREATE OR REPLACE TRIGGER kept_text BEFORE INSERT ON memman.memory FOR EACH ROW EXECUTE FUNCTION memman.keep_text();
-CREATE OR REPLACE TRIGGER kept_said BEFORE UPDATE ON memman.memory FOR EACH ROW
-    WHEN (NOT ({_SAME})) EXECUTE FUNCTION memman.keep_text();
-DROP FUNCTION IF EXISTS memman.redacted;
-CREATE OR REPLACE TRIGGER kept_said BEFORE UPDATE ON memman.rule FOR EACH ROW
-    WHEN (NOT ({_SAME_RULE})) EXECUTE FUNCTION memman.keep_rule();
-CREATE OR REPLACE TRIGGER kept_turn BEFORE UPDATE ON memman.store FOR EACH ROW EXECUTE FUNCTION memman.keep_turn();
-CREATE OR REPLACE TRIGGER kept_feed BEFORE INSERT OR UPDATE ON memman.change FOR EACH ROW
-    EXECUTE FUNCTION memman.keep_feed();
-CREATE OR REPLACE TRIGGER kept_key BEFORE INSERT OR UPDATE ON memman.meta FOR EACH ROW
-    EXECUTE FUNCTION memman.keep_key();
-""" + "".join(
-    f"CREATE OR REPLACE TRIGGER kept_number BEFORE INSERT OR UPDATE OF {column} ON memman.{table} FOR EACH ROW"
-    f" EXECUTE FUNCTION memman.keep_number('{name}', '{column}');\n"
-    for table, name, column in (
-        *((name, name, "id") for name in ("memory", "rule", "log")),
-        ("authorship", "memory", "memory"),
-    )
+CREATE TRIGGER kept_{name} BEFORE INSERT OR UPDATE ON memman.{table} FOR EACH ROW
+    EXECUTE FUNCTION memman.keep_{name}();
+"""
+    for name, (table, refused, why) in _BARRED.items()
 )
 
 
