@@ -12,7 +12,7 @@ from memman.config.shown import note_shown
 from memman.hot.grammar import RECALL, choice, parse, refuse, said, settled
 from memman.hot.provenance import agent, session
 from memman.hot.recall_session import found, opened
-from memman.model.text import age
+from memman.model.text import age, plain
 from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES, INTENTS
 from memman.recall.render import lines, tokens
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LIMIT = 10
 MOST = 50
+# Characters of a query that are said again.
+_LONGEST = 200
 _TIMES = ("since", "until", "as_of")
 
 
@@ -82,6 +84,8 @@ def recall(words: "Sequence[str]", values: "Mapping[str, str | bool | None]") ->
         costs = _print_lines(hits, now, query, budget)
         shown = len(costs)
     sys.stdout.flush()
+    if not hits:
+        sys.stderr.write(_elsewhere(asked) or "nothing relevant\n" * sys.stderr.isatty())
     if shown < len(hits):
         sys.stderr.write(f"memman: {len(hits) - shown} of {len(hits)} hits do not fit into --budget {budget}\n")
     if old:
@@ -109,8 +113,6 @@ def _print_lines(hits: "list[Hit]", now: int, query: str, budget: int | None) ->
     """Print the first hits that `budget` tokens have room for, and return what each costs."""
     written = lines(hits, now, query, budget)
     sys.stdout.write("".join(f"{line}\n" for line in written))
-    if not hits and sys.stderr.isatty():
-        sys.stderr.write("nothing relevant\n")
     return list(map(tokens, written))
 
 
@@ -130,6 +132,25 @@ def _hits(asked: Asked) -> "list[Hit]":
     hits = reranked(recalls, asked)
     recalls.close()
     return hits
+
+
+def _elsewhere(asked: Asked) -> str:
+    """Say which other scopes would answer what nothing here does, '' for none."""
+    if asked.filters.anywhere:
+        return ""
+    asked.filters.anywhere = True
+    counts: dict[str, int] = {}
+    for hit in despite(lambda: found(asked.data, asked.store, asked.query, asked.filters, asked.limit, asked.intent)):
+        if hit.scope:
+            counts[hit.scope] = counts.get(hit.scope, 0) + 1
+    if not counts:
+        return ""
+    from memman.config.command import quoted, runnable
+    from memman.model.plural import counted
+
+    told = ", ".join(f"{counted(count, 'memory')} of {plain(scope)}" for scope, count in counts.items())
+    again = f"`memman recall --all-scopes {quoted(plain(asked.query, _LONGEST))}`"
+    return runnable(f"memman: nothing here; {told} would answer: {again}\n")
 
 
 def reranked(recalls: "RecallSession", asked: Asked) -> "list[Hit]":

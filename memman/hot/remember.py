@@ -7,10 +7,10 @@ from memman.config import stores
 from memman.config.ignore import ignored
 from memman.config.places import data_dir, kept_still, reach_path, store_path
 from memman.config.schedule import refuse_stopped
-from memman.config.scope import asked, missing
+from memman.config.scope import PERSONAL, asked, label, missing, path_of
 from memman.hot.grammar import REMEMBER, choice, parse, refuse, said, settled
 from memman.hot.provenance import stamp
-from memman.model.trust import SOURCES
+from memman.model.trust import SOURCES, USER
 from memman.model.vocabulary import CATEGORIES, IMPORTANCES, VISIBILITIES
 from memman.queue.append import MAX_BYTES, append_all
 from memman.secrets import screened
@@ -67,10 +67,21 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
         lines = text.count("\n") + 1
         if not apart and _piped(words) and lines >= _MANY:
             sys.stderr.write(f"memman: stored {lines} lines as one note; with --lines each is a note of its own\n")
+    sys.stdout.flush()
     if folder := missing(said(values, "scope"), here):
         sys.stderr.write(f"memman: stored, but no session will begin with it: there is no folder {folder}\n")
-    sys.stdout.flush()
+    elif not replaces and (origin["agent"] or sys.stderr.isatty()):
+        sys.stderr.write(f"memman: holds {_where(asked(said(values, 'scope')), origin)}\n")
     return 0
+
+
+def _where(scope: str, origin: "Mapping[str, str]") -> str:
+    """Say where a note will hold; only the user's own is for everywhere."""
+    own, repository = origin["source"] == USER, origin["repository"]
+    if not repository or (own and scope == PERSONAL):
+        return "everywhere"
+    either = own and not scope
+    return f"in {label(repository, path_of(scope))}{', or everywhere if it is how you like to work' * either}"
 
 
 def _existing(data: str, store: str) -> str:

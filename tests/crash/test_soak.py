@@ -177,7 +177,7 @@ def test_under_load_nothing_grows_but_what_is_remembered(box, soak, rounds, kept
     assert {phase.journal for phase in phases} == {0}
     assert last.beside < 20 * MIB
     assert last.databases / last.memories <= 1.1 * warm.databases / warm.memories
-    assert len(list((box.data / "sessions").iterdir())) <= SESSIONS
+    assert len(list((box.data / "sessions").iterdir())) <= SESSIONS + 1  # what they were told of each other
     half = len(phases) // 2
     early, late = growth(phases[: half + 1]), growth(phases[half:])
     assert late <= 1.5 * early

@@ -77,6 +77,48 @@ def test_a_repository_s_rule_stays_there_and_the_user_s_wish_goes_with_them(two,
         assert "shop" in said(box, other, *verb)
 
 
+def test_an_empty_recall_says_which_scope_would_answer(two, tmp_path):
+    """Waiting notes count, a query is quoted for a shell; what is found, and what nobody knows, is left at that."""
+    box, one, other = two
+    said(box, one, "remember", "npm's cache of the shop is in /var/npm.")
+    for args in ((), ("--json",)):
+        told = box.memman("recall", "what's npm for", *args, cwd=other).stderr
+        assert told == (
+            "memman: nothing here; 2 memories of shop would answer: "
+            f"`{box.script} recall --all-scopes 'what'\\''s npm for'`\n"
+        )
+    for folder, query, *more in (
+        (one, "is npm used"),
+        (other, "is npm used", "--all-scopes"),
+        (other, "who waters the plants"),
+        (tmp_path, "in which language are answers"),
+    ):
+        assert box.memman("recall", query, *more, cwd=folder).stderr == "", query
+
+
+def test_remember_says_where_a_note_holds(box, repos, tmp_path):
+    """At a terminal, and to agents, whose notes are never personal; a script's is silent."""
+    shop = repos("shop")
+    (shop / "web").mkdir()
+    either = "in shop, or everywhere if it is how you like to work"
+    asked = {(): either, ("--scope", "personal"): "everywhere", ("--scope", "path:web"): "in shop/web"}
+    ours, theirs = os.openpty()
+
+    def at_terminal(folder, *args):
+        command = (box.script, "remember", *args, NPM)
+        subprocess.run(command, env=box.environ, cwd=folder, stdout=subprocess.PIPE, stderr=theirs, check=True)
+        return os.read(ours, 1000).decode()
+
+    for scope, where in asked.items():
+        assert at_terminal(shop, *scope) == f"memman: holds {where}\r\n"
+    assert at_terminal(tmp_path) == "memman: holds everywhere\r\n"
+    for end in (ours, theirs):
+        os.close(end)
+    assert box.memman("remember", NPM, cwd=shop).stderr == ""
+    box.environ["MEMMAN_AGENT"] = "codex"
+    assert box.memman("remember", "--scope", "personal", NPM, cwd=shop).stderr == "memman: holds in shop\n"
+
+
 def test_what_waits_is_labelled_like_what_is_stored(box, repos, tmp_path):
     """A note of another repository, or of a folder, says whose it is; one that holds here, or everywhere, does not."""
     one, other = repos("shop"), repos("blog")
