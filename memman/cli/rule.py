@@ -27,7 +27,7 @@ from memman.config.places import split_lines
 from memman.config.scope import PERSONAL
 from memman.govern import rules as govern
 from memman.model.plural import counted
-from memman.model.rule import ACTIONS, SHELL
+from memman.model.rule import ACTIONS
 
 Command = Callable[..., Any]
 
@@ -140,11 +140,10 @@ def snooze(ids: tuple[str, ...], length: str, as_json: bool) -> None:
 
 @rule.command()
 @click.argument("command", metavar="COMMAND")
-@click.option("--tool", default=SHELL, show_default=True, help="The tool that would run it.")
 @data_options
-def test(command: str, tool: str, as_json: bool) -> None:
+def test(command: str, as_json: bool) -> None:
     """Show which rules a command would fire here, the strictest first; nothing is run or counted."""
-    records = govern.tested(place(), command, tool)
+    records = govern.tested(place(), command)
     if as_json:
         as_data({"outcome": records[0]["action"] if records else None, "rules": records})
     elif records:

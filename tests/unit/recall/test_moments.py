@@ -9,7 +9,7 @@ import pytest
 from memman.embed.static import StaticTable
 from memman.hot.recall_session import RecallSession
 from memman.model.records import Draft, Fact
-from memman.recall import moments, months, search
+from memman.recall import moments
 from memman.recall.candidates import POOL, candidates
 from memman.recall.fuse import fused
 from memman.recall.moments import FOREVER, resolve
@@ -17,6 +17,7 @@ from memman.recall.query import TIMELY, Query, timed, understood
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
 from tests.support.box import PATIENCE
+from tests.support.stores import search
 
 DAY = 86_400_000
 
@@ -129,7 +130,7 @@ def test_a_possessive_is_a_time(query):
 
 def test_every_word_that_begins_a_time_is_known_beforehand():
     """What a time can be read from is among the words that a query is first looked through for."""
-    for known in (months.MONTHS, moments._WEEKDAYS, months.QUARTERS, moments._NAMED, moments._BACK):
+    for known in (moments.MONTHS, moments._WEEKDAYS, moments.QUARTERS, moments._NAMED, moments._BACK):
         assert TIMELY.issuperset(known)
 
 
