@@ -71,12 +71,9 @@ class Context:
 
 def sound(found: Iterable[Finding], says: str) -> Iterator[Finding]:
     """Yield what was found, or that all is well."""
-    well = True
-    for finding in found:
-        well = False
-        yield finding
-    if well:
-        yield ok(says)
+    rest = iter(found)
+    yield next(rest, ok(says))
+    yield from rest
 
 
 def shell(*words: str) -> str:

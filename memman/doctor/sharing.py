@@ -39,11 +39,18 @@ def _synced(data: str, name: str) -> Iterator[Finding]:
 
 
 def _asked(data: str, name: str) -> Finding:
-    at, how = reach.state(store_path(data, name))
+    path = store_path(data, name)
+    at, how = reach.state(path)
     ago = f"last up to date {duration(max(0, now_ms() - at) / 1000)} ago" if at else "never up to date yet"
     try:
         refuse_unaddressed(data, name)
-        server, may = _told(data, name)
+        from memman.store.postgres.members import members
+        from memman.store.postgres.server import Server
+        from memman.store.replica.position import same_store
+
+        with Catalogue.open(path) as catalogue, closing(Server(address(data, name))) as server:
+            number = same_store(catalogue.reader.db, server, name)
+            may = next((one["may"] for one in members(server, number) if one["you"]), "own")
     except NotSetUp as error:
         return fail(f"{named(name, error)}; {ago}", hint=_MEANWHILE)
     except MemmanError as error:
@@ -57,14 +64,3 @@ def _asked(data: str, name: str) -> Finding:
         says = f"store {name!r}: you may only read it, and {counted(waiting, 'note')} of yours cannot be stored"
         return warn(says, hint="its owner runs `memman store add-member`, or you delete them from the queue")
     return ok(f"store {name!r}: {server} answers, and you may {may}; {ago}")
-
-
-def _told(data: str, name: str) -> tuple[str, str]:
-    """Return what a store's server is called, and what we may do there. Raises what keeps us from it."""
-    from memman.store.postgres.members import members
-    from memman.store.postgres.server import Server
-    from memman.store.replica.position import same_store
-
-    with Catalogue.open(store_path(data, name)) as catalogue, closing(Server(address(data, name))) as server:
-        number = same_store(catalogue.reader.db, server, name)
-        return str(server), next((one["may"] for one in members(server, number) if one["you"]), "own")
