@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 import numpy as np
 
@@ -31,13 +32,20 @@ ASKED = 2
 # Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences.
 WHOLE = 300
 
-# An objection to what was noted is of so many words at most. It begins with one of these, behind a denial or not; with
-# one of the second, unless it answers a question; or behind a denial with one of the third, about what the line says.
+# An objection to what was noted is of so many words at most. Behind "no" or not it begins with one of the first; or it
+# is one of the second, or only "no", and answers nothing; or begins with one of the second, about what was noted.
 OBJECTING = 16
-_DENIED = ("no", "wrong")
-_OBJECTS = ("don't note", "don't keep", "that's not what i", "i never said", "i didn't say")
-_DENIES = ("forget that", "that's wrong", "that's not right", "that's not true")
-_CORRECTS = ("i said", "i meant")
+_NO = ("no", "wrong")
+_UNNOTED = ("don't note", "don't keep", "that's not what i said", "i never said", "i didn't say")
+_WRONG = (
+    "forget that",
+    "that's wrong",
+    "that's not right",
+    "that's not true",
+    "that's not what i meant",
+    "i said",
+    "i meant",
+)
 # Memories of the session that may have been noted in the turn before.
 _NOTED = 8
 
@@ -107,18 +115,17 @@ def objected(tools: Tools, note: Note) -> list[int]:
 def _objects(judge: Judge, typed: str, line: str, *, answer: str) -> bool:
     """Whether what a user typed, which may `answer` a question, objects to a line that was noted."""
     words = re.findall(r"[\w']+", typed.lower().replace("\u2019", "'"))
-    said = words[:]
-    while said[:1] and said[0] in _DENIED:
-        del said[0]
-    rest, denies = f"{' '.join(said)} ", len(said) < len(words)
-    if len(words) > OBJECTING or rest.startswith(_OBJECTS):
-        return len(words) <= OBJECTING
-    if not answer and words and (rest == " " or rest.startswith(_DENIES)):
-        return True
-    if denies and rest.startswith(_CORRECTS):
+    said = " ".join(dropwhile(_NO.__contains__, words))
+    if not words or len(words) > OBJECTING or said.startswith(_UNNOTED):
+        return 0 < len(words) <= OBJECTING
+    begun = next((one for one in _WRONG if f"{said} ".startswith(f"{one} ")), "")
+    rest = said.removeprefix(begun)
+    if not rest:
+        return not answer
+    if begun:
         counts = [any(one.numbers for one in parsed(text)) for text in (rest, line)]
         return all(counts) or not stems(rest).isdisjoint(stems(line))
-    return denies and judge.relation(line, typed).ends >= ENDED
+    return words[0] in _NO and judge.relation(line, typed).ends >= ENDED
 
 
 def _ending(judge: Judge, statement: Fact, memories: Sequence[Shown]) -> Fact | None:

@@ -201,7 +201,14 @@ def seven_noted(box, session, answer="Noted it."):
 
 @pytest.mark.parametrize(
     "prompt",
-    ["No, that's not what I said.", "forget that", "No!", "wrong, I said 8", "don\u2019t note that, it was a joke"],
+    [
+        "No, that's not what I said.",
+        "forget that",
+        "No!",
+        "wrong, I said 8",
+        "don\u2019t note that, it was a joke",
+        "that's wrong, the shop has no such day",
+    ],
 )
 def test_an_objection_in_the_next_message_takes_a_line_back(box, session, prompt):
     """What it replaced is current again, the objection itself is no memory, and undo takes it back."""
@@ -211,6 +218,16 @@ def test_an_objection_in_the_next_message_takes_a_line_back(box, session, prompt
     (uid,) = (line.split()[0] for line in box.memman("undo", "list").stdout.splitlines() if "objected" in line)
     assert box.memman("undo", uid).returncode == 0
     assert kept(box) == {SEVEN: "user"}
+
+
+def test_a_line_and_the_objection_to_it_may_wait_together(box, session):
+    """One drain stores the line and takes it back."""
+    box.remember(FIVE)
+    box.drain()
+    session.event("session-start", source="clear")
+    session.turn("deploys of the shop start at seven now", f"Ok.\n\nNoted: {SEVEN}")
+    session.turn("forget that", "Sorry.")
+    assert kept(box) == {FIVE: "user"}
 
 
 def test_what_takes_a_lines_place_brings_back_nothing_older(box, session):
@@ -226,6 +243,7 @@ def test_what_takes_a_lines_place_brings_back_nothing_older(box, session):
         ("Ok.", "No, use the other branch."),
         ("Ok.", "wrong file, open b.py"),
         ("Ok.", "no, I said run the tests"),
+        ("Ok.", "that's wrong: the parser reads tabs"),
         ("Shall I also run the tests?", "no"),
         ("Ok.", "no need for that, go on"),
         ("Ok.", "ok"),
