@@ -128,7 +128,7 @@ def _told(call: "Call", session: "Session", text: str, reply: str) -> "list[tupl
     if lines:
         session.notes = True
         has_noted(call)
-    shown = " ".join([*session.shown][-_SHOWN:])
+    shown = " ".join([uid for uid in session.shown if uid.isalnum()][-_SHOWN:])
     both = _answers(session.said, reply)
     session.say("user", text)
     rows = []

@@ -111,7 +111,7 @@ def _bearing_on_work(data: str, store: str, here: "Here", said: str) -> "list[Hi
 def _threads(reader: "SqliteReader", hits: "list[Hit]", here: "Here") -> "list[Hit]":
     """Put behind each hit what else its talk left that holds here, the newest first, of the first few talks."""
     told = {hit.row.uid: hit for hit in hits}
-    scopes = Filters(scopes=reader.scopes(here, inside=True))
+    scopes = reader.scopes(here, inside=True)
     placed: list[Hit] = []
     talks = dict.fromkeys(hit.row.origin for hit in hits if hit.row.origin[:1] not in ("", "@"))
     left = [*talks][:_TALKS]
@@ -119,11 +119,25 @@ def _threads(reader: "SqliteReader", hits: "list[Hit]", here: "Here") -> "list[H
         placed.append(hit)
         if hit.row.origin in left:
             left.remove(hit.row.origin)
-            ids = reader.filtered(reader.newest_of(hit.row.origin, _THREAD), scopes)
-            rows = (row for row in reader.shown_rows(sorted(ids, reverse=True)) if row.uid not in told)
-            others = [Hit(row, score=0.0, confidence=hit.confidence) for row in rows if not unverified(row.source)]
-            placed += [one for one in labelled(reader, others, time.time_ns() // 1_000_000) if not one.ended]
+            thread = _holding(reader, reader.newest_of(hit.row.origin, _THREAD), scopes)
+            placed += [one.having(confidence=hit.confidence) for one in thread if one.row.uid not in told]
     return placed
+
+
+def recalled(data: str, store: str, here: "Here", uids: "list[str]") -> dict[str, str]:
+    """Return the line of the newest of these memories that holds here now, by its uid."""
+    recalls = RecallSession(data, store, waiting_of="user")
+    reader = recalls.reader
+    hits = _holding(reader, reader.located(uids), reader.scopes(here, inside=True)) if reader else []
+    recalls.close()
+    return _written(hits, "", BUDGET, 1)
+
+
+def _holding(reader: "SqliteReader", ids: "Iterable[int]", scopes: "frozenset[int] | None") -> "list[Hit]":
+    """Return those of these memories that hold now in one of these scopes, the newest first."""
+    rows = reader.shown_rows(sorted(reader.filtered(ids, Filters(scopes=scopes)), reverse=True))
+    hits = [Hit(row, score=0.0, confidence=1.0) for row in rows if not unverified(row.source)]
+    return [hit for hit in labelled(reader, hits, time.time_ns() // 1_000_000) if not hit.ended]
 
 
 def _hits(data: str, store: str, here: "Here", said: str) -> "list[Hit]":

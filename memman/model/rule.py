@@ -1,8 +1,5 @@
 """Rules that a person set: which hold now and here, and which a command fires. Safe on the hot path."""
 
-from memman.model.pattern import matches, parsed
-from memman.model.shell import commands
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,6 +36,9 @@ def in_force(rule: "Record", now: int) -> bool:
 
 def fired(rules: "Iterable[Record]", command: str, now: int, holds: "Holds") -> "list[Record]":
     """Return the rules that a command fires, the strictest first."""
+    from memman.model.pattern import matches, parsed
+    from memman.model.shell import commands
+
     line = commands(command)
     found = [
         rule

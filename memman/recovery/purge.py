@@ -207,7 +207,7 @@ def _clear_traces(data: str, target: Selection) -> None:
     def cleared(session: str) -> str:
         shown, _, prompt = session.partition("\n")
         kept = "" if telling.intersection(terms(prompt)) else prompt
-        return " ".join(uid for uid in shown.split() if uid not in uids) + "\n" + kept
+        return " ".join(uid for uid in shown.split() if uid.rpartition(":")[2] not in uids) + "\n" + kept
 
     with suppress(FileNotFoundError):
         for name in os.listdir(sessions_path(data)):
