@@ -1,4 +1,7 @@
-"""A command that a user's rule forbids does not run in a real client, one to ask about neither, and all others do."""
+"""A command that a user's rule forbids does not run in a real client, one to ask about neither, and all others do.
+
+What a memory says of a command is told once a session.
+"""
 
 import pytest
 from house import House
@@ -28,3 +31,13 @@ def test_a_command_runs_as_the_rules_say(ruled: House, name: str, do: str) -> No
     # Gemini CLI shows what a hook says before a tool to the user.
     heard = turn.errors if (name, do) == ("gemini", "inform") else turn.whole
     assert do == "nothing" or RULES[do] in heard
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_memory_says_of_a_command_reaches_the_model(house: House, name: str) -> None:
+    """As the client puts what a hook says of a tool before its model; Gemini CLI puts nothing there."""
+    house.memman("remember", "Only the importer writes to drop_box.")
+    house.memman("scheduler", "drain", "--wait")
+    turn = house.desks[name].run("echo drop_box >/dev/null && mkdir -p drop_box")
+    assert turn.code == 0, turn.errors
+    assert ("bear on this command" in turn.whole) is (name != "gemini")
