@@ -45,10 +45,12 @@ def answer(asked: str) -> dict[str, Any]:
     note = re.search(r"<note>\n(.*?)\n</note>", asked, re.DOTALL)
     if note:
         return {"facts": [fact(note[1].replace("listens on", "is served on"))]}
-    user = re.search(r"<user>\n(.*?)\n</user>", asked, re.DOTALL)
-    if user:
-        lasting = re.search(r"never call \w+ in the build, always call \w+", user[1])
-        return {"facts": [fact(lasting[0]) | {"speaker": "user", "category": "preference"}] if lasting else []}
+    turns = re.findall(r"<turn>\n(\d+)\n<user>\n(.*?)\n</user>", asked, re.DOTALL)
+    if turns:
+        lasting = ((int(n), re.search(r"never call \w+ in the build, always call \w+", said)) for n, said in turns)
+        own = {"speaker": "user", "category": "preference", "until": "", "ends": []}
+        found = [fact(said[0]) | own | {"from": [n]} for n, said in lasting if said]
+        return {"facts": [{name: one[name] for name in one if name != "summary"} for one in found]}
     return {"verdicts": [], "causes": []}
 
 
