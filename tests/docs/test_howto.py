@@ -43,6 +43,8 @@ class Person:
         self.environ = {"HOME": str(self.home), "PATH": path, "MEMMAN_DRAIN": "off", "LANG": "C.UTF-8"}
         self.paste("git init -q shop")
         self.paste("git -C shop remote add origin https://example.org/shop.git")
+        day = "GIT_AUTHOR_DATE=2026-01-01T00:00Z GIT_COMMITTER_DATE=2026-01-01T00:00Z"
+        self.paste(f"{day} git -C shop -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m shop")
 
     def standin(self, name, script):
         """Put a program in the place of another."""

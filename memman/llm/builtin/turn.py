@@ -29,8 +29,8 @@ BREATH, BESIDE = 300, 0.5
 SHORT, ABOUT = 60, 0.3
 # What parts the items of a list, and paragraphs.
 _ITEM = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+\u2022#>]|\d{1,3}[.)])\s)")
-# What an item of a list begins with.
-_ITEM_MARK = re.compile(r"(?:[-*+\u2022#>]|\d{1,3}[.)])\s+")
+# What an item of a list begins with; a message may begin with a number that answers something.
+_ITEM_MARK, _BULLET = re.compile(r"^(?:[-*+\u2022#>]|\d{1,3}[.)])\s+"), re.compile(r"^[-*+\u2022#>]\s+")
 # Letters; anything shorter says nothing by itself.
 _SHORTEST = 6
 # What only turns to whom is spoken to, or assents, before what is said.
@@ -156,7 +156,7 @@ def _ordered(said: str, judge: Judge) -> Iterator[tuple[str, str]]:
 
 
 def _unaddressed(text: str) -> str:
-    text = _ITEM_MARK.sub("", text)
+    text = _BULLET.sub("", text)
     return (_ADDRESS.sub("", text) or text).strip(_EDGES)
 
 

@@ -1,6 +1,7 @@
 """Which words of a turn are kept, and which of them are the user's own."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,19 @@ def test_an_item_of_a_long_list_carries_what_turns_it_round():
     texts = [text for _, text in kept(f"From now on, in this repository, never do any of these:\n\n{items}")]
     assert texts
     assert all("never do any of these: push" in text for text in texts), texts
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "543. the timescale container listens on 543 on my machine",
+        "from now on thresholds are 1400 and 1900. never lower them without asking me",
+        "our cutoff is at 23. we never deploy after that",
+    ],
+)
+def test_a_number_at_the_end_of_a_sentence_is_no_mark_of_an_item(said):
+    """What is kept has every number of what was said."""
+    assert re.findall(r"\d+", " ".join(text for _, text in kept(said))) == re.findall(r"\d+", said)
 
 
 def test_a_short_answer_is_kept_with_what_it_answers():
