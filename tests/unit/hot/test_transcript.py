@@ -13,7 +13,7 @@ OLD = "The nightly report is sent at seven UTC."
 
 
 def claude_code(turn, prompt, *said):
-    """Return the lines that Claude Code 2.1.332 writes of a turn that is interrupted in a tool."""
+    """Return the lines that Claude Code 2.1.329 writes of a turn that is interrupted in a tool."""
     lines = [{"type": "user", "promptId": turn, "message": {"role": "user", "content": prompt}}]
     for text in said:
         parts = ({"type": "text", "text": text}, {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}})
@@ -29,7 +29,7 @@ def claude_code(turn, prompt, *said):
 
 
 def codex(turn, prompt, *said):
-    """Return the lines that Codex 0.171.0 writes of a turn."""
+    """Return the lines that Codex 0.169.0 writes of a turn."""
     user = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": prompt}]}
     lines = [{"type": "event_msg", "payload": {"type": "task_started", "turn_id": turn}}]
     lines.append({"type": "response_item", "payload": user})
