@@ -8,7 +8,7 @@ from memman.cli.group import Group
 from memman.cli.options import data_options, limit_option, place, store_option
 from memman.cli.person import confirm
 from memman.cli.progress import bar
-from memman.cli.show import ago, labelled, listed, printed, short, table, text
+from memman.cli.show import ago, holds, labelled, listed, printed, short, table, text
 from memman.govern import graph as govern
 from memman.model.plural import counted
 from memman.model.vocabulary import EDGE_KINDS
@@ -70,13 +70,12 @@ def related(id_: str, edge: str | None, depth: int | None, everywhere: bool, lim
                 one["says"],
                 f"{one['weight']:.2f}",
                 short(one["uid"]),
-                labelled(one),
-                one["scope"],
+                labelled(one, holds(one)),
                 _said(one),
             )
             for one in found["related"]
         ],
-        heads=("steps", "", "kind", "says", "weight", "id", "source", "scope", "text"),
+        heads=("steps", "", "kind", "says", "weight", "id", "source", "text"),
     )
     if found["elsewhere"]:
         text(f"{found['elsewhere']} more in other repositories: --all-scopes shows them")
@@ -99,16 +98,10 @@ def about(name: str, history: bool, everywhere: bool, limit: int, as_json: bool)
         return
     table(
         [
-            (
-                short(one["uid"]),
-                ago(one["valid_from"]),
-                labelled(one),
-                one["scope"],
-                _said(one),
-            )
+            (short(one["uid"]), ago(one["valid_from"]), labelled(one, holds(one)), _said(one))
             for one in found["memories"]
         ],
-        heads=("id", "age", "source", "scope", "text"),
+        heads=("id", "age", "source", "text"),
     )
 
 

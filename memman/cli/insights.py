@@ -14,6 +14,7 @@ from memman.cli.show import (
     acted,
     ago,
     apart,
+    holds,
     labelled,
     listed,
     named,
@@ -56,7 +57,7 @@ def list_(category: str | None, source: str | None, status: str, limit: int, as_
     records = aged(where, records)
     if not printed(records, as_json=as_json):
         other = ["status"] if status != "current" else []
-        heads = ("id", "age", "category", "importance", "source", "scope", *other, "text")
+        heads = ("id", "age", "category", "importance", "source", *other, "text")
         table([_row(record, *([_status(record)] if other else [])) for record in records], heads=heads)
 
 
@@ -117,7 +118,7 @@ def _status(record: dict[str, Any]) -> str:
 
 def _row(record: dict[str, Any], *mark: str) -> tuple[object, ...]:
     shown = (short(record["uid"]), ago(record["valid_from"]), record["category"], record["importance"])
-    return (*shown, labelled(record), record["scope"], *mark, record["text"])
+    return (*shown, labelled(record, holds(record)), *mark, record["text"])
 
 
 def _memory(record: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ import click
 
 from memman.cli.options import data_options, limit_option, place
 from memman.cli.person import confirm
-from memman.cli.show import acted, ago, as_data, labelled, listed, named, printed, short, table, text, when
+from memman.cli.show import acted, ago, as_data, holds, labelled, listed, named, printed, short, table, text, when
 from memman.clock import now_ms
 from memman.model.errors import UsageError
 from memman.model.plural import counted
@@ -130,14 +130,14 @@ def _listed(records: Records, otherwise: str, *, as_json: bool) -> None:
 
 
 # The heads of a table of these.
-HEADS = ("id", "worth", "age", "category", "source", "scope", "why", "text")
+HEADS = ("id", "worth", "age", "category", "source", "why", "text")
 
 
 def listed_row(record: dict[str, Any]) -> tuple[object, ...]:
     """Return the line of a memory that has a `why`, and maybe a `worth`."""
     value = f"{record['worth']:.3f}" if "worth" in record else ""
-    shown = (short(record["uid"]), value, ago(record["valid_from"]), record["category"], labelled(record))
-    return (*shown, record["scope"], "; ".join(record["why"]), record["text"])
+    shown = (short(record["uid"]), value, ago(record["valid_from"]), record["category"])
+    return (*shown, labelled(record, holds(record)), "; ".join(record["why"]), record["text"])
 
 
 @click.command()

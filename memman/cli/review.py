@@ -8,7 +8,7 @@ import click
 from memman.cli.group import Group
 from memman.cli.options import data_options, limit_option, place, store_option
 from memman.cli.person import choose, confirm
-from memman.cli.show import acted, ago, labelled, listed, named, pairs, printed, short, table, text, when
+from memman.cli.show import acted, ago, holds, labelled, listed, named, pairs, printed, short, table, text, when
 from memman.hot.provenance import stamp
 
 # What may be answered to each that is walked through, and what an empty line means.
@@ -35,7 +35,7 @@ def list_(limit: int, as_json: bool) -> None:
 
     records = listed(lambda most: inbox.listed(place(), limit=most), limit)
     if not printed(records, as_json=as_json):
-        heads = ("id", "age", "category", "source", "scope", "waits", "text")
+        heads = ("id", "age", "category", "source", "waits", "text")
         table([row for record in records for row in _rows(record)], heads=heads)
 
 
@@ -163,8 +163,7 @@ def _row(record: dict[str, Any], said: str) -> tuple[object, ...]:
         short(record["uid"]),
         ago(record["valid_from"]),
         record["category"],
-        labelled(record),
-        record["scope"],
+        labelled(record, holds(record)),
         said,
         record["text"],
     )
@@ -180,10 +179,10 @@ def _details(record: dict[str, Any]) -> dict[str, object]:
         "id": record["uid"],
         "waits": ": ".join(filter(None, (record["kind"], record["why"]))),
         "text": record["text"],
-        "source": labelled(record),
+        "source": labelled(record, holds(record)),
         "recorded": when(record["recorded_at"]),
         **{name: came.get(name) for name in ("agent", "session", "cwd", "repository")},
     }
     if other:
-        said |= {"other side": other["uid"], "it says": other["text"], "its source": labelled(other)}
+        said |= {"other side": other["uid"], "it says": other["text"], "its source": labelled(other, holds(other))}
     return said

@@ -73,8 +73,11 @@ def test_a_repository_s_rule_stays_there_and_the_user_s_wish_goes_with_them(two,
     assert found(box, other, "is npm used", "--all-scopes") == [NPM]
     assert "user, in shop: We never use npm" in said(box, other, "recall", "is npm used", "--all-scopes")
     assert "in shop" not in said(box, one, "recall", "is npm used", "--all-scopes")
-    for verb in (("timeline",), ("insights", "list"), ("scope", "list")):
-        assert "shop" in said(box, other, *verb)
+    for verb in (("timeline",), ("insights", "list"), ("log",)):
+        for text, where in ((NPM, "in shop"), (GERMAN, "everywhere")):
+            (line,) = (line for line in said(box, other, *verb).splitlines() if text in line)
+            assert f"user, {where}" in line, verb
+    assert "shop" in said(box, other, "scope", "list")
 
 
 def test_an_empty_recall_says_which_scope_would_answer(two, tmp_path):
