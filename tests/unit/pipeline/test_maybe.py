@@ -149,7 +149,7 @@ def test_taking_the_newer_one_s_place_ends_it(pair):
 def test_a_rebuild_keeps_it(pair):
     """Working out edges and index again leaves it as it is."""
     box, *_ = pair
-    rebuild(str(box.data), "default")
+    rebuild(str(box.data), "default", lambda *_: None)
     assert marks(box) == {OLD: NEW}
 
 
