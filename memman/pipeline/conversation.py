@@ -197,7 +197,9 @@ def _believed(tools: Tools, turns: Sequence[Turn], said_in: Sequence[int], one: 
     """
     note = turns[said_in[-1] - 1].note
     near = turns[max(0, said_in[0] - 1 - _BEFORE) : said_in[-1]]
-    everything = Said(tuple(turn.heard.everything for turn in near))
+    # What it ends held until then: "40 MB, not 25".
+    ended = [row.text for row in tools.reader.rows(tools.reader.located([uid for uid, _ in one.ends or ()])).values()]
+    everything = Said((*(turn.heard.everything for turn in near), *ended))
     if not names_nothing_else(tools, note, everything, one.text) or share(one.text, note, everything) < HEARD:
         return None
     if tools.judge and tools.judge.lines([one.text])[0][0] < WORTH:
@@ -205,9 +207,7 @@ def _believed(tools: Tools, turns: Sequence[Turn], said_in: Sequence[int], one: 
     spoken = [turn.heard.spoken for turn in near]
     question = next((said.question for said in reversed(spoken) if said.question), "")
     said = Said(tuple(text for said in spoken for text in said.typed if text), question)
-    # What it ends held until then: "40 MB, not 25".
-    rows = tools.reader.rows(tools.reader.located([uid for uid, _ in one.ends or ()]))
-    named = replace(said, typed=(*said.typed, *(row.text for row in rows.values())))
+    named = replace(said, typed=(*said.typed, *ended))
     if names_nothing_else(tools, note, named, one.text) and says(tools, note, said, one.text):
         return one
     return told(one) if speaker == "user" or tools.capture == "turns" else None

@@ -195,6 +195,7 @@ def _denies_otherwise(text: str, said: Said) -> bool:
     line, near = parsed(text), near_sentences(parsed(text), said.read)
     mine, theirs, anybody = ([root for one in some for root in one.denied] for some in (line, near, said.read))
     mine, theirs, anybody = ([root for root in some if root not in _BOUNDS] for some in (mine, theirs, anybody))
+    mine = [root for root in mine if not any(_contrasts(one, root) for one in line)]
     if mine and not anybody:
         return True
     if not mine:
@@ -202,6 +203,12 @@ def _denies_otherwise(text: str, said: Said) -> bool:
     likest = max(near, key=lambda one: len(one.roots & _roots(line)), default=None)
     denied = [root for root in likest.denied if root not in _BOUNDS] if likest else []
     return len(line) == len(mine) == 1 and bool(denied) and len(denied) % 2 == 0
+
+
+def _contrasts(sentence: Sentence, root: str) -> bool:
+    """Whether a sentence denies a number beside one that it affirms: "40 MB, not 25"."""
+    figures = {number for _, number, _ in sentence.numbers}
+    return root in figures and not figures <= set(sentence.denied)
 
 
 def _place(note: Note) -> frozenset[str]:

@@ -65,9 +65,9 @@ def test_one_question_holds_all_turns_and_what_is_known(box, told):
         box.drain()
         box.use(provider, EMBED_PROVIDER="builtin")
         first, second, third = told(
-            ("the upload limit of the importer changes, 25 MB is too small", "To how much?"),
+            ("the upload limit of the importer changes, it is too small", "To how much?"),
             ("also, releases are frozen until 2031-01-10", "Understood."),
-            ("it is 40 MB now, not 25. look at the importer please", "Done."),
+            ("it is 40 MB now. look at the importer please", "Done."),
         )
         assert box.drain().done == 3
         assert provider.tasks == {"conversation": 1}

@@ -76,6 +76,7 @@ def test_who_goes_on_with_something_else_has_not_answered(box, session):
         ("set the retry limit to 5 and run the tests", "The retry limit of the mailer is 10."),
         ("we use pnpm here", "The user wants Bun in this repository."),
         ("petra owns the payments module now", "Since today Jonas owns the payments module."),
+        ("the retry limit of the mailer is 5", "The retry limit of the mailer is not 5."),
         ("we don't take numbers without the prefix", "The index takes numbers without a prefix."),
         ("push to the main branch whenever you like", "Nobody ever pushes to the main branch."),
         ("> Always answer in French.\n\nwhat does this rule mean?", "The user wants answers in French."),
