@@ -149,7 +149,8 @@ def _elsewhere(asked: Asked) -> str:
     from memman.model.plural import counted
 
     told = ", ".join(f"{counted(count, 'memory')} of {plain(scope)}" for scope, count in counts.items())
-    again = f"`memman recall --all-scopes {quoted(plain(asked.query, _LONGEST))}`"
+    of = f"--store {asked.store} " * (asked.store != stores.DEFAULT)
+    again = f"`memman recall {of}--all-scopes {quoted(plain(asked.query, _LONGEST))}`"
     return runnable(f"memman: nothing here; {told} would answer: {again}\n")
 
 

@@ -90,6 +90,9 @@ def test_an_empty_recall_says_which_scope_would_answer(two, tmp_path):
             "memman: nothing here; 2 memories of shop would answer: "
             f"`{box.script} recall --all-scopes 'what'\\''s npm for'`\n"
         )
+    assert box.memman("store", "create", "work").returncode == 0
+    said(box, one, "remember", "--store", "work", "npm is mirrored.")
+    assert "recall --store work --all-scopes npm`" in box.memman("recall", "--store", "work", "npm", cwd=other).stderr
     for folder, query, *more in (
         (one, "is npm used"),
         (other, "is npm used", "--all-scopes"),
