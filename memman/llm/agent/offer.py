@@ -3,8 +3,8 @@
 from memman.llm.agent.clients import CLIENTS, Client
 from memman.llm.agent.program import find
 
-# Calls that a day of 150 turns takes, and tokens of its questions and answers (docs/adr/0038-agent-as-model.md).
-CALLS, TOKENS = 40, 28_000
+# Calls that 150 turns of 20 sessions take, and tokens of their questions and answers (docs/adr/0052-conversations.md).
+CALLS, TOKENS = 21, 65_000
 
 
 def here() -> list[Client]:
@@ -16,6 +16,6 @@ def sentence(client: Client) -> str:
     """Say it for one agent."""
     tokens = round((TOKENS + CALLS * client.tokens) / 10_000) * 10_000
     return (
-        f"your own {client.program}, under its login: what the judge finds worth asking about in notes and turns goes"
-        f" to {client.vendor}; a day of 150 turns takes about {CALLS} calls and {tokens:,} tokens of your allowance"
+        f"your own {client.program}, under its login: notes, and conversations that may leave something, go to"
+        f" {client.vendor}; 150 turns of 20 sessions take about {CALLS} calls and {tokens:,} tokens of your allowance"
     )

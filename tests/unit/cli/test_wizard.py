@@ -133,7 +133,7 @@ def test_agents_that_are_here_are_offered_with_what_is_sent_and_what_it_costs(bo
         "MEMMAN_LLM_PROVIDER": "claude-code",
         "MEMMAN_LLM_COMMAND": str(agent.folder / "claude"),
     }
-    assert "goes to Anthropic" in said
+    assert "go to Anthropic" in said
     assert "tokens of your allowance" in said
     assert "codex" not in said
     assert typed(box, "")[0] == {}
