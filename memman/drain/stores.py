@@ -1,12 +1,10 @@
 """The stores of one drain or one command, opened on first use, and what the pipeline may use beside each."""
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from memman.clock import now_ms
 from memman.config.buried import Buried
-from memman.config.places import data_dir
 from memman.config.scope import kin
 from memman.config.stores import checked
 from memman.providers import by_agent, capture
@@ -85,18 +83,3 @@ class Stores:
         await self.providers.close()
         for store in self.opened.values():
             store.close()
-
-
-def stage_versions(settings: "Settings", reader: "Reader") -> dict[str, str]:
-    """Return every stage's version under these settings; asks no provider anything."""
-    from memman.pipeline import PIPELINE
-
-    async def asked() -> dict[str, str]:
-        stores = Stores.of(data_dir(), settings)
-        try:
-            tools = stores.tools(reader)
-            return {stage.name: stage.version(tools) for stage in PIPELINE}
-        finally:
-            await stores.close()
-
-    return asyncio.run(asked())
