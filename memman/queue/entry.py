@@ -17,7 +17,7 @@ def new_uid(now_ms: int) -> str:
 
 
 def kept_uid(says: str) -> str:
-    """Make a UUIDv8 of what names a note that is brought in from elsewhere: whenever that is, it is the same."""
+    """Make a UUIDv8 of what names a note that is imported, or what a turn left: it is the same each time."""
     from hashlib import blake2b
 
     value = blake2b(says.encode(errors="replace"), digest_size=16).hexdigest()

@@ -6,6 +6,10 @@ import time
 
 import pytest
 
+from memman.queue.append import insert
+from memman.queue.entry import entry
+from tests.support.box import NOTE
+from tests.support.hook_calls import hook
 from tests.support.providers import Act, ScriptedProvider, respond
 
 # No two of these share a stem.
@@ -114,6 +118,19 @@ def test_a_change_overtaken_by_an_outage_still_wins(box):
         ("We moved from Vercel to Coolify.", "current"),
         ("We deploy on Vercel.", "superseded"),
     ]
+
+
+@pytest.mark.parametrize("turn", [{}, {"prompt_id": "p1"}])
+def test_a_turn_after_the_clock_was_turned_back_still_wins(box, turn):
+    """Whether its host names its turns or not: only what is imported is older than its place in the queue says."""
+    hour_ahead = time.time_ns() // 1_000_000 + 3_600_000
+    insert(str(box.data), entry(NOTE | {"text": "The port of the importer is 8080."}) | {"queued_at": hour_ahead})
+    box.drain()
+    said, of = "the port of the importer is 8081 now, not 8080", {"session_id": "s", "cwd": "/"} | turn
+    hook(box, "user-prompt", "claude-code", of | {"prompt": said})
+    hook(box, "stop", "claude-code", of | {"last_assistant_message": "Understood."})
+    box.drain()
+    assert box.store("SELECT text FROM memory WHERE status = 'current'") == [said]
 
 
 def test_a_note_parked_for_weeks_does_not_retire_what_was_said_since(box):
