@@ -73,16 +73,22 @@ def prompted(call: "Call", prompt: str) -> bool:
     rows: list[tuple[Row, str]] = []
     with call.session as session:
         if keep and session.prompt and session.turn not in ("", turn):
-            from memman.hot.transcript import last_message
-
-            reply = kept(last_message(call.payload.text("transcript_path"), session.turn))
-            rows = _told(call, session, session.prompt, reply)
-            session.prompt = ""
+            rows = unstopped(call, session)
         session.prompt = _joined(session.prompt, text) if keep else ""
         session.turn = turn
         first, session.first, session.ended = session.first, False, False
-    _queue(call, rows)
+    queue(call, rows)
     return first
+
+
+def unstopped(call: "Call", session: "Session") -> "list[tuple[Row, str]]":
+    """Return what is to be queued of a turn that no stop ended, and drop its prompt."""
+    from memman.hot.transcript import last_message
+
+    reply = kept(last_message(call.payload.text("transcript_path"), session.turn))
+    rows = _told(call, session, session.prompt, reply)
+    session.prompt = ""
+    return rows
 
 
 def _joined(before: str, text: str) -> str:
@@ -108,7 +114,7 @@ def turn(call: "Call") -> None:
             rows = _told(call, session, "" if goes_on else _typed(call, session), reply)
         if not goes_on:
             session.prompt = ""
-    _queue(call, rows)
+    queue(call, rows)
 
 
 def _typed(call: "Call", session: "Session") -> str:
@@ -140,7 +146,7 @@ def _told(call: "Call", session: "Session", text: str, reply: str) -> "list[tupl
     session.show(str(row["uid"]) for row, _ in noted)
     session.say("agent", answer, reply.removeprefix(answer))
     rows += noted
-    _queue(call, [(row, arrived) for row, arrived in rows if not arrived])
+    queue(call, [(row, arrived) for row, arrived in rows if not arrived])
     return [(row, arrived) for row, arrived in rows if arrived]
 
 
@@ -174,7 +180,7 @@ def compact(call: "Call") -> None:
     """Queue the agent's own summary of a session."""
     summary = call.payload.text("compact_summary", "summary")
     if wanted(call) and (text := kept(summary)):
-        _queue(call, [_arrived(call, "compact", text, "agent")])
+        queue(call, [_arrived(call, "compact", text, "agent")])
 
 
 def _arrived(call: "Call", channel: str, text: str, source: str, turn: str = "", **more: str) -> "tuple[Row, str]":
@@ -195,7 +201,7 @@ def _arrived(call: "Call", channel: str, text: str, source: str, turn: str = "",
     return row, arrived
 
 
-def _queue(call: "Call", rows: "list[tuple[Row, str]]") -> None:
+def queue(call: "Call", rows: "list[tuple[Row, str]]") -> None:
     """Queue rows; a drain that found the file of one has done so already."""
     for row, arrived in rows:
         from memman.config.drain_by_write import ask

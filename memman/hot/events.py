@@ -172,11 +172,20 @@ def _post_compact(call: Call) -> str:
 
 
 def _session_end(call: Call) -> str:
-    """Keep what was shown, for the session may be resumed; its file goes when it is old."""
+    """Queue the turn that no stop ended. What was shown is kept, for the session may be resumed."""
+    rows = []
     with call.session as session:
+        if session.prompt:
+            from memman.hot.capture import unstopped, wanted
+
+            rows = unstopped(call, session) if wanted(call) else []
         session.prompt = ""
         session.said = []
         session.ended = True
+    if rows:
+        from memman.hot.capture import queue
+
+        queue(call, rows)
     from memman.config.drain_by_write import ask
 
     ask(call.data)

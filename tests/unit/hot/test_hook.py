@@ -416,13 +416,14 @@ def test_the_summary_of_a_compaction_is_queued_as_the_agents(box):
 
 
 def test_the_end_of_a_session_keeps_no_prompt(stored):
-    """What nobody stopped for is dropped with the session, what was shown is kept for its resumption."""
+    """The turn that no stop ended is queued; what was shown is kept for the session's resumption."""
     context(stored, "user-prompt", "claude-code", payload(prompt=ASKED))
     hook(stored, "session-end", "claude-code", payload(reason="other"))
     content = (stored.data / "sessions" / "claude-code-s-1").read_text()
     assert ASKED not in content
     assert len(content.split()) == 2
     assert content.startswith("ended ")
+    assert ASKED in stored.queue("SELECT text FROM note WHERE channel = 'turn'")
 
 
 # --- what must never happen ---

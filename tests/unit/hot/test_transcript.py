@@ -1,4 +1,4 @@
-"""A turn that ended without a stop is queued at the next prompt, with its agent's last message; each turn once."""
+"""A turn that ended without a stop is queued at the next prompt or its session's end, with its answer; each once."""
 
 import json
 import os
@@ -96,6 +96,19 @@ def test_a_turn_that_was_interrupted_is_queued_at_the_next_prompt(session):
     assert "They run from main." in reply[0]
     session.event("stop", "p3", last_assistant_message="Renamed.")
     assert session.queued[len(before) + 2 :] == ["now rename the parser"]
+
+
+def test_a_turn_that_was_interrupted_is_queued_at_the_end_of_its_session(session):
+    """With its answer, once, whether the session ends again or goes on; one that stopped leaves nothing more."""
+    before = session.queued
+    session.event("session-end", reason="exit")
+    assert session.queued == before
+    session.event("user-prompt", "p2", prompt="staging deploys run from main")
+    session.writes("p2", "staging deploys run from main", ANSWER)
+    for _ in range(2):
+        session.event("session-end", reason="exit")
+    session.event("user-prompt", "p3", prompt="now rename the parser")
+    assert session.queued == [*before, "staging deploys run from main", LINE]
 
 
 @pytest.mark.parametrize("why", ["none", "pipe", "unanswered", "not written", "further back"])
