@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from memman.config.scope import REPOSITORY
 from memman.config.scope import same as one_place
 from memman.judge.judge import Judge, Relation
 from memman.llm.builtin.split import extent, sentences
@@ -13,7 +14,7 @@ from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says
 from memman.pipeline.evidence import says_so
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.scope import around, asked, scope
+from memman.pipeline.scope import around, asked, named, scope
 from memman.pipeline.trust import prompted, source
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
@@ -93,7 +94,9 @@ def _may_hold_everywhere(note: Note, fact: Fact) -> bool:
 
 
 def _one_wish(tools: Tools, text: str, other: str) -> bool:
-    """Whether two wishes say the same, and the judge does not find both to be about a repository."""
+    """Whether two wishes say the same, neither says "here", and the judge finds one not to be about a repository."""
+    if REPOSITORY in (named(text), named(other)):
+        return False
     if not (says_so(tools, text, other) and says_so(tools, other, text)):
         return False
     return tools.judge is None or any(tools.judge.personal([text, other]))

@@ -42,12 +42,12 @@ async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact,
     texts = [fact.text for fact in facts]
     bands = await asyncio.to_thread(tools.judge.personal, texts) if tools.judge else [1] * len(texts)
     return tuple(
-        replace(fact, scope=_found(source(note, fact), _named(fact.text) or _SCOPES[fact.scope][band]))
+        replace(fact, scope=_found(source(note, fact), named(fact.text) or _SCOPES[fact.scope][band]))
         for fact, band in zip(facts, bands, strict=True)
     )
 
 
-def _named(text: str) -> str:
+def named(text: str) -> str:
     """Return the scope that a text names itself, '' for none."""
     return next((scope for scope, words in _WORDS.items() if words.search(text)), "")
 

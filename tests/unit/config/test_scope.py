@@ -446,6 +446,9 @@ def test_a_wish_said_again_in_a_second_repository_holds_everywhere(box, repos, t
             ("--category", "preference", "--scope", "repository"),
         ),
         ("In this repo we use tabs.", "In this repo we use tabs.", ("--category", "preference")),
+        ("Run the linter here.", "Run the linter here.", ("--category", "preference")),
+        ("Run the linter.", "Run the linter here.", ("--category", "preference")),
+        ("Run the linter here.", "Run the linter.", ("--category", "preference")),
     ],
 )
 def test_nothing_else_said_again_elsewhere_holds_everywhere(box, repos, tmp_path, first, second, more):
