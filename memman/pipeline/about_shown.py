@@ -13,7 +13,7 @@ from memman.judge.judge import Judge
 from memman.model.noted import parted
 from memman.model.records import Fact, Note
 from memman.pipeline.candidates import find
-from memman.pipeline.comparison import same, stems
+from memman.pipeline.comparison import SAME, numbers, same, says, stems
 from memman.pipeline.fidelity import parsed
 from memman.pipeline.judged import alike
 from memman.pipeline.plan import Tools
@@ -32,20 +32,21 @@ ASKED = 2
 # Characters of a turn that is judged as one statement too: people turn a rule round in two or three sentences.
 WHOLE = 300
 
-# An objection to what was noted is of so many words at most. Behind "no" or not it begins with one of the first; or it
-# is one of the second, or only "no", and answers nothing; or begins with one of the second, about what was noted.
+# An objection to what was noted is of so many words at most. Only "no" and "wrong", or one of the phrases alone, it
+# answers nothing. With more it is about a line: it says what that says, or names its number, or any of it, or another.
 OBJECTING = 16
 _NO = ("no", "wrong")
-_UNNOTED = ("don't note", "don't keep", "that's not what i said", "i never said", "i didn't say")
+_UNNOTED = ("don't note", "don't keep", "i never said", "i didn't say")
 _WRONG = (
     "forget that",
     "that's wrong",
     "that's not right",
     "that's not true",
+    "that's not what i said",
     "that's not what i meant",
-    "i said",
-    "i meant",
 )
+_CORRECTING = ("i said", "i meant")
+_POINTING = ("that", "this", "it")
 # Memories of the session that may have been noted in the turn before.
 _NOTED = 8
 
@@ -109,23 +110,51 @@ def objected(tools: Tools, note: Note) -> list[int]:
     rows = tools.reader.rows(tools.reader.newest_of(note.provenance.origin, _NOTED) if lines else ()).values()
     noted = [row for row in rows if row.note in note.shown and any(same(row.text, line) for line in lines)]
     said = Heard.of(note, tools.judge).spoken if noted else None
-    return [row.id for row in noted if said and _objects(tools.judge, said.typed[0], row.text, answer=said.question)]
+    texts = {row.id: row.text for row in noted}
+    return _denied(tools.judge, said.typed[0], texts, answer=said.question) if said else []
 
 
-def _objects(judge: Judge, typed: str, line: str, *, answer: str) -> bool:
-    """Whether what a user typed, which may `answer` a question, objects to a line that was noted."""
+def _denied(judge: Judge, typed: str, lines: Mapping[int, str], *, answer: str) -> list[int]:
+    """Return those of the noted `lines` that what a user typed, which may `answer` a question, objects to."""
     words = re.findall(r"[\w']+", typed.lower().replace("\u2019", "'"))
-    said = " ".join(dropwhile(_NO.__contains__, words))
-    if not words or len(words) > OBJECTING or said.startswith(_UNNOTED):
-        return 0 < len(words) <= OBJECTING
-    begun = next((one for one in _WRONG if f"{said} ".startswith(f"{one} ")), "")
-    rest = said.removeprefix(begun)
-    if not rest:
-        return not answer
+    if not 0 < len(words) <= OBJECTING:
+        return []
+    no = words[0] in _NO
+    begun, rest = _begun(" ".join(dropwhile(_NO.__contains__, words)), (*_UNNOTED, *_WRONG, *_CORRECTING))
+    if begun in _CORRECTING:
+        return _corrected(rest, lines) if no and not answer else []
+    if not rest or (begun and rest in _POINTING):
+        return [] if answer else [*lines]
+    if begun in _UNNOTED:
+        counts = _figures(rest)
+        return [n for n, line in lines.items() if says([rest], line, SAME) or (counts and says([line], rest, 1))]
     if begun:
-        counts = [any(one.numbers for one in parsed(text)) for text in (rest, line)]
-        return all(counts) or not stems(rest).isdisjoint(stems(line))
-    return words[0] in _NO and judge.relation(line, typed).ends >= ENDED
+        named = [n for n, line in lines.items() if not stems(rest).isdisjoint(stems(line))]
+        return named or _corrected(_begun(rest, _CORRECTING)[1], lines)
+    return [n for n, line in lines.items() if no and judge.relation(line, typed).ends >= ENDED]
+
+
+def _begun(said: str, phrases: Sequence[str]) -> tuple[str, str]:
+    """Return the one of `phrases` that begins what was said, '' for none, and what comes after it."""
+    begun = next((one for one in phrases if f"{said} ".startswith(f"{one} ")), "")
+    return begun, said.removeprefix(begun).strip()
+
+
+def _corrected(said: str, lines: Mapping[int, str]) -> list[int]:
+    """Return the line that has another number and all other words of what was said, none where two are as near."""
+    about = stems(" ".join(word for word in said.split() if not _figures(word)))
+    near = {
+        n: len(about & stems(line))
+        for n, line in lines.items()
+        if _figures(line) and _figures(said) - _figures(line) and about <= stems(line)
+    }
+    nearest = [n for n, shared in near.items() if shared == max(near.values())]
+    return nearest if len(nearest) == 1 else []
+
+
+def _figures(text: str) -> set[str]:
+    """Return the numbers of a text, written in digits or as words."""
+    return numbers(text) | {figure for one in parsed(text) for _, figure, _ in one.numbers}
 
 
 def _ending(judge: Judge, statement: Fact, memories: Sequence[Shown]) -> Fact | None:

@@ -204,10 +204,15 @@ def seven_noted(box, session, answer="Noted it."):
     "prompt",
     [
         "No, that's not what I said.",
+        "that's not what I said, I said 8",
         "forget that",
         "No!",
         "wrong, I said 8",
-        "don\u2019t note that, it was a joke",
+        "no, I meant deploys at eight",
+        "don\u2019t note that",
+        "don't keep it",
+        "I never said seven",
+        "I didn't say that deploys of the shop start at seven",
         "that's wrong, the shop has no such day",
     ],
 )
@@ -244,6 +249,19 @@ def test_what_takes_a_lines_place_brings_back_nothing_older(box, session):
         ("Ok.", "No, use the other branch."),
         ("Ok.", "wrong file, open b.py"),
         ("Ok.", "no, I said run the tests"),
+        ("Ok.", "no, I said run 3 tests"),
+        ("Ok.", "I said 8"),
+        ("Ok.", "no, I said seven"),
+        ("Ok.", "i meant line 40 in the parser, look there"),
+        ("Ok.", "don't keep the old branch around, delete it"),
+        ("Ok.", "don't keep the shop open"),
+        ("Ok.", "don't keep me waiting"),
+        ("Ok.", "don't note it in the README, put it in the docs"),
+        ("Ok.", "don't note the 8080 thing in the changelog"),
+        ("Ok.", "i never said please but thanks"),
+        ("Ok.", "that's wrong, run 3 tests"),
+        ("Shall I keep the old branch?", "don't keep it"),
+        ("Shall I run four tests?", "no, I said 3"),
         ("Ok.", "that's wrong: the parser reads tabs"),
         ("Shall I also run the tests?", "no"),
         ("Ok.", "no need for that, go on"),
@@ -255,6 +273,16 @@ def test_what_objects_to_something_else_takes_nothing_back(box, session, answer,
     seven_noted(box, session, answer)
     session.turn(prompt, "Ok.")
     assert kept(box) == {SEVEN: "user"}
+
+
+@pytest.mark.parametrize(("prompt", "left"), [("no, I said 3", 2), ("no, I said 3 attempts", 1), ("forget that", 0)])
+def test_a_number_corrects_the_one_line_that_is_nearest(box, session, prompt, left):
+    """Where two are as near, none is taken back; a phrase alone objects to all."""
+    lines = ("The staging port of the importer is 8443.", "The mailer stops after 5 attempts.")
+    session.turn(" and ".join(lines), "Ok.\n\n" + "\n".join(f"Noted: {line}" for line in lines))
+    assert kept(box).keys() == set(lines)
+    session.turn(prompt, "Ok.")
+    assert kept(box).keys() == set(lines[:left])
 
 
 def test_only_a_line_of_the_turn_before_is_objected_to(box, session):
