@@ -62,6 +62,7 @@ class Drain:
         self.shut: set[str] = set()
         self.running: set[asyncio.Task[None]] = set()
         self.stop_reason = ""
+        self.last_error: Exception | None = None
         # Notes that were in flight when a drain died, by uid, and their stores.
         self.suspects: dict[str, str] = {}
 
@@ -189,8 +190,9 @@ class Drain:
             self.queue.defer(note.uid, screened(said)[:500])
         else:
             self.queue.release(note.uid, screened(said)[:500])
-        if cost.ails:
+        if cost.ails and error is not self.last_error:  # notes of one conversation fail by one call
             self.health.failed(said[:200])
+        self.last_error = error
         if cost.shuts:
             self.shut.add(note.store)
         if cost.stops:

@@ -62,10 +62,9 @@ class StoreQueue:
         return self.in_flight[: self.in_flight.index(flight)]
 
     def conversation(self, note: Note) -> list[str]:
-        """Return the turns in flight of a note's session."""
-        return [
-            one.note.uid for one in self.in_flight if one.note.uid == note.uid or talk(one.note) == talk(note) != ALONE
-        ]
+        """Return the turns of a note's session whose facts are not known yet."""
+        mine = talk(note)
+        return [one.note.uid for one in self.in_flight if talk(one.note) == mine != ALONE and not one.known.is_set()]
 
     async def wait_for_conversations(self, flight: InFlight) -> None:
         """Wait until what came before the first turn of a note's session is over: the model is shown what it knows."""

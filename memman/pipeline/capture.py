@@ -73,6 +73,8 @@ def _settled(tools: Tools, note: Note, heard: Heard) -> tuple[Fact, ...]:
     if not worthy:
         return ()
     _, text, kind = max(worthy)
+    if not spoken.taken_up(text).question:
+        return ()
     one = fact(described(text, kind), _NO_HINTS)
     return (one if said_by(tools, note, spoken, text) else told_by_agent(one),)
 

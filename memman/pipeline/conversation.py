@@ -23,7 +23,7 @@ from memman.pipeline.trust import told
 MAX_FACTS, MAX_ENDED = 24, 3
 # Memories that are shown, the nearest to what was said, and of how many of the newest they are chosen.
 SHOWN, LOOKED_AT = 60, 2_000
-# Characters of a whole conversation, about 6,000 tokens, and of an agent's message where it is longer.
+# Characters of the turns of one question, about 6,000 tokens, and of an agent's message where it is longer.
 LONGEST, CUT = 24_000, 800
 # The least that a fact is worth to the judge: of 59 by a strong model none is worth less.
 WORTH = 0.05
@@ -89,7 +89,8 @@ class Conversations:
         None where no turn seems to hold anything, or no model answered. Raises what the model does.
         """
         origin = turn.note.provenance
-        key = (origin.agent, origin.session or turn.note.uid)
+        alone = turn.note.channel != "turn" or not origin.session
+        key = ("", turn.note.uid) if alone else (origin.agent, origin.session)
         talk = self._talks.setdefault(key, _Talk())
         talk.turns.append(turn)
         while talk.answer is None:
@@ -107,29 +108,40 @@ async def _read(tools: Tools, turns: Sequence[Turn]) -> dict[str, tuple[Fact, ..
     """Ask a model about a conversation; None where nothing in it seems worth that, or no model answers."""
     if not any(turn.likely for turn in turns):
         return None
-    known = await asyncio.to_thread(_known, tools, turns)
-    request = _request(turns, known)
-    reply = await tools.llm.complete(request)
-    if reply.provider == tools.builtin.provider:
-        return None
-    return await asyncio.to_thread(_found, tools, turns, known, reply.data)
+    found: dict[str, tuple[Fact, ...]] = {}
+    for some in _divided(turns):
+        known = await asyncio.to_thread(_known, tools, some)
+        reply = await tools.llm.complete(_request(some, known))
+        if reply.provider == tools.builtin.provider:
+            return None
+        found |= await asyncio.to_thread(_found, tools, some, known, reply.data)
+    return found
+
+
+def _divided(turns: Sequence[Turn]) -> list[list[Turn]]:
+    """Divide a conversation that is too long for one question."""
+    divided: list[list[Turn]] = []
+    room = 0
+    for turn in turns:
+        length = len(_told(1, turn))
+        if not divided or length > room:
+            divided.append([])
+            room = LONGEST
+        divided[-1].append(turn)
+        room -= length
+    return divided
+
+
+def _told(n: int, turn: Turn) -> str:
+    """Write a turn for the model."""
+    heard = turn.heard
+    said = {"before": heard.before if n == 1 else "", "user": heard.quoting, "agent": _cut(heard.agent)}
+    parts = (quoted(tag, text) for tag, text in (said | {"summary": heard.summary}).items() if text)
+    return "\n".join(("<turn>", str(n), *parts, "</turn>"))
 
 
 def _request(turns: Sequence[Turn], known: Mapping[str, str]) -> Request:
     """Put the question."""
-    room = LONGEST
-    parts = []
-    for n, turn in enumerate(turns, 1):
-        heard = turn.heard
-        said = {
-            "before": heard.before if n == 1 else "",
-            "user": _cut(heard.quoting, 2 * CUT),
-            "agent": _cut(heard.agent),
-        }
-        said |= {"summary": heard.summary}
-        text = f"{n}\n" + "\n".join(quoted(tag, text) for tag, text in said.items() if text)
-        parts.append(f"<turn>\n{text[:room]}\n</turn>" if room > 0 else "")
-        room -= len(text)
     day = datetime.fromtimestamp(turns[0].note.queued_at / 1000, UTC).date()
     place = turns[0].note.provenance.repository
     return Request(
@@ -141,7 +153,7 @@ def _request(turns: Sequence[Turn], known: Mapping[str, str]) -> Request:
                 f"Today is {day}.",
                 quoted("place", place.partition("#")[0]) if place else "",
                 itemized("memories", (f"m{n}: {text}" for n, text in enumerate(known.values(), 1))),
-                *filter(None, parts),
+                *(_told(n, turn) for n, turn in enumerate(turns, 1)),
             ]
         ),
         schema=SCHEMA,
@@ -152,9 +164,9 @@ def _request(turns: Sequence[Turn], known: Mapping[str, str]) -> Request:
     )
 
 
-def _cut(text: str, most: int = CUT) -> str:
+def _cut(text: str) -> str:
     """Leave out the middle of a long message: what was found and what is asked stand at its ends."""
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
+    return text if len(text) <= CUT else f"{text[: CUT // 2]} … {text[-CUT // 2 :]}"
 
 
 def _known(tools: Tools, turns: Sequence[Turn]) -> dict[str, str]:
@@ -199,14 +211,19 @@ def _believed(tools: Tools, turns: Sequence[Turn], said_in: Sequence[int], one: 
     near = turns[max(0, said_in[0] - 1 - _BEFORE) : said_in[-1]]
     # What it ends held until then: "40 MB, not 25".
     ended = [row.text for row in tools.reader.rows(tools.reader.located([uid for uid, _ in one.ends or ()])).values()]
-    everything = Said((*(turn.heard.everything for turn in near), *ended))
+    spoken = [turn.heard.spoken for turn in near]
+    # What was asked counts as spoken of where it was answered.
+    asked = [taken.question.replace("?", ".") for said in spoken if (taken := said.taken_up(one.text)).question]
+    everything = Said((*(turn.heard.everything for turn in near), *asked, *ended))
     if not names_nothing_else(tools, note, everything, one.text) or share(one.text, note, everything) < HEARD:
         return None
     if tools.judge and tools.judge.lines([one.text])[0][0] < WORTH:
         return None
-    spoken = [turn.heard.spoken for turn in near]
-    question = next((said.question for said in reversed(spoken) if said.question), "")
-    said = Said(tuple(text for said in spoken for text in said.typed if text), question)
+    said = Said(tuple(text for said in spoken for text in said.typed if text))
+    answers = [turns[n - 1].heard.spoken.taken_up(one.text) for n in said_in]
+    if answer := next((one for one in reversed(answers) if one.question), None):
+        # The answer stands last, as `Said` has it.
+        said = Said((*said.typed, *answer.typed), answer.question)
     named = replace(said, typed=(*said.typed, *ended))
     if names_nothing_else(tools, note, named, one.text) and says(tools, note, said, one.text):
         return one
@@ -228,8 +245,7 @@ def _numbers(value: object) -> list[int]:
 def _until(value: object) -> int | None:
     """Return the end of a day, in Unix milliseconds."""
     try:
-        day = date.fromisoformat(str(value or ""))
-    except ValueError:
+        day = date.fromisoformat(str(value or "")) + timedelta(days=1)
+        return int(datetime(day.year, day.month, day.day).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
         return None
-    after = datetime(day.year, day.month, day.day).astimezone() + timedelta(days=1)
-    return int(after.timestamp() * 1000)

@@ -35,8 +35,16 @@ LIKELY, SHARED = 0.15, 0.6
 ABOUT = 0.5
 # A day so far from today may have been said otherwise than by its number: tomorrow, on monday.
 DAYS = 8
-# Words of an answer that assents to a question, or chooses.
+# Words of an answer that assents to a question, or chooses, and those that only assent. What another language assents
+# with is taken for something else: then the question counts for nothing.
 SHORT = 8
+_ASSENT = frozenset(
+    map(
+        stem,
+        "yes yeah yep ok okay sure right correct exactly agreed absolutely definitely fine good great perfect works"
+        " sounds please go ahead thanks thank ja genau gerne oui si claro tak dobrze \u0434\u0430".split(),
+    )
+)
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _O_CLOCK = ":00"
 _BOUNDS = frozenset(map(stem, BOUNDS))
@@ -74,6 +82,16 @@ class Said:
             return cls((typed,))
         # "Is that so?" asks what stands before it.
         return cls((typed,), " ".join(told[-1:] if _roots(parsed(told[-1])) else told[-2:]))
+
+    def taken_up(self, line: str) -> "Said":
+        """Return what bears on a line: a question only if the answer denies nothing, and says no more than both do."""
+        if not self.question:
+            return self
+        answer, told = parsed(self.typed[-1]), (*parsed(self.question), *parsed(line))
+        more = _roots(answer) - _roots(told) - _ASSENT
+        figures = {number for one in told for _, number, _ in one.numbers}
+        strange = more or not {number for one in answer for _, number, _ in one.numbers} <= figures
+        return Said(self.typed) if strange or any(one.denied for one in answer) else self
 
     @property
     def read(self) -> tuple[Sentence, ...]:
@@ -123,6 +141,7 @@ def borne_out(tools: Tools, note: Note, text: str) -> bool:
 
 def said_by(tools: Tools, note: Note, said: Said, text: str) -> bool:
     """Whether a user who `said` that said what a line says."""
+    said = said.taken_up(text)
     return names_nothing_else(tools, note, said, text) and says(tools, note, said, text)
 
 

@@ -103,7 +103,7 @@ def test_hostile_values_do_nothing(stored, outside, tmp_path, field):  # noqa: A
     for number, (value, (host, event)) in enumerate(zip(HOSTILE, turns, strict=False)):
         context(stored, event, host, here(fields, tmp_path) | {"session_id": f"s-{number}", field: value})
     context(stored, "user-prompt", "codex", fields | {"session_id": "../../x"})
-    assert all(name.startswith(HOSTS) for name in os.listdir(stored.data / "sessions"))
+    assert all(name.startswith((*HOSTS, "kept-")) for name in os.listdir(stored.data / "sessions"))
 
 
 def raw_inputs():

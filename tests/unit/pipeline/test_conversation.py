@@ -147,3 +147,42 @@ def test_a_drain_that_nobody_waits_for_leaves_a_conversation_that_goes_on(box, t
         told(("never push to main", "Understood."))
         assert box.drain().done == 1
     assert "a conversation goes on" not in box.memman("status").stdout
+
+
+def test_no_drain_waits_for_a_turn_that_says_nothing(box, told):
+    """A turn of code alone, and a summary of the same session, do not hold up what is read together."""
+    asked = []
+    with ScriptedProvider(respond=answering(asked, *[[]] * 3)) as provider:
+        box.use(provider, EMBED_PROVIDER="builtin")
+        told(("from now on the linter runs first", "Understood."))
+        box.remember("We use tabs.", channel="compact", source="agent", agent="claude-code", session="s1")
+        told(("```\nmake\n```", ""), ("never push to main", "Understood."))
+        assert box.drain(seconds=60).done == 4
+    assert sorted(len(re.findall("<turn>", question)) for question in asked) == [1, 2]
+
+
+def test_a_model_ends_nothing_that_its_fact_does_not_bear_on(box, told):
+    """Nor is anything left of a memory that this did not say; a day that no calendar has ends nothing either."""
+    never, ask = "Never force-push to main.", "Always ask before deleting a branch."
+    ends = [(1, "Always force-push to main."), (2, "")]
+    fact = says("The upload limit of the importer is 40 MB.", 1, ends=ends, until="9999-12-31")
+    with ScriptedProvider(respond=answering([], [fact])) as provider:
+        for text in (never, ask):
+            box.remember(text)
+        box.drain()
+        box.use(provider, EMBED_PROVIDER="builtin")
+        told(("the upload limit of the importer is 40 MB", "Understood."))
+        assert box.drain().done == 1
+    assert current(box) == [(never, "user"), (ask, "user"), (fact["text"], "user")]
+
+
+def test_a_long_conversation_is_asked_about_in_parts(box, told):
+    """No turn is left out, and nothing from the middle of what the user typed."""
+    asked = []
+    talk = "and then it reads the next page of the file again, as it did before. " * 50
+    with ScriptedProvider(respond=answering(asked, *[[]] * 9)) as provider:
+        box.use(provider, EMBED_PROVIDER="builtin")
+        told(*((f"{talk} from now on rule{n} holds. {talk}", "Understood.") for n in range(8)))
+        assert box.drain().done == 8
+    assert len(asked) > 1
+    assert re.findall(r"rule(\d)", " ".join(asked)) == [*"01234567"]

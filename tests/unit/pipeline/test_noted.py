@@ -89,6 +89,20 @@ def test_what_the_user_did_not_say_is_the_agents_word(box, session, prompt, line
     assert line not in box.memman("prime").stdout.partition("Noted by an agent, not said by the user:")[0]
 
 
+@pytest.mark.parametrize(
+    "answer", ["no", "absolutely not", "hm, later", "thanks, run the tests now", "yes, but never on main"]
+)
+def test_what_does_not_assent_to_a_question_makes_it_nobodys_word(box, session, answer):
+    """Neither a refusal, nor what puts it off, nor another order; and nothing of the user's is replaced."""
+    box.remember("Never push to the main branch without asking.")
+    box.drain()
+    session.turn("look at the deploy", "I looked. May I push to the main branch without asking from now on?")
+    line = "The agent may push to the main branch without asking."
+    session.turn(answer, f"Ok.\n\nNoted: {line}")
+    assert kept(box).get(line, "agent") == "agent"
+    assert kept(box)["Never push to the main branch without asking."] == "user"
+
+
 def test_an_agents_own_line_stands_below_what_says_so(box, session):
     """It begins the next session all the same."""
     line = "The import is slow because of a missing index."
