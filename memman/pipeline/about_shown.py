@@ -36,9 +36,8 @@ WHOLE = 300
 # answers nothing. With more it is about a line: it says what that says, or names its number, or any of it, or another.
 OBJECTING = 16
 _NO = ("no", "wrong")
-_UNNOTED = ("don't note", "don't keep", "i never said", "i didn't say")
+_UNNOTED = ("don't note", "don't keep", "forget that", "i never said", "i didn't say")
 _WRONG = (
-    "forget that",
     "that's wrong",
     "that's not right",
     "that's not true",

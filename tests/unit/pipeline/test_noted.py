@@ -270,6 +270,7 @@ def test_what_takes_a_lines_place_brings_back_nothing_older(box, session):
         ("Ok.", "don't keep the old branch around, delete it"),
         ("Ok.", "don't keep the shop open"),
         ("Ok.", "don't keep me waiting"),
+        ("Ok.", "forget that and look at the shop"),
         ("Ok.", "don't note it in the README, put it in the docs"),
         ("Ok.", "don't note the 8080 thing in the changelog"),
         ("Ok.", "i never said please but thanks"),
