@@ -141,6 +141,7 @@ def _told(call: "Call", session: "Session", text: str, reply: str) -> "list[tupl
     if text:
         channel = "watched" if session.notes else "turn"
         rows.append(_arrived(call, channel, text, "user", session.turn, reply=both, shown=shown))
+        session.words = str(rows[0][0]["uid"])
     noted = [_noted(call, session, line, shown) for line in lines]
     # The user sees the line: what they type next may be about it.
     session.show(str(row["uid"]) for row, _ in noted)
@@ -162,13 +163,12 @@ def _noted(call: "Call", session: "Session", line: "Line", shown: str) -> "tuple
 
     text, everywhere, instead = line
     replaces = next((uid for uid in reversed(session.shown) if uid.startswith(instead)), "") if instead else ""
-    typed_last = next((said for who, said in reversed(session.said) if who == "user"), "")
     return _arrived(
         call,
         "noted",
         text,
         "user",
-        session.turn or typed_last,
+        session.turn or session.words,
         reply=written(session.said),
         shown=shown,
         scope=PERSONAL if everywhere else "",

@@ -17,8 +17,8 @@ _LONGEST_ID = 4096
 # Stand before the uids where the session was given its first block, and has it still, where it was told to note, where
 # no prompt has come yet, where its agent is known to note, and where it has ended.
 _MARKS = ("begun", "asked", "first", "notes", ENDED)
-# How the word begins that names the turn of the last prompt as its host does.
-_TURN = "turn:"
+# How words begin that name the turn of the last prompt as its host does, and the note that holds the user's last words.
+_NAMED = ("turn", "words")
 # How the line begins that says what was said in the turns before.
 _SAID = "[["
 # Of what was said: how much of each text, in characters, and how many texts.
@@ -32,12 +32,13 @@ _PATIENCE = 0.25
 class Session:
     """One session, in `with`: read when that begins, written when it ends, and no other hook's in between.
 
-    The file's first line holds marks, the turn and the uids that were shown, the second may hold what was said as
+    The file's first line holds marks, names and the uids that were shown, the second may hold what was said as
     JSON, the rest is the prompt. A file that cannot be had is done without.
     """
 
     __slots__ = (
         "_file", "_text", "asked", "begun", "ended", "first", "id", "notes", "path", "prompt", "said", "shown", "turn",
+        "words",
     )  # fmt: skip
 
     def __init__(self, data: str, host: str, session: str) -> None:
@@ -47,7 +48,7 @@ class Session:
         self.shown: dict[str, None] = {}
         self.begun = self.asked = self.first = self.notes = self.ended = False
         self.said: list[tuple[str, str]] = []
-        self.prompt = self.turn = self._text = ""
+        self.prompt = self.turn = self.words = self._text = ""
         self._file = -1
 
     def __enter__(self) -> "Self":
@@ -60,8 +61,10 @@ class Session:
             self.shown = dict.fromkeys(shown.split())
             for mark in _MARKS:
                 setattr(self, mark, self.shown.pop(mark, mark) is None)
-            self.turn = next((word[len(_TURN) :] for word in self.shown if word.startswith(_TURN)), "")
-            self.shown.pop(_TURN + self.turn, None)
+            for name in _NAMED:
+                word = next((word for word in self.shown if word.startswith(f"{name}:")), "")
+                self.shown.pop(word, None)
+                setattr(self, name, word[len(name) + 1 :])
             if self.prompt.startswith(_SAID):
                 said, _, self.prompt = self.prompt.partition("\n")
                 self.said = _parsed(said)
@@ -70,7 +73,8 @@ class Session:
     def __exit__(self, *_: object) -> None:
         if self._file < 0:
             return
-        marks = [mark for mark in _MARKS if getattr(self, mark)] + [_TURN + self.turn] * bool(self.turn)
+        marks = [mark for mark in _MARKS if getattr(self, mark)]
+        marks += [f"{name}:{named}" for name in _NAMED if (named := getattr(self, name))]
         said = f"{written(self.said)}\n" if self.said else ""
         says = f"{' '.join(marks + [*self.shown][-_MOST_SHOWN:])}\n{said}{self.prompt}"
         try:

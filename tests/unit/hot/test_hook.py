@@ -420,10 +420,10 @@ def test_the_end_of_a_session_keeps_no_prompt(stored):
     context(stored, "user-prompt", "claude-code", payload(prompt=ASKED))
     hook(stored, "session-end", "claude-code", payload(reason="other"))
     content = (stored.data / "sessions" / "claude-code-s-1").read_text()
-    assert ASKED not in content
-    assert len(content.split()) == 2
-    assert content.startswith("ended ")
-    assert ASKED in stored.queue("SELECT text FROM note WHERE channel = 'turn'")
+    ((note, said),) = stored.queue("SELECT uid, text FROM note WHERE channel = 'turn'")
+    assert said == ASKED
+    assert content.split()[:-1] == ["ended", f"words:{note}"]
+    assert content.split()[-1] in stored.store("SELECT uid FROM memory")
 
 
 # --- what must never happen ---

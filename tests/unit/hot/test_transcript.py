@@ -162,13 +162,14 @@ def test_a_fork_says_nothing_again(session, box, tmp_path):
     assert session.queued[2:] == ["staging deploys run from main", LINE]
 
 
-def test_a_line_counts_once_where_turns_have_no_names(box):
-    """What the user typed last names the turn; another turn may note the same again."""
+@pytest.mark.parametrize("again", ["as I said: they run from main", "yes"])
+def test_a_line_counts_once_where_turns_have_no_names(box, again):
+    """However often the host stops; another turn may note the same again, also after the same words."""
     box.configure(NOTED="on")
     known = {"session_id": "s", "cwd": "/"}
     hook(box, "session-start", "gemini", known | {"source": "startup"})
-    for prompt in ("staging deploys run from main", "as I said: they run from main"):
+    for prompt, answer in (("yes", ANSWER), ("forget that", "Forgotten."), (again, ANSWER)):
         hook(box, "user-prompt", "gemini", known | {"prompt": prompt})
         for _ in range(2):
-            hook(box, "stop", "gemini", known | {"prompt_response": ANSWER})
+            hook(box, "stop", "gemini", known | {"prompt_response": answer})
     assert box.queue("SELECT text FROM note WHERE channel = 'noted'") == [LINE, LINE]
