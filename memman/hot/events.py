@@ -1,7 +1,7 @@
 """The events of an agent, and what memman answers to each: context for the model, or silence."""
 
 from memman.config import stores
-from memman.config.places import data_dir, reach_path, store_path
+from memman.config.places import data_dir, queue_path, reach_path, store_path
 from memman.config.shown import PRE_TOOL, PROMPT, SESSION_START, SUBAGENT
 from memman.hot.call import Call
 from memman.hot.late import Progress
@@ -20,6 +20,7 @@ _PLANS = {"Agent": "prompt", "Task": "prompt", "ExitPlanMode": "plan"}
 _LOST = ("compact", "clear")
 # Hosts that put what a session was given before the model again where it is resumed.
 _KEEP = ("claude-code", "codex", "nanoclaw")
+_TURNS_WAIT = "SELECT EXISTS (SELECT 1 FROM note WHERE state = 'pending' AND channel = 'turn' AND session <> ?)"
 
 
 def answer(event: str, host: str, store: str | None, progress: Progress) -> str:
@@ -89,17 +90,35 @@ def _news(call: Call, here: "Here") -> str:
 
 
 def _follow(call: Call) -> None:
-    """Ask for a drain, which brings in what other machines stored, where none has for some time."""
+    """Ask for a drain where turns wait, or where none has brought in for some time what other machines stored."""
+    if _turns_wait(call) or _behind(call):
+        from memman.config.drain_by_write import ask
+
+        ask(call.data)
+
+
+def _turns_wait(call: Call) -> bool:
+    """Whether turns of another session wait: where a terminal was closed, no event tells that its session ended."""
+    from memman.sqlite import open_reader
+
+    try:
+        db = open_reader(queue_path(call.data))
+        found = db.execute(_TURNS_WAIT, (call.session.id,)).get
+        db.close()
+    except Exception:  # noqa: BLE001 - a drain tells what is wrong with a queue
+        return False
+    return bool(found)
+
+
+def _behind(call: Call) -> bool:
     from memman.sqlite import there
 
     path = store_path(call.data, call.store)
     if not there(reach_path(path)):
-        return
-    from memman.config.drain_by_write import ask
+        return False
     from memman.store.replica.reach import stale
 
-    if stale(path):
-        ask(call.data)
+    return stale(path)
 
 
 def _subagent_start(call: Call) -> str:

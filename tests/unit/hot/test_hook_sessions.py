@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memman.config.schedule import silence
 from memman.hot.capture import FIRST, LAST
 from memman.hot.session import Session
 from memman.queue import arrivals
@@ -233,3 +234,22 @@ def test_a_host_that_does_not_replay_is_given_the_block_anew(stored):
     for source in ("startup", "resume"):
         said = context(stored, "session-start", "gemini", payload(source=source))
         assert DEPLOYED in said
+
+
+def test_a_session_that_starts_asks_for_a_drain_where_turns_of_another_wait(stored):
+    """A closed terminal tells no end of its session; its own turns, and a queue that is damaged, ask for none."""
+    data = str(stored.data)
+
+    def asks(session):
+        silence(data)
+        assert DEPLOYED in context(stored, "session-start", "gemini", payload(source="startup", session_id=session))
+        return silence(data)
+
+    assert not asks("s-2")
+    hook(stored, "user-prompt", "gemini", payload(prompt="From now on use Bun."))
+    hook(stored, "stop", "gemini", payload(prompt_response="Done."))
+    assert (asks("s-1"), asks("s-2")) == (False, True)
+    stored.drain()
+    assert not asks("s-2")
+    stored.queue_path.write_bytes(b"damaged")
+    assert not asks("s-2")
