@@ -17,6 +17,7 @@ from memman.config.filesystem import ensure_safe_folder
 from memman.config.lockfile import FOREVER
 from memman.config.places import data_dir
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
+from memman.config.shown import session_ended
 from memman.config.unnoted import leave
 from memman.drain.failpoint import reach
 from memman.drain.loop import Drain, Limits
@@ -30,6 +31,7 @@ from memman.model.records import Note
 from memman.model.vocabulary import BUILTIN
 from memman.providers import by_agent, llm_provider
 from memman.providers.pool import Providers
+from memman.queue.append import append
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.queue.talks import MOST, TOGETHER, going_on
@@ -88,9 +90,15 @@ def drain(
 
 
 def _remind(data: str, settings: Settings, note: Note, text: str) -> None:
-    """Leave for the session's next prompt what the agent might have noted."""
-    if settings["MEMMAN_NUDGE"] == "on":
-        leave(data, note.provenance.agent, note.provenance.session, text)
+    """Leave for the session's next prompt what the agent might have noted; where none comes, it is judged as a turn."""
+    told = asdict(note.provenance)
+    host, session = note.provenance.agent, note.provenance.session
+    if settings["MEMMAN_NUDGE"] == "on" and not session_ended(data, host, session):
+        leave(data, host, session, text)
+        return
+    told["revision"] = told.pop("commit")
+    blank: dict[str, str | int | None] = {"category": None, "importance": None, "entities": "", "replaces": ""}
+    append(data, blank | told | {"store": note.store, "text": text, "channel": "turn"})
 
 
 def _at_once(settings: Settings) -> int:

@@ -91,6 +91,11 @@ def unstopped(call: "Call", session: "Session") -> "list[tuple[Row, str]]":
     return rows
 
 
+def untold(call: "Call", text: str) -> "list[tuple[Row, str]]":
+    """Return what is to be queued of what an agent did not note, and was never told of: it is judged as a turn."""
+    return [_arrived(call, "turn", text, "user")] if wanted(call) else []
+
+
 def _joined(before: str, text: str) -> str:
     """Put what was said after what was said before, unless it was said last: some hosts tell a prompt twice."""
     if f"\n\n{before}".endswith(f"\n\n{text}"):

@@ -191,13 +191,22 @@ def _post_compact(call: Call) -> str:
 
 
 def _session_end(call: Call) -> str:
-    """Queue the turn that no stop ended. What was shown is kept, for the session may be resumed."""
+    """Queue the turn that no stop ended, and what the agent was to be told of the one before.
+
+    What was shown is kept, for the session may be resumed.
+    """
+    from memman.config.unnoted import take
+
     rows = []
     with call.session as session:
         if session.prompt:
             from memman.hot.capture import unstopped, wanted
 
             rows = unstopped(call, session) if wanted(call) else []
+        if text := take(call.data, call.host, session.id):
+            from memman.hot.capture import untold
+
+            rows += untold(call, text)
         session.prompt = ""
         session.said = []
         session.ended = True

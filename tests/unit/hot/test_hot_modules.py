@@ -187,7 +187,7 @@ HOOKS = {
     "pre-tool": HOOK | REMIND,
     "session-start": HOOK | PRIME,
     "stop": HOOK | CAPTURE | {"memman.hot.arrival"} | REMEMBER - {"memman.hot.grammar", "memman.hot.remember"},
-    "session-end": HOOK | {"memman.config.drain_by_write", "memman.config.schedule"},
+    "session-end": HOOK | {"memman.config.drain_by_write", "memman.config.schedule", "memman.config.unnoted"},
 }
 
 

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.support.hook_calls import context, hook
 
 RULE = "From now on use uv in this repository, never pip."
@@ -43,6 +45,19 @@ def test_only_the_turn_just_before_is_told_of(box):
     turn(box, "Now rename the parser's module.", "Renamed.")
     box.drain()
     assert NUDGE not in turn(box, "And run the tests again.", "They pass.")
+
+
+@pytest.mark.parametrize("when", ["before the drain", "after the drain", "off"])
+def test_what_the_agent_is_never_told_of_is_captured(box, when):
+    """After the last turn of a session no prompt comes, and none tells where that is switched off."""
+    begun(box, NUDGE="off" if when == "off" else "on")
+    turn(box, RULE, "Switched to uv.")
+    if when != "before the drain":
+        box.drain()
+    hook(box, "session-end", "claude-code", {"session_id": "s", "cwd": "/"})
+    box.drain()
+    box.drain()
+    assert box.store("SELECT source FROM memory WHERE text = ?", RULE) == ["user"]
 
 
 def test_nothing_is_told_where_it_is_off_noted_or_nobody_asked(box):
