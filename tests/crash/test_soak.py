@@ -84,6 +84,10 @@ class Soak:
             watcher = pool.submit(self._watch, until)
             for worker in (*agents, watcher):
                 worker.result()
+        # What goes on is not drained yet: a model reads a conversation as a whole.
+        for number in range(SESSIONS):
+            ended = {"session_id": f"soak-{number}", "cwd": str(self.box.data.parent)}
+            self.program("hook", "session-end", "--host", "codex", input=json.dumps(ended))
         wait_until(self._idle, 120)
         return self._measured()
 
