@@ -157,8 +157,8 @@ class Written:
 
     @property
     def text(self):
-        """What is to be remembered."""
-        return f"Worker {self.word} polls the queue {self.word}."
+        """What is to be remembered: worth it to the judge whatever the word, who else drops what a model finds."""
+        return f"The queue {self.word} is polled by worker {self.word} only."
 
 
 class Sweep:
@@ -182,7 +182,7 @@ class Sweep:
     def turn(self):
         """Keep what a turn of an agent left, as its hook does."""
         note = self.fresh(lines=3)
-        said = f"{note.text}\nThe backups of {note.word} are kept for a year.\nAlice looks after {note.word}."
+        said = f"{note.text}\nThe backups of {note.word} are kept for a year.\nOnly Alice may restart {note.word}."
         columns = {"channel": "turn", "agent": "codex", "session": f"s{note.word}"}
         note.uid = self.box.remember(said, store=note.store, **columns)
 
