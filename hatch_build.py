@@ -15,6 +15,14 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 TAG = "py3-none-macosx_10_6_x86_64.macosx_11_0_arm64.manylinux_2_17_aarch64.manylinux_2_17_x86_64"
 _MACHINES = {"x86_64", "aarch64", "arm64"}
+# What was trained: a wheel without one of them is not built.
+WEIGHTS = (
+    "memman/embed/static.db",
+    *(
+        f"memman/judge/{name}"
+        for name in ("judge.safetensors", "memory.safetensors", "vocabulary.txt", "manifest.json", "heads.json")
+    ),
+)
 
 
 def _for_any() -> bool:
@@ -31,10 +39,13 @@ class Dependencies(MetadataHookInterface):
         metadata["dependencies"] = self.config["anywhere"] + ([] if _for_any() else self.config["where-built"])
 
 
-class Tag(BuildHookInterface[Any]):
-    """Says which systems a wheel is for."""
+class Wheel(BuildHookInterface[Any]):
+    """Says which systems a wheel is for, and refuses one without weights."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Tag a wheel that asks for more than every system has."""
+        missing = [name for name in WEIGHTS if not os.path.exists(os.path.join(self.root, name))]
+        if version == "standard" and missing:
+            raise FileNotFoundError(f"no wheel without {', '.join(missing)}")
         if version == "standard" and not _for_any():
             build_data["tag"] = TAG

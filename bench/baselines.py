@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.dataset import Doc, Key, Query
 from bench.scores import DEPTH
-from memman.embed.builtin import BuiltinEmbedder
+from memman.judge.embedder import BuiltinEmbedder
 from memman.model.terms import STOPWORDS, match_any, words
 
 # Asked of the documents of one scope, best first.

@@ -7,7 +7,7 @@ from cachetools import LRUCache
 
 from bench.recent import WINDOW
 from memman.embed import LocalEmbedder, Vectors
-from memman.embed.builtin import BuiltinEmbedder
+from memman.judge.embedder import BuiltinEmbedder
 from memman.pipeline.context import index
 from memman.pipeline.plan import Plan
 from memman.store.protocols import Unit

@@ -19,12 +19,12 @@ from typing import Any
 from bench.machine import described
 from bench.tables import markdown
 from memman.config.scope import Here
-from memman.embed.builtin import BuiltinEmbedder
 from memman.hot.prime import block
 from memman.hot.recall import LIMIT
 from memman.hot.recall_session import found
 from memman.hot.remind import reminder
 from memman.hot.session import Session
+from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note, Provenance

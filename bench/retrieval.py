@@ -23,9 +23,7 @@ from bench.dataset import ADVERSARIAL, Dataset, Key, Query
 from bench.machine import ROOT, described
 from bench.scores import DEPTH, Ranking, judged, middle_ms, rolled_up
 from bench.shelves import Shelves, build
-from memman.embed.minilm import MiniLM
 from memman.embed.static import StaticTable
-from memman.model.vocabulary import MINILM
 from memman.recall import answered
 from memman.recall.hit import Hit
 from memman.recall.query import understood
@@ -75,9 +73,9 @@ class Recall:
         return len(hits), sum(map(tokens, lines(hits, self.now(self.readers[query.scope]), query.text, None)))
 
 
-def measure(data: Dataset, work: str, embedder: str = "") -> dict[str, Any]:
+def measure(data: Dataset, work: str) -> dict[str, Any]:
     """Return every figure of a data set."""
-    shelves = build(data, work, MiniLM() if embedder == MINILM else None)
+    shelves = build(data, work)
     recall = Recall(shelves)
     sessions = {doc.key: doc.session for doc in data.docs}
     rankers = {
@@ -162,14 +160,13 @@ def main() -> int:
     """Run the bench from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description=__doc__)
     parser.add_argument("--data", default=f"{ROOT}/bench/data", help="a folder of data sets")
-    parser.add_argument("--embedder", choices=("builtin", MINILM), default="builtin", help="whose vectors are searched")
     parser.add_argument("--most", type=int, help="evenly many of the questions, no more than this")
     parser.add_argument("--json", help="write the JSON here")
     asked = parser.parse_args()
     sets = []
     with tempfile.TemporaryDirectory() as work:
         for name, data in _sets(asked.data, asked.most):
-            sets.append({"name": name} | measure(data, f"{work}/{name}", asked.embedder))
+            sets.append({"name": name} | measure(data, f"{work}/{name}"))
     with open(asked.json or sys.stdout.fileno(), "w", encoding="utf-8") as out:
         json.dump({"machine": described(), "sets": sets}, out, indent=2)
     return 0

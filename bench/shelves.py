@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from bench.dataset import ALL, Dataset, Doc
 from bench.stores import BATCH, Joined
-from memman.embed import LocalEmbedder
-from memman.embed.builtin import BuiltinEmbedder
+from memman.judge.embedder import BuiltinEmbedder
 from memman.llm.builtin import BuiltinLLM
 from memman.llm.builtin.entities import entities
 from memman.llm.builtin.extract import summary
@@ -23,7 +22,6 @@ from memman.pipeline.plan import Plan, Tools
 from memman.queue.entry import new_uid
 from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
-from memman.upkeep.backfill import renew
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +48,14 @@ class Shelves:
     bytes: int
 
 
-def build(data: Dataset, work: str, upgrade: LocalEmbedder | None = None) -> Shelves:
-    """Write a store for every scope that is asked of, below the folder `work`, always anew.
-
-    With `upgrade` recall searches its vectors.
-    """
+def build(data: Dataset, work: str) -> Shelves:
+    """Write a store for every scope that is asked of, below the folder `work`, always anew."""
     shutil.rmtree(work, ignore_errors=True)
     began = time.perf_counter()
     shelves = {}
     for n, (scope, docs) in enumerate(data.scopes.items()):
         store = SqliteStore.open(work, "all" if scope == ALL else f"scope-{n}")
         shelves[scope] = Shelf(store.path, asyncio.run(fill(store, docs)))
-        if upgrade is not None:
-            asyncio.run(renew(store, upgrade, len(docs) + 1))
-            store.maintain()
         store.close()
     seconds = time.perf_counter() - began
     return Shelves(shelves, seconds, sum(os.path.getsize(shelf.path) for shelf in shelves.values()))

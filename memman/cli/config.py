@@ -8,7 +8,7 @@ from memman.cli.group import Group
 from memman.cli.options import json_option, place, said_store, starting, store_option
 from memman.cli.person import confirm
 from memman.cli.show import complain, printed, table, text
-from memman.config.env import PROVIDER, Settings, change, change_all, drop, known, unknown
+from memman.config.env import Settings, change, change_all, drop, known, unknown
 from memman.config.keys import KEYS, Key
 from memman.model.errors import UsageError
 
@@ -39,11 +39,7 @@ def set_(pairs: tuple[str, ...]) -> None:
     The prefix MEMMAN_ may be left out. With --store MEMMAN_EMBED_ keys are set for one store alone.
     """
     store, said = _store(), _said(pairs)
-    asked = Settings({}).replaced(said)
-    if PROVIDER in said:
-        from memman.providers import check_installed
-
-        check_installed(asked)
+    Settings({}).replaced(said)
     if _SHARED in said:
         from memman.store.postgres.address import parsed
 

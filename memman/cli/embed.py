@@ -15,7 +15,7 @@ from memman.govern import embedding as govern
 from memman.govern.stores import expected
 from memman.model.errors import UsageError
 from memman.model.plural import counted
-from memman.model.vocabulary import LOCAL
+from memman.model.vocabulary import BUILTIN
 
 
 @click.group(cls=Group)
@@ -59,7 +59,7 @@ def swap(provider: str | None, model: str, endpoint: str, dimension: int | None,
         raise UsageError("give --to PROVIDER, --resume or --abort")
     data, store = place().data, expected(place()).name if said_store() else ""
     refuse_stopped(data, "embed swap")
-    if provider not in LOCAL and not (resume or abort):
+    if provider != BUILTIN and not (resume or abort):
         whose = f"every memory of store {store!r}" if store else "every memory"
         confirm(f"Send the text of {whose} to {provider}{endpoint and ' at ' + endpoint}?")
     if abort:

@@ -91,7 +91,7 @@ def _hit(hit: dict[str, Any]) -> list[str]:
     words, meaning, via = hit["words"], hit["meaning"], hit["via"] or ("", "")
     told = {
         "waits in the queue": hit["pending"],
-        f"place {words['place']} by words (bm25 {words['bm25']:.2f})": words["place"],
+        f"place {words['place']} by words (share {words['share']:.2f})": words["place"],
         f"place {meaning['place']} by meaning (cosine {meaning['cosine'] or 0:.3f})": meaning["place"],
         f"found by {short(hit['stands_for'] or '')}, which it superseded": hit["stands_for"],
         f"superseded, so it stands below {short(hit['behind'] or '')}": hit["behind"],

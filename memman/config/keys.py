@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memman.config.providers import AGENTS, AUTO, EMBEDDERS, FALLBACKS, LLMS, RERANKERS
-from memman.model.vocabulary import CATEGORIES, LOCAL
+from memman.model.vocabulary import BUILTIN, CATEGORIES
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # Endings of names that no public name server gives out.
@@ -56,15 +56,19 @@ class Key:
 
     def outward(self, value: str) -> bool:
         """Whether setting it to `value` says where text is sent, or with whose key."""
-        return self.directs and value not in LOCAL
+        return self.directs and value != BUILTIN
 
 
 def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
     return ""
 
 
-def _one_of(*words: str) -> Callable[[str], str]:
-    return lambda value: "" if value in words else f"takes one of {', '.join(words)}"
+def _one_of(*words: str, **withdrawn: str) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        why = f"; {value} was withdrawn: {withdrawn[value]}" if value in withdrawn else ""
+        return "" if value in words else f"takes one of {', '.join(words)}{why}"
+
+    return check
 
 
 def _fallback(value: str) -> str:
@@ -210,9 +214,8 @@ KEYS: dict[str, Key] = {
         Key(
             "MEMMAN_EMBED_PROVIDER",
             "builtin",
-            f"Embedding provider: {_or(*EMBEDDERS)}. openai: any compatible endpoint. "
-            "minilm: as builtin, but recall searches MiniLM's vectors, which drains create.",
-            _one_of(*EMBEDDERS),
+            f"Embedding provider: {_or(*EMBEDDERS)}. openai: any compatible endpoint.",
+            _one_of(*EMBEDDERS, minilm="builtin is better now"),
         ),
         Key("MEMMAN_EMBED_ENDPOINT", "", "Base URL; default: the provider's.", _endpoint),
         Key("MEMMAN_EMBED_API_KEY", "", "Key for the embedding provider.", _anything, secret=True),

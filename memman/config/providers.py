@@ -55,7 +55,6 @@ LLMS = _rows(
 )
 EMBEDDERS = _rows(
     Provider("builtin"),
-    Provider("minilm", models=("all-MiniLM-L6-v2",)),
     Provider("openai", "https://api.openai.com/v1", ("text-embedding-3-small",), _EMBEDDER, "/models", keyed=True),
     Provider("voyage", "https://api.voyageai.com/v1", ("voyage-3.5-lite",), _EMBEDDER, "/"),
     Provider("ollama", "http://127.0.0.1:11434", ("nomic-embed-text",), _EMBEDDER, "/api/tags"),

@@ -8,17 +8,16 @@ from memman import providers
 from memman.config.env import shell_only
 from memman.config.providers import EMBEDDERS, LLMS
 from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
-from memman.embed.builtin import BuiltinEmbedder
 from memman.govern.embedding import status
 from memman.http import Http, Policy, Rejected
+from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import damage
 from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.offer import here
 from memman.llm.agent.program import find
-from memman.model.errors import BadConfig, BadReply, MemmanError, ProviderError, ProviderMisconfigured
+from memman.model.errors import BadConfig, BadReply, MemmanError, ProviderError
 from memman.model.plural import counted
 from memman.model.records import Request
-from memman.model.vocabulary import MINILM
 from memman.providers.build import adapter
 from memman.providers.fitness import UNFIT, unfit
 from memman.queue.trouble import KEY, Trouble
@@ -51,9 +50,7 @@ def model(context: Context) -> Iterator[Finding]:
     used = providers.in_force(settings)
     for role in filter(used.get, _MODELS):
         yield from _model(context, role, used[role])
-    if used["embed"]["provider"] == MINILM:
-        yield _minilm()
-    elif used["embed"]["provider"] != "builtin":
+    if used["embed"]["provider"] != "builtin":
         yield _looked_at(context, "embed", used["embed"])
     yield from _reranker(context)
     yield from _unfit(context, [used[role] for role in filter(used.get, _MODELS)])
@@ -82,17 +79,6 @@ def _model(context: Context, role: str, record: dict[str, str]) -> Iterator[Find
         yield _looked_at(context, role, record | {"model": record["fast"]})
     else:
         yield from _agent(context, role, record["provider"])
-
-
-def _minilm() -> Finding:
-    """Have MiniLM embed a word: its weights may be missing, or not be the pinned ones."""
-    from memman.embed.minilm import FINGERPRINT, INSTALL, MiniLM
-
-    try:
-        MiniLM().vectors(["yes"])
-    except ProviderMisconfigured as error:
-        return fail(str(error), _without("EMBED"), f"or {INSTALL}; the command goes back to the built-in vectors")
-    return ok(f"{FINGERPRINT.model} is installed: nothing to reach")
 
 
 def _reranker(context: Context) -> Iterator[Finding]:

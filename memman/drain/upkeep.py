@@ -1,6 +1,7 @@
 """What a drain does once its notes have landed: tidying, then what an upgrade left, then a backup where one is due."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
 from memman.config import stores as folder
@@ -9,12 +10,15 @@ from memman.config.schedule import beat
 from memman.drain.failpoint import Reach
 from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure
-from memman.model.errors import BadConfig, MemmanError, ProviderError, ProviderMisconfigured
+from memman.model.errors import MemmanError, ProviderMisconfigured
 from memman.model.vocabulary import JUDGED
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.store.replica import position
 from memman.upkeep.idle import PASSED_OVER, UPGRADING, unscreened
+
+if TYPE_CHECKING:
+    from memman.embed import Embedder
 
 # Queue setting, by store: the last change that the folder of Markdown has.
 EXPORTED = "exported:"
@@ -33,9 +37,8 @@ class Upkeep:
         reach("after:maintenance", None)
         self._files_looked_at(everywhere=everywhere)
         unseen = await self._screened()
-        left = not self.stopping() and await self._upgraded()
-        unjudged = not self.stopping() and await self._judged(everywhere=everywhere)
-        self.queue.set_meta(UPGRADING, "1" if left or unseen or unjudged else "")
+        left = not self.stopping() and await self._upgraded(everywhere=everywhere)
+        self.queue.set_meta(UPGRADING, "1" if left or unseen else "")
         if not self.stopping():
             await self._synced(reach)
         if not self.stopping():
@@ -47,9 +50,7 @@ class Upkeep:
         from memman.upkeep.scrub import mark, scrub
 
         began, stores = now_ms(), self.stores
-        await maintain(
-            self.data, self.queue, Ledger(self.queue.db), stores.writable(), stores.store, stores.providers.local
-        )
+        await maintain(self.data, self.queue, Ledger(self.queue.db), stores.writable(), stores.store)
         for name, store in stores.opened.items():
             if position.dropped(store.db):
                 mark(self.queue, name)
@@ -72,43 +73,28 @@ class Upkeep:
         self.queue.set_meta(PASSED_OVER, " ".join(passed_over))
         return left
 
-    async def _upgraded(self) -> bool:
-        """Have stored memories embedded better, where the settings say so; return whether some are left.
+    async def _upgraded(self, *, everywhere: bool) -> bool:
+        """Make the vectors of this machine that memories lack, and drop those of before; return whether some are left.
 
-        Recall goes on with the vectors it has where that fails.
+        Where the judge's files are missing that is left undone: doctor tells of it, and so does every note that needs
+        them.
         """
-        from memman.upkeep.upgrade import upgrade
+        from memman.pipeline.judged import JudgedVectors
+        from memman.upkeep.backfill import catch_up
 
-        upgraded = self.stores.providers.upgrade
+        providers = self.stores.providers
         try:
-            sources = {name: source for name in self._names(all_stores=True) if (source := upgraded(name))}
-            if not sources:
-                return False
-            return await upgrade(sources, self.stores.store, next(iter(sources.values())), self._tick)
-        except (ProviderError, BadConfig) as error:
+            judge = providers.judge()
+            makers: list[Embedder] = [providers.local(), *([JudgedVectors(judge)] if judge else [])]
+            made = " ".join(str(one.fingerprint) for one in makers)
+            upgraded = self.queue.meta(JUDGED) != made
+            names = self._names(all_stores=upgraded or everywhere)
+            left = await catch_up(names, self.stores.store, makers, self.stopping, self._tick)
+        except ProviderMisconfigured as error:
             self.log.write("upgrade failed", **failure(error))
             return False
-
-    async def _judged(self, *, everywhere: bool) -> bool:
-        """Have the judge read the memories it has not; return whether some are left.
-
-        Where its files are missing that is left undone: doctor tells of it, and so does every note that needs it.
-        """
-        from memman.upkeep.backfill import judge_all
-
-        judge = self.stores.providers.judge()
-        if judge is None:
-            self.queue.set_meta(JUDGED, "")
-            return False
-        try:
-            upgraded = self.queue.meta(JUDGED) != judge.name
-            names = self._names(all_stores=upgraded or everywhere)
-            left = await judge_all(names, self.stores.store, judge, self.stopping, self._tick)
-        except ProviderMisconfigured as error:
-            self.log.write("judging failed", **failure(error))
-            return False
         if upgraded and not left:
-            self.queue.set_meta(JUDGED, judge.name)
+            self.queue.set_meta(JUDGED, made)
         return left
 
     async def _synced(self, reach: Reach) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from memman.embed.base import Vectors
 
 CLS, SEP = 101, 102
-# Elements of an attention head: 12 of them make MiniLM's 384.
+# Elements of an attention head: 12 of them make a state's 384.
 HEAD = 32
 EPSILON = np.float32(1e-12)
 # Tokens of one forward pass: large enough to keep BLAS busy, small enough for the cache.
@@ -40,25 +40,11 @@ def load(path: str) -> Weights:
 
 
 class Bert:
-    """Encodes rows of token ids."""
+    """Turns rows of token ids into states, (tokens, width) each."""
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
-        self.width = weights["embeddings.word_embeddings.weight"].shape[1]
         self.layers = len([name for name in weights if name.endswith("attention.self.query.weight")])
-
-    def encode(self, rows: Sequence[Sequence[int]]) -> Vectors:
-        """Embed `rows` (token ids without [CLS] and [SEP]): float32 (rows, width), unit length."""
-        vectors = np.empty((len(rows), self.width), np.float32)
-        for batch in batches([len(row) + 2 for row in rows]):
-            for number, states in zip(batch, self.states([[CLS, *rows[n], SEP] for n in batch]), strict=True):
-                vectors[number] = states.mean(axis=0)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors
-
-    def states(self, rows: Sequence[Sequence[int]]) -> list[Vectors]:
-        """Last hidden states of each row, (tokens, width)."""
-        return self.layered(self.embedded(rows), 0, self.layers)
 
     def embedded(self, rows: Sequence[Sequence[int]], seconds: Sequence[int] | None = None) -> list[Vectors]:
         """Return what goes into the first layer; from `seconds` on a token is of the second of two texts."""

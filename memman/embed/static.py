@@ -59,6 +59,7 @@ class StaticTable:
         self.model: str = meta["model"]
         self.version: str = meta["version"]
         self.dimension = int(meta["dimension"])
+        self.judge = meta.get("judge", "")
         self._words: dict[str, tuple[int, int]] = {}
         self._rows: dict[str, tuple[int, bytes] | None] = {}
 

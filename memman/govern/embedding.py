@@ -19,8 +19,8 @@ from memman.model.errors import DamagedFile, UsageError
 from memman.model.objects import record
 from memman.model.plural import counted
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import JUDGE
-from memman.providers import embedded_by
+from memman.model.vocabulary import ON_MACHINE
+from memman.providers import embedder
 from memman.providers.pool import Providers
 from memman.store.sqlite import vectors
 from memman.store.sqlite.catalogue import Catalogue
@@ -133,7 +133,7 @@ async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
     with Catalogue.open(store_path(data, name)) as catalogue:
         db = catalogue.reader.db
         local = providers.local().fingerprint
-        configured = resolved(db, embedded_by(settings, providers.http, providers.local()))
+        configured = resolved(db, providers.embedder().fingerprint)
         goal = resolved(db, _made_by(data, providers, target)) if target and name in _meant(data, target) else None
         memories, counted = vectors.memories(db), vectors.tally(db)
     await providers.close()
@@ -156,7 +156,7 @@ async def _status(data: str, name: str, settings: Settings) -> dict[str, Any]:
 async def _reembed(data: str, name: str, progress: Progress) -> int:
     async with metered(data, Settings.load(data, name)) as opened:
         store, providers = opened.store(name), opened.providers
-        work = [(store, source) for source in dict.fromkeys((providers.local(), providers.source()))]
+        work = [(store, source) for source in dict.fromkeys((providers.local(), providers.embedder()))]
         done = await _filled(work, progress)
         store.maintain()
     return done
@@ -164,7 +164,7 @@ async def _reembed(data: str, name: str, progress: Progress) -> int:
 
 async def _swap(data: str, target: EmbedderSwap, progress: Progress) -> str:
     async with metered(data, _under(data, target)) as opened:
-        wanted = opened.providers.source()
+        wanted = opened.providers.embedder()
         made = await known(wanted)
         if not isinstance(wanted, LocalEmbedder):
             target = replace(target, model=made.model, dimension=str(made.dimension))
@@ -173,7 +173,7 @@ async def _swap(data: str, target: EmbedderSwap, progress: Progress) -> str:
         done = await _filled([(store, wanted) for store in meant], progress)
         change_all(data, target.keys, target.store)
         for store in meant:
-            _keep_only(store, {opened.providers.local().fingerprint, made})
+            _keep_only(store, {made})
             store.maintain()
         forget(data)
     where = f"store {target.store!r}" if target.store else counted(len(meant), "store")
@@ -183,12 +183,10 @@ async def _swap(data: str, target: EmbedderSwap, progress: Progress) -> str:
 async def _abort(data: str, target: EmbedderSwap) -> str:
     async with metered(data, Settings.load(data, target.store)) as opened:
         providers = opened.providers
-        local = providers.local()
         for store in [opened.store(name) for name in _meant(data, target)]:
             made = resolved(store.db, _made_by(data, providers, target))
-            now = embedded_by(providers.settings, providers.http, local)
-            kept = {local.fingerprint, resolved(store.db, now)}
-            _keep_only(store, vectors.embedders(store.db).keys() - ({made} - kept))
+            now = resolved(store.db, providers.embedder().fingerprint)
+            _keep_only(store, vectors.embedders(store.db).keys() - ({made} - {now}))
     forget(data)
     return f"the swap to {target} was cancelled; nothing changed"
 
@@ -210,7 +208,7 @@ async def _filled(work: Sequence[tuple[SqliteStore, Embedder]], progress: Progre
 
 def _keep_only(store: SqliteStore, kept: Collection[Fingerprint]) -> None:
     for made, number in vectors.embedders(store.db).items():
-        if made not in kept and made.provider != JUDGE:
+        if made not in kept and made.provider not in ON_MACHINE:
             discard(store, made, number)
 
 
@@ -247,4 +245,4 @@ def _meant(data: str, target: EmbedderSwap) -> list[str]:
 
 def _made_by(data: str, providers: Providers, target: EmbedderSwap) -> Fingerprint:
     """Name what `target` makes, without asking it anything."""
-    return embedded_by(_under(data, target), providers.http, providers.local())
+    return embedder(_under(data, target), providers.http, providers.local()).fingerprint

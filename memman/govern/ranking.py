@@ -48,7 +48,7 @@ def _hit(catalogue: Catalogue, hit: Hit, place: int) -> dict[str, Any]:
         **{name: getattr(row, name) for name in ("uid", "text", "source", "status", "valid_from")},
         **{name: getattr(hit, name) for name in same},
         "parts": _parts(hit),
-        "words": {"place": read.anchor.text_rank, "bm25": read.anchor.text_score},
+        "words": {"place": read.anchor.words_rank, "share": read.anchor.words},
         "meaning": {"place": read.anchor.meaning_rank, "cosine": hit.cosine},
         "stands_for": names.get(read.anchor.stands_for or 0),
         "behind": names.get(hit.behind or 0),

@@ -163,7 +163,7 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
         with store.unit() as unit:
             work, statuses, moves = _changed(unit, chosen)
             moved = [row for row, (was, is_) in statuses.items() if (was in HIDDEN) != (is_ in HIDDEN)]
-            context.renew(unit, local, store.cell, unit.touched(moved))
+            context.embed(unit, local, store.cell, unit.touched(moved))
             report = _report(place.data, store, chosen, work, statuses, moves) | {"id": uid}
             _keep(unit, uid, now, chosen, work, moves, report)
             _close(unit, chosen, now)

@@ -32,11 +32,19 @@ def lookups(reader: "SqliteReader | None", prompt: str) -> list[str]:
 
 
 def passages(text: str) -> list[str]:
-    """Split `text` at sentences and lines into pieces of some size; a question ends its passage."""
+    """Split `text` at sentences and lines into pieces of some size; a question ends its passage.
+
+    A question in a script without spaces is one by itself.
+    """
     for end in _ENDS:
         text = text.replace(end, end.strip() + ". ")
     found, words = [], []
     for sentence in text.split(". "):
+        if question(sentence) and not sentence.isascii() and len(sentence.split()) == 1:
+            # Without spaces a sentence is a word: beside a dozen others it would ask for nothing in particular.
+            found += [*filter(None, [" ".join(words)]), sentence]
+            words = []
+            continue
         for word in sentence.split():
             words += [word[at : at + _LONGEST_WORD] for at in range(0, len(word), _LONGEST_WORD)]
         while len(words) >= _LEAST or (words and question(words[-1])):

@@ -115,7 +115,7 @@ def opened(data: str, store: str) -> RecallSession:
 
 def _merged(hits: "list[Hit]", fresh: "list[Hit]") -> "list[Hit]":
     """Put each waiting note before the first stored hit that it is as sure as; stored hits keep their order."""
-    surest = confidence(1.0, None, apt=True)
+    surest = confidence(None, 1.0)
     merged = list(hits)
     for note in reversed(fresh):
         place = next((n for n, hit in enumerate(merged) if note.confidence >= min(hit.confidence, surest)), len(merged))

@@ -35,7 +35,7 @@ MOST, FIRST_MOST = 4, 12
 _LOOKED_AT = 12
 _CLOSE = 12
 # How sure recall must be of what the first prompt is told, and how much of the prompt is looked up as a whole.
-FIRST_SURE = 0.25
+FIRST_SURE = 0.1
 _FIRST_LOOKED_AT, _FIRST_LONGEST = 24, 1_200
 # Of so many talks it is told all that they left, so many memories of each.
 _TALKS, _THREAD = 2, 8

@@ -1,6 +1,7 @@
 """The hooks' threshold: whether a hit bears on a prompt clearly enough to be shown unasked. Safe on the hot path.
 
-A hit must hold two telling words of the prompt, and recall be sure of it; measured by `python -m bench.unasked`.
+A hit must be near the prompt in meaning, or less near and hold a telling word of it; measured by `python -m
+bench.unasked`.
 """
 
 from memman.model.terms import stem, stems
@@ -26,12 +27,9 @@ yesterday yet
 """.split()
 GENERIC = frozenset(map(stem, _SAID_ANYWHERE))
 
-# Telling words that a hit holds, or all of a prompt that has fewer.
-LEAST = 2
-# A hit's confidence, plus EACH for its first telling words.
-EVIDENCE = 0.6
-EACH = 0.1
-_COUNTED = 2
+# The cosine that is enough by itself; and, with a telling word, the cosine with WORDS times the share of the prompt's
+# words. Of a note without a vector that share alone.
+NEAR, EVIDENCE, WORDS, NOTE = 0.42, 0.38, 0.3, 0.5
 # Beside a hit that is much better, one tells nothing new.
 RELATIVE = 0.5
 
@@ -50,6 +48,8 @@ def telling(text: str) -> frozenset[str]:
 
 
 def _bears(hit: "Hit", asked: frozenset[str]) -> bool:
-    row = hit.row
-    held = len(asked & stems(f"{row.text} {row.entities} {row.keywords}"))
-    return 0 < min(LEAST, len(asked)) <= held and hit.confidence + EACH * min(held, _COUNTED) >= EVIDENCE
+    row, near = hit.row, hit.cosine
+    if near is not None and near >= NEAR:
+        return True
+    enough = hit.coverage >= NOTE if near is None else near + WORDS * hit.read.anchor.words >= EVIDENCE
+    return enough and bool(asked & stems(f"{row.text} {row.entities} {row.keywords}"))

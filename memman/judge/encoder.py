@@ -86,16 +86,22 @@ class Encoder:
     def texts(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[Vectors, Vectors, Vectors, Vectors]]:
         """Yield for each row what each token is worth (tokens,), its kinds (tokens, kinds), and two vectors.
 
-        These are what the row speaks of, as `statements` returns it, and how it is said, as `early` does.
+        These are the mean of its last states, as `means` returns it, and how it is said, as `early` does.
         """
         for early, states in self._states(rows):
             x = states[1:-1]
             worth, kinds = _sigmoid(self._dense(x, "keep")[:, 0]), _shares(self._dense(x, "kind"))
-            yield worth, kinds, self._about(states), early
+            yield worth, kinds, states.mean(0), early
 
-    def statements(self, rows: Sequence[Sequence[int]]) -> Vectors:
-        """Return unit vectors of what statements speak of: (rows, elements)."""
-        return np.array([self._about(states) for _, states in self._states(rows)])
+    def means(self, rows: Sequence[Sequence[int]]) -> Vectors:
+        """Return the means of the last states: (rows, width)."""
+        return np.array([states.mean(0) for _, states in self._states(rows)])
+
+    def about(self, means: Vectors) -> Vectors:
+        """Return unit vectors of what statements speak of, from the means of their states: (rows, elements)."""
+        found = self._dense(means, "about")
+        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), EPSILON)
+        return found
 
     def early(self, rows: Sequence[Sequence[int]]) -> Vectors:
         """Return unit vectors of the mean states after MANNER layers: (rows, width)."""
@@ -106,9 +112,6 @@ class Encoder:
             for n, states in zip(batch, self._bert.layered(embedded, 0, MANNER), strict=True):
                 found[n] = _unit(states.mean(0))
         return found
-
-    def _about(self, states: Vectors) -> Vectors:
-        return _unit(self._dense(states.mean(0), "about"))
 
     def _states(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[Vectors, Vectors]]:
         """Yield for each row the early vector, and the last states."""

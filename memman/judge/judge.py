@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -61,6 +61,8 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
 
 FOLDER = __file__.removesuffix("judge.py")
 WEIGHTS, VOCABULARY, MANIFEST = "judge.safetensors", "vocabulary.txt", "manifest.json"
+# What embeds memories: memman/judge/embedder.py reads it.
+MEMORY = "memory.safetensors"
 RELATIONS = ("apart", "supersedes", "retracts", "same", "refines")
 STATEMENT_KINDS = ("preference", "correction", "rule", "decision", "fact")
 # That something corrects the agent says nothing of what it is: of these the likeliest other kind counts.
@@ -118,7 +120,7 @@ class Judge:
         self._folder = folder
         self._lock = Lock()
         self._model: tuple[Encoder, dict[str, int]] | None = None
-        self._about: LRUCache[str, Vectors] = LRUCache(_KEPT)
+        self._means: LRUCache[str, Vectors] = LRUCache(_KEPT)
         self._early: LRUCache[str, Vectors] = LRUCache(_KEPT)
         self._read: LRUCache[str, list[Read]] = LRUCache(_READ, getsizeof=_size)
         self._relations: LRUCache[Asked, list[Relation]] = LRUCache(_KEPT)
@@ -171,17 +173,11 @@ class Judge:
 
     def about(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of what statements speak of: those that bear on one another are near (texts, ABOUT)."""
-        with self._lock:
-            known = {text: found for text in texts if (found := self._about.get(text)) is not None}
-        rest = [text for text in dict.fromkeys(texts) if text not in known]
-        if rest:
-            made = self._encoder.statements([self._ids(text, LONGEST_PAIR) for text in rest])
-            # Copies, so that a remembered row does not keep its whole batch alive.
-            new = {text: row.copy() for text, row in zip(rest, made, strict=True)}
-            with self._lock:
-                self._about.update(new)
-            known |= new
-        return np.array([known[text] for text in texts], np.float32).reshape(len(texts), ABOUT)
+        return self._encoder.about(self.means(texts)) if texts else np.empty((0, ABOUT), np.float32)
+
+    def means(self, texts: Sequence[str]) -> Vectors:
+        """Return the mean of the judge's last states over each statement: (texts, width)."""
+        return self._kept(self._means, self._encoder.means, texts)
 
     def personal(self, texts: Sequence[str]) -> list[int]:
         """Say of each statement whether it holds everywhere: 2 surely, 1 maybe, 0 is about what they work on."""
@@ -201,14 +197,24 @@ class Judge:
 
     def early(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of how statements are said, after the judge's first layers (texts, width)."""
+        return self._kept(self._early, self._encoder.early, texts)
+
+    def _kept(
+        self,
+        cache: LRUCache[str, Vectors],
+        make: Callable[[Sequence[Sequence[int]]], Vectors],
+        texts: Sequence[str],
+    ) -> Vectors:
+        """Return a vector for each text, made only where `cache` has none."""
         with self._lock:
-            known = {text: found for text in texts if (found := self._early.get(text)) is not None}
+            known = {text: found for text in texts if (found := cache.get(text)) is not None}
         rest = [text for text in dict.fromkeys(texts) if text not in known]
         if rest:
-            made = self._encoder.early([self._ids(text, LONGEST_PAIR) for text in rest])
+            made = make([self._ids(text, LONGEST_PAIR) for text in rest])
+            # Copies, so that a remembered row does not keep its whole batch alive.
             new = {text: row.copy() for text, row in zip(rest, made, strict=True)}
             with self._lock:
-                self._early.update(new)
+                cache.update(new)
             known |= new
         return np.array([known[text] for text in texts], np.float32)
 
@@ -244,7 +250,7 @@ class Judge:
         for text, cut in zip(rest, cuts, strict=True):
             known[text] = []
             for part in cut:
-                worth, kinds, about, early = next(answers)
+                worth, kinds, mean, early = next(answers)
                 kinds[:, _CORRECTION] = 0
                 names = (STATEMENT_KINDS[n] for n in kinds.argmax(-1).tolist())
                 known[text] += zip(part, worth.tolist(), names, strict=True)
@@ -252,7 +258,7 @@ class Judge:
                 if _size(known[text]) <= _READ:
                     self._read[text] = known[text]
                 if len(cut) == 1 and len(cut[0]) <= LONGEST_PAIR:
-                    self._about[text], self._early[text] = about, early
+                    self._means[text], self._early[text] = mean, early
         return [known[text] for text in texts]
 
     def _bare(self, statement: str) -> list[int]:
@@ -317,7 +323,7 @@ def damage(folder: str = FOLDER) -> str:
     try:
         with open(folder + MANIFEST, encoding="utf-8") as file:
             digests = json.load(file)["sha256"]
-        for name in (WEIGHTS, VOCABULARY):
+        for name in (WEIGHTS, VOCABULARY, MEMORY):
             with open(folder + name, "rb") as file:
                 if hashlib.file_digest(file, "sha256").hexdigest() != digests[name]:
                     return f"{folder}{name} was changed"

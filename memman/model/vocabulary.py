@@ -51,14 +51,13 @@ CONNECTED = OWN + "store"
 # What an agent, and a log, is told in place of what is held back.
 WITHHELD = "[held back for review]"
 
-# Embedders of this machine. Recall searches the last that is complete; linking keeps to the first.
-BUILTIN, MINILM = "builtin", "minilm"
-LOCAL = (BUILTIN, MINILM)
+# The embedder whose vectors recall searches, and every store has.
+BUILTIN = "builtin"
 # The judge's vectors stand beside those of the embedders; no setting changes them, and recall does not search them.
 JUDGE = "judge"
 # To what runs on this machine texts that were forgotten may be shown, too.
-ON_MACHINE = (*LOCAL, JUDGE)
-# Queue setting: the judge that has read all memories.
+ON_MACHINE = (BUILTIN, JUDGE)
+# Queue setting: the embedders of this machine that have read all memories.
 JUDGED = "judged"
 
 # Store setting, by number of an embedder: the row up to which every memory is known to have a vector of it.

@@ -13,7 +13,7 @@ from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_ui
 from memman.model.trust import AGENT, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.about_shown import objected
-from memman.pipeline.context import index, renew
+from memman.pipeline.context import embed, index
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
 from memman.pipeline.evidence import Piece, borne_out, typed_in
@@ -133,7 +133,7 @@ def _take_back(tools: Tools, store: Store, unit: Unit, memories: Iterable[int], 
     record, work = unit.record, Work(unit)
     work.take_back(notes, now)
     statuses = work.settled()
-    renew(unit, tools.local, store.cell, unit.touched(list(statuses)))
+    embed(unit, tools.local, store.cell, unit.touched(list(statuses)))
     unit.record = None
     again = [became for _, became in statuses.values()].count("current")
     did = f"{len(rows)} undone" + (f", {again} current again" if again else "")

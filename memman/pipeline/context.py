@@ -18,7 +18,7 @@ def index(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int])
     """Index memories by words and by `local`'s vectors, and again the neighbours whose context they change."""
     touched = unit.touched(memories)
     unit.index(touched)
-    renew(unit, local, cell, touched)
+    embed(unit, local, cell, touched)
 
 
 def forget(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
@@ -44,14 +44,8 @@ def approve(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int
 
 def _moved(unit: Unit, local: LocalEmbedder, cell: Cell, moved: dict[int, bool]) -> dict[int, bool]:
     """Renew the vectors around what has come or gone; the text index has followed already."""
-    renew(unit, local, cell, unit.touched([memory for memory, was in moved.items() if was]))
+    embed(unit, local, cell, unit.touched([memory for memory, was in moved.items() if was]))
     return moved
-
-
-def renew(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int]) -> None:
-    """Store the built-in vectors of memories whose context has changed; what else holds it is left to the drain."""
-    unit.outdate(memories)
-    embed(unit, local, cell, memories)
 
 
 def cosines(reader: Reader, local: LocalEmbedder, vector: Vectors, memories: Iterable[int]) -> dict[int, float]:

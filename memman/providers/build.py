@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memman.config.env import Settings
 from memman.config.places import data_dir
 from memman.config.providers import AGENTS, AUTO, EMBEDDERS, LLMS, Provider
-from memman.model.vocabulary import LOCAL, MINILM
+from memman.model.vocabulary import BUILTIN
 from memman.providers.chosen import by_agent, fallback_in_force, llm_in_force, llm_provider, without_role
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from memman.http import Http
     from memman.llm import LLM
     from memman.llm.builtin import BuiltinLLM
-    from memman.model.records import Fingerprint
 
 
 def llm(settings: Settings, http: "Callable[[], Http]") -> "LLM":
@@ -81,7 +80,7 @@ def builtin_llm(settings: Settings) -> "BuiltinLLM":
 @contextmanager
 def builtin_embedder() -> "Iterator[LocalEmbedder]":
     """Open the built-in embedder, for what needs no other and no settings."""
-    from memman.embed.builtin import BuiltinEmbedder
+    from memman.judge.embedder import BuiltinEmbedder
 
     local = BuiltinEmbedder()
     try:
@@ -91,9 +90,9 @@ def builtin_embedder() -> "Iterator[LocalEmbedder]":
 
 
 def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Embedder":
-    """Build the embedder that links and reconciles; `local` is the built-in one, and does it for MiniLM too."""
+    """Build the embedder that links and reconciles; `local` is the built-in one."""
     provider = settings["MEMMAN_EMBED_PROVIDER"]
-    if provider in LOCAL:
+    if provider == BUILTIN:
         return local
     row = EMBEDDERS[provider]
     vectors: Embedder = adapter(row)(
@@ -106,23 +105,6 @@ def embedder(settings: Settings, http: "Callable[[], Http]", local: "Embedder") 
         settings.number("MEMMAN_EMBED_PRICE"),
     )
     return vectors
-
-
-def embedded_by(settings: Settings, http: "Callable[[], Http]", local: "Embedder") -> "Fingerprint":
-    """Name what the settings have stored memories embedded by; asks nothing, and needs nothing installed."""
-    if settings["MEMMAN_EMBED_PROVIDER"] == MINILM:
-        from memman.embed.minilm import FINGERPRINT
-
-        return FINGERPRINT
-    return embedder(settings, http, local).fingerprint
-
-
-def check_installed(settings: Settings) -> None:
-    """Raise ProviderMisconfigured where the settings name an embedder of this machine that is not installed."""
-    if settings["MEMMAN_EMBED_PROVIDER"] == MINILM:
-        from memman.embed.minilm import installed
-
-        installed()
 
 
 def adapter(row: Provider) -> Any:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from memman.config.env import Settings, env_path
 from memman.config.keys import host, in_local_network
-from memman.model.vocabulary import MINILM
 from memman.providers import build, chosen
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ class Providers:
         self._model: LLM | None = None
         self._builtin: BuiltinLLM | None = None
         self._local: LocalEmbedder | None = None
-        self._upgrade: LocalEmbedder | None = None
         self._embedders: dict[str, Embedder] = {}
 
     def http(self) -> "Http":
@@ -74,9 +72,10 @@ class Providers:
     def local(self) -> "LocalEmbedder":
         """Return the built-in embedder."""
         if self._local is None:
-            from memman.embed.builtin import BuiltinEmbedder
+            from memman.judge.embedder import BuiltinEmbedder
 
-            self._local = BuiltinEmbedder()
+            # With the judge that decides it shares what that remembers of a text.
+            self._local = BuiltinEmbedder(self.judge())
         return self._local
 
     def settings_of(self, store: str) -> Settings:
@@ -92,20 +91,6 @@ class Providers:
             self._embedders[whose] = self._metered_embedder(settings)
         return self._embedders[whose]
 
-    def upgrade(self, store: str = "") -> "LocalEmbedder | None":
-        """Return a better embedder for stored memories, None for none. Raises BadConfig, ProviderMisconfigured."""
-        if self.settings_of(store)["MEMMAN_EMBED_PROVIDER"] != MINILM:
-            return None
-        if self._upgrade is None:
-            from memman.embed.minilm import MiniLM
-
-            self._upgrade = MiniLM()
-        return self._upgrade
-
-    def source(self) -> "Embedder":
-        """Return what memories are embedded by beside the built-in embedder, which it may be. Raises as `upgrade`."""
-        return self.upgrade() or self.embedder()
-
     def load(self) -> None:
         """Make model and embedder now, so that what their imports run into happens before anything begins."""
         self.model()
@@ -116,7 +101,7 @@ class Providers:
         """Close every connection."""
         for model in filter(None, (self._model, self._builtin)):
             await model.close()
-        for embedder in filter(None, (self._local, self._upgrade, *self._embedders.values())):
+        for embedder in filter(None, (self._local, *self._embedders.values())):
             await embedder.close()
         if self._http is not None:
             await self._http.close()

@@ -40,7 +40,7 @@ def answered(
     if intent not in IN_TIME:
         reads = stood_back(reader, reads, filters.as_of)
     # Each thing is said once, and a few are to spare.
-    hits = gated(reader, table, reads, asked, limit + SPARE, 0.0 if asked.bare else filters.least)
+    hits = gated(reads, asked, limit + SPARE, 0.0 if asked.bare else filters.least)
     hits = weighed(reader, collapsed(hits, limit + SPARE), filters.as_of)
     if filters.least is None and not (filters.every or asked.bare):
         hits = outstanding(hits)

@@ -8,8 +8,7 @@ a row of usual length, since FTS5 would count every row of every word for theirs
 """
 
 from memman.embed.static import query_planes, sign_code
-from memman.model.terms import match_any
-from memman.model.vocabulary import BUILTIN
+from memman.model.terms import match_all, match_any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,17 +28,24 @@ ROWS = 6_000
 _BESIDE = 0.75
 # As many as any recall shows: beside so many, rows that hold fewer of the words are not searched for.
 ENOUGH = 50
+# What FTS5 has a word count for that half of all rows hold, or more.
+_LITTLE = 1e-6
 
 
 class Candidates:
-    """What was brought up: all rows, BM25 of those by words, and cosines to the vectors of `provider`."""
+    """What was brought up: all rows, what part of the query's words each holds, and cosines to those with a vector.
 
-    __slots__ = ("cosines", "found", "provider", "words")
+    The part is a row's BM25 as a share of `whole`, what the words would give together, each once, in a row of usual
+    length: a stray word that many rows hold counts next to nothing, even where it is all that any row shares.
+    """
+
+    __slots__ = ("cosines", "found", "words")
 
     def __init__(
-        self, found: dict[int, None], words: dict[int, float], cosines: dict[int, float], provider: str
+        self, found: dict[int, None], scores: dict[int, float], whole: float, cosines: dict[int, float]
     ) -> None:
-        self.found, self.words, self.cosines, self.provider = found, words, cosines, provider
+        self.found, self.cosines = found, cosines
+        self.words = {memory: score / whole for memory, score in scores.items()}
 
 
 def candidates(reader: "SqliteReader", table: "StaticTable", query: "Query", filters: "Filters") -> Candidates:
@@ -47,43 +53,59 @@ def candidates(reader: "SqliteReader", table: "StaticTable", query: "Query", fil
     span = query.span
     # The time asked for is searched by itself too: in a large store the whole of it crowds that time out.
     searched = [filters, filters.within(reader.window(span.start, span.end))] if span else [filters]
-    words: dict[int, float] = {}
+    counted = counts(reader, query)
+    scores: dict[int, float] = {}
     for part in searched:
-        words |= worded(reader, query, part, POOL)
+        scores |= worded(reader, counted, part, POOL)
     held = reader.held(searched[-1], span.start, span.end, POOL) if span and query.bare else ()
-    found = dict.fromkeys((*words, *held))
+    found = dict.fromkeys((*scores, *held))
     cosines: dict[int, float] = {}
-    number, provider = reader.searched(f"{table.model}-v{table.version}", table.dimension) or (None, BUILTIN)
     vector = table.vector(query.text)
-    if number is not None and any(vector):
-        code = sign_code(vector)
+    numbers = reader.searched(table.dimension) if any(vector) else []
+    code, planes = sign_code(vector), query_planes(vector)
+    for number in numbers:
         cells = reader.cells_around(number, code)
         for part in searched:
             found |= dict.fromkeys(memory for memory, _ in reader.nearest(number, code, part, POOL, cells))
-        cosines = reader.cosines(number, query_planes(vector), found)
-    return Candidates(found, words, cosines, provider)
+    for number in numbers:
+        cosines |= reader.cosines(number, planes, found)
+    return Candidates(found, scores, whole(reader, counted), cosines)
+
+
+def counts(reader: "SqliteReader", query: "Query") -> dict[str, int]:
+    """Return how many rows hold each word of a query; beyond ROWS an estimate."""
+    return {term: reader.estimated(match_any([term]), ROWS + 1) for term in query.terms()}
+
+
+def whole(reader: "SqliteReader", counted: dict[str, int]) -> float:
+    """Return the BM25 of a row of usual length that holds every word once: the sum of what each tells (its IDF)."""
+    return sum(_told(reader.count(), max(count, 1)) for count in counted.values()) or 1.0
+
+
+def _told(total: int, count: int) -> float:
+    """Return the IDF of a word as FTS5 has it; what no row holds tells as much as what one does."""
+    from math import log
+
+    return log((total - count + 0.5) / (count + 0.5)) if 2 * count < total else _LITTLE
 
 
 def worded(
-    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, *, large: int = LARGE
+    reader: "SqliteReader", counted: dict[str, int], filters: "Filters", limit: int, *, large: int = LARGE
 ) -> list[tuple[int, float]]:
-    """Return (id, BM25) of the best rows for a query, highest first."""
-    terms = query.terms()
-    if not terms:
+    """Return (id, BM25) of the best rows for words, each with how many rows hold it, highest first."""
+    if not counted:
         return []
     if reader.count() > large:
-        return sparing(reader, query, filters, limit)
-    return reader.lexical(match_any(terms), filters, limit)
+        return sparing(reader, counted, filters, limit)
+    return reader.lexical(match_any([*counted]), filters, limit)
 
 
 def sparing(
-    reader: "SqliteReader", query: "Query", filters: "Filters", limit: int, rows: int = ROWS
+    reader: "SqliteReader", counted: dict[str, int], filters: "Filters", limit: int, rows: int = ROWS
 ) -> list[tuple[int, float]]:
     """Return the best rows that rare words bring up; where they are few, beside the best of the newest others."""
-    terms, left = query.terms(), rows
-    counted = sorted((reader.estimated(match_any([term]), rows + 1), term) for term in terms)
-    rare = []
-    for count, term in counted:
+    rare, left = [], rows
+    for term, count in sorted(counted.items(), key=lambda pair: (pair[1], pair[0])):
         if count > left:
             break
         left -= count
@@ -91,19 +113,14 @@ def sparing(
             rare.append(term)
     found = dict(reader.lexical(match_any(rare), filters, limit)) if rare else _every(reader, counted, filters, limit)
     if len(found) < min(limit, ENOUGH):
-        found = dict(reader.lexical(match_any(terms), filters, limit, rows)) | found
+        found = dict(reader.lexical(match_any([*counted]), filters, limit, rows)) | found
     return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
-def _every(
-    reader: "SqliteReader", counted: "list[tuple[int, str]]", filters: "Filters", limit: int
-) -> dict[int, float]:
+def _every(reader: "SqliteReader", counted: dict[str, int], filters: "Filters", limit: int) -> dict[int, float]:
     """Return the newest rows that hold every word, those that say all of them themselves before the others."""
-    from math import log
-
-    match = " AND ".join(match_any([term]) for _, term in counted)
-    total = reader.count()
-    full = sum(max(log((total - count + 0.5) / (count + 0.5)), 0.0) for count, _ in counted)
+    match = match_all([*counted])
+    full = whole(reader, counted)
     own = reader.matched(f"{{text terms}} : ({match})", filters, limit)
     found = dict.fromkeys(own, full)
     for memory in reader.matched(match, filters, limit) if len(own) < limit else ():

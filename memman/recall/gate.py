@@ -1,40 +1,31 @@
 """What is relevant at all, and what is worth a line beside the best (docs/adr/0031). Safe on the hot path."""
 
-from memman.recall.confidence import FLOOR, SILENT, Judge, confidence
+from memman.model.terms import stems
+from memman.recall.confidence import FLOOR, SILENT, confidence
 from memman.recall.hit import Hit
 from memman.recall.supersede import orphaned, raised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memman.embed.static import StaticTable
     from memman.recall.hit import Read
     from memman.recall.query import Query
-    from memman.store.sqlite.reader import SqliteReader
 
 # Hits looked at closely; no recall shows more.
 CLOSE = 80
 # What confidence counts beside score.
 _SURE = 0.5
 # How high a hit must stand: one of the FIRST, and any after them, which must not be doubtful either.
-NEAR, FIRST, NEARER = 0.5, 5, 0.7
+NEAR, FIRST, NEARER = 0.4, 5, 0.7
 
 
-def gated(
-    reader: "SqliteReader",
-    table: "StaticTable",
-    reads: "list[Read]",
-    query: "Query",
-    limit: int,
-    least: float | None = None,
-) -> list[Hit]:
+def gated(reads: "list[Read]", query: "Query", limit: int, least: float | None = None) -> list[Hit]:
     """Return the first `limit` with evidence as hits, best first; with `least` all that are so sure."""
-    judge = Judge(reader, table, query.about or query.text, reads, query.told)
-    floor = FLOOR if least is None else least
+    floor, asked = FLOOR if least is None else least, stems(query.about or query.text)
     kept: dict[int, Hit] = {}
     for read in reads:
         if len(kept) == limit:
             break
-        if not orphaned(read, kept) and (hit := _hit(judge, read)).confidence >= floor:
+        if not orphaned(read, kept) and (hit := _hit(read, query, asked)).confidence >= floor:
             kept[hit.id] = hit
     if least is None and max((hit.confidence for hit in kept.values()), default=0.0) < SILENT:
         return []
@@ -42,10 +33,12 @@ def gated(
     return [hit.having(confidence=1.0) if query.bare else hit for hit in kept.values()]
 
 
-def _hit(judge: Judge, read: "Read") -> Hit:
-    weighed = judge.weighed(read)
-    shown = weighed.cosine if read.anchor.meaning_rank else None
-    return Hit(read.row, read.score, confidence(*weighed.evidence), weighed.coverage, shown, read)
+def _hit(read: "Read", query: "Query", asked: frozenset[str]) -> Hit:
+    """Weigh a memory; what took another's place by whichever text holds more of the question's stems."""
+    texts = [query.told(f"{row.text} {row.entities} {row.keywords}") for row in (read.row, read.former) if row]
+    coverage = max(len(asked & stems(text)) for text in texts) / len(asked) if asked else 0.0
+    cosine = read.anchor.cosine
+    return Hit(read.row, read.score, confidence(cosine, coverage), coverage, cosine, read)
 
 
 def outstanding(hits: list[Hit]) -> list[Hit]:

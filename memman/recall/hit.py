@@ -22,20 +22,20 @@ class Stage:
 class Anchor(Stage):
     """A memory that words or meaning brought up; `stands_for` is the superseded one found in its place."""
 
-    __slots__ = ("cosine", "id", "meaning_rank", "score", "stands_for", "text_rank", "text_score")
+    __slots__ = ("cosine", "id", "meaning_rank", "score", "stands_for", "words", "words_rank")
 
     def __init__(
         self,
         id: int,  # noqa: A002 - the row's own name
         score: float,
-        text_score: float = 0.0,
-        text_rank: int = 0,
+        words: float = 0.0,
+        words_rank: int = 0,
         cosine: float | None = None,
         meaning_rank: int = 0,
         stands_for: int | None = None,
     ) -> None:
         self.id, self.score, self.stands_for = id, score, stands_for
-        self.text_score, self.text_rank = text_score, text_rank
+        self.words, self.words_rank = words, words_rank
         self.cosine, self.meaning_rank = cosine, meaning_rank
 
 

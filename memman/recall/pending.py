@@ -11,7 +11,7 @@ from memman.model.terms import stems
 from memman.model.text import outdated
 from memman.model.trust import USER
 from memman.queue.seal import SOUND, register_functions
-from memman.recall.confidence import apposite, confidence, wanted
+from memman.recall.confidence import confidence
 from memman.recall.hit import Hit
 from memman.secrets import masked
 from memman.sqlite import Row, open_reader, schema_version
@@ -69,7 +69,7 @@ def waiting(path: str, store: str) -> list[WaitingRow]:
 
 def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list[Hit]:
     """Return hits for the notes that hold enough of the query's words, or are of the time it asks for."""
-    asked, wants = stems(query.about or query.text), wanted(query.text)
+    asked = stems(query.about or query.text)
     hits = []
     for note in notes:
         if not admitted(note, filters):
@@ -77,7 +77,7 @@ def pending(notes: list[WaitingRow], query: "Query", filters: "Filters") -> list
         covered = coverage(note, query, asked)
         if not query.span.holds(note.queued_at) if query.bare and query.span else covered < COVERED:
             continue
-        sure = 1.0 if query.bare else confidence(covered, None, apposite(wants, note.text, asked))
+        sure = 1.0 if query.bare else confidence(None, covered)
         if filters.least is None or sure >= filters.least:
             score = covered * query.weight(note.queued_at)
             told = outdated(note.ends_at, None, time.time_ns() // 1_000_000)

@@ -19,8 +19,8 @@ TIMELY = frozenset(
 _CENTURIES = ("19", "20")
 # How much more what is of the time asked for counts, and what is of the days around it: a thing is often noted a
 # little before or after it happened.
-IN_TIME = 1.5
-NEARBY = 1.25
+IN_TIME = 2.0
+NEARBY = 1.5
 NEARBY_MS = 3 * 86_400_000
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from memman.store.sqlite.reader import SqliteReader
 
 # What an anchor gains by the best of its session, and by maxsim, beside a first score of 1 at most.
-SESSION = 0.25
-MAXSIM = 0.4
+SESSION = 0.3
+MAXSIM = 0.25
 # Anchors whose words are read: a question that is answered at all is nearly always answered among these.
 READ = 20
 # Words read of a text, and the characters they are looked for in: all of a memory, the beginning of a document.

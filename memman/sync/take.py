@@ -291,7 +291,7 @@ class _Work:
         around = sorted({*at(before), *unit.touched(sorted({*touched, *at(passed)}))})
         unit.index(sorted({*around, *moves.values()}))
         self._recode(at(changed))
-        context.renew(unit, self.local, self.store.cell, around)
+        context.embed(unit, self.local, self.store.cell, around)
         if new:
             first = min(at(new)) - 1
             sql = f"UPDATE meta SET value = min(CAST(value AS INTEGER), ?) WHERE key GLOB '{FILLED}*'"

@@ -9,26 +9,23 @@ from dataclasses import astuple
 import apsw
 import numpy as np
 
+from memman.config.providers import EMBEDDERS
 from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.embed.codes import planes
-from memman.judge.judge import Judge
 from memman.model.errors import Busy, CannotWrite, Refused, StoreError
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import ENOUGH, FILLED, JUDGE, ON_MACHINE
 from memman.pipeline.context import embed
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
-from memman.pipeline.judged import JudgedVectors
 from memman.sqlite import TranslatedErrors
 from memman.store.sqlite import vectors
 from memman.store.sqlite.store import SqliteStore
 
 # Texts a provider call, and memories a transaction.
 BATCH = 64
-# Memories an upgrade may embed at the end of one drain: about half a second's work.
-AT_ONCE = 2_000
-# Memories that the judge may read again at the end of one drain: a few seconds' work.
-JUDGED_AT_ONCE = 400
+# Memories that are given vectors at the end of one drain: five to ten seconds' work.
+AT_ONCE = 400
 # Memories that a new embedder's spread is first learned from: 780 pairs.
 _SAMPLED = 40
 
@@ -133,65 +130,54 @@ def discard(store: SqliteStore, fingerprint: Fingerprint, number: int, limit: in
         left = None if left is None else left - gone
 
 
-async def renew(
-    store: SqliteStore,
-    local: LocalEmbedder,
-    limit: int = AT_ONCE,
-    progress: Callable[[int], None] = lambda memories: None,  # noqa: ARG005 - nobody looks on by default
-) -> int:
-    """Bring a local embedder's vectors up to date, about `limit` at most, and drop older ones; return how many."""
-    saved = vectors.embedders(store.db)
-    provider = local.fingerprint.provider
-    stale = {made: old for made, old in saved.items() if made.provider == provider and made != local.fingerprint}
-    if not behind(store, local.fingerprint) and not stale:
-        return 0
-    number = saved.get(local.fingerprint)
-    after = 0 if number is None else _filled(store, number)
-    done = await fill(store, local, after=after, limit=limit, progress=progress)
-    if done < limit:
-        for fingerprint, old in stale.items():
-            discard(store, fingerprint, old, limit)
-    return done
-
-
-async def judge_all(
+async def catch_up(
     names: Iterable[str],
     opened: Callable[[str], SqliteStore],
-    judge: Judge,
-    stopping: Callable[[], bool],
+    makers: Sequence[Embedder],
+    stopping: Callable[[], bool] = lambda: False,
     tick: Callable[[], None] = lambda: None,
 ) -> bool:
-    """Give memories the judge's vectors and drop an earlier judge's; return whether some are left.
+    """Give memories the vectors of this machine that they lack and drop those of before; return whether some are left.
 
-    About JUDGED_AT_ONCE at once; `tick` is called after each part. Stores that cannot be written are passed over.
+    About AT_ONCE at once; `tick` is called after each part. Stores that cannot be written are passed over.
     """
-    made, room = JudgedVectors(judge), JUDGED_AT_ONCE
+    room = AT_ONCE
     for name in names:
         with suppress(StoreError, CannotWrite, Busy):
-            store = opened(name)
-            while behind(store, made.fingerprint) or _outdated(store, made.fingerprint):
-                if room <= 0 or stopping():
-                    return True
-                room -= await _judge_some(store, made)
-                tick()
-                await asyncio.sleep(0)
+            store, before = opened(name), room
+            try:
+                while (lagging := _lagging(store, makers)) or (old := _left_over(store, makers)):
+                    if room <= 0 or stopping():
+                        return True
+                    if lagging:
+                        room -= max([await _next(store, made) for made in lagging])
+                    else:
+                        discard(store, *old[0], BATCH)
+                        room -= BATCH
+                    tick()
+                    await asyncio.sleep(0)
+            finally:
+                if room < before:
+                    store.maintain()
     return False
 
 
-async def _judge_some(store: SqliteStore, made: JudgedVectors) -> int:
-    """Make the vectors of a batch of memories, or drop a batch of an earlier judge's; return how many at most."""
-    if behind(store, made.fingerprint):
-        number = store.reader.embedder_id(made.fingerprint)
-        return max(1, await fill(store, made, after=0 if number is None else _filled(store, number), limit=1))
-    fingerprint, old = _outdated(store, made.fingerprint)[0]
-    discard(store, fingerprint, old, BATCH)
-    return BATCH
+async def _next(store: SqliteStore, made: Embedder) -> int:
+    """Make the vectors of the next batch of memories; return how many, one at least."""
+    number = store.reader.embedder_id(made.fingerprint)
+    return max(1, await fill(store, made, after=0 if number is None else _filled(store, number), limit=1))
 
 
-def _outdated(store: SqliteStore, fingerprint: Fingerprint) -> list[tuple[Fingerprint, int]]:
-    """Return the earlier judges of whom there are vectors."""
+def _lagging(store: SqliteStore, makers: Iterable[Embedder]) -> list[Embedder]:
+    return [made for made in makers if behind(store, made.fingerprint)]
+
+
+def _left_over(store: SqliteStore, makers: Iterable[Embedder]) -> list[tuple[Fingerprint, int]]:
+    """Return whose vectors nobody searches: earlier versions of `makers`, and providers that memman no longer has."""
+    made = {one.fingerprint for one in makers}
+    kept = {*EMBEDDERS, JUDGE} - {one.provider for one in made}
     known = vectors.embedders(store.db).items()
-    return [(one, number) for one, number in known if one.provider == JUDGE and one != fingerprint]
+    return [(one, number) for one, number in known if one not in made and one.provider not in kept]
 
 
 def behind(store: SqliteStore, fingerprint: Fingerprint) -> bool:

@@ -10,14 +10,12 @@ from functools import partial
 from memman.config.places import sessions_path
 from memman.config.shown import RECEIPTS, Showing, put_back, taken
 from memman.config.stores import exists
-from memman.embed import LocalEmbedder
 from memman.model.errors import NewerSchema, NoServer, NotSetUp, ServerRefused
 from memman.queue.late import shorten
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.sqlite import TranslatedErrors
 from memman.store.sqlite.store import SqliteStore
-from memman.upkeep.backfill import renew
 from memman.upkeep.rules import publish, put_back_hits, taken_hits
 
 SESSION_DAYS = 7
@@ -31,7 +29,6 @@ async def maintain(
     ledger: Ledger,
     stores: Mapping[str, SqliteStore],
     opened: Callable[[str], SqliteStore],
-    local: Callable[[], LocalEmbedder],
 ) -> None:
     """Tidy the queue, the ledger, and every store that was opened or read from."""
     queue.maintain()
@@ -56,7 +53,6 @@ async def maintain(
     publish(data)
     for store in stores.values():
         with suppress(*_ELSEWHERE):
-            await renew(store, local())
             store.maintain()
 
 

@@ -19,7 +19,7 @@ from memman.config.scope import Here
 from memman.embed.codes import planes
 from memman.model.records import EVERYWHERE, Edge, Fact, Fingerprint, Note, Provenance, Scope
 from memman.model.reliability import FEEDBACK
-from memman.model.vocabulary import EDGE_KINDS, FILLED, MINILM, REPLACED
+from memman.model.vocabulary import BUILTIN, EDGE_KINDS, REPLACED
 from memman.pipeline import context
 from memman.store.filters import Filters
 from tests.support.stores import KINDS, TABLE, alike
@@ -311,14 +311,13 @@ class Stores(RuleBasedStateMachine):
     @stored
     @rule(full=st.booleans())
     def embedded(self, full):
-        """Have a second local embedder read all memories, or all but the last."""
+        """Have the next version of the built-in embedder read all memories, or all but the last."""
         rows = self.rows if full else self.rows[:-1]
 
         def embed(unit):
-            number = unit.embedder(Fingerprint(MINILM, "test", TABLE.dimension))
+            number = unit.embedder(Fingerprint(BUILTIN, "later", TABLE.dimension))
             vectors = np.random.default_rng(len(rows)).normal(size=(len(rows), TABLE.dimension))
             unit.put_vectors(number, [(n, 0, *planes(vector)) for n, vector in zip(rows, vectors, strict=True)])
-            unit.set_meta(f"{FILLED}{number}", str(rows[-1] if rows else 0))
             return number
 
         self.written(embed)

@@ -5,7 +5,7 @@ import pytest
 from memman.config.scope import Here
 from memman.embed.codes import planes, sign_code
 from memman.embed.static import query_planes
-from memman.model.vocabulary import BUILTIN, CLAIMS, HELD, MAYBE, MINILM, PROTECTED
+from memman.model.vocabulary import BUILTIN, CLAIMS, HELD, MAYBE, PROTECTED
 from memman.store.filters import Filters
 from memman.store.sqlite.reader import SqliteReader
 from tests.support.oracle.reads import Reads
@@ -65,7 +65,7 @@ ASKED = {
     "count": [lambda r: r.count()],
     "embedder_id": [lambda r: (r.embedder_id(MODEL), r.embedder_id(OTHER))],
     "embedder": [lambda r: (r.embedder(BUILTIN, MODEL.model, MODEL.dimension), r.embedder("a", "b", 3))],
-    "searched": [lambda r: (r.searched(MODEL.model, MODEL.dimension), r.searched("x", 7))],
+    "searched": [lambda r: (r.searched(MODEL.dimension), r.searched(7))],
     "lexical": [lambda r: [r.lexical(m, f, n) for m in MATCHES for f in narrowed(r) for n in (2, 50)]],
     "matched": [lambda r: [r.matched(m, f, n) for m in MATCHES for f in narrowed(r) for n in (1, 50)]],
     "estimated": [lambda r: [r.estimated(m, n) for m in MATCHES for n in (1, 3, 100)]],
@@ -156,12 +156,6 @@ def test_every_question_has_one_answer(told, kind, method):
     """What a store answers, on another machine than wrote it too, is what the oracle says."""
     for question in ASKED[method]:
         assert close(question(told[kind].reader), question(told["memory"].reader))
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_second_local_embedder_is_searched_once_it_has_read_all(told, kind):
-    """What is not embedded yet leaves recall with the built-in vectors."""
-    assert told[kind].reader.searched(MODEL.model, MODEL.dimension)[1] == BUILTIN != MINILM
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])

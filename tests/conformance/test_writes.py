@@ -5,7 +5,7 @@ import pytest
 
 from memman.embed.codes import planes
 from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Fingerprint, Note, memory_uid
-from memman.model.vocabulary import FILLED, MINILM
+from memman.model.vocabulary import BUILTIN
 from memman.pipeline import context
 from memman.store.filters import Filters
 from memman.store.protocols import Unit
@@ -14,7 +14,7 @@ from tests.support.scripted import SRC, A, day, told_to
 from tests.support.stores import MODELS, OTHER, TABLE, far
 
 AT = day(30)
-LOCAL = Fingerprint(MINILM, "test", TABLE.dimension)
+LATER = Fingerprint(BUILTIN, "later", TABLE.dimension)
 NOTE = Note("note-00000099", "default", "", AT)
 
 
@@ -29,12 +29,10 @@ def held():
 
 
 def read_by_two(unit):
-    """Store vectors of two more embedders, and drop those of the local one where a context changed."""
-    far_off, local = unit.embedder(OTHER), unit.embedder(LOCAL)
+    """Store vectors of two more embedders, of which one is the built-in one's next version."""
+    far_off, local = unit.embedder(OTHER), unit.embedder(LATER)
     unit.put_vectors(far_off, [(5, 0, *planes(far("a"))), (999, 0, *planes(far("b"))), (6, 0, b"", 0)])
-    unit.put_vectors(local, [(n, 0, *planes(np.array(TABLE.vector(f"text {n}")))) for n in range(1, 19)])
-    unit.set_meta(f"{FILLED}{local}", "18")
-    unit.outdate([12, 7])
+    unit.put_vectors(local, [(n, 0, *planes(np.array(TABLE.vector(f"text {n}")))) for n in range(1, 12)])
     return far_off, local
 
 
@@ -109,8 +107,7 @@ DONE = {
     "in_context": lambda u: [u.in_context(n) for n in range(1, 19)],
     "index": lambda u: (u.forget(6, AT), u.index([5, 6, 7])),
     "put_vectors": read_by_two,
-    "outdate": lambda u: (read_by_two(u), u.outdate([]), u.outdate([3])),
-    "embedder": lambda u: (u.embedder(OTHER), u.embedder(LOCAL), u.embedder(LOCAL)),
+    "embedder": lambda u: (u.embedder(OTHER), u.embedder(LATER), u.embedder(LATER)),
     "put_aliases": lambda u: (u.put_aliases(8, []), u.put_aliases(6, [("a", "b"), ("b", "a"), ("c", "d")])),
     "set_meta": lambda u: (
         u.set_meta("x:y", "1"),

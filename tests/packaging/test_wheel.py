@@ -43,11 +43,23 @@ def test_it_carries_the_table_and_the_prompts(wheel: zipfile.ZipFile) -> None:
 
 def test_it_carries_the_judge_and_stays_small(wheel: zipfile.ZipFile) -> None:
     """The judge's weights are in it, and all of it is 40 MB at most."""
-    names = set(wheel.namelist())
-    assert {
-        f"memman/judge/{name}" for name in ("judge.safetensors", "vocabulary.txt", "manifest.json", "heads.json")
-    } <= names
+    names = ("judge.safetensors", "memory.safetensors", "vocabulary.txt", "manifest.json", "heads.json")
+    assert {f"memman/judge/{name}" for name in names} <= set(wheel.namelist())
     assert sum(entry.compress_size for entry in wheel.infolist()) <= 40_000_000
+
+
+def test_no_wheel_is_built_without_its_weights(tmp_path: Path) -> None:
+    """Where a file that was trained is missing, the build fails and names it."""
+    weights = ["embed/static.db", "judge/judge.safetensors", "judge/memory.safetensors", "judge/heads.json"]
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "NOTICE", "memman/__init__.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", tmp_path]
+    built = subprocess.run(build, check=False, capture_output=True, text=True)
+
+    assert built.returncode != 0
+    assert [name for name in weights if f"memman/{name}" not in built.stdout + built.stderr] == []
 
 
 def test_it_installs_one_package_and_one_script(wheel: zipfile.ZipFile) -> None:

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.static import StaticTable
+from memman.judge.embedder import BuiltinEmbedder
 from memman.model.records import Draft, Edge, Fact, memory_uid
 from memman.pipeline.context import index
 from memman.queue.entry import new_uid

@@ -245,7 +245,7 @@ READERS = ("config get HTTP_TRIES", "scheduler drain", "install --no-wizard --ta
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
 def test_an_env_file_that_others_can_read_is_refused_by_who_uses_it(box, mode):
     """Whatever acts on a setting refuses, recall keeps its own order, and what shows settings says what is wrong."""
-    box.remember("Invoices of the team are paid by Kim on the last Friday.")
+    box.remember("The parrot of the team is called Polly, said Kim.")
     box.remember("The heron of the team is called Gustav, said the team.")
     box.drain()
     with ScriptedProvider() as provider:

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from memman.clock import now_ms
-from memman.embed.builtin import BuiltinEmbedder
+from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Fact, Note, Provenance

@@ -102,7 +102,7 @@ def test_json_says_the_same_all_the_same(shown):
 def test_each_low_trust_line_is_marked(shown):
     """Every line of every verb that shows a file's, a tool's or the web's words says that they are unverified."""
     for args in (
-        ("recall", QUERY),
+        ("recall", QUERY, "--min-confidence", "0"),
         ("insights", "list"),
         ("timeline",),
         ("graph", "related", "PLACE", "--depth", "5"),
@@ -114,7 +114,7 @@ def test_each_low_trust_line_is_marked(shown):
             about = [line for line in lines if f"Case {n} " in line]
             assert about, args
             assert all(f"{source} (unverified)" in line for line in about), (args, about)
-    hits = json.loads(shown.memman("recall", QUERY, "--json").stdout)["hits"]
+    hits = json.loads(shown.memman("recall", QUERY, "--json", "--min-confidence", "0").stdout)["hits"]
     marked = [{hit["source"] for hit in hits if bool(hit.get("unverified")) is low} for low in (True, False)]
     assert marked == [{"file", "tool", "web"}, {"user", "agent"}]
 

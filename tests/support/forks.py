@@ -32,7 +32,15 @@ Item = TypeVar("Item")
 PATIENCE = 300
 # What most runs import, sooner or later.
 _BEFOREHAND = (
-    *("cli.drain", "drain.run", "drain.loop", "upkeep.maintenance", "upkeep.upgrade", "drain.worklog", "embed.builtin"),
+    *(
+        "cli.drain",
+        "drain.run",
+        "drain.loop",
+        "upkeep.maintenance",
+        "upkeep.backfill",
+        "drain.worklog",
+        "judge.embedder",
+    ),
     *("embed.cache", "govern.status", "hot.hook", "hot.recall", "hot.remember", "llm.builtin", "queue.ledger"),
     *("store.sqlite.store", "secrets.matcher", "config.env", "recovery.recover"),
 )

@@ -43,9 +43,9 @@ _PRELOADED = (
         "memman.http",
         "memman.hot.remember",
     ),
-    *("memman.drain.loop", "memman.upkeep.maintenance", "memman.upkeep.screen", "memman.upkeep.upgrade"),
+    *("memman.drain.loop", "memman.upkeep.maintenance", "memman.upkeep.screen", "memman.upkeep.backfill"),
     *("memman.drain.worklog", "memman.queue.ledger", "memman.queue.emptied_store", "memman.recovery.backup"),
-    *("memman.llm.openai", "memman.llm.builtin", "memman.embed.remote", "memman.embed.builtin", "memman.embed.cache"),
+    *("memman.llm.openai", "memman.llm.builtin", "memman.embed.remote", "memman.judge.embedder", "memman.embed.cache"),
 )
 # Packages whose modules a verb imports when it is run.
 _WHOLE = ("memman.cli", "memman.doctor", "memman.govern", "memman.integrations", "memman.recovery", "memman.scheduler")

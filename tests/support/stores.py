@@ -17,9 +17,9 @@ from typing import Any
 import apsw
 import numpy as np
 
-from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.codes import planes
 from memman.embed.static import StaticTable
+from memman.judge.embedder import BuiltinEmbedder
 from memman.model.records import EVERYWHERE, Draft, Fact, Fingerprint, Note, Provenance, Scope, memory_uid
 from memman.model.vocabulary import OWN, UNDONE
 from memman.pipeline import context
@@ -174,7 +174,7 @@ class Subject:
         with self.unit() as unit:
             statuses = self._take_back(unit, notes, at)
             moved = [row for row, (was, now) in statuses.items() if "forgotten" in (was, now) or "review" in (was, now)]
-            context.renew(unit, self.local, self.cell, unit.touched(moved))
+            context.embed(unit, self.local, self.cell, unit.touched(moved))
         return statuses
 
     def purge(self, rows: Sequence[int], at: int) -> None:

@@ -4,7 +4,7 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import FILLED, HIDDEN, LOCAL, MAYBE, OTHERS, REPLACED
+from memman.model.vocabulary import BUILTIN, HIDDEN, MAYBE, OTHERS, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
@@ -30,15 +30,6 @@ SELECT src, kind, dst, weight, detail, src AS near, dst AS far FROM edge WHERE s
 UNION ALL
 SELECT src, kind, dst, weight, detail, dst AS near, src AS far FROM edge WHERE dst IN (SELECT value FROM json_each(?1))
 ORDER BY near, kind, far
-"""
-
-_SEARCHED = f"""
-SELECT e.id, e.provider FROM embedder e LEFT JOIN meta m ON m.key = '{FILLED}' || e.id
-WHERE e.dimension = ?2 AND (
-    e.provider = ?3 AND e.model = ?1
-    OR e.provider = ?4 AND CAST(m.value AS INTEGER) >= (SELECT max(id) FROM memory)
-)
-ORDER BY e.provider = ?4 DESC, e.id DESC LIMIT 1
 """
 
 # Whoever was superseded by whom is followed to the end; UNION ends a ring.
@@ -163,10 +154,10 @@ class SqliteReader:
         """Return who we are on the server of the store, '' where it has none."""
         return authorship.role(self.db)
 
-    def searched(self, model: str, dimension: int) -> tuple[int, str] | None:
-        """Return number and provider of the vectors searched: MiniLM's where all have one, else those of `model`."""
-        found: tuple[int, str] | None = self.db.execute(_SEARCHED, (model, dimension, *LOCAL)).fetchone()
-        return found
+    def searched(self, dimension: int) -> list[int]:
+        """Return the numbers of the built-in vectors, first those that an earlier version made and that are left."""
+        sql = "SELECT id FROM embedder WHERE provider = ? AND dimension = ? ORDER BY id"
+        return [number for (number,) in self.db.execute(sql, (BUILTIN, dimension))]
 
     def embedder_id(self, fingerprint: "Fingerprint") -> int | None:
         """Return the number this store gave to vectors of `fingerprint`."""

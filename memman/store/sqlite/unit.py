@@ -410,10 +410,6 @@ class SqliteUnit:
         """Store vectors, each in place of the one its memory had."""
         vectors.put(self.db, embedder, rows)
 
-    def outdate(self, memories: Sequence[int]) -> None:
-        """Drop what another local embedder than the built-in one made of memories whose context has changed."""
-        vectors.outdate(self.db, memories)
-
     def put_aliases(self, memory: int, pairs: Iterable[tuple[str, str]]) -> None:
         """Store which names `memory` says mean the same, both ways round, in place of what it said before."""
         self.db.execute("DELETE FROM alias WHERE memory = ?", (memory,))

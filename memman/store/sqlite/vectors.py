@@ -1,14 +1,13 @@
 """A store's vectors, embedder by embedder; functions that write run inside the caller's transaction."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 import apsw
 
 from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import FILLED, HIDDEN, JUDGE, MINILM
+from memman.model.vocabulary import HIDDEN, JUDGE, ON_MACHINE
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -16,6 +15,11 @@ from memman.store.sqlite.schema import HIDDEN_CELL
 Row = tuple[int, int, bytes, int]
 
 _LIVE = f"m.status NOT IN {HIDDEN}"
+# The embedders that one of this machine stands in for.
+_EARLIER = (
+    "SELECT o.id FROM embedder e JOIN embedder o ON o.provider = e.provider AND o.id < e.id"
+    f" WHERE e.id = ? AND e.provider IN {ON_MACHINE} ORDER BY 1"
+)
 
 
 def missing(db: apsw.Connection, embedder: int, after: int, limit: int, *, forgotten: bool) -> list[tuple[int, str]]:
@@ -49,8 +53,15 @@ def tally(db: apsw.Connection) -> dict[Fingerprint, int]:
 
 
 def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
-    """Store vectors of memories that are still there; the codes of hidden ones wait out of sight."""
+    """Store vectors of memories that are still there; the codes of hidden ones wait out of sight.
+
+    A vector of this machine takes the place of the one that an earlier version made.
+    """
+    earlier = [number for (number,) in db.execute(_EARLIER, (embedder,))]
     for memory, cell, planes, squares in rows:
+        for number in earlier:
+            _drop_code(db, number, memory)
+            db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (number, memory))
         _drop_code(db, embedder, memory)
         values = (embedder, cell, planes, squares, memory)
         db.execute("INSERT OR REPLACE INTO vector SELECT ?, id, ?, ?, ? FROM memory WHERE id = ?", values)
@@ -59,17 +70,6 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
                 f"INSERT INTO code SELECT ?, iif(status IN {HIDDEN}, ?, ?), id, ? FROM memory WHERE id = ?",
                 (embedder, HIDDEN_CELL, cell, sign_code(planes), memory),
             )
-
-
-def outdate(db: apsw.Connection, memories: Sequence[int]) -> None:
-    """Drop what MiniLM made of memories whose context has changed: recall searches the built-in vectors meanwhile."""
-    made: list[Any] = db.execute("SELECT id FROM embedder WHERE provider = ?", (MINILM,)).fetchall()
-    for (embedder,) in made if memories else ():
-        for memory in memories:
-            _drop_code(db, embedder, memory)
-            db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory))
-        sql = "UPDATE meta SET value = min(CAST(value AS INTEGER), ?) WHERE key = ?"
-        db.execute(sql, (min(memories) - 1, f"{FILLED}{embedder}"))
 
 
 def unpacked(db: apsw.Connection, embedder: int, ids: Iterable[int]) -> dict[int, Vectors]:

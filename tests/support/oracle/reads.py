@@ -16,10 +16,8 @@ from memman.model.vocabulary import (
     BUILTIN,
     CLAIMS,
     EDGE_KINDS,
-    FILLED,
     HIDDEN,
     MAYBE,
-    MINILM,
     PROTECTED,
     REPLACED,
 )
@@ -65,17 +63,10 @@ class Reads:
             return self.state.embedders.get(Fingerprint(provider, model, dimension))
         return self.state.embedders.setdefault(provider, max(self.state.embedders.values(), default=0) + 1)
 
-    def searched(self, model: str, dimension: int) -> tuple[int, str] | None:
-        """Return the vectors that are searched: MiniLM's where they are complete, or the built-in ones."""
-        last = max(self.state.memories, default=None)
-        found = []
-        for made, number in self.state.embedders.items():
-            full = last is not None and int(self.meta(f"{FILLED}{number}") or -1) >= last
-            if made.dimension == dimension and (
-                (made.provider == MINILM and full) or (made.provider, made.model) == (BUILTIN, model)
-            ):
-                found.append((made.provider == MINILM, number, made.provider))
-        return max(found)[1:] if found else None
+    def searched(self, dimension: int) -> list[int]:
+        """Return the vectors that are searched: the built-in ones of every version."""
+        made = self.state.embedders.items()
+        return sorted(n for one, n in made if (one.provider, one.dimension) == (BUILTIN, dimension))
 
     def lexical(self, match: str, filters: Filters, limit: int, newest: int | None = None) -> list[tuple[int, float]]:
         """Return (id, BM25) of the best rows."""

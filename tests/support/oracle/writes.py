@@ -10,11 +10,10 @@ from memman.model.terms import index_terms
 from memman.model.vocabulary import (
     CLAIMS,
     EDGE_KINDS,
-    FILLED,
     HELD,
     HIDDEN,
     MAYBE,
-    MINILM,
+    ON_MACHINE,
     PROTECTED,
 )
 from memman.secrets import screened
@@ -355,19 +354,14 @@ class Writes(Reads):
                 del self.state.links[src, kind, dst]
 
     def put_vectors(self, embedder: int, rows: Iterable[tuple[int, int, bytes, int]]) -> None:
-        """Store vectors of memories that are there."""
+        """Store vectors of memories that are there, each in place of one that an earlier version of its maker made."""
+        makers = {number: made.provider for made, number in self.state.embedders.items()}
+        earlier = [n for n in makers if n < embedder and makers[n] == makers[embedder] in ON_MACHINE]
         for memory, _, planes, squares in rows:
+            for number in earlier:
+                self.state.vectors.pop((number, memory), None)
             if memory in self.state.memories:
                 self.state.vectors[embedder, memory] = (planes, squares)
-
-    def outdate(self, memories: Sequence[int]) -> None:
-        """Drop what MiniLM made of memories."""
-        for made, embedder in self.state.embedders.items():
-            if made.provider == MINILM and memories:
-                for memory in memories:
-                    self.state.vectors.pop((embedder, memory), None)
-                if full := self.meta(key := f"{FILLED}{embedder}"):
-                    self.state.meta[key] = str(min(int(full), min(memories) - 1))
 
     def put_aliases(self, memory: int, pairs: Iterable[tuple[str, str]]) -> None:
         """Store which names mean the same."""

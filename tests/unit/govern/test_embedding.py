@@ -14,19 +14,20 @@ import pytest
 from memman.config import stores
 from memman.config.env import Settings, change, change_all, env_path
 from memman.config.places import read_file
-from memman.embed.builtin import BuiltinEmbedder
 from memman.govern import embedding
 from memman.govern.stores import remove, stakes
 from memman.hot.recall import found
+from memman.judge.embedder import BuiltinEmbedder
 from memman.locks import drain_lock
 from memman.model.errors import BadConfig, BudgetSpent, Busy, ProviderUnavailable, UsageError
 from memman.model.records import Draft, Fact, Fingerprint
+from memman.pipeline.context import embed
 from memman.pipeline.cosine_stats import CosineStats
 from memman.pipeline.embed import made_by
 from memman.providers.pool import Providers
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
-from memman.upkeep.backfill import fill, learn, renew
+from memman.upkeep.backfill import fill, learn
 from tests.support.providers import OK, ScriptedProvider, status
 
 NAMES = ("alpha", "beta", "gamma")
@@ -396,33 +397,25 @@ def test_a_swap_killed_at_any_moment_can_go_on(data):
         assert tables(data, name)["vector"] == 2 * EACH
 
 
-def test_an_upgrade_needs_no_command(tmp_path):
-    """After a change of table each drain renews a bounded part of the built-in vectors; at the end the old ones go."""
-    data = str(tmp_path)
-    filled(data, "alpha", 150, "Nothing new on host {n}.")
-    store = SqliteStore.open(data, "alpha")
-    older = BuiltinEmbedder()
-    older.fingerprint = Fingerprint("builtin", "older-v0", 384)
-    newer = BuiltinEmbedder()
+def test_a_swap_in_the_middle_of_an_upgrade_blinds_nobody(data, provider):
+    """What an earlier version of the built-in embedder made is left to drains; the way back makes what is missing."""
+    with closing(SqliteStore.open(data, "alpha")) as store, store.unit() as unit:
+        unit.db.execute("UPDATE embedder SET model = 'older-v0'")
+        embed(unit, BuiltinEmbedder(), store.cell, range(1, 31))
+    older = {str(TABLE): 30, "builtin/older-v0/384": EACH - 30}
+    embedding.swap(data, target(provider))
+    assert held(data) == {**older, "openai/new/64": EACH}
+    assert recalls(data)
+    embedding.swap(data, {"provider": "builtin"})
+    assert held(data) == {str(TABLE): EACH}
 
-    async def drains():
-        seen = []
-        for table in (older, older, older, older, newer, newer, newer, newer, newer, newer):
-            await renew(store, table, 64)
-            sql = "SELECT e.model, count(*) FROM embedder e JOIN vector v ON v.embedder = e.id GROUP BY 1"
-            seen.append(dict(store.db.execute(sql)))
-        return seen
 
-    seen = asyncio.run(drains())
-    new = newer.fingerprint.model
-    assert seen[0] == {"older-v0": 64}
-    assert seen[3] == {"older-v0": 150}
-    assert seen[4] == {"older-v0": 150, new: 64}
-    assert seen[-1] == {new: 150}
-    changes = store.db.total_changes()
-    asyncio.run(renew(store, newer))
-    assert store.db.total_changes() == changes
-    store.close()
+def test_settings_that_name_a_withdrawn_provider_say_what_is_better(data):
+    """One line, as for any provider that there is not, and no store is touched."""
+    with open(env_path(data), "a", encoding="utf-8") as file:
+        file.write("MEMMAN_EMBED_PROVIDER=minilm\n")
+    with pytest.raises(BadConfig, match=r"takes one of builtin, .*; minilm was withdrawn: builtin is better now$"):
+        Settings.load(data)
 
 
 def test_a_drain_renews_the_stores_it_touches(tmp_path, monkeypatch):

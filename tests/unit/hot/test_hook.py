@@ -16,7 +16,7 @@ from memman.hot.passages import LONGEST, lookups, passages, question
 from memman.hot.prompt_text import ends
 from memman.hot.recall_session import RecallSession
 from memman.hot.session import Session
-from memman.hot.threshold import bearing
+from memman.hot.threshold import EVIDENCE, NEAR, bearing
 from memman.model.trust import LOW_TRUST
 from memman.queue.notes import Queue
 from memman.recall.render import tokens
@@ -173,8 +173,11 @@ def test_a_waiting_note_is_shown_once(stored):
 
 def test_the_budget_and_the_number_of_hits_are_bounded(box):
     """However much bears on a prompt, at most four memories and 400 tokens come, at the first twelve and 600."""
-    for n in range(20):
-        box.remember(f"Billing deploy step {n}: the billing deploy pipeline number {n} runs its checks.")
+    for noun in "invoices ledgers receipts refunds payouts taxes coupons currencies mandates reminders".split():
+        box.remember(
+            f"The billing deploy pipeline runs a check that all {noun} of the shop in {noun[:3].title()}stadt add up."
+        )
+        box.remember(f"Before a deploy of billing Kim is asked whether the {noun} may be checked by the pipeline.")
     box.drain()
     asked = payload(prompt="how does the billing deploy pipeline run its checks?")
     said = context(box, "user-prompt", "claude-code", asked)
@@ -618,19 +621,22 @@ def test_stripping_is_linear():
 
 
 def test_nothing_bears_on_a_prompt_without_telling_words(stored):
-    """Hits that share only words that any prompt may hold are no answer."""
-    hits = stored.hits("deploy billing")
-    assert hits
-    assert bearing(hits, "please fix it again") == []
-    assert [hit.row.text for hit in bearing(hits, "please deploy billing")] == [DEPLOYED]
+    """Words that any prompt may hold bring nothing, not even beside a word that is told of elsewhere."""
+    assert context(stored, "user-prompt", "codex", payload(prompt="please fix it again")) == ""
+    assert DEPLOYED in context(stored, "user-prompt", "codex", payload(prompt="please deploy billing"))
 
 
-def test_by_one_word_of_several_nothing_bears_on_a_prompt(stored):
-    """However sure recall is, a sprite sheet and a soda have one word in common; a prompt of one word has no more."""
-    hits = stored.hits(ASKED)
-    assert bearing(hits, "please deploy the newsletter") == []
-    assert [hit.row.text for hit in bearing(hits, "please deploy it")] == [DEPLOYED]
-    assert [hit.row.text for hit in bearing(hits, "please deploy the billing newsletter")] == [DEPLOYED]
+def test_what_is_less_near_bears_on_a_prompt_by_a_telling_word(stored):
+    """A hit near enough in meaning bears on any prompt; one less near only on a prompt whose telling word it holds."""
+    (hit,) = bearing(stored.hits(ASKED), ASKED)
+    for cosine, prompt, shown in (
+        (NEAR, "a sprite sheet and a soda", True),
+        (EVIDENCE, "a sprite sheet and a soda", False),
+        (EVIDENCE, "please deploy it", True),
+        (0.0, "please deploy it", False),
+    ):
+        other = hit.having(cosine=cosine)
+        assert bearing([other], prompt) == [other][:shown], (cosine, prompt)
 
 
 def test_beside_a_much_better_hit_one_is_not_shown(stored):
@@ -651,7 +657,7 @@ def test_passages_hold_every_word_of_a_prompt():
     assert found[:2] == ["One Two three! Is this a line?", "Is this a line?"]
     assert [len(passage.split()) for passage in passages("word " * 100)] == [24, 24, 24, 24, 4]
     assert passages("") == [""]
-    assert [*map(question, passages("我们部署计费。怎么部署\uff1f好的"))] == [True, False]
+    assert [*map(question, passages("我们部署计费。怎么部署\uff1f好的"))] == [False, True, False]
     assert max(map(len, passages("x" * 9000)[0].split())) == 80
 
 

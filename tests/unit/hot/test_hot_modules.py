@@ -12,8 +12,9 @@ from tests.support.providers import ScriptedProvider
 
 # What apsw and the interpreter bring along; a version of Python may need fewer of them, none may need more.
 BESIDE = frozenset(
-    # zlib: the digest of what a recall shows, a quarter of a millisecond; fcntl: the drain's lock; io: from 3.14 on
-    "_collections _operator errno gc io apsw collections collections.abc fcntl itertools keyword operator reprlib"
+    # zlib: the digest of what a recall shows, a quarter of a millisecond; fcntl: the drain's lock; io: from 3.14 on;
+    # math: part of the interpreter on Debian
+    "_collections _operator errno gc io apsw collections collections.abc fcntl itertools keyword math operator reprlib"
     " zlib".split()
 )
 COMMON = frozenset(

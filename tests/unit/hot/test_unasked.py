@@ -13,16 +13,16 @@ def figures(tmp_path_factory):
 
 @pytest.mark.slow
 def test_prompts_bring_what_bears_on_them_and_others_nothing(figures):
-    """Three of five prompts get the memory that was meant; nothing comes of any that bears on none."""
-    assert figures[OWN]["related"]["meant"] >= 36
+    """Four of five prompts get the memory that was meant; nothing comes of any that bears on none."""
+    assert figures[OWN]["related"]["meant"] >= 48
     assert figures[OWN]["related"]["prompts"] == figures[OWN]["unrelated"]["prompts"] == 60
     assert figures[OWN]["unrelated"]["anything"] == 0
 
 
 def test_prompts_bring_next_to_nothing_of_other_projects(figures):
-    """In other projects' stores one prompt in a hundred brings anything, and one in twenty of those on this project."""
+    """In other projects' stores one prompt in a hundred brings anything, and one in ten of those on this project."""
     aside = figures[ASIDE]
     assert aside["unrelated" + ABROAD]["anything"] <= 0.01 * aside["unrelated" + ABROAD]["prompts"]
-    assert aside["related" + ABROAD]["anything"] <= 0.05 * aside["related" + ABROAD]["prompts"]
+    assert aside["related" + ABROAD]["anything"] <= 0.1 * aside["related" + ABROAD]["prompts"]
     assert aside["answerable"]["meant"] >= 0.4 * aside["answerable"]["prompts"]
     assert aside["off-topic"]["anything"] == 0

@@ -7,7 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memman.judge.judge import ABOUT, FOLDER, LONGEST_TEXT, MANIFEST, VOCABULARY, WEIGHTS, Judge, Span, damage, tokens
+from memman.embed.static import TABLE, StaticTable
+from memman.judge.judge import (
+    ABOUT,
+    FOLDER,
+    LONGEST_TEXT,
+    MANIFEST,
+    MEMORY,
+    VOCABULARY,
+    WEIGHTS,
+    Judge,
+    Span,
+    damage,
+    tokens,
+)
 from memman.judge.retirement import MAYBE, SURE
 from memman.llm.builtin.turn import turn
 
@@ -53,12 +66,12 @@ TRANSIENT = [
 
 
 def test_the_weights_are_those_of_the_manifest():
-    """Both files have the digests that the training wrote, and are no larger than promised."""
+    """All files have the digests that the trainings wrote, are of one judge, and no larger than promised."""
     manifest = json.loads(Path(FOLDER, MANIFEST).read_text(encoding="utf-8"))
-    for name in (WEIGHTS, VOCABULARY):
-        assert hashlib.sha256(Path(FOLDER, name).read_bytes()).hexdigest() == manifest["sha256"][name]
+    files = {Path(TABLE), *(Path(FOLDER, name) for name in (WEIGHTS, MEMORY, VOCABULARY))}
+    assert {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files} == manifest["sha256"]
     assert Path(FOLDER, WEIGHTS).stat().st_size <= 30_000_000
-    assert Judge().name == manifest["name"]
+    assert Judge().name == StaticTable().judge == manifest["name"]
 
 
 def ended(judge, old, new):
@@ -172,13 +185,14 @@ def test_a_changed_file_is_told(tmp_path):
     """Doctor's look at the judge's files finds one that is missing, changed or no manifest."""
     folder = f"{tmp_path}/"
     assert MANIFEST in damage(folder)
-    for name in (MANIFEST, WEIGHTS, VOCABULARY):
+    for name in (MANIFEST, WEIGHTS, VOCABULARY, MEMORY):
         (tmp_path / name).write_bytes(Path(FOLDER, name).read_bytes())
     assert damage(folder) == ""
-    with (tmp_path / WEIGHTS).open("r+b") as file:
-        file.seek(10_000_000)
-        file.write(b"\x7f\x7f")
-    assert WEIGHTS in damage(folder)
+    for name in (MEMORY, WEIGHTS):
+        with (tmp_path / name).open("r+b") as file:
+            file.seek(100_000)
+            file.write(b"\x7f\x7e\x7f\x7e")
+        assert name in damage(folder)
     assert damage() == ""
 
 

@@ -104,7 +104,7 @@ def test_spellings_of_one_word_find_each_other(box, one, other):
     box.drain()
     both = {f"The sign reads {one} today.", f"The label says {other} instead."}
     for query in (one, other):
-        assert both <= {hit.row.text for hit in box.hits(query, least=0.0) if hit.read.anchor.text_score > 0}
+        assert both <= {hit.row.text for hit in box.hits(query, least=0.0) if hit.read.anchor.words > 0}
 
 
 @pytest.mark.parametrize(

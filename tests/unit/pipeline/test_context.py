@@ -2,8 +2,8 @@
 
 import asyncio
 
-from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.codes import cosines
+from memman.judge.embedder import BuiltinEmbedder
 
 OWN, BESIDE = "Petra owns the invoices.", "The nightly crane inspection starts at five."
 

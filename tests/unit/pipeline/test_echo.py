@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memman.clock import now_ms
-from memman.embed.builtin import BuiltinEmbedder
+from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Candidate, Fact, Note, Verdict

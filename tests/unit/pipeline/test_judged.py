@@ -7,9 +7,10 @@ from memman.judge.retirement import NOT, Retirement
 from memman.model.records import Candidate, Fingerprint
 from memman.model.vocabulary import JUDGE, MAYBE
 from memman.pipeline.candidates import closest
+from memman.pipeline.judged import JudgedVectors
 from memman.store.sqlite import vectors
 from memman.store.sqlite.store import SqliteStore
-from memman.upkeep.backfill import judge_all
+from memman.upkeep.backfill import catch_up
 
 JUDGED = "SELECT v.memory FROM vector v JOIN embedder e ON e.id = v.embedder WHERE e.provider = 'judge' ORDER BY 1"
 OTHERS = (
@@ -95,8 +96,8 @@ def test_an_old_memory_that_shares_no_word_is_offered(box):
 def judged_again(store, judge, most, monkeypatch):
     """Have the judge read what it has not, up to `most` memories; return whether some are left."""
     monkeypatch.setattr("memman.upkeep.backfill.BATCH", 1)
-    monkeypatch.setattr("memman.upkeep.backfill.JUDGED_AT_ONCE", most)
-    return asyncio.run(judge_all(["default"], lambda _: store, judge, lambda: False))
+    monkeypatch.setattr("memman.upkeep.backfill.AT_ONCE", most)
+    return asyncio.run(catch_up(["default"], lambda _: store, [JudgedVectors(judge)]))
 
 
 def test_of_what_is_offered_the_judge_reads_what_is_nearest():
@@ -169,7 +170,7 @@ def test_a_drain_without_notes_ends_as_ever_where_the_judge_is_missing(box, monk
     box.drain()
     monkeypatch.setattr("memman.judge.judge.Judge.__init__.__defaults__", (f"{tmp_path}/",))
     assert box.drain().stopped == ""
-    assert "judging failed" in (box.data / "logs" / "worker.jsonl").read_text(encoding="utf-8")
+    assert "upgrade failed" in (box.data / "logs" / "worker.jsonl").read_text(encoding="utf-8")
 
 
 def test_what_was_stored_while_the_judge_was_off_is_judged_by_the_next_drains(box):

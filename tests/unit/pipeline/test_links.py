@@ -179,7 +179,7 @@ def test_thresholds_come_from_the_store(tmp_path):
             with store.unit() as unit:
                 unit.set_meta(key(made), json.dumps([100, mean, 1.0]))
             await stored(store, tools, 1, [Fact("The deploy script restarts nginx on the web host.")])
-            plan = await stored(store, tools, 2, [Fact("Deploying restarts nginx on web hosts by a script.")])
+            plan = await stored(store, tools, 2, [Fact("Deploying restarts the web server on all hosts.")])
             return [edge for edge in plan.edges if edge.kind == "semantic"]
 
     assert len(asyncio.run(run(0.1))) == 1

@@ -4,7 +4,7 @@ import asyncio
 from threading import get_ident
 
 from memman.clock import now_ms
-from memman.embed.builtin import BuiltinEmbedder
+from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note

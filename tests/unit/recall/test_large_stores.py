@@ -5,13 +5,13 @@ import itertools
 import apsw
 import pytest
 
-from memman.embed.builtin import BuiltinEmbedder
 from memman.embed.static import StaticTable, sign_code
+from memman.judge.embedder import BuiltinEmbedder
 from memman.model.records import EVERYWHERE, Draft, Fact, Scope, memory_uid
 from memman.model.terms import match_any
 from memman.pipeline.context import index
 from memman.queue.entry import new_uid
-from memman.recall.candidates import sparing, worded
+from memman.recall.candidates import counts, sparing, worded
 from memman.recall.query import Query
 from memman.store.filters import Filters
 from memman.store.sqlite.partition import Grain
@@ -84,16 +84,16 @@ def test_what_rare_words_bring_up_is_what_a_full_search_puts_first(store):
     """A query that names a thing finds the same best rows, common words beside it or not."""
     for service in SERVICES[::7]:
         query = Query(f"what is the timeout of {service} in production")
-        full = [row for row, _ in worded(store.reader, query, ANY, 5)]
-        kept = [row for row, _ in sparing(store.reader, query, ANY, 60, rows=80)]
+        full = [row for row, _ in worded(store.reader, counts(store.reader, query), ANY, 5)]
+        kept = [row for row, _ in sparing(store.reader, counts(store.reader, query), ANY, 60, rows=80)]
         assert full[0] in kept
-        assert len(kept) < len(worded(store.reader, query, ANY, 400))
+        assert len(kept) < len(worded(store.reader, counts(store.reader, query), ANY, 400))
 
 
 def test_where_all_words_are_common_the_newest_rows_with_all_of_them_come_first(store):
     """No row is read beyond the newest that match; those that hold every word lead."""
     terms = ["timeout", "production", "seconds"]
-    found = sparing(store.reader, Query(" ".join(terms)), ANY, 10, rows=20)
+    found = sparing(store.reader, counts(store.reader, Query(" ".join(terms))), ANY, 10, rows=20)
     texts = store.reader.texts(row for row, _ in found)
     assert len(found) == 10
     assert all(term in texts[row].lower() for row, _ in found[:5] for term in terms)
@@ -112,7 +112,9 @@ def test_of_rows_that_only_their_neighbours_complete_the_newest_are_kept(store):
     match = '"search" AND "proxy"'
     own = store.reader.matched(f"{{text terms}} : ({match})", ANY, 400)
     others = [row for row in store.reader.matched(match, ANY, 400) if row not in own]
-    found = {row for row, _ in sparing(store.reader, Query("search proxy"), ANY, len(own) + 4, rows=20)}
+    found = {
+        row for row, _ in sparing(store.reader, counts(store.reader, Query("search proxy")), ANY, len(own) + 4, rows=20)
+    }
     assert len(others) > 4
     assert found == {*own, *others[:4]}
 
@@ -121,7 +123,7 @@ def test_rows_with_all_common_words_need_no_count_of_every_row(store):
     """What FTS5 reads for them does not grow with the rows that hold one of the words."""
     steps = []
     store.db.trace_v2(apsw.SQLITE_TRACE_PROFILE, lambda ran: steps.append(ran["sql"]))
-    found = sparing(store.reader, Query("timeout production seconds"), ANY, 5, rows=20)
+    found = sparing(store.reader, counts(store.reader, Query("timeout production seconds")), ANY, 5, rows=20)
     store.db.trace_v2(0, None)
     assert len(found) == 5
     assert not [sql for sql in steps if "bm25" in sql]
@@ -130,7 +132,7 @@ def test_rows_with_all_common_words_need_no_count_of_every_row(store):
 def test_a_filter_holds_inside_the_bound(store):
     """Of a category with few rows all are within reach, however few of the newest rows are its own."""
     asked, only = Query("timeout billing-api logs days jobs"), Filters(category="decision")
-    decisions = sparing(store.reader, asked, only, 50, rows=20)
+    decisions = sparing(store.reader, counts(store.reader, asked), only, 50, rows=20)
     rows = store.reader.rows(row for row, _ in decisions)
     assert {row.category for row in rows.values()} == {"decision"}
     assert len(decisions) >= 4
@@ -140,8 +142,9 @@ def test_the_bounds_begin_with_the_size_they_are_for(store):
     """A store below the limit is searched for every word, one above it sparingly."""
     query = Query("the timeout of billing-api in production")
     whole = store.reader.lexical(match_any(query.terms()), ANY, 400)
-    assert worded(store.reader, query, ANY, 400) == whole
-    assert worded(store.reader, query, ANY, 400, large=100) == sparing(store.reader, query, ANY, 400)
+    counted = counts(store.reader, query)
+    assert worded(store.reader, counted, ANY, 400) == whole
+    assert worded(store.reader, counted, ANY, 400, large=100) == sparing(store.reader, counted, ANY, 400)
 
 
 @pytest.mark.parametrize("extension", [True, False], ids=["sqlite-vec", "without"])

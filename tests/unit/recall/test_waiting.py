@@ -56,7 +56,7 @@ def sure(confidence, score, *, pending=False):
 def test_what_waits_stands_before_the_first_stored_hit_that_it_is_as_sure_as():
     """Scores of stored hits depend on times and factors that notes know nothing of; confidence compares."""
     better, middling, worse = sure(0.97, 0.6), sure(0.5, 1.2), sure(0.2, 0.4)
-    clear, weak = sure(0.9, 1.0, pending=True), sure(0.3, 0.5, pending=True)
+    clear, weak = sure(0.8, 1.0, pending=True), sure(0.3, 0.5, pending=True)
     assert _merged([better, middling, worse], [clear, weak]) == [better, clear, middling, weak, worse]
     assert _merged([], [clear]) == [clear]
 
