@@ -111,7 +111,8 @@ def test_idle_drains_finish_an_upgrade(box):
         assert box.store(left) == [total - done]
     assert tick(box)
     assert box.store(BY) == box.store(BY, name="work") == [SCREEN]
-    assert not tick(box)
+    while tick(box):  # the copies are embedded, too
+        pass
     assert not loads_rules(box, "recall", WHERE)
 
 
