@@ -8,6 +8,7 @@ import numpy as np
 
 from bench.dataset import Doc, Key, Query
 from bench.scores import DEPTH
+from memman.embed.static import StaticTable
 from memman.judge.embedder import BuiltinEmbedder
 from memman.model.terms import STOPWORDS, match_any, words
 
@@ -38,12 +39,12 @@ def _table(docs: Sequence[Doc]) -> apsw.Connection:
 
 
 def dense(scopes: Mapping[str, Sequence[Doc]]) -> Ranker:
-    """Rank by the exact cosine of the built-in embedder's vectors."""
-    local = BuiltinEmbedder()
+    """Rank by the exact cosine of a question, by the table, to memories, by the built-in embedder."""
+    local, table = BuiltinEmbedder(), StaticTable()
     matrices = {scope: _vectors(local, [doc.text for doc in docs]) for scope, docs in scopes.items()}
 
     def ranked(query: Query) -> list[Key]:
-        cosines = matrices[query.scope] @ _vectors(local, [query.text])[0]
+        cosines = matrices[query.scope] @ np.array(table.vector(query.text))
         return [scopes[query.scope][n].key for n in np.argsort(-cosines, kind="stable")[:DEPTH]]
 
     return ranked

@@ -68,10 +68,7 @@ WITHDRAWN = {("MEMMAN_EMBED_PROVIDER", "minilm"): "builtin"}
 
 
 def _one_of(*words: str) -> Callable[[str], str]:
-    def check(value: str) -> str:
-        return "" if value in words else f"takes one of {', '.join(words)}"
-
-    return check
+    return lambda value: "" if value in words else f"takes one of {', '.join(words)}"
 
 
 def _fallback(value: str) -> str:

@@ -157,7 +157,7 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path):
         given_ = [sys.executable, "-c", LIVING, str(tmp_path), *sys.path]
         with subprocess.Popen(given_, stdout=subprocess.PIPE) as process:
             assert process.stdout.readline() == b"ready\n"
-            time.sleep(chance.random() * 0.3)
+            time.sleep(chance.random() * 0.3)  # a kill at any moment, which no event tells
             process.kill()
         with closing(SqliteStore.open(str(tmp_path), "default")) as store:
             counts = seen(store)
