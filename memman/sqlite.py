@@ -372,8 +372,10 @@ def refuse_others(db: apsw.Connection, path: str) -> None:
         )
 
 
-def upgrade(db: apsw.Connection, path: str, steps: "Mapping[int, str]", *, checked: bool = True) -> None:
-    """Bring a file to the newest schema by all steps or none; the first step makes its tables.
+def upgrade(
+    db: apsw.Connection, path: str, steps: "Mapping[int, str | Callable[[apsw.Connection], None]]", *, checked: bool = True
+) -> None:
+    """Bring a file to the newest schema by all steps, as SQL or a function, or none; the first makes its tables.
 
     A file that held anything is first copied beside itself. Raises NewerSchema, and DamagedFile for other tables.
     """
@@ -392,7 +394,7 @@ def upgrade(db: apsw.Connection, path: str, steps: "Mapping[int, str]", *, check
         try:
             for number, step in steps.items():
                 if number > version:
-                    db.execute(step)
+                    step(db) if callable(step) else db.execute(step)
         except apsw.SQLError as error:
             raise damaged(path, f"its tables are not those of schema {version} ({error})") from error
         db.execute(f"PRAGMA user_version = {newest}")

@@ -18,7 +18,7 @@ from memman.pipeline import context
 from memman.pipeline.scope import scope
 from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
-from memman.store.sqlite import acts
+from memman.store.sqlite import undo
 
 # Memories that an agent may forget in a session, or where it has none in a day.
 FORGETS_A_SESSION = 10
@@ -66,7 +66,7 @@ def _check_agent(
         raise ForPeople(
             f"{short} is protected: only a person forgets it, `memman forget {short}` in their own terminal"
         )
-    before = acts.by_agents(catalogue.reader.db, place.session, now_ms() - _DAY_MS)
+    before = undo.by_agents(catalogue.reader.db, place.session, now_ms() - _DAY_MS)
     if before + len(memories) + len(waiting) > FORGETS_A_SESSION:
         raise ForPeople(
             f"an agent forgets at most {FORGETS_A_SESSION} memories a session: ask the user to run `memman forget` in"

@@ -18,7 +18,7 @@ from memman.providers.build import builtin_llm
 from memman.store import EdgeRow
 from memman.store.filters import Filters
 from memman.store.sqlite.catalogue import Catalogue
-from memman.store.sqlite.unit import MANUAL
+from memman.store.sqlite.index import MANUAL
 
 Direction = Literal["to", "from"]
 _FIELDS = ("uid", "text", "category", "source", "unconfirmed", "scope", "status", "ends_at", "file_changed_at")

@@ -8,15 +8,15 @@ import apsw
 
 from memman.secrets import screened, suspicious
 from memman.secrets.leaks import Leak, leaks, within
-from memman.store.sqlite.unit import write_log
+from memman.store.sqlite import record_log
 
 # Columns that hold JSON with texts in it.
-_DATA = frozenset(("entities", "keywords", "before", "after", "output", "changed", "models", "value", "waiting"))
+_DATA = frozenset(("entities", "keywords", "body", "output", "models", "value"))
 # What a row is called, where that is not the table's name.
 _UID = "(SELECT uid FROM memory WHERE memory.id = {})"
-_CALLED = {"memory": "uid", "receipt": "note", "log": "memory", "rule": "uid", "note": "uid", "journal": "note"} | {
+_CALLED = {"memory": "uid", "receipt": "note", "record": "memory", "rule": "uid", "note": "uid", "journal": "note"} | {
     table: _UID.format(f"{table}.{column}")
-    for table, column in (("link", "src"), ("alias", "memory"), ("file", "memory"), ("evidence", "memory"))
+    for table, column in (("link", "src"), ("file", "memory"), ("evidence", "memory"))
 }
 # Tables whose rows others name by id: the columns that are unique, and who names them.
 _NAMED = {
@@ -72,6 +72,9 @@ def _without(held: list[Leak], text: str) -> str:
 
 def mend(db: apsw.Connection, one: Found) -> None:
     """Write a value without its secrets, in the caller's transaction."""
+    if one.table == "record":
+        record_log.rewrite(db, one.key["rowid"], one.clean)
+        return
     keyed = " AND ".join(f"{name} = :{name}" for name in one.key)
     values = one.key | {"clean": one.clean}
     db.execute(f"UPDATE OR IGNORE {one.table} SET {one.column} = :clean WHERE {keyed}", values)
@@ -105,8 +108,3 @@ def drop_vectors(db: apsw.Connection, memory: int, kept: int) -> None:
 def forget_words(db: apsw.Connection) -> None:
     """Drop what words that are gone left in the text index until its parts are merged."""
     db.execute("INSERT INTO fts(fts) VALUES ('optimize')")
-
-
-def note(db: apsw.Connection, at: int, uid: str, rules: str) -> None:
-    """Write into the log that secrets were taken out of a memory, and of which kinds."""
-    write_log(db, at, "redact", uid, "", None, {"why": rules})

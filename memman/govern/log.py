@@ -21,7 +21,7 @@ def lines(
     with reading(place) as catalogue:
         records = catalogue.log(limit=limit, since=since, memory=uid)
         told = [_veiled(place, record | _by_whom(record, catalogue), catalogue) for record in records]
-        return [_named(record, catalogue) | _standing(record, catalogue) for record in told]
+        return [record | _standing(record, catalogue) for record in told]
 
 
 @answering
@@ -65,12 +65,3 @@ def _standing(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     for memory in catalogue.memories([*catalogue.reader.located([record["memory"]])][:1]):
         return {name: memory[name] for name in ("source", "scope", "ends_at", "file_changed_at")}
     return {"source": ""}
-
-
-def _named(record: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
-    """Name the memory that took another's place by its uid, not by its row."""
-    for side in ("before", "after"):
-        fields = record[side] or {}
-        if fields.get("superseded_by"):
-            fields["superseded_by"] = catalogue.memories([fields["superseded_by"]])[0]["uid"]
-    return record

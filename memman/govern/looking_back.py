@@ -73,10 +73,9 @@ def cost(place: Chosen, since: int) -> dict[str, Any]:
 def _changes(
     place: Chosen, catalogue: Catalogue, record: dict[str, Any], quiet: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Return the lines of the log about a memory but for `quiet` verbs, and what undos did to it, oldest first."""
+    """Return the lines of the log about a memory but for `quiet` verbs, oldest first."""
     lines = reversed(log.lines(place, limit=_CHANGES, memory=record["uid"]))
-    undone = [one | dict.fromkeys(log.WHO, "") for one in lineage.undos(catalogue.reader.db, record["id"])]
-    return sorted([*(one for one in lines if one["verb"] not in quiet), *undone], key=lambda one: one["at"])
+    return [one for one in lines if one["verb"] not in quiet]
 
 
 def _said(queue: QueueView, note: str) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 from memman.config.scope import called, kept, write
 from memman.model.errors import CannotWrite
-from memman.store.sqlite.rescoped import Move
 
 # A repository's git folder, its name before and the one it was given, '' for none; JSON keeps it as a list.
 Naming = Sequence[str]
@@ -43,13 +42,13 @@ def due(data: str, naming: Naming) -> bool:
     return before != after and os.path.isdir(common) and name_of(data, common) == before
 
 
-def told(data: str, naming: Naming, moves: Sequence[Move]) -> list[dict[str, Any]]:
+def told(data: str, naming: Naming, repositories: Sequence[str]) -> list[dict[str, Any]]:
     """Say what becomes of a repository's name, or by which command it sees again what is moved away from that."""
     common, before, name = naming
     now = name_of(data, common)
     if due(data, naming):
         became = f"is named {name!r} again" if name else "has no name again"
-    elif now and any(repository != called(now) for *_, (repository, _) in moves):
+    elif now and any(repository != called(now) for repository in repositories):
         command = f"memman scope name {shlex.quote(name)}" if name and name != before else "memman scope name --unset"
         became = f"is still named {now!r}, and sees none of this until you run `{command}` there"
     else:

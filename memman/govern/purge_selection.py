@@ -8,7 +8,7 @@ from memman.govern.ids import SHORTEST, named
 from memman.govern.stores import Chosen, looking
 from memman.model.errors import AmbiguousId, UnknownId
 from memman.queue.view import QueueView
-from memman.store.sqlite import rules, selection, undone
+from memman.store.sqlite import rules, selection, undo
 from memman.store.sqlite.catalogue import Catalogue
 
 
@@ -29,13 +29,13 @@ def uids(place: Chosen, meant: Meant) -> list[str]:
         db, found = catalogue.reader.db, [_one(part, catalogue, queue, place.name) for part in meant.ids]
         waiting = queue.rows(place.name)
         if meant.session:
-            session = undone.one_of({*undone.sessions(db), *queue.sessions(place.name)}, meant.session, "session")
+            session = undo.one_of({*undo.sessions(db), *queue.sessions(place.name)}, meant.session, "session")
             found += selection.uids(db, "session", session)
             found += [row["uid"] for row in waiting if row["session"] == session]
         if meant.repository:
             scopes = [scope for scope, _ in catalogue.scopes() if scope.repository]
             known = {one.repository for one in scopes if meant.repository in {label(*one), one.repository}}
-            repository = undone.one_of(known, next(iter(known), meant.repository), "repository")
+            repository = undo.one_of(known, next(iter(known), meant.repository), "repository")
             found += selection.uids(db, "scope", repository)
             found += [row["uid"] for row in waiting if row["repository"] == repository]
         if meant.source:

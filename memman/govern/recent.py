@@ -6,7 +6,7 @@ from typing import Any
 from memman.govern.held import veiled
 from memman.govern.stores import Chosen, answering, reading, standing
 from memman.model.errors import UnknownId
-from memman.store.sqlite import recent, sessions, undone
+from memman.store.sqlite import recent, sessions, undo
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.standing import last_session
 
@@ -34,7 +34,7 @@ def session(place: Chosen, part: str) -> dict[str, Any]:
             if not (last := last_session(db, standing(), place.session, newest=catalogue.reader.last())):
                 raise UnknownId("no session has left anything here yet")
             part = last[1]
-        one = known[undone.one_of(known, part, "session")]
+        one = known[undo.one_of(known, part, "session")]
         made, shown = (find(db, one["session"]) for find in (sessions.made, sessions.shown))
         before = catalogue.reader.before(made)
         left = [record | {"replaced": before.get(record["id"])} for record in _memories(place, catalogue, made)]

@@ -10,6 +10,7 @@ from memman.govern.ids import all_memories
 from memman.govern.stores import Chosen, looking, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.text import SHORT_ID
+from memman.store.sqlite import index
 from memman.store.sqlite.catalogue import Catalogue
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def undo(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
 def _undone(unit: "SqliteUnit", memory: dict[str, Any], now: int) -> bool:
     """Close a memory as it was closed before it was reinstated."""
     was = memory["was"]
-    return was is not None and unit.supersede(memory["id"], was["superseded_by"], now, was["valid_to"], _WHY)
+    heir = index.row_of(unit.db, was["superseded_by"]) if was else None
+    return bool(was and heir) and unit.supersede(memory["id"], heir or 0, now, was["valid_to"], _WHY)
 
 
 def _named(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
@@ -73,7 +75,7 @@ def _check_in_force(place: Chosen, memories: list[dict[str, Any]]) -> None:
     """Raise UsageError where what had taken a memory's place is not in force, so that nothing is closed for it."""
     with looking(place) as (catalogue, _):
         for one in (one for one in memories if one["was"] and one["status"] == "current"):
-            heirs = catalogue.memories([one["was"]["superseded_by"]])
+            heirs = catalogue.memories([*catalogue.reader.located([one["was"]["superseded_by"]])])
             if not heirs or heirs[0]["status"] != "current":
                 raise UsageError(f"what took the place of {one['uid'][:SHORT_ID]} is not in force any more")
 

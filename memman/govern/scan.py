@@ -21,7 +21,7 @@ from memman.recovery import copies
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
-from memman.store.sqlite import screened
+from memman.store.sqlite import screened, seal
 from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
 
@@ -102,8 +102,8 @@ def _fix_store(place: Chosen) -> list[str]:
             if one.table == "memory":
                 rules.setdefault((one.key["rowid"], one.shown), set()).update(leak.rule for leak in one.leaks)
         for (row, uid), names in rules.items():
-            unit.seal(row)
-            leaks.note(unit.db, now_ms(), uid, ", ".join(sorted(names)))
+            seal.reseal(unit.db, "id = ?", (row,))
+            unit.record(now_ms(), uid, "redact", {}, None, {"why": ", ".join(sorted(names))})
         screened.mark_all(unit.db)
         screened.mark(unit.db, (row for table, row in left if table == "memory"), leaky=True)
         _find_anew(store, unit, local, [row for row, _ in rules])

@@ -14,9 +14,8 @@ from memman.govern.naming import give
 from memman.govern.stores import Chosen, expected, looking, standing, steadily, writing
 from memman.model.errors import UsageError
 from memman.model.records import Scope
-from memman.queue.entry import new_uid
 from memman.secrets import screened
-from memman.store.sqlite import rescoped, undone
+from memman.store.sqlite import rescoped, undo
 from memman.store.sqlite.catalogue import Catalogue
 from memman.upkeep.rules import publish
 
@@ -85,9 +84,10 @@ def name(place: Chosen, said: str | None, *, moving: bool, dry_run: bool) -> dic
         moves = rescoped.planned(unit, former, identified)
         counts = Counter(kind for kind, *_ in moves)
         if moves and moving and not dry_run:
-            uid = new_uid(now)
+            uid = unit.act_at(now)
             what = f"scope name {said}" if said else "scope name --unset"
-            undone.keep_moves(unit, uid, now, what, rescoped.move(unit, moves, now), naming)
+            moved = len(rescoped.move(unit, moves, now))
+            undo.keep(unit, now, what, f"{moved} moved", how="rename", acts=[], named=naming)
     if uid and counts[rescoped.RULE]:
         publish(place.data)
     return report | {"id": uid or None, "memories": counts[rescoped.MEMORY], "rules": counts[rescoped.RULE]}

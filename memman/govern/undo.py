@@ -1,6 +1,6 @@
 """Taking back notes, sessions, drains, or all since a time; and taking that back again."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -20,18 +20,19 @@ from memman.model.text import SHORT_ID
 from memman.model.vocabulary import HIDDEN
 from memman.pipeline import context
 from memman.providers import builtin_embedder
-from memman.queue.entry import new_uid
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
-from memman.store.sqlite import acts, rescoped, undone
+from memman.store import records
+from memman.store.sqlite import index, record_log
+from memman.store.sqlite import undo as log
 from memman.store.sqlite.catalogue import Catalogue, freshness
-from memman.store.sqlite.images import SCOPED
+from memman.store.sqlite.index import RULE
 from memman.upkeep.rules import publish
 
 if TYPE_CHECKING:
     from memman.store.sqlite.reader import SqliteReader
     from memman.store.sqlite.store import SqliteStore
-    from memman.store.sqlite.undo import Work
+    from memman.store.sqlite.undo import Changed
     from memman.store.sqlite.unit import SqliteUnit
 
 SINCE = "all since then"
@@ -49,14 +50,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is to be undone: stored notes, queue rows, or an undo; else memories `forgotten`, and `reports`."""
+    """What is to be undone: acts, of notes and verbs, and queue rows; of an undo also what its record says."""
 
     what: str
-    stored: tuple[str, ...] = ()
+    acts: tuple[str, ...] = ()
     waiting: tuple[dict[str, Any], ...] = ()
-    forgotten: tuple[int, ...] = ()
-    reports: tuple[acts.Report, ...] = ()
-    undo: str = ""
     record: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -70,23 +68,20 @@ def selected(place: Chosen, asked: Asked, store: "SqliteStore", queue: QueueView
     """Find what is asked for. Raises UnknownId, AmbiguousId and UsageError."""
     db, name = store.db, place.name
     if asked.session:
-        known = {*undone.sessions(db), *acts.sessions(db), *queue.sessions(name)}
-        session = undone.one_of(known, asked.session, "session")
+        session = log.one_of({*log.sessions(db), *queue.sessions(name)}, asked.session, "session")
         waiting = queue.rows(name, session=session)
-        did = acts.of_session(db, session)
-        return _made(f"session {session}", store, undone.of_session(db, session), waiting, *did)
+        return _made(f"session {session}", store, log.of_session(db, session), waiting)
     if asked.drain:
-        drain, notes = undone.of_drain(db, asked.drain)
+        drain, notes = log.of_drain(db, asked.drain)
         return _made(f"drain {drain}", store, notes, [])
     if asked.since is not None:
-        waiting = queue.rows(name, since=asked.since)
-        return _made(SINCE, store, undone.since(db, asked.since), waiting, *acts.since(db, asked.since))
+        return _made(SINCE, store, log.since(db, asked.since), queue.rows(name, since=asked.since))
     return _by_id(place, asked.id, store, queue)
 
 
 def _by_id(place: Chosen, part: str, store: "SqliteStore", queue: QueueView) -> Selected:
     part, catalogue = checked(part), Catalogue(store.reader, store.path)
-    undos, notes = undone.found(store.db, part), undone.noted(store.db, part)
+    undos, notes = log.found(store.db, part), log.noted(store.db, part)
     memories = [uid for _, uid, _ in catalogue.named(part) if uid.startswith(part)]
     if (undos or notes) and len({*undos, *notes, *memories, *queue.named(place.name, part)}) > 1:
         raise AmbiguousId(f"{part} is ambiguous, give more characters of the id")
@@ -99,29 +94,22 @@ def _by_id(place: Chosen, part: str, store: "SqliteStore", queue: QueueView) -> 
 
 
 def _undo(place: Chosen, uid: str, record: dict[str, Any], store: "SqliteStore", queue: QueueView) -> Selected:
-    """Return what undoes an undo: its images, and the notes that it had put back into the queue."""
+    """Return what undoes an undo, and the notes that it had put back into the queue."""
     if record["undone"]:
         by = record["undone"][-SHORT_ID:]
         raise UsageError(f"{uid[-SHORT_ID:]} is undone already: to do it again, memman undo {by}")
-    waiting = queue.rows(place.name, uids=record["put"])
-    there = _made("", store, [note for note in record["put"] if store.reader.has_receipt(note)], waiting)
-    return replace(there, what=f"undo {uid[-SHORT_ID:]}", undo=uid, record=record)
+    put = record.get("put", [])
+    there = _made("", store, [note for note in put if store.reader.has_receipt(note)], queue.rows(place.name, uids=put))
+    return replace(there, what=f"undo {uid[-SHORT_ID:]}", acts=(uid, *there.acts), record=record)
 
 
-def _made(
-    what: str,
-    store: "SqliteStore",
-    notes: Collection[str],
-    waiting: list[dict[str, Any]],
-    forgotten: Collection[int] = (),
-    reports: Collection[acts.Report] = (),
-) -> Selected:
+def _made(what: str, store: "SqliteStore", acts: Collection[str], waiting: list[dict[str, Any]]) -> Selected:
     """Return a selection; of a note that is stored though the queue has it the store knows better."""
-    stored = dict.fromkeys(note for note in notes if store.reader.has_receipt(note))
+    stored = dict.fromkeys(act for act in acts if record_log.of_acts(store.db, [act]))
     rows = tuple(row for row in waiting if not store.reader.has_receipt(row["uid"]))
-    if what and not (stored or rows or forgotten or reports):
+    if what and not (stored or rows):
         raise UnknownId(f"there is nothing to undo {'since then' if what == SINCE else f'of {what}'}")
-    return Selected(what, tuple(stored), rows, tuple(forgotten), tuple(reports))
+    return Selected(what, tuple(stored), rows)
 
 
 OUTCOME = "undone"
@@ -141,8 +129,7 @@ def preview(place: Chosen, asked: Asked) -> dict[str, Any]:
         store = held.enter_context(writing(expected(place)))
         chosen = selected(place, asked, store, queue)
         with suppress(_Seen), store.unit() as unit:
-            work, statuses, moves = _changed(unit, chosen)
-            report = _report(place.data, store, chosen, work, statuses, moves)
+            report = _report(place.data, store, chosen, *_changed(unit, chosen))
             raise _Seen
     return report
 
@@ -151,7 +138,6 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
     """Take back what is asked for; return what was done, under an id of its own that undoes it."""
     refuse_stopped(place.data, "undo")
     now = now_ms()
-    uid = new_uid(now)
     with ExitStack() as held:
         held.enter_context(quiet(place.data))  # first, as a round of a sync does
         held.enter_context(steady(place.data))
@@ -161,11 +147,11 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
         chosen = selected(place, asked, store, view)
         queue = held.enter_context(closing(Queue(place.data)))
         with store.unit() as unit:
-            work, statuses, moves = _changed(unit, chosen)
-            moved = [row for row, (was, is_) in statuses.items() if (was in HIDDEN) != (is_ in HIDDEN)]
-            context.embed(unit, local, store.cell, unit.touched(moved))
-            report = _report(place.data, store, chosen, work, statuses, moves) | {"id": uid}
-            _keep(unit, uid, now, chosen, work, moves, report)
+            changed, left = _changed(unit, chosen)
+            moved = [store.reader.located([one.uid]) for one in changed if _hidden(one)]
+            context.embed(unit, local, store.cell, unit.touched(sorted({row for rows in moved for row in rows})))
+            report = _report(place.data, store, chosen, changed, left) | {"id": unit.act_at(now)}
+            _keep(unit, now, chosen, report)
             _close(unit, chosen, now)
             queue.put_back(chosen.record.get("notes", ()))  # before it is committed: what waits must never be lost
             if chosen.naming and naming.due(place.data, chosen.naming):
@@ -173,7 +159,7 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
         queue.let_go(place.name)
         for row in chosen.waiting:
             queue.drop(row["uid"])
-    if moves:
+    if any(records.STATUS not in one.before and records.TEXT not in one.before for one in changed):
         publish(place.data)
     return report
 
@@ -181,104 +167,86 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
 def listed(place: Chosen) -> list[dict[str, Any]]:
     """Return what was undone, newest first."""
     with reading(place) as catalogue:
-        found = undone.listed(catalogue.reader.db).items()
+        found = log.listed(catalogue.reader.db).items()
         return [{"id": uid} | {name: one[name] for name in ("at", "what", "did", "undone")} for uid, one in found]
 
 
-def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[Work, dict[int, tuple[str, str]], list[rescoped.Move]]":
-    """Change the rows of a store; return that work, (was, is) of each status that changed, and what moved."""
-    from memman.store.sqlite.undo import Work
+def _changed(unit: "SqliteUnit", chosen: Selected) -> "tuple[list[Changed], list[str]]":
+    """Take back the acts; return what changed, and the uids of what stays superseded by what came after."""
+    now = now_ms()
+    why = f"{chosen.what}, undo {unit.act_at(now)[-SHORT_ID:]}"
+    changed = log.take_back(unit, chosen.acts, now, why)
+    hidden = [one.uid for one in changed if _hidden(one)]
+    unit.settle([row for row in (index.row_of(unit.db, uid) for uid in hidden) if row])
+    return changed, log.inherit(unit, changed, now)
 
-    work = Work(unit)
-    work.unreport(chosen.reports)
-    work.bring_back(chosen.forgotten)
-    if chosen.stored:
-        work.take_back(chosen.stored, now_ms())
-    work.reverse(chosen.record.get("images", ()))
-    moves = rescoped.move(unit, rescoped.back(chosen.record.get("moved", ())), now_ms())
-    return work, work.settled(), moves
+
+def _hidden(one: "Changed") -> bool:
+    """Whether a memory is hidden now and was not before, or the other way round."""
+    was, now = one.was(records.STATUS)
+    return bool(was and now) and (was["status"] in HIDDEN) != (now["status"] in HIDDEN)
 
 
 def _report(
-    data: str,
-    store: "SqliteStore",
-    chosen: Selected,
-    work: "Work",
-    statuses: dict[int, tuple[str, str]],
-    moves: Sequence[rescoped.Move],
+    data: str, store: "SqliteStore", chosen: Selected, changed: "Collection[Changed]", left: Collection[str]
 ) -> dict[str, Any]:
-    reports = list(_reported(work))
-    rows = store.reader.rows([*statuses, *work.left, *(row for row, _ in reports)])
-    fresh = freshness(store.reader, rows)
-    became = {
-        row: "restored" if was in HIDDEN and now not in HIDDEN else _BECAME.get(now, now)
-        for row, (was, now) in statuses.items()
-    }
+    became = {one.uid: said for one in changed if (said := "; ".join(_became(one))) and one.uid not in left}
     notes = [(row, "taken out of the queue") for row in chosen.waiting]
     notes += [(row, "queued again") for row in chosen.record.get("notes", ())]
     report: dict[str, Any] = {
         "id": None,
         "what": chosen.what,
-        "memories": [
-            *(
-                {"id": rows[row].uid, "text": rows[row].text, "became": said} | fresh[row]
-                for row, said in (*became.items(), *reports)
-            ),
-            *(
-                {"id": uid, "text": text, "became": said} | _of_one(store.reader, uid)
-                for uid, text, said in rescoped.told(store.db, moves)
-            ),
-        ],
+        "memories": [_told(store.reader, uid, became=said) for uid, said in became.items()],
         "notes": [{"id": row["uid"], "text": row["text"], "became": said} for row, said in notes],
-        "left": [
-            {"id": rows[row].uid, "text": rows[row].text, "why": why} | fresh[row]
-            for row, why in work.left.items()
-            if row in rows
-        ],
+        "left": [_told(store.reader, uid, why=log.INHERITED) for uid in left],
     }
+    moves = [one.after.get(records.SCOPE, {}).get("repository", "") for one in changed if one.was(records.SCOPE)]
     report["names"] = naming.told(data, chosen.naming, moves) if chosen.naming else []
     renamed = bool(chosen.naming) and naming.due(data, chosen.naming)
-    return report | {"changed": bool(report["memories"] or report["notes"] or work.images() or renamed)}
+    return report | {"changed": bool(changed or report["notes"] or renamed)}
 
 
-def _reported(work: "Work") -> Iterator[tuple[int, str]]:
-    """Yield the memories that hold where they did before, and of which a report is dropped, or said again."""
-    for table, key, before, after in work.images():
-        if table == SCOPED:
-            yield key[0], f"{label(*(after or ())[:2]) or PERSONAL} again"
-        if table == "evidence" and key[1] in FEEDBACK:
-            yield key[0], f"no longer reported {key[1]}" if before else f"reported {key[1]} again"
+def _became(one: "Changed") -> Iterator[str]:
+    """Say what became of a memory or a rule."""
+    was, now = ((side or {}).get("status") for side in one.was(records.STATUS))
+    if was != now and now:
+        yield "restored" if was in HIDDEN and now not in HIDDEN else _BECAME.get(now, now)
+    kind = "memory" if records.TEXT in one.after else "rule"
+    before, after = (_scope(side) for side in (one.before, one.after))
+    if before != after:
+        where = label(*after) or PERSONAL
+        yield f"{kind} of {where} again" if one.was(RULE) != (None, None) or kind == "rule" else f"{where} again"
+    for part in one.before.keys() | one.after.keys():
+        name, key = records.split(part)
+        if name == records.EVIDENCE and key[0] in FEEDBACK and part not in one.after:
+            yield f"no longer reported {key[0]}"
+        elif name == records.EVIDENCE and key[0] in FEEDBACK and part not in one.before:
+            yield f"reported {key[0]} again"
 
 
-def _of_one(reader: "SqliteReader", uid: str) -> dict[str, int | None]:
-    """Return what may make it doubtful that a memory still holds; of a rule nothing."""
-    return next(iter(freshness(reader, reader.located([uid])).values()), {})
+def _scope(state: records.Parts) -> tuple[str, str]:
+    said = state.get(RULE) or state.get(records.SCOPE) or {}
+    return said.get("repository", ""), said.get("path", "")
 
 
-def _keep(
-    unit: "SqliteUnit",
-    uid: str,
-    now: int,
-    chosen: Selected,
-    work: "Work",
-    moves: Sequence[rescoped.Move],
-    report: dict[str, Any],
-) -> None:
+def _told(reader: "SqliteReader", uid: str, **said: str) -> dict[str, Any]:
+    """Return a memory or rule that an undo changed, with what may make it doubtful."""
+    for row in reader.rows(reader.located([uid])).values():
+        return {"id": uid, "text": row.text} | said | freshness(reader, [row.id])[row.id]
+    text = reader.db.execute("SELECT text FROM rule WHERE uid = ?", (uid,)).get
+    return {"id": uid, "text": text or ""} | said
+
+
+def _keep(unit: "SqliteUnit", now: int, chosen: Selected, report: dict[str, Any]) -> None:
     """Keep what was done under an id, and write the one line of the log."""
-    if not report["changed"]:
-        return
-    did: dict[str, Any] = {
-        "images": work.images(),
-        "notes": list(chosen.waiting),
-        "stored": chosen.stored,
-        "put": [row["uid"] for row in chosen.record.get("notes", ())],
-        "moved": moves,
-        "named": chosen.naming,
-    }
-    unit.record = None  # what follows is the undo's own
-    if chosen.undo:
-        undone.keep(unit, chosen.undo, chosen.record | {"undone": uid})
-    undone.keep_act(unit, uid, now, "undo", chosen.what, _summary(report), **did)
+    if report["changed"]:
+        did: dict[str, Any] = {
+            "acts": [*chosen.acts],
+            "notes": list(chosen.waiting),
+            "put": [row["uid"] for row in chosen.record.get("notes", ())],
+            "named": list(chosen.naming),
+        }
+        log.keep(unit, now, chosen.what, _summary(report), **did)
 
 
 def _summary(report: dict[str, Any]) -> str:
@@ -295,4 +263,4 @@ def _close(unit: "SqliteUnit", chosen: Selected, now: int) -> None:
         note = Note(row["uid"], row["store"], "", row["queued_at"], provenance=Provenance(*stamped))
         unit.receipt(note, now, OUTCOME, 0)
     for row in chosen.record.get("notes", ()):
-        unit.db.execute("DELETE FROM receipt WHERE note = ? AND outcome = ?", (row["uid"], OUTCOME))
+        unit.forget_receipt(row["uid"], now)

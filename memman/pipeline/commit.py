@@ -26,15 +26,15 @@ from memman.pipeline.scope import around, ends, scope
 from memman.pipeline.scope import asked as asked_scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, vouches, whose
 from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
-from memman.queue.entry import new_uid
-from memman.store import outlasts
+from memman.store import outlasts, records
 from memman.store.protocols import Reader, Store, Unit
-from memman.store.sqlite import typed, undone
+from memman.store.sqlite import index as rows_of
+from memman.store.sqlite import typed, undo
 from memman.store.sqlite.unconfirmed import SAID
-from memman.store.sqlite.undo import Work
 
 # Verdicts that only mark a memory.
 _MARKING = ("MAYBE", "MEANWHILE")
+_OBJECTED = "what the user objected to"
 
 
 class Overtaken(MemmanError):
@@ -100,7 +100,7 @@ def _stored(
         draft = replace(draft, visibility=_visibility(tools.reader, plan, n, admitted))
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         _date(unit, plan, n, rows[n], now)
-        unit.tie(rows[n], named[n])
+        unit.tie(rows[n], named[n], now)
         uids.append(draft.uid)
     _confirm(tools, unit, plan, known, named, now)
     for memory, session in pieces:
@@ -116,7 +116,7 @@ def _stored(
     retired = _retire(unit, plan, judged, now) + _replace_late(tools, unit, plan, rows, at, now)
     _doubt(tools.reader, unit, judged, now)
     contradict(unit, list(_judged(against, rows)), now)
-    _link(unit, plan, rows, known)
+    _link(unit, plan, rows, known, now)
     if plan.samples and plan.vectors is not None:
         fingerprint = made_by(tools.embedder, plan.vectors)
         stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
@@ -130,16 +130,15 @@ def _take_back(tools: Tools, store: Store, unit: Unit, memories: Iterable[int], 
     if not rows:
         return
     notes = sorted({row.note for row in rows})
-    record, work = unit.record, Work(unit)
-    work.take_back(notes, now)
-    statuses = work.settled()
-    embed(unit, tools.local, store.cell, unit.touched(list(statuses)))
-    unit.record = None
-    again = [became for _, became in statuses.values()].count("current")
-    did = f"{len(rows)} undone" + (f", {again} current again" if again else "")
-    more: dict[str, Any] = {"images": work.images(), "stored": notes}
-    undone.keep_act(unit, new_uid(now), now, "undo", "what the user objected to", did, **more)
-    unit.record = record
+    with unit.other_act(now):
+        changed = undo.take_back(unit, notes, now, _OBJECTED)
+        statuses = {one.uid: one.was(records.STATUS)[1]["status"] for one in changed if one.was(records.STATUS)[1]}
+        touched = [row for row in (rows_of.row_of(unit.db, uid) for uid in statuses) if row]
+        unit.settle(touched)
+        embed(unit, tools.local, store.cell, unit.touched(touched))
+        again = [*statuses.values()].count("current")
+        did = f"{len(rows)} undone" + (f", {again} current again" if again else "")
+        undo.keep(unit, now, _OBJECTED, did, acts=notes)
 
 
 def _confirm(
@@ -163,7 +162,7 @@ def _confirm(
             unit.confirm(memory, plan.note, now)
             if _whose(plan, n) == USER or not upheld(reader, memory):
                 _date(unit, plan, n, memory, now)
-            unit.tie(memory, named[n])
+            unit.tie(memory, named[n], now)
 
 
 def _date(unit: Unit, plan: Plan, n: int, memory: int, now: int) -> None:
@@ -313,13 +312,14 @@ def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at
     word = tools.reader.meta(REPLACED + plan.note.uid)
     shown = {n: row for n, row in rows.items() if not plan.facts[n].held}
     if word:
-        new, since = map(int, word.split())
+        heir, _, at_ = word.partition(" ")
+        new, since = rows_of.row_of(unit.db, heir) or 0, int(at_)
         retired = sum(unit.supersede(row, new, now, since, "replaced on request") for row in shown.values())
         unit.set_meta(REPLACED + plan.note.uid, None)
     old = plan.note.hints.replaces
     # Whose word the other note is nobody knows yet: only what may retire anybody's leaves word.
     if old and shown and not at and _whose(plan, min(shown)) == USER:
-        unit.set_meta(REPLACED + old, f"{shown[min(shown)]} {plan.note.queued_at}")
+        unit.set_meta(REPLACED + old, f"{unit.uid(shown[min(shown)])} {plan.note.queued_at}")
     return retired
 
 
@@ -404,9 +404,9 @@ def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tu
     return [((number, store.cell(number, vector), *planes(vector)),) for vector in plan.vectors]
 
 
-def _link(unit: Unit, plan: Plan, rows: dict[int, int], known: Container[int]) -> None:
+def _link(unit: Unit, plan: Plan, rows: dict[int, int], known: Container[int], now: int) -> None:
     """Store the note's edges, and what made them."""
-    unit.link(_edges(plan, rows, known))
+    unit.link(_edges(plan, rows, known), now)
     if fresh := [row for n, row in rows.items() if n not in known]:
         unit.linked(plan.linker, min(fresh))
 

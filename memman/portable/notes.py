@@ -12,7 +12,7 @@ from memman.portable.incoming import Item
 from memman.queue.append import MAX_BYTES, insert_all
 from memman.queue.entry import entry, kept_uid
 from memman.queue.view import QueueView
-from memman.store.sqlite import load, undone
+from memman.store.sqlite import load, undo
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.reader import SqliteReader
 
@@ -63,7 +63,7 @@ class _Known:
         self.waiting, self.tombs, self.texts = waiting, tombs, texts
         self.reader, self.rows = reader, load.known(reader.db)
         self.said = {(_folded(text), repository): row for (text, repository, _), row in load.said(reader.db).items()}
-        self.undone = undone.notes(reader.db)
+        self.undone = undo.notes(reader.db)
 
     def settled(self, item: Item) -> Item:
         """Make an edit of a memory that is not here a text like any other."""

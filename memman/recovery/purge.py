@@ -29,7 +29,7 @@ from memman.recovery.backup import sweep
 from memman.recovery.swap import finish
 from memman.store.opening import open_store
 from memman.store.sqlite import purge as sql
-from memman.store.sqlite import rules, undone
+from memman.store.sqlite import rules
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
@@ -154,7 +154,6 @@ def erase(
     rules.purge(unit, [rule["uid"] for rule in made], now)
     context.forget(unit, local, store.cell, rows, now)
     sql.purge(unit, rows, now)
-    undone.forget(unit.db, set(rows))
     for row in waiting:
         stamped = (
             row[name] for name in ("source", "agent", "session", "cwd", "repository", "revision", "host", "user")

@@ -21,7 +21,7 @@ from memman.store import MemoryRow
 from memman.store.sqlite.dump import SIDES
 from memman.store.sqlite.seal import SEALED, sound
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.unit import MANUAL
+from memman.store.sqlite.index import MANUAL
 
 Row = tuple[Any, ...]
 PAGE = 4096

@@ -104,7 +104,7 @@ BESIDE = {
     "memory": f"SELECT id FROM memory WHERE id {LISTED}",
     **{
         name: f"SELECT memory FROM {name} WHERE memory {LISTED}"
-        for name in ("scoped", "mention", "alias", "freshness", "file", "evidence", "shown")
+        for name in ("scoped", "mention", "freshness", "file", "evidence", "shown")
     },
     "vector": f"SELECT memory FROM vector WHERE embedder IN (SELECT id FROM embedder) AND memory {LISTED}",
     "link": f"SELECT src FROM link WHERE src {LISTED} UNION SELECT src FROM link WHERE dst {LISTED}",

@@ -36,12 +36,3 @@ def unprotected(db: apsw.Connection, uids: Iterable[str]) -> list[tuple[int, str
     )
     found: list[Any] = db.execute(sql, (json.dumps(list(uids)),)).fetchall()
     return found
-
-
-def forget(db: apsw.Connection, uid: str) -> None:
-    """Drop what the memory `uid` contradicts, and that others contradict it."""
-    db.execute("DELETE FROM meta WHERE key = ?", (CLAIMS + uid,))
-    path = f'$."{uid}"'
-    where = f"key GLOB '{CLAIMS}*' AND json_type(value, ?) IS NOT NULL"
-    db.execute(f"UPDATE meta SET value = json_remove(value, ?) WHERE {where}", (path, path))
-    db.execute(f"DELETE FROM meta WHERE key GLOB '{CLAIMS}*' AND value = '{{}}'")

@@ -27,7 +27,6 @@ def leading_back(db: apsw.Connection, old: str, new: str) -> str:
     return passed[-1] if new else ""
 
 
-def drop(db: apsw.Connection, uid: str) -> None:
-    """Drop the marks that have the memory `uid` on either side."""
-    db.execute("DELETE FROM meta WHERE key = ?", (MAYBE + uid,))
-    db.execute("DELETE FROM meta WHERE key GLOB ? AND value = ?", (MAYBE + "*", uid))
+def marked(db: apsw.Connection, uid: str) -> str:
+    """Return the uid of what the memory `uid` is marked as maybe replaced by, '' for nothing."""
+    return db.execute("SELECT value FROM meta WHERE key = ?", (MAYBE + uid,)).get or ""

@@ -1,13 +1,10 @@
 """What a memory was before and became afterwards, as the rows and the log of a store tell it."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import apsw
 
-from memman.model.text import SHORT_ID
 from memman.sqlite import LISTED, id_list
-from memman.store.sqlite import undone
 
 # A chain longer than this is told in part.
 _LONGEST = 200
@@ -17,8 +14,8 @@ def lineage(db: apsw.Connection, memory: int) -> list[int]:
     """Return a memory with all that it took the place of and all that took its own, now or once, oldest first."""
     now = "SELECT superseded_by, id FROM memory WHERE superseded_by IS NOT NULL"
     once = (
-        "SELECT json_extract(l.after, '$.superseded_by'), m.id FROM log l JOIN memory m ON m.uid = l.memory"
-        " WHERE l.verb = 'supersede' AND json_extract(l.after, '$.superseded_by') IS NOT NULL"  # a purge leaves none
+        "SELECT n.id, m.id FROM log l JOIN memory m ON m.uid = l.memory"
+        " JOIN memory n ON n.uid = l.after ->> '$.superseded_by' WHERE l.verb = 'supersede'"
     )
     before: dict[int, set[int]] = {}
     after: dict[int, set[int]] = {}
@@ -28,22 +25,6 @@ def lineage(db: apsw.Connection, memory: int) -> list[int]:
     found = list(dict.fromkeys((*_reached(before, memory), *_reached(after, memory))))[:_LONGEST]
     sql = f"SELECT id FROM memory WHERE id {LISTED} ORDER BY valid_from, id"
     return [row for (row,) in db.execute(sql, (id_list(found),))]
-
-
-def undos(db: apsw.Connection, memory: int) -> list[dict[str, Any]]:
-    """Return what undos did to how a memory stands, oldest first, each as a line of the log."""
-    return [
-        {
-            "at": record["at"],
-            "verb": "undo",
-            "note": "",
-            "before": {"status": before[0]},
-            "after": {"status": after[0], "why": f"{record['what']}, undo {uid[-SHORT_ID:]}"},
-        }
-        for uid, record in reversed(undone.listed(db).items())
-        for table, (key, *_), before, after in record["images"]
-        if (table, key) == ("memory", memory) and before and after
-    ]
 
 
 def _reached(steps: Mapping[int, set[int]], start: int) -> list[int]:

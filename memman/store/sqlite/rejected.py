@@ -7,20 +7,18 @@ import apsw
 
 from memman.model.terms import wording
 
+# How the log names rejected texts, and the part of its state that says since when one is.
+PREFIX, PART = "rejected:", "rejected"
+
 
 def digest(text: str) -> bytes:
     """Return the digest of what a text says, in whatever case and punctuation."""
     return blake2b(" ".join(wording(text.casefold())).encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def put(db: apsw.Connection, text: str, at: int) -> None:
-    """Keep that a text was rejected."""
-    db.execute("INSERT OR REPLACE INTO rejected VALUES (?, ?)", (digest(text), at))
-
-
-def drop(db: apsw.Connection, text: str) -> None:
-    """Let a text be proposed again."""
-    db.execute("DELETE FROM rejected WHERE digest = ?", (digest(text),))
+def named(text: str) -> str:
+    """Return what the log names a rejected text by."""
+    return PREFIX + digest(text).hex()
 
 
 def among(db: apsw.Connection, texts: Iterable[str]) -> set[str]:

@@ -1,17 +1,16 @@
-"""Giving all that holds for one repository to another identity, memories and rules, and back: in one transaction."""
+"""Giving all that holds for one repository to another identity, memories and rules: in one transaction."""
 
 from collections.abc import Collection, Sequence
 
 import apsw
 
-from memman.config.scope import label
 from memman.model.records import Scope
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite import rules, scopes
 from memman.store.sqlite.unit import SqliteUnit
 
 MEMORY, RULE = "memory", "rule"
-# What moves, by its kind and uid, and its scopes before and afterwards as (repository, path); JSON keeps it as a list.
+# What moves, by its kind and uid, and its scopes before and afterwards as (repository, path).
 Move = tuple[str, str, Sequence[str], Sequence[str]]
 
 _HELD = {
@@ -46,16 +45,3 @@ def move(unit: SqliteUnit, moves: Collection[Move], at: int) -> list[Move]:
             unit.move(unit.db.execute("SELECT id FROM memory WHERE uid = ?", (uid,)).get, Scope(*after), at)
         done.append(one)
     return done
-
-
-def back(moves: Collection[Move]) -> list[Move]:
-    """Return what takes `moves` back."""
-    return [(kind, uid, after, before) for kind, uid, before, after in moves]
-
-
-def told(db: apsw.Connection, moves: Collection[Move]) -> list[tuple[str, str, str]]:
-    """Return (uid, text, what became of it) of each thing that moved."""
-    return [
-        (uid, db.execute(f"SELECT text FROM {kind} WHERE uid = ?", (uid,)).get, f"{kind} of {label(*after)} again")
-        for kind, uid, _, after in moves
-    ]

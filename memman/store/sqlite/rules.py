@@ -8,8 +8,10 @@ import apsw
 from memman.model.records import Scope
 from memman.model.text import plain
 from memman.secrets import screened
+from memman.store.sqlite import record_log
+from memman.store.sqlite.index import RULE
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.unit import SqliteUnit, write_log
+from memman.store.sqlite.unit import SqliteUnit
 
 # A rule as a record, by its columns; the scope's come from its own table.
 _COLUMNS = (
@@ -26,6 +28,8 @@ _WORDED = (
     " SELECT memory, coalesce(json_extract(after, '$.text'), json_extract(before, '$.text')) AS said, '', '', ''"
     f" FROM log WHERE verb GLOB '{VERB}*' AND said IS NOT NULL"
 )
+_SAID = (*("text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until"), "repository", "path")
+_SCREENED = ("text", "pattern", "repository", "path")
 _LOGGED = ("text", "pattern", "action", "ends_at", "snoozed_until")
 
 
@@ -57,33 +61,23 @@ def wording(text: str) -> str:
 
 def add(unit: SqliteUnit, rule: Mapping[str, Any], at: int) -> None:
     """Store a rule, without secrets."""
-    scope = (screened(rule["repository"]), screened(rule["path"]))
-    unit.db.execute("INSERT INTO scope(repository, path) VALUES (?, ?) ON CONFLICT DO NOTHING", scope)
-    names = ("uid", "text", "tool", "pattern", "action", "memory", "ends_at")
-    values = [screened(rule[name]) if name in {"text", "pattern"} else rule[name] for name in names]
-    unit.db.execute(
-        f"INSERT INTO rule({', '.join(names)}, made_at, scope)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM scope WHERE repository = ? AND path = ?))",
-        (*values, at, *scope),
-    )
-    _log(unit.db, at, VERB + "add", rule["uid"], None, rule)
+    names = ("uid", "text", "tool", "pattern", "action", "memory", "ends_at", "repository", "path")
+    said = {name: screened(rule[name]) if name in _SCREENED else rule[name] for name in names}
+    _record(unit, at, "rule add", None, said | {"made_at": at, "snoozed_until": None})
 
 
 def remove(unit: SqliteUnit, rule: Mapping[str, Any], at: int) -> None:
     """Delete a rule, and its scope where nothing else has it."""
-    unit.db.execute("DELETE FROM rule WHERE uid = ?", (rule["uid"],))
+    _record(unit, at, "rule remove", rule, None)
     drop_scopes(unit.db)
-    _log(unit.db, at, VERB + "remove", rule["uid"], rule, None)
 
 
 def purge(unit: SqliteUnit, uids: Collection[str], at: int) -> None:
     """Delete rules, and all that the log keeps of what they said."""
-    rows = [(uid,) for uid in uids]
-    unit.db.executemany("DELETE FROM rule WHERE uid = ?", rows)
-    unit.db.executemany(f"UPDATE log SET before = NULL, after = NULL WHERE verb GLOB '{VERB}*' AND memory = ?", rows)
-    drop_scopes(unit.db)
+    record_log.empty(unit.db, [*uids])
     for uid in uids:
-        _log(unit.db, at, VERB + "purge", uid, None, None)
+        unit.record(at, uid, "rule purge", {RULE: None})
+    drop_scopes(unit.db)
 
 
 def drop_scopes(db: apsw.Connection) -> None:
@@ -96,18 +90,14 @@ def drop_scopes(db: apsw.Connection) -> None:
 
 def snooze(unit: SqliteUnit, rule: Mapping[str, Any], until: int, at: int) -> None:
     """Have a rule hold again only from a moment on."""
-    unit.db.execute("UPDATE rule SET snoozed_until = ? WHERE uid = ?", (until, rule["uid"]))
-    after = {**rule, "snoozed_until": until}
-    _log(unit.db, at, VERB + "snooze", rule["uid"], rule, after)
+    _record(unit, at, "rule snooze", rule, {**rule, "snoozed_until": until})
 
 
 def move(unit: SqliteUnit, uid: str, before: Scope, after: Scope, at: int) -> None:
     """Have a rule hold for another scope."""
-    scope = (screened(after.repository), screened(after.path))
-    unit.db.execute("INSERT INTO scope(repository, path) VALUES (?, ?) ON CONFLICT DO NOTHING", scope)
-    sql = "UPDATE rule SET scope = (SELECT id FROM scope WHERE repository = ? AND path = ?) WHERE uid = ?"
-    unit.db.execute(sql, (*scope, uid))
-    write_log(unit.db, at, VERB + "move", uid, "", {"scope": before}, {"scope": after})
+    rule = next(one for one in listed(SqliteReader(unit.db)) if one["uid"] == uid)
+    where = {"repository": screened(after.repository), "path": screened(after.path)}
+    unit.record(at, uid, "rule move", {RULE: _said(rule | where)}, {"scope": before}, {"scope": after})
 
 
 def count(db: apsw.Connection, hits: Mapping[str, Sequence[int]]) -> None:
@@ -116,9 +106,14 @@ def count(db: apsw.Connection, hits: Mapping[str, Sequence[int]]) -> None:
     db.executemany(sql, [(len(times), max(times), uid) for uid, times in hits.items()])
 
 
-def _log(
-    db: apsw.Connection, at: int, verb: str, uid: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+def _record(
+    unit: SqliteUnit, at: int, how: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> None:
     changed = [name for name in _LOGGED if (before or {}).get(name) != (after or {}).get(name)]
-    sides = [side and {name: side.get(name) for name in changed} for side in (before, after)]
-    write_log(db, at, verb, uid, "", *sides)
+    was, now = (side and {name: side.get(name) for name in changed} for side in (before, after))
+    uid = (after or before or {})["uid"]
+    unit.record(at, uid, how, {RULE: _said(after) if after else None}, was, now)
+
+
+def _said(rule: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: rule[name] for name in _SAID}

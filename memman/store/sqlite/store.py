@@ -14,22 +14,20 @@ from memman.sqlite import Transaction, TranslatedErrors, add_checksums, close, o
 from memman.store.sqlite import rules, shown
 from memman.store.sqlite.partition import Grain, centres, divide, due
 from memman.store.sqlite.reader import SqliteReader
-from memman.store.sqlite.schema import STEPS, migrate
+from memman.store.sqlite.schema import migrate
 from memman.store.sqlite.unit import SqliteUnit
 
-# About a year of heavy use; older lines are dropped, memories never are.
-LOG_ROWS = 200_000
 _GRAIN = Grain()
 
 
 class SqliteStore:
     """One store's database, migrated to the newest schema."""
 
-    def __init__(self, path: str, steps: Mapping[int, str] = STEPS) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         with TranslatedErrors(path):
             self.db = open_writer(path)
-            migrate(self.db, path, steps)
+            migrate(self.db, path)
             self.reader = SqliteReader(self.db)
         self.by: Mapping[str, str] = {}  # agent and session that the log names where no note makes a change
 
@@ -51,9 +49,7 @@ class SqliteStore:
     def unit(self) -> Iterator[SqliteUnit]:
         """Hold one write transaction, for writes to memories."""
         with self.transaction():
-            unit = SqliteUnit(self.db, self.by)
-            yield unit
-            unit.finish()
+            yield SqliteUnit(self.db, self.by)
 
     def pull(self) -> int:
         """Bring in what other machines have changed, and return how much: nobody shares this store."""
@@ -74,15 +70,14 @@ class SqliteStore:
         return self.reader.partition(embedder).cell(vector)
 
     def maintain(self, grain: Grain = _GRAIN) -> None:
-        """Divide what has outgrown its partition, bound the log, and let SQLite refresh its statistics."""
+        """Divide what has outgrown its partition, bound what was shown, and let SQLite refresh its statistics."""
         with TranslatedErrors(self.path):
             embedders: list[Any] = self.db.execute("SELECT id FROM embedder").fetchall()
             for (embedder,) in embedders:
                 if due(self.db, embedder, grain):
                     self._divide(embedder, grain)
-            if self.db.execute("SELECT max(id) - min(id) >= ? FROM log", (LOG_ROWS,)).get or shown.beyond(self.db):
+            if shown.beyond(self.db):
                 with self.transaction():
-                    self.db.execute("DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?", (LOG_ROWS,))
                     shown.bound(self.db)
             self.db.execute("PRAGMA optimize")
             with suppress(apsw.FullError, apsw.BusyError):  # the next drain tries again

@@ -1,170 +1,190 @@
-"""Taking back what notes did to a store, and taking that back again. Functions run inside their caller's transaction.
+"""Taking back acts, of notes and verbs, and taking that back: the fold leaves out what an undo names.
 
-The memories that the notes made are forgotten, and rows that they changed say again what they said before: what each
-changed stands with its receipt (see `images`), and what an undo changes stands in the undo's own record. A row that
-somebody has changed since is left as it is.
+Functions that write run inside their caller's transaction. What was changed since by other acts stays changed.
 """
 
 import json
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 import apsw
 
-from memman.model.vocabulary import CLAIMS, HIDDEN, MAYBE, REPLACED, SPREAD
-from memman.sqlite import LISTED, id_list
-from memman.store.sqlite import acts, images
-from memman.store.sqlite.images import Image, Record, Values
+from memman.model.errors import AmbiguousId, UnknownId
+from memman.model.reliability import FEEDBACK
+from memman.model.text import SHORT_ID
+from memman.model.vocabulary import HIDDEN
+from memman.sqlite import LISTED, NAMED
+from memman.store import records
+from memman.store.records import Record, state_of
+from memman.store.sqlite import index, record_log
 from memman.store.sqlite.unit import SqliteUnit
 
-_CHANGED = "was changed since"
-_INHERITED = "is still superseded, by what came after it"
-_PURGED = "is left as it is: what had taken its place was purged"
-_HOLDS = ["current", None, None, None]
+INHERITED = "is still superseded, by what came after it"
+# What a note is that nothing stored is left of, or ever came.
+_GONE = "('purged', 'undone')"
+# Verbs without a note that a session, or a time, is undone by.
+_DONE = f"verb IN ('forget', 'archive') OR verb = 'feedback' AND after ->> '$.why' IN {FEEDBACK}"
+_LATEST = 2**62
 
 
-class Work:
-    """An undo at work: `made` are the rows of the memories that go, `left` what is left as it is, and why."""
+class Changed(NamedTuple):
+    """What an undo changed of a memory or rule: how it stood before and stands now, as parts of its state."""
 
-    def __init__(self, unit: SqliteUnit, made: Collection[int] = ()) -> None:
-        self.unit, self.db, self.made = unit, unit.db, set(made)
-        self.record = unit.record = Record(unit.db)
-        self.left: dict[int, str] = {}
+    uid: str
+    before: records.Parts
+    after: records.Parts
 
-    def take_back(self, notes: Collection[str], at: int) -> None:
-        """Undo what `notes` did: all that they made is forgotten, all that they changed is as before."""
-        self.made |= _made(self.db, notes)
-        for note in _newest_first(self.db, notes):
-            self.reverse(_changed(self.db, note))
-        self._let_hold()
-        for memory in sorted(self.made):
-            status, valid_to, retired_at, by = images.read(self.db, "memory", [memory]) or ("forgotten", 0, 0, None)
-            if status != "forgotten":
-                self._put("memory", [memory], ["forgotten", valid_to, retired_at or at, by])
-
-    def bring_back(self, memories: Collection[int]) -> None:
-        """Undo that memories were forgotten: each stands as it did before."""
-        for memory in memories:
-            status, valid_to, retired_at, by = images.read(self.db, "memory", [memory]) or _HOLDS
-            if status == "forgotten":
-                self._put("memory", [memory], ["superseded", valid_to, retired_at, by] if by else _HOLDS)
-
-    def unreport(self, reports: Collection[acts.Report]) -> None:
-        """Drop what was reported of memories."""
-        for report in reports:
-            self._put("evidence", list(report), None)
-
-    def reverse(self, done: Sequence[Image]) -> None:
-        """Have rows say what they said before, where they still say what they said afterwards, the last one first."""
-        for table, key, before, after in reversed(done):
-            now = images.read(self.db, table, key)
-            if images.alike(table, now, after):
-                self._put(table, key, self._before(key, before, after) if table == "memory" else before)
-            elif table == "meta" and str(key[0]).startswith(SPREAD):
-                self._put(table, key, [shifted(*((one or ["[]"])[0] for one in (now, before, after)))])
-            elif not images.alike(table, now, before):
-                self._leave(table, key)
-
-    def settled(self) -> dict[int, tuple[str, str]]:
-        """Put what is hidden now, or is no more, where it belongs; return (was, is) of each status that changed."""
-        found = [(row, before[0], after[0]) for table, (row, *_), before, after in self.images() if table == "memory"]
-        self.unit.settle([row for row, was, now in found if (was in HIDDEN) != (now in HIDDEN)])
-        return {row: (was, now) for row, was, now in found if was != now}
-
-    def images(self) -> list[Image]:
-        """Return what the undo has changed."""
-        return self.record.images()
-
-    def _let_hold(self) -> None:
-        """Let what is still superseded by what goes hold again, and drop marks that name it, or what it contradicts.
-
-        A store from before receipts told what their notes changed knows it only by this.
-        """
-        where = f"superseded_by {LISTED} AND status = 'superseded' AND id NOT IN (SELECT value FROM json_each(?))"
-        listed = id_list(self.made)
-        for (old,) in self.db.execute(f"SELECT id FROM memory WHERE {where}", (listed, listed)).fetchall():
-            if old not in self.left:
-                self._put("memory", [old], self._before([old], _HOLDS, images.read(self.db, "memory", [old])))
-        sql = f"SELECT key FROM meta WHERE key GLOB '{MAYBE}*' AND value IN (SELECT uid FROM memory WHERE id {LISTED})"
-        said = f"SELECT key FROM meta JOIN memory m ON key = '{CLAIMS}' || m.uid WHERE m.id {LISTED}"
-        for (key,) in (*self.db.execute(sql, (listed,)).fetchall(), *self.db.execute(said, (listed,)).fetchall()):
-            self._put("meta", [key], None)
-
-    def _before(self, key: list[Any], before: Values, after: Values) -> Values:
-        """Return what a memory said, or that it gives way to the successor of what took its place and goes."""
-        heir = self._heir(after[3]) if after and after[3] in self.made else None
-        if after and heir and key[0] not in self.made:
-            self.left[key[0]] = _INHERITED
-            return [*after[:3], heir]
-        if before and before[3] and not images.read(self.db, "memory", [before[3]]):
-            self.left[key[0]] = _PURGED
-            return after
-        return before
-
-    def _heir(self, gone: int) -> int | None:
-        """Return what took the place of a memory that goes, and does not go itself."""
-        memory: int | None = gone
-        seen: set[int | None] = set()
-        while memory in self.made and memory not in seen:
-            seen.add(memory)
-            by: Any = (images.read(self.db, "memory", [memory]) or _HOLDS)[3]
-            memory = by
-        return memory if memory and memory not in self.made else None
-
-    def _put(self, table: str, key: list[Any], values: Values) -> None:
-        if values is None or self._there(table, key, values):
-            self.record.about(table, *key)
-            images.write(self.db, table, key, values)
-
-    def _there(self, table: str, key: list[Any], values: list[Any]) -> bool:
-        """Whether all memories that a row names are there: some may have been purged."""
-        if table == "meta" and key[0].startswith(MAYBE):
-            return all(_row(self.db, uid) for uid in (key[0].removeprefix(MAYBE), values[0]))
-        if table == "meta" and key[0].startswith(CLAIMS):
-            return all(_row(self.db, uid) for uid in (key[0].removeprefix(CLAIMS), *json.loads(values[0])))
-        named = images.named(table, key)
-        if table == "meta" and key[0].startswith(REPLACED):
-            named = [int(values[0].split()[0])]
-        return all(images.read(self.db, "memory", [memory]) for memory in named)
-
-    def _leave(self, table: str, key: list[Any]) -> None:
-        """Take note of the memory that is left as it is."""
-        row = _row(self.db, str(key[0]).removeprefix(MAYBE).removeprefix(CLAIMS)) if table == "meta" else key[0]
-        if row and row not in self.made:
-            self.left[row] = _CHANGED
+    def was(self, part: str) -> tuple[Any, Any]:
+        """Return the values of a part before and now."""
+        return self.before.get(part), self.after.get(part)
 
 
-def shifted(now: str, before: str, after: str) -> str:
-    """Return a spread [count, mean, sum of squares] without what took it from `before` to `after`."""
-    sums = [_moments(json.loads(one)) for one in (now, before, after)]
-    count, total, squares = (x + y - z for x, y, z in zip(*sums, strict=True))
-    if count <= 0:
-        return "[0,0.0,0.0]"
-    mean = total / count
-    return json.dumps([count, round(mean, 6), round(max(squares - count * mean * mean, 0.0), 6)])
+def take_back(unit: SqliteUnit, acts: Collection[str], at: int, why: str) -> list[Changed]:
+    """Undo acts; return what changed. The index of words and codes follows with `SqliteUnit.settle`."""
+    db, done = unit.db, record_log.of_acts(unit.db, acts)
+    learned = {one.memory for one in done if one.kind == "learned"}
+    changed = []
+    for uid in dict.fromkeys(one.memory for one in done if one.kind not in {"noted", "purged"} and one.body):
+        found = record_log.of(db, uid)
+        if not any(one.body for one in found) or any(one.kind == "purged" for one in found):
+            continue
+        winners = record_log.winners(db, found)
+        before = state_of(found, winners)
+        mine = sorted({one.act for one in done if one.memory == uid})
+        said = {"acts": mine, "learned": uid in learned or None}
+        text = records.body("take back", **said)
+        after = state_of([*found, Record("", 0, _LATEST, unit.act_at(at), uid, "undone", text)], winners)
+        if before == after:
+            continue
+        was, now = (_told(side.get(records.STATUS)) for side in (before, after))
+        unit.record(at, uid, "take back", {}, was, {**now, "why": why}, **said)
+        changed.append(Changed(uid, before, after))
+    return changed
 
 
-def _moments(spread: Sequence[float]) -> tuple[float, float, float]:
-    count, mean, squares = spread or (0, 0.0, 0.0)
-    return count, count * mean, squares + count * mean * mean
+def inherit(unit: SqliteUnit, changed: Collection[Changed], at: int) -> list[str]:
+    """Have what holds again be superseded by what came after the memory that took its place; return those uids."""
+    left = []
+    for one in changed:
+        before, after = one.was(records.STATUS)
+        gone = before and before["superseded_by"]
+        if not gone or not after or after["status"] != "current":
+            continue
+        if heir := _heir(unit.db, gone):
+            row, new = (index.row_of(unit.db, uid) for uid in (one.uid, heir))
+            if row and new and unit.supersede(row, new, at, before["valid_to"] or at, INHERITED):
+                left.append(one.uid)
+    return left
 
 
-def _made(db: apsw.Connection, notes: Collection[str]) -> set[int]:
-    sql = "SELECT id FROM memory WHERE substr(note, -8) = substr(?1, -8) AND note = ?1"
-    return {memory for note in notes for (memory,) in db.execute(sql, (note,))}
+def _heir(db: apsw.Connection, uid: str) -> str:
+    """Return what took the place of a hidden memory and is not hidden itself, '' where nothing did."""
+    passed = set()
+    while uid not in passed:
+        passed.add(uid)
+        sql = (
+            "SELECT m.status, coalesce((SELECT uid FROM memory n WHERE n.id = m.superseded_by), '')"
+            " FROM memory m WHERE m.uid = ?"
+        )
+        row: Any = db.execute(sql, (uid,)).fetchone()
+        if not row or row[0] not in HIDDEN:
+            return uid if row and len(passed) > 1 else ""
+        uid = row[1]
+    return ""
 
 
-def _newest_first(db: apsw.Connection, notes: Collection[str]) -> list[str]:
-    sql = "SELECT note FROM receipt WHERE note IN (SELECT value FROM json_each(?)) ORDER BY at DESC, note DESC"
-    return [note for (note,) in db.execute(sql, (json.dumps(list(notes)),))]
+def _told(status: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {"status": status["status"]} if status else {}
 
 
-def _changed(db: apsw.Connection, note: str) -> list[Image]:
-    said = db.execute("SELECT changed FROM receipt WHERE note = ?", (note,)).get
-    found: list[Image] = json.loads(said or "[]")
+def keep(unit: SqliteUnit, at: int, what: str, did: str, how: str = "undo", **more: Any) -> None:
+    """Write the line of an act that can be taken back by its own id: what was undone, and what else belongs to it."""
+    unit.record(at, unit.act_at(at), how, {}, None, {"why": f"{what}: {did}"}, what=what, did=did, **more)
+
+
+def listed(db: apsw.Connection) -> dict[str, dict[str, Any]]:
+    """Return what each undo did, by its id, newest first, each with the undo that took it back."""
+    sql = "SELECT act, at, body FROM record WHERE kind = 'undone' AND memory = act AND body <> '' ORDER BY id DESC"
+    found = {act: {"at": at, "undone": "", **json.loads(body)} for act, at, body in db.execute(sql)}
+    taken_back: dict[str, str] = {}
+    for act, one in found.items():
+        one["undone"] = taken_back.get(act, "")
+        if not one["undone"]:
+            taken_back |= dict.fromkeys(one.get("acts", ()), act)
     return found
 
 
-def _row(db: apsw.Connection, uid: str) -> int | None:
-    found: int | None = db.execute("SELECT id FROM memory WHERE uid = ?", (uid,)).get
-    return found
+def notes(db: apsw.Connection) -> set[str]:
+    """Return the notes that undos took back, and that nobody brought back."""
+    holding = [one for one in listed(db).values() if not one["undone"]]
+    return {note for one in holding for note in (*one.get("acts", ()), *(row["uid"] for row in one.get("notes", ())))}
+
+
+def found(db: apsw.Connection, part: str) -> dict[str, dict[str, Any]]:
+    """Return the undos whose id, or the digits of it that are shown, begins with `part`, or ends with it."""
+    return {
+        uid: one
+        for uid, one in listed(db).items()
+        if uid.startswith(part) or uid[-SHORT_ID:].startswith(part) or uid.endswith(part)
+    }
+
+
+def noted(db: apsw.Connection, part: str) -> list[str]:
+    """Return the first two notes with a receipt that `part` names."""
+    sql = f"SELECT note FROM receipt WHERE {NAMED.format('note')} AND outcome NOT IN {_GONE} LIMIT 2"
+    return [note for (note,) in db.execute(sql, (part,))]
+
+
+def of_session(db: apsw.Connection, session: str) -> list[str]:
+    """Return the acts of a session: notes that are stored, and what it forgot and reported."""
+    verbs = f"SELECT DISTINCT act FROM record r JOIN log l ON l.id = r.id WHERE ({_DONE}) AND after ->> '$.session' = ?"
+    return [*_notes(db, "session = ?", session), *(act for (act,) in db.execute(verbs, (session,)))]
+
+
+def of_drain(db: apsw.Connection, part: str) -> tuple[str, list[str]]:
+    """Return a drain that is named by its beginning or as `last`, and the notes it stored. Raises UnknownId."""
+    if part == "last":
+        drain = db.execute("SELECT drain FROM receipt WHERE drain <> '' ORDER BY at DESC, note DESC LIMIT 1").get
+    else:
+        names = [one for (one,) in db.execute("SELECT DISTINCT drain FROM receipt WHERE drain <> ''")]
+        drain = one_of(names, part, "drain")
+    if not drain:
+        raise UnknownId("no drain has stored anything yet")
+    return drain, _notes(db, "drain = ?", drain)
+
+
+def since(db: apsw.Connection, moment: int) -> list[str]:
+    """Return the acts since a moment: notes that are stored, and what was forgotten and reported."""
+    verbs = f"SELECT DISTINCT act FROM record r JOIN log l ON l.id = r.id WHERE ({_DONE}) AND l.at >= ?"
+    return [*_notes(db, "at >= ?", moment), *(act for (act,) in db.execute(verbs, (moment,)))]
+
+
+def sessions(db: apsw.Connection) -> list[str]:
+    """Return the sessions that left notes, forgot or reported something."""
+    verbs = f"SELECT DISTINCT after ->> '$.session' FROM log WHERE ({_DONE}) AND after ->> '$.session' <> ''"
+    left = "SELECT DISTINCT session FROM receipt WHERE session <> ''"
+    return [one for (one,) in db.execute(f"{left} UNION {verbs}")]
+
+
+def by_agents(db: apsw.Connection, session: str, moment: int) -> int:
+    """Count what agents forgot in a session; without one, what they forgot in none since a moment."""
+    sql = (
+        "SELECT count(*) FROM log WHERE verb = 'forget' AND coalesce(after ->> '$.agent', '') <> ''"
+        " AND coalesce(after ->> '$.session', '') = ?1 AND (?1 <> '' OR at >= ?2)"
+    )
+    return int(db.execute(sql, (session, moment)).get)
+
+
+def one_of(names: Collection[str], part: str, kind: str) -> str:
+    """Return the one of `names` that is `part` or begins with it. Raises UnknownId and AmbiguousId."""
+    said = [name for name in names if name == part] or [name for name in names if part and name.startswith(part)]
+    if not said:
+        raise UnknownId(f"there is no {kind} {part[:80]!r} in this store")
+    if len(said) > 1:
+        raise AmbiguousId(f"several {kind}s begin with {part[:80]!r}: give more characters")
+    return said[0]
+
+
+def _notes(db: apsw.Connection, where: str, value: str | int) -> list[str]:
+    sql = f"SELECT note FROM receipt WHERE {where} AND outcome NOT IN {_GONE} ORDER BY at, note"
+    return [note for (note,) in db.execute(sql, (value,))]

@@ -1,7 +1,8 @@
 """Writes to one store. Every method runs inside the transaction its caller holds."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, replace
 from types import MappingProxyType
 from typing import Any
@@ -11,96 +12,75 @@ import apsw
 from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
 from memman.model.reliability import FEEDBACK
 from memman.model.terms import index_terms
-from memman.model.vocabulary import CLAIMS, EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
-from memman.secrets import SCREEN, screened
+from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, PROTECTED
+from memman.queue.entry import new_uid
+from memman.secrets import screened
 from memman.secrets.leaks import through
-from memman.store import MemoryRow
-from memman.store.sqlite import authorship, claims, doubts, linkers, rejected, seal, vectors
-from memman.store.sqlite.images import SCOPED, Record, put_scope
+from memman.store import MemoryRow, records
+from memman.store.records import KIND_OF, Parts, body, named
+from memman.store.sqlite import authorship, claims, doubts, index, linkers, record_log, rejected, seal, vectors
+from memman.store.sqlite.index import HOLDS, MANUAL
 from memman.store.sqlite.schema import HIDDEN_CELL, UNIT_WEIGHT
-from memman.store.sqlite.unconfirmed import BEARS_OUT, SURELY
+from memman.store.sqlite.unconfirmed import BEARS_OUT, SURELY, VERIFIED
 from memman.store.sqlite.unconfirmed import MAYBE as UNSURE
 
 # Two neighbours either side: the measured optimum of the context column.
 CONTEXT = 2
-# How the detail of an edge begins that a person made; no rule of ours changes or drops it.
-MANUAL = "manual"
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
-_LOGGED = ("text", "category", "importance", "entities", "valid_from", "valid_to", "status", "superseded_by")
-# What a line of the log tells beside them.
-_TOLD = ("why", "maybe_replaced_by", "against", "scope", "ends_at", "agent", "session")
+CAUSES = "causal"
+# What a receipt keeps of where a note came from.
+_STAMPED = ("agent", "session", "cwd", "repository", "revision", "host", "user")
 _BORNE_OUT = "what contradicts it was borne out"
 
 
 class SqliteUnit:
-    """One transaction's writes. Only `commit` and the govern verbs receive one."""
+    """One transaction's writes. Only `commit` and the govern verbs receive one.
+
+    What somebody decides becomes a record of one act, and the index follows; what is worked out goes into the index.
+    """
 
     def __init__(self, db: apsw.Connection, by: Mapping[str, str] = MappingProxyType({})) -> None:
         self.db, self._by = db, {name: screened(said) for name, said in by.items() if said}
-        self._note = self._kept = ""
-        self.record: Record | None = None
+        self.act, self._note = "", ""
         self._around: dict[int, list[tuple[int, int, str]]] = {}
         seal.register_functions(db)
 
     def receipt(self, note: Note, at: int, outcome: str, facts: int, drain: str = "", models: str = "") -> bool:
-        """Record that `note` is done, by which drain and models (JSON); False when it was.
-
-        What a model's note changes of older memories is kept with it, for `undo`.
-        """
-        self._note = note.uid
-        self.db.execute(
-            "INSERT INTO receipt(note, at, outcome, facts, agent, session, cwd, repository, revision, host, user,"
-            " drain, models) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (note.uid, at, outcome, facts, *map(screened, astuple(note.provenance)[1:]), drain, models),
-        )
-        fresh = self.db.changes() == 1
-        if fresh and models:
-            self._kept, self.record = note.uid, Record(self.db)
-        return fresh
-
-    def finish(self) -> None:
-        """Keep what this transaction has changed with the receipt of its note; whoever holds it calls this last."""
-        images = self.record.images() if self.record and self._kept else []
-        if images:
-            said = json.dumps(images, ensure_ascii=False, separators=(",", ":"))
-            self.db.execute("UPDATE receipt SET changed = ? WHERE note = ?", (said, self._kept))
-
-    def _about(self, table: str, *key: Any) -> None:
-        """Keep what a row says before it is changed."""
-        if self.record:
-            self.record.about(table, *key)
+        """Record that `note` is done, by which drain and models (JSON); False when it was."""
+        if not self.act:
+            self._note = self.act = note.uid
+        if self.db.execute("SELECT 1 FROM receipt WHERE note = ?", (note.uid,)).get:
+            return False
+        stamped = dict(zip(_STAMPED, map(screened, astuple(note.provenance)[1:]), strict=True))
+        said = {"at": at, "outcome": outcome, "facts": facts, **stamped, "drain": drain, "models": models}
+        self.record(at, note.uid, "note", {index.RECEIPT: said})
+        return True
 
     def add(self, draft: Draft, at: int, *, held: bool = False) -> int:
         """Store one memory, without secrets, with its entities, vectors and log line; return its row id.
 
         One that is `held` is found by nothing until `approve`: the caller must neither index nor link it.
         """
-        fact, origin = _screened(draft.fact), screened(draft.origin)
-        memory: int = self.db.execute(
-            "INSERT INTO memory(uid, note, text, category, importance, entities, keywords, summary, source, origin,"
-            " valid_from, recorded_at, status, screened)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (
-                draft.uid, draft.note, fact.text, fact.category, fact.importance,
-                _json(fact.entities), _json(fact.keywords),
-                fact.summary, draft.source, origin, draft.valid_from, at, "review" if held else "current", SCREEN,
-            ),
-        ).get  # fmt: skip
-        if self.record:
-            self.record.added[memory] = draft.uid
-        self.seal(memory)
-        self._put(memory, draft.scope)
+        fact = _screened(draft.fact)
+        said = {
+            "note": draft.note, "text": fact.text, "category": fact.category, "importance": fact.importance,
+            "entities": fact.entities, "keywords": fact.keywords, "summary": fact.summary, "source": draft.source,
+            "origin": screened(draft.origin), "valid_from": draft.valid_from, "recorded_at": at,
+        }  # fmt: skip
+        sets: Parts = {records.TEXT: said, records.STATUS: HOLDS | ({"status": "review"} if held else {})}
+        if draft.scope.repository:
+            sets[records.SCOPE] = _scope(draft.scope)
         if draft.visibility:
-            authorship.put(self.db, memory, draft.visibility)
-        self._around.clear()
+            sets[records.VISIBILITY] = draft.visibility
         if held:
-            self.set_meta(HELD + draft.uid, str(at))
-        else:
+            sets[records.HELD] = at
+        self._around.clear()
+        now = {"why": fact.held} if held else None
+        memory = self.record(at, draft.uid, "hold" if held else "add", sets, now=now)
+        if not held:
             self.mention(memory, fact.entities)
         for embedder, cell, planes, squares in draft.vectors:
             vectors.put(self.db, embedder, [(memory, cell, planes, squares)])
-        told = {"text": fact.text, "category": fact.category} | ({"why": fact.held} if held else {})
-        self._log(at, "hold" if held else "add", draft.uid, draft.note, None, told)
         return memory
 
     def move(self, memory: int, scope: Scope, at: int) -> bool:
@@ -108,8 +88,9 @@ class SqliteUnit:
         before = self.scope(memory)
         if before == scope:
             return False
-        self._put(memory, scope)
-        self._log(at, "move", self._state(memory)["uid"], "", {"scope": before}, {"scope": scope})
+        self.record(
+            at, self.uid(memory), "move", {records.SCOPE: _scope(scope)}, {"scope": before}, {"scope": scope}
+        )
         return True
 
     def show_to(self, memory: int, visibility: str, at: int) -> bool:
@@ -117,9 +98,8 @@ class SqliteUnit:
         before = authorship.visibility(self.db, memory)
         if before == visibility:
             return False
-        authorship.put(self.db, memory, visibility)
-        uid = self._state(memory)["uid"]
-        self._log(at, "share" if visibility == "shared" else "unshare", uid, "", None, None)
+        how = "share" if visibility == "shared" else "unshare"
+        self.record(at, self.uid(memory), how, {records.VISIBILITY: visibility})
         return True
 
     def scope(self, memory: int) -> Scope:
@@ -127,23 +107,17 @@ class SqliteUnit:
         sql = "SELECT repository, path FROM scoped JOIN scope ON scope.id = scope WHERE memory = ?"
         return Scope(*(self.db.execute(sql, (memory,)).fetchone() or ()))
 
-    def _put(self, memory: int, scope: Scope) -> None:
-        self._about(SCOPED, memory)
-        put_scope(self.db, memory, screened(scope.repository), screened(scope.path))
-
     def supersede(self, old: int, new: int, at: int, valid_to: int, why: str) -> bool:
         """Close `old` in favour of `new`; False when it is not current any more, or others would lose it."""
         before = self._state(old)
         if before["status"] != "current" or authorship.keeps_apart(self.db, new, old):
             return False
-        self._change(
-            old, status="superseded", superseded_by=new, valid_to=max(valid_to, before["valid_from"]), retired_at=at
-        )
-        successor = self._state(new)["uid"]
-        self.set_meta(MAYBE + before["uid"], None)
-        self._about("meta", MAYBE + successor)
-        self.db.execute("DELETE FROM meta WHERE key = ? AND value = ?", (MAYBE + successor, before["uid"]))
-        self._log(at, "supersede", before["uid"], "", before, self._state(old) | {"why": why})
+        successor = self.uid(new)
+        valid_to = max(valid_to, before["valid_from"])
+        status = {"status": "superseded", "valid_to": valid_to, "retired_at": at, "superseded_by": successor}
+        self._settle(at, old, "supersede", status, {records.MAYBE: None}, why)
+        if doubts.marked(self.db, successor) == before["uid"]:
+            self.record(at, successor, "settle", {records.MAYBE: None})
         return True
 
     def doubt(self, old: int, new: int, at: int, why: str) -> bool:
@@ -154,9 +128,9 @@ class SqliteUnit:
         if authorship.keeps_apart(self.db, new, old):
             return False
         if turned := doubts.leading_back(self.db, before["uid"], after["uid"]):
-            self.set_meta(MAYBE + turned, None)
-        self.set_meta(MAYBE + before["uid"], after["uid"])
-        self._log(at, "doubt", before["uid"], "", None, {"maybe_replaced_by": after["uid"], "why": why})
+            self.record(at, turned, "settle", {records.MAYBE: None})
+        told = {"maybe_replaced_by": after["uid"], "why": why}
+        self.record(at, before["uid"], "doubt", {records.MAYBE: after["uid"]}, None, told)
         return True
 
     def contradict(self, new: int, old: int, at: int, why: str, *, sure: bool) -> bool:
@@ -164,9 +138,9 @@ class SqliteUnit:
         before, after = self._state(old), self._state(new)
         if old == new or not before["status"] == after["status"] == "current":
             return False
-        said = {before["uid"]: SURELY if sure else UNSURE}
-        self._claim(after["uid"], claims.of(self.db, after["uid"]) | said)
-        self._log(at, "contradict", after["uid"], "", None, {"against": before["uid"], "why": why})
+        said = claims.of(self.db, after["uid"]) | {before["uid"]: SURELY if sure else UNSURE}
+        told = {"against": before["uid"], "why": why}
+        self.record(at, after["uid"], "contradict", {records.CLAIMS: said}, None, told)
         return True
 
     def accord(self, new: int, old: int, at: int) -> bool:
@@ -175,12 +149,8 @@ class SqliteUnit:
         left = claims.of(self.db, after)
         if left.pop(before, None) is None:
             return False
-        self._claim(after, left)
-        self._log(at, "keep", after, "", {"against": before}, None)
+        self.record(at, after, "keep", {records.CLAIMS: left or None}, {"against": before})
         return True
-
-    def _claim(self, uid: str, said: Mapping[str, str]) -> None:
-        self.set_meta(CLAIMS + uid, json.dumps(said, separators=(",", ":")) if said else None)
 
     def _make_good(self, memory: int, at: int) -> None:
         """Do what a memory that is now borne out does to what it contradicts and nobody protected."""
@@ -188,7 +158,7 @@ class SqliteUnit:
         said = claims.of(self.db, new["uid"])
         if not said or new["status"] != "current":
             return
-        self._claim(new["uid"], {})
+        self.record(at, new["uid"], "settle", {records.CLAIMS: None})
         everywhere = not self.scope(memory).repository
         for old, uid in claims.unprotected(self.db, said):
             if said[uid] == SURELY and (everywhere or self.scope(old).repository):
@@ -202,8 +172,7 @@ class SqliteUnit:
         newer = doubts.newer(self.db, uid)
         if not newer:
             return False
-        self.set_meta(MAYBE + uid, None)
-        self._log(at, "keep", uid, "", {"maybe_replaced_by": newer}, None)
+        self.record(at, uid, "keep", {records.MAYBE: None}, {"maybe_replaced_by": newer})
         return True
 
     def reinstate(self, memory: int, at: int) -> bool:
@@ -211,16 +180,22 @@ class SqliteUnit:
         before = self._state(memory)
         if before["status"] != "superseded":
             return False
-        self._change(memory, status="current", superseded_by=None, valid_to=None, retired_at=None)
-        self._log(at, "reinstate", before["uid"], "", before, self._state(memory))
+        self._settle(at, memory, "reinstate", HOLDS)
         return True
+
+    def pass_on(self, memory: int, at: int) -> None:
+        """Have what a memory took the place of be superseded by what took its own."""
+        heir = self._status(memory)["superseded_by"]
+        for (old,) in self.db.execute("SELECT id FROM memory WHERE superseded_by = ?", (memory,)).fetchall():
+            status = self._status(old) | {"superseded_by": heir}
+            self.record(at, self.uid(old), "settle", {records.STATUS: status})
 
     def bear_out(self, memory: int, kind: str, session: str, at: int) -> bool:
         """Keep one piece of evidence a session and make good what the memory contradicts; False if it was there."""
-        values = (memory, kind, screened(session), at)
-        self._about("evidence", *values[:3])
-        self.db.execute("INSERT INTO evidence VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
-        new = self.db.changes() == 1
+        new = not self._has_evidence(memory, kind, session)
+        if new:
+            sets = {named(records.EVIDENCE, kind, screened(session)): at}
+            self.record(at, self.uid(memory), "support", sets)
         if kind in BEARS_OUT:
             self._make_good(memory, at)
         return new
@@ -230,75 +205,64 @@ class SqliteUnit:
         before = self.db.execute("SELECT ends_at FROM freshness WHERE memory = ?", (memory,)).get
         if before == ends_at:
             return False
-        self._about("freshness", memory)
-        sql = (
-            "INSERT INTO freshness(memory, ends_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET ends_at = excluded.ends_at"
-        )
-        self.db.execute(sql, (memory, ends_at))
-        told = {"why": why} if why else {}
-        self._log(at, "expire", self._state(memory)["uid"], "", {"ends_at": before}, {"ends_at": ends_at} | told)
+        told = {"ends_at": ends_at} | ({"why": why} if why else {})
+        self.record(at, self.uid(memory), "expire", {records.UNTIL: ends_at}, {"ends_at": before}, told)
         return True
 
     def verify(self, memory: int, blobs: Mapping[str, str], session: str, at: int) -> None:
         """Record that a person found `memory` still true: what it names is as it should be, and its end has no say."""
         before = self.db.execute("SELECT ends_at FROM freshness WHERE memory = ?", (memory,)).get
         ends_at = None if before is None or before <= at else before
-        sql = (
-            "INSERT INTO freshness VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
-            " SET ends_at = excluded.ends_at, verified_at = excluded.verified_at"
-        )
-        self.db.execute(sql, (memory, ends_at, at))
-        self.db.execute("DELETE FROM file WHERE memory = ?", (memory,))
-        self.tie(memory, blobs)
-        self.db.execute(
-            "DELETE FROM evidence WHERE memory = ? AND kind = 'verified' AND session = ?", (memory, session)
-        )
-        self.bear_out(memory, "verified", session, at)
-        self._log(at, "verify", self._state(memory)["uid"], "", {"ends_at": before}, {"ends_at": ends_at})
+        files = {named(records.FILE, path): None for path in self._files(memory)}
+        sets = {records.UNTIL: ends_at, records.VERIFIED: at, **files, **_named_files(blobs)}
+        sets[named(records.EVIDENCE, VERIFIED, screened(session))] = at
+        self.record(at, self.uid(memory), "verify", sets, {"ends_at": before}, {"ends_at": ends_at})
+        self._make_good(memory, at)
 
-    def tie(self, memory: int, blobs: Mapping[str, str]) -> None:
+    def tie(self, memory: int, blobs: Mapping[str, str], at: int) -> None:
         """Keep which files, by path, `memory` names, and what they hold."""
-        rows = [(memory, path, blob) for path, blob in blobs.items() if screened(path) == path]
-        for _, path, _ in rows:
-            self._about("file", memory, path)
-        sql = (
-            "INSERT INTO file VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET blob = excluded.blob, changed_at = NULL"
-        )
-        self.db.executemany(sql, rows)
+        if sets := _named_files(blobs):
+            self.record(at, self.uid(memory), "name", sets)
 
     def report(self, memory: int, kind: str, session: str, at: int) -> bool:
         """Keep what a session reported of `memory` in place of its former report; False where that is the same."""
-        values = (memory, kind, session)
-        if self.db.execute("SELECT 1 FROM evidence WHERE memory = ? AND kind = ? AND session = ?", values).get:
+        if self._has_evidence(memory, kind, session):
             return False
-        marks = ", ".join(f"'{one}'" for one in FEEDBACK)
-        self.db.execute(
-            f"DELETE FROM evidence WHERE memory = ? AND session = ? AND kind IN ({marks})", (memory, session)
-        )
-        self._log(at, "feedback", self._state(memory)["uid"], "", None, {"why": kind})
-        return self.bear_out(memory, kind, session, at)
+        said = screened(session)
+        sets = {named(records.EVIDENCE, one, said): at if one == kind else None for one in {*FEEDBACK, kind}}
+        self.record(at, self.uid(memory), "feedback", sets, None, {"why": kind})
+        if kind in BEARS_OUT:
+            self._make_good(memory, at)
+        return True
+
+    def _has_evidence(self, memory: int, kind: str, session: str) -> bool:
+        sql = "SELECT 1 FROM evidence WHERE memory = ? AND kind = ? AND session = ?"
+        return bool(self.db.execute(sql, (memory, kind, screened(session))).get)
+
+    def _files(self, memory: int) -> list[str]:
+        return [path for (path,) in self.db.execute("SELECT path FROM file WHERE memory = ?", (memory,))]
 
     def refuse(self, text: str, at: int) -> None:
         """Have nobody but the user propose `text` again, until what says it is restored."""
-        rejected.put(self.db, text, at)
+        self.record(at, rejected.named(text), "refuse", {rejected.PART: at})
 
     def confirm(self, memory: int, note: Note, at: int) -> None:
         """Record that a note said again what `memory` says."""
-        uid = self.db.execute("SELECT uid FROM memory WHERE id = ?", (memory,)).get
-        self._log(at, "confirm", uid, note.uid, None, None)
+        if not self.act:
+            self._note = self.act = note.uid
+        self.record(at, self.uid(memory), "confirm", {})
 
     def forget(self, memory: int, at: int, verb: str = "forget", why: str = "") -> bool:
         """Retire `memory` from every recall, logged as `verb` with `why`; False when it already is."""
         before = self._state(memory)
         if before["status"] == "forgotten":
             return False
-        self._change(memory, status="forgotten", retired_at=before["retired_at"] or at)
-        self.undoubt(before["uid"])
+        verb = "reject" if before["status"] == "review" else verb
+        status = self._status(memory) | {"status": "forgotten", "retired_at": before["retired_at"] or at}
+        self._settle(at, memory, verb, status, why=why)
         self._around.clear()
         self._move(memory, str(HIDDEN_CELL))
         self.index(self.touched([memory]))
-        verb = "reject" if before["status"] == "review" else verb
-        self._log(at, verb, before["uid"], "", before, self._state(memory) | ({"why": why} if why else {}))
         return True
 
     def restore(self, memory: int, at: int) -> bool:
@@ -306,15 +270,14 @@ class SqliteUnit:
         before = self._state(memory)
         if before["status"] != "forgotten":
             return False
-        if self.db.execute("SELECT 1 FROM meta WHERE key = ?", (HELD + before["uid"],)).get:
-            self._change(memory, status="review", retired_at=None)
-        elif before["superseded_by"]:
-            self._change(memory, status="superseded")
-        else:
-            self._change(memory, status="current", retired_at=None)
-        rejected.drop(self.db, before["text"])
+        held = self.db.execute("SELECT 1 FROM meta WHERE key = ?", (HELD + before["uid"],)).get
+        status = self._status(memory)
+        stands = "review" if held else "superseded" if status["superseded_by"] else "current"
+        again = status | {"status": stands} | ({} if stands == "superseded" else {"retired_at": None})
+        self._settle(at, memory, "restore", again)
+        if rejected.among(self.db, [before["text"]]):
+            self.record(at, rejected.named(before["text"]), "refuse", {rejected.PART: None})
         self._bring_back(memory)
-        self._log(at, "restore", before["uid"], "", before, self._state(memory))
         return True
 
     def approve(self, memory: int, at: int) -> bool:
@@ -322,10 +285,8 @@ class SqliteUnit:
         before = self._state(memory)
         if before["status"] != "review":
             return False
-        self.set_meta(HELD + before["uid"], None)
-        self._change(memory, status="current")
+        self._settle(at, memory, "approve", self._status(memory) | {"status": "current"}, {records.HELD: None})
         self._bring_back(memory)
-        self._log(at, "approve", before["uid"], "", before, self._state(memory))
         return True
 
     def settle(self, memories: Sequence[int]) -> None:
@@ -339,41 +300,43 @@ class SqliteUnit:
                 self._bring_back(memory)
         self.index(self.touched(memories))
 
-    def tell(self, at: int, verb: str, name: str, why: str) -> None:
-        """Write a line to the log about what is no memory."""
-        self._log(at, verb, name, "", None, {"why": why})
-
-    def undoubt(self, uid: str) -> None:
-        """Drop the marks of what is maybe replaced that have the memory `uid` on either side."""
-        doubts.drop(self.db, uid)
-
-    def seal(self, memory: int) -> None:
-        """Give `memory` the digest of what it says now; whoever writes to its row must."""
-        seal.reseal(self.db, "id = ?", (memory,))
-
     def protect(self, memory: int, at: int, *, wanted: bool) -> bool:
         """Let no drain retire `memory` or mark it as maybe replaced, or let it again; False when that is so already."""
         uid = self._state(memory)["uid"]
         found = self.db.execute("SELECT 1 FROM meta WHERE key = ?", (PROTECTED + uid,)).get
         if bool(found) == wanted:
             return False
-        self.set_meta(PROTECTED + uid, str(at) if wanted else None)
+        sets = {records.PROTECTED: at, records.MAYBE: None} if wanted else {records.PROTECTED: None}
+        self.record(at, uid, "protect" if wanted else "unprotect", sets)
         if wanted:
-            self.set_meta(MAYBE + uid, None)
             self._make_good(memory, at)
-        self._log(at, "protect" if wanted else "unprotect", uid, "", None, None)
         return True
 
-    def link(self, edges: Iterable[Edge]) -> None:
+    def link(self, edges: Iterable[Edge], at: int = 0) -> None:
         """Store edges; of two with the same ends and kind a person's stays, or else the heavier."""
-        rows = list(map(_link, edges))
-        for row in rows:
-            self._about("link", *row[:3])
-        self.db.executemany(
-            "INSERT INTO link VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight,"
-            f" detail = excluded.detail WHERE excluded.weight > weight AND {_MADE_BY_RULE}",
-            rows,
-        )
+        decided: dict[int, Parts] = {}
+        for edge in edges:
+            if edge.kind == CAUSES:
+                if self._lighter(edge):
+                    decided.setdefault(edge.src, {})[self._edge(edge)] = _weighed(edge)
+                continue
+            self.db.execute(
+                "INSERT INTO link VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight,"
+                f" detail = excluded.detail WHERE excluded.weight > weight AND {_MADE_BY_RULE}",
+                _link(edge),
+            )
+        for memory, sets in decided.items():
+            self.record(at, self.uid(memory), "cause", sets)
+
+    def _lighter(self, edge: Edge) -> bool:
+        """Whether what is stored between two memories gives way to an edge."""
+        src, kind, dst, weight, _ = _link(edge)
+        sql = "SELECT weight, detail FROM link WHERE src = ? AND kind = ? AND dst = ?"
+        stored: Any = self.db.execute(sql, (src, kind, dst)).fetchone()
+        return not stored or (weight > stored[0] and not stored[1].startswith(MANUAL))
+
+    def _edge(self, edge: Edge) -> str:
+        return named(records.EDGE, edge.kind, self.uid(edge.dst))
 
     def linked(self, linker: str, first: int, last: int | None = None) -> None:
         """Note what made the edges of memories from row `first` on, to `last` or the newest; no undo takes it back."""
@@ -381,9 +344,8 @@ class SqliteUnit:
 
     def link_by_hand(self, edge: Edge, at: int) -> None:
         """Store a person's edge over whatever edge of its kind there is; its detail must begin with MANUAL."""
-        self.db.execute("INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?, ?)", _link(edge))
-        ends = [self._state(memory)["uid"] for memory in (edge.src, edge.dst)]
-        self._log(at, "link", ends[0], "", None, {"why": f"{edge.kind} to {ends[1]}, {edge.detail}"})
+        told = {"why": f"{edge.kind} to {self.uid(edge.dst)}, {edge.detail}"}
+        self.record(at, self.uid(edge.src), "link", {self._edge(edge): _weighed(edge)}, None, told)
 
     def unlink(self, kinds: Sequence[str], memory: int) -> None:
         """Drop the edges of some kinds to earlier memories, but for a person's and those to hidden ones."""
@@ -410,15 +372,8 @@ class SqliteUnit:
         """Store vectors, each in place of the one its memory had."""
         vectors.put(self.db, embedder, rows)
 
-    def put_aliases(self, memory: int, pairs: Iterable[tuple[str, str]]) -> None:
-        """Store which names `memory` says mean the same, both ways round, in place of what it said before."""
-        self.db.execute("DELETE FROM alias WHERE memory = ?", (memory,))
-        rows = [(*ends, memory) for one, other in pairs for ends in ((one, other), (other, one))]
-        self.db.executemany("INSERT INTO alias VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
-
     def set_meta(self, key: str, value: str | None) -> None:
         """Set one of the store's settings; None removes it."""
-        self._about("meta", key)
         if value is None:
             self.db.execute("DELETE FROM meta WHERE key = ?", (key,))
         else:
@@ -481,13 +436,6 @@ class SqliteUnit:
         self.db.execute("DELETE FROM mention WHERE memory = ?", (memory,))
         self.db.execute("DELETE FROM entity WHERE count <= 0")
 
-    def _change(self, memory: int, **values: object) -> None:
-        """Set columns of one memory, and its digest with them."""
-        self._about("memory", memory)
-        columns = ", ".join(f"{name} = ?" for name in values)
-        self.db.execute(f"UPDATE memory SET {columns} WHERE id = ?", (*values.values(), memory))
-        self.seal(memory)
-
     def _bring_back(self, memory: int) -> None:
         """Put a memory where its status belongs: into the text index, its neighbours' context and its cell, or none."""
         self._around.clear()
@@ -513,28 +461,64 @@ class SqliteUnit:
         sql = f"SELECT {MemoryRow.listed()} FROM memory WHERE id = ?"
         return MemoryRow(self.db.execute(sql, (memory,)).get).record()
 
-    def _log(
-        self, at: int, verb: str, uid: str, note: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+    def uid(self, memory: int) -> str:
+        """Return the uid of a memory by its row."""
+        return str(self.db.execute("SELECT uid FROM memory WHERE id = ?", (memory,)).get)
+
+    def _status(self, memory: int) -> Parts:
+        """Return how a memory stands, as a part of its state."""
+        sql = (
+            "SELECT status, valid_to, retired_at, (SELECT uid FROM memory n WHERE n.id = m.superseded_by)"
+            " FROM memory m WHERE id = ?"
+        )
+        row: Any = self.db.execute(sql, (memory,)).fetchone()
+        return dict(zip(index.STATE, row, strict=True))
+
+    def _settle(
+        self, at: int, memory: int, how: str, status: Parts, sets: Mapping[str, Any] = MappingProxyType({}), why: str = ""
     ) -> None:
-        if self._by and not note:
-            after = {**(after or {}), **self._by}
-        write_log(self.db, at, verb, uid, note or self._note, _changed(before, after), _changed(after, before))
+        """Have a memory stand otherwise; the record says what differs, and why."""
+        before = self._status(memory)
+        differs = {name for name in ("status", "valid_to", "superseded_by") if before[name] != status[name]}
+        was, now = ({name: side[name] for name in sorted(differs)} for side in (before, status))
+        told = now | ({"why": why} if why else {})
+        self.record(at, self.uid(memory), how, {records.STATUS: status, **sets}, was, told)
 
+    @contextmanager
+    def other_act(self, at: int) -> Iterator[None]:
+        """Have what is recorded inside be an act of its own, which an undo can take back by itself."""
+        mine, self.act, note, self._note = self.act, new_uid(at), self._note, ""
+        try:
+            yield
+        finally:
+            self.act, self._note = mine, note
 
-def write_log(
-    db: apsw.Connection,
-    at: int,
-    verb: str,
-    uid: str,
-    note: str,
-    before: Mapping[str, Any] | None,
-    after: Mapping[str, Any] | None,
-) -> None:
-    """Write a line of the log, without secrets."""
-    said = (None if side is None else through(side) for side in (before, after))
-    sides = [side if side is None else json.dumps(side, ensure_ascii=False, separators=(",", ":")) for side in said]
-    sql = "INSERT INTO log(at, verb, memory, note, before, after) VALUES (?, ?, ?, ?, ?, ?)"
-    db.execute(sql, (at, verb, uid, note, *sides))
+    def forget_receipt(self, note: str, at: int) -> None:
+        """Have a note be dealt with no more."""
+        self.record(at, note, "note", {index.RECEIPT: None})
+
+    def act_at(self, at: int) -> str:
+        """Return the uid of the act that this transaction is: of its note, or a new one."""
+        if not self.act:
+            self.act = new_uid(at)
+        return self.act
+
+    def record(
+        self,
+        at: int,
+        uid: str,
+        how: str,
+        sets: Mapping[str, Any],
+        was: Mapping[str, Any] | None = None,
+        now: Mapping[str, Any] | None = None,
+        **said: Any,
+    ) -> int:
+        """Append a record of this act and write what it is about anew; return the row of a memory, 0 of all else."""
+        told = {**(now or {}), **({} if self._note else self._by)}
+        text = body(how, set=sets, was=was and through(was), now=through(told), **said)
+        record_log.append(self.db, at, self.act_at(at), uid, KIND_OF[how], text)
+        rows = index.rewrite(self.db, [uid])
+        return rows[0] if rows else 0
 
 
 def _link(edge: Edge) -> tuple[int, int, int, int, str]:
@@ -549,12 +533,16 @@ def _screened(fact: Fact) -> Fact:
     return replace(fact, text=screened(fact.text), summary=screened(fact.summary), entities=entities, keywords=keywords)
 
 
-def _json(values: Sequence[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
+def _scope(scope: Scope) -> Parts | None:
+    """Return a scope as a part of a memory's state; what holds everywhere has none."""
+    named_by = {"repository": screened(scope.repository), "path": screened(scope.path)}
+    return {name: said for name, said in named_by.items() if said} or None
 
 
-def _changed(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return those fields of `one` that differ from `other`."""
-    if one is None:
-        return None
-    return {k: v for k, v in one.items() if k in _LOGGED + _TOLD and (other is None or other.get(k) != v)}
+def _named_files(blobs: Mapping[str, str]) -> Parts:
+    return {named(records.FILE, path): blob for path, blob in blobs.items() if screened(path) == path}
+
+
+def _weighed(edge: Edge) -> Parts:
+    *_, weight, detail = _link(edge)
+    return {"weight": weight / UNIT_WEIGHT, "detail": detail}

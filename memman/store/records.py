@@ -1,0 +1,121 @@
+"""A store is a log of records; what it knows of a memory is the fold of that memory's records.
+
+A record never changes, but for a purge that empties its body. `state_of` is a pure function of a set of records: in
+whatever order they arrived, machines that hold the same records know the same.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+from zlib import crc32
+
+# What a record says was done, by kind. The body says it in a verb of the log (`how`).
+KINDS = {
+    "learned": ("add", "hold", "import", "take over"),
+    "related": ("supersede", "doubt", "contradict", "confirm", "keep", "settle", "link", "cause", "support"),
+    "retired": ("forget", "archive", "reject"),
+    "restored": ("restore", "reinstate", "approve"),
+    "scoped": ("move",),
+    "held until": ("expire", "name"),
+    "verified": ("verify",),
+    "rated": ("feedback",),
+    "protected": ("protect", "unprotect"),
+    "shared": ("share", "unshare"),
+    "rule": ("rule add", "rule remove", "rule snooze", "rule move"),
+    "noted": ("note",),
+    "refused": ("refuse",),
+    "redacted": ("redact",),
+    "undone": ("undo", "take back", "rename"),
+    "purged": ("purge", "rule purge"),
+}
+KIND_OF = {how: kind for kind, hows in KINDS.items() for how in hows}
+# Verbs that no list of changes shows: what they say stands in the line of another, or concerns no reader.
+SILENT = ("settle", "cause", "support", "name", "note", "refuse", "take over")
+
+# The parts of a memory's state: each record sets some of them, and the last one to set a part has its way. A part of
+# which there may be several is named with its key: `evidence ["said","session"]`.
+TEXT, STATUS, SCOPE, VISIBILITY = "text", "status", "scope", "visibility"
+UNTIL, VERIFIED = "until", "verified"
+PROTECTED, HELD, MAYBE, CLAIMS = "protected", "held", "maybe", "claims"
+EVIDENCE, FILE, EDGE = "evidence", "file", "edge"
+
+Parts = dict[str, Any]
+
+
+class Record(NamedTuple):
+    """One change: number `n` of `host`, at a moment (Unix milliseconds), as part of an act (the uid of a note or verb).
+
+    `memory` is the uid of what it is about: a memory, a rule or a note. `body` is JSON, empty where it was purged.
+    """
+
+    host: str
+    n: int
+    at: int
+    act: str
+    memory: str
+    kind: str
+    body: str
+    author: str = ""
+    visibility: str = ""
+
+    @property
+    def order(self) -> tuple[int, str, int]:
+        """Where it stands among all records."""
+        return self.at, self.host, self.n
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What its body says."""
+        found: dict[str, Any] = json.loads(self.body or "{}")
+        return found
+
+    @property
+    def sum(self) -> int:
+        """A checksum of all that it says."""
+        return crc32(ascii(tuple(self)).encode())
+
+
+def named(part: str, *key: str) -> str:
+    """Name a part of which there may be several."""
+    return f"{part} {json.dumps(key, ensure_ascii=False, separators=(',', ':'))}"
+
+
+def split(name: str) -> tuple[str, list[str]]:
+    """Return a part and its key."""
+    part, _, key = name.partition(" ")
+    return part, json.loads(key or "[]")
+
+
+def body(how: str, **said: Any) -> str:
+    """Write the body of a record."""
+    kept = {name: value for name, value in said.items() if value not in (None, {}, "")}
+    return json.dumps({"how": how, **kept}, ensure_ascii=False, separators=(",", ":"))
+
+
+def undone_acts(records: Iterable[Record]) -> set[str]:
+    """Return the acts that these records take back, and none whose undo was itself taken back."""
+    gone: set[str] = set()
+    for record in sorted(records, key=lambda one: one.order, reverse=True):
+        if record.kind == "undone" and record.act not in gone:
+            gone.update(record.said.get("acts", ()))
+    return gone
+
+
+def state_of(records: Collection[Record], winners: Mapping[str, str] | None = None) -> Parts:
+    """Fold the records of one memory, rule or note: part -> value, without the parts that are no more.
+
+    `winners` names, for each act that two hosts did both, the one that counts. What an undone act learned is forgotten.
+    """
+    counted = [one for one in records if one.body and (winners or {}).get(one.act, one.host) == one.host]
+    gone = undone_acts(counted)
+    state: Parts = {}
+    for record in sorted(counted, key=lambda one: one.order):
+        taken_back = record.act in gone
+        if record.kind == "undone" and not taken_back:
+            if STATUS in state and record.said.get("learned"):
+                status = state[STATUS]
+                retired_at = status["retired_at"] or record.at
+                state[STATUS] = status | {"status": "forgotten", "retired_at": retired_at}
+        elif record.kind == "learned" or not taken_back:
+            state |= record.said.get("set", {})
+    return {name: value for name, value in state.items() if value is not None}

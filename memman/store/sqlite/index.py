@@ -1,0 +1,202 @@
+"""The rows that recall reads, made of the state of memories, rules and notes. In the transaction of their caller.
+
+Text index, sign codes, vectors and edges of nearness are worked out from these rows elsewhere.
+"""
+
+import json
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import apsw
+
+from memman.model import vocabulary
+from memman.model.vocabulary import EDGE_KINDS
+from memman.secrets import SCREEN
+from memman.store import records
+from memman.store.records import Parts, state_of
+from memman.sqlite import id_list
+from memman.store.sqlite import record_log, rejected, seal, typed
+from memman.store.sqlite.schema import UNIT_WEIGHT
+
+# Where memories are named, by the columns that do; last of all where they are.
+_NAMED = (
+    *(("link", "src"), ("link", "dst"), ("mention", "memory"), ("code", "memory"), ("freshness", "memory")),
+    *(("file", "memory"), ("evidence", "memory"), ("shown", "memory"), ("vector", "memory"), ("scoped", "memory")),
+    *(("authorship", "memory"), ("fts", "rowid"), ("memory", "id")),
+)
+CONTENT = ("note", "text", "category", "importance", "entities", "keywords", "summary", "source", "origin")
+LISTS = ("entities", "keywords")
+TIMES = ("valid_from", "recorded_at")
+STATE = ("status", "valid_to", "retired_at", "superseded_by")
+HOLDS: Parts = {"status": "current", "valid_to": None, "retired_at": None, "superseded_by": None}
+RECEIPT, RULE = "receipt", "rule"
+# How the detail of an edge begins that a person made; no rule of ours changes or drops it.
+MANUAL = "manual"
+CAUSAL = EDGE_KINDS.index("causal")
+# Edges that somebody decided about; all others are worked out.
+DECIDED = f"(kind = {CAUSAL} OR detail GLOB '{MANUAL}*')"
+# Settings that are named after a memory, and the part of its state that each tells.
+_MARKS = {
+    vocabulary.PROTECTED: records.PROTECTED,
+    vocabulary.HELD: records.HELD,
+    vocabulary.MAYBE: records.MAYBE,
+    vocabulary.CLAIMS: records.CLAIMS,
+}
+_RULE = ("text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until")
+
+
+def state(db: apsw.Connection, uid: str) -> Parts:
+    """Fold what the log has of a memory, rule or note."""
+    found = record_log.of(db, uid)
+    return state_of(found, record_log.winners(db, found))
+
+
+def rewrite(db: apsw.Connection, uids: Collection[str]) -> list[int]:
+    """Write memories, rules and notes as their records say; return the rows of memories, by `uids`' order."""
+    states = {uid: state(db, uid) for uid in uids}
+    for uid, parts in states.items():
+        if records.TEXT in parts:
+            _place(db, uid, parts)
+    written = []
+    for uid, parts in states.items():
+        if records.TEXT in parts:
+            written.append(_memory(db, uid, parts))
+        elif row := row_of(db, uid):
+            _drop(db, uid, row)
+        elif RECEIPT in parts:
+            _receipt(db, uid, parts[RECEIPT])
+        elif uid.startswith(rejected.PREFIX):
+            _rejected(db, bytes.fromhex(uid.removeprefix(rejected.PREFIX)), parts.get(rejected.PART))
+        else:
+            db.execute("DELETE FROM receipt WHERE note = ?", (uid,))
+            _rule(db, uid, parts.get(RULE))
+    return written
+
+
+def _drop(db: apsw.Connection, uid: str, row: int) -> None:
+    """Delete a memory from wherever it is named."""
+    named = f"(SELECT entity FROM mention WHERE memory = {row:d})"
+    db.execute(f"UPDATE entity SET count = count - 1 WHERE id IN {named}")
+    typed.drop(db, id_list([row]))
+    for table, column in _NAMED:
+        db.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
+    db.execute("DELETE FROM entity WHERE count <= 0")
+    db.executemany("DELETE FROM meta WHERE key = ?", [(mark + uid,) for mark in _MARKS])
+
+
+def scope_id(db: apsw.Connection, repository: str, path: str) -> int:
+    """Return the number of a scope in this store, given on first use."""
+    db.execute("INSERT INTO scope(repository, path) VALUES (?, ?) ON CONFLICT DO NOTHING", (repository, path))
+    number: int = db.execute("SELECT id FROM scope WHERE repository = ? AND path = ?", (repository, path)).get
+    return number
+
+
+def row_of(db: apsw.Connection, uid: str | None, waits: str = "") -> int | None:
+    """Return the row of a memory; one that is not there yet will have the memory `waits` written again."""
+    row: int | None = db.execute("SELECT id FROM memory WHERE uid = ?", (uid,)).get if uid else None
+    if uid and row is None and waits:
+        db.execute("INSERT INTO awaited VALUES (?, ?) ON CONFLICT DO NOTHING", (uid, waits))
+    return row
+
+
+def _place(db: apsw.Connection, uid: str, parts: Parts) -> None:
+    """Give a memory its row, and its text in it."""
+    content = parts[records.TEXT]
+    values = {name: content[name] for name in (*CONTENT, *TIMES)}
+    values |= {name: json.dumps(content[name], ensure_ascii=False, separators=(",", ":")) for name in LISTS}
+    names = ", ".join(values)
+    changed = ", ".join(f"{name} = excluded.{name}" for name in values)
+    sql = (
+        f"INSERT INTO memory(uid, screened, {names}) VALUES (?, ?, {', '.join('?' * len(values))})"
+        f" ON CONFLICT (uid) DO UPDATE SET {changed}"
+    )
+    db.execute(sql, (uid, SCREEN, *values.values()))
+
+
+def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
+    """Write all that stands beside a memory's text."""
+    row: int = db.execute("SELECT id FROM memory WHERE uid = ?", (uid,)).get
+    status = HOLDS | parts.get(records.STATUS, {})
+    heir = row_of(db, status["superseded_by"], uid)
+    sql = "UPDATE memory SET status = ?, valid_to = ?, retired_at = ?, superseded_by = ? WHERE id = ?"
+    db.execute(sql, (status["status"], status["valid_to"], status["retired_at"], heir, row))
+    seal.reseal(db, "id = ?", (row,))
+    scope = parts.get(records.SCOPE) or {}
+    number = scope_id(db, scope.get("repository", ""), scope.get("path", ""))
+    db.execute("INSERT OR REPLACE INTO scoped VALUES (?, ?)", (row, number))
+    if visibility := parts.get(records.VISIBILITY):
+        sql = (
+            "INSERT INTO authorship(memory, author, visibility, retired_by) VALUES (?, ?, ?, '')"
+            " ON CONFLICT DO UPDATE SET visibility = excluded.visibility"
+        )
+        db.execute(sql, (row, parts.get("author", ""), visibility))
+    for mark, part in _MARKS.items():
+        value = parts.get(part)
+        if value in (None, {}):
+            db.execute("DELETE FROM meta WHERE key = ?", (mark + uid,))
+        else:
+            said = json.dumps(value, separators=(",", ":")) if isinstance(value, dict) else str(value)
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (mark + uid, said))
+    db.execute("DELETE FROM freshness WHERE memory = ?", (row,))
+    ends_at, verified_at = parts.get(records.UNTIL), parts.get(records.VERIFIED)
+    if ends_at is not None or verified_at is not None:
+        db.execute("INSERT INTO freshness VALUES (?, ?, ?)", (row, ends_at, verified_at))
+    _several(db, uid, row, parts)
+    for (other,) in db.execute("DELETE FROM awaited WHERE uid = ? RETURNING memory", (uid,)).fetchall():
+        rewrite(db, [other])
+    return row
+
+
+def _several(db: apsw.Connection, uid: str, row: int, parts: Parts) -> None:
+    """Write what there may be several of: evidence, files, edges that somebody decided about."""
+    found: dict[str, list[tuple[list[str], Any]]] = {}
+    for name, value in parts.items():
+        part, key = records.split(name)
+        if key:
+            found.setdefault(part, []).append((key, value))
+    db.execute("DELETE FROM evidence WHERE memory = ?", (row,))
+    evidence = [(row, *key, at) for key, at in found.get(records.EVIDENCE, ())]
+    db.executemany("INSERT INTO evidence VALUES (?, ?, ?, ?)", evidence)
+    files = dict(found_key(found.get(records.FILE, ())))
+    for path, blob in db.execute("SELECT path, blob FROM file WHERE memory = ?", (row,)).fetchall():
+        if files.get(path) == blob:
+            del files[path]  # a drain has looked at it since: when it changed stays known
+        else:
+            db.execute("DELETE FROM file WHERE memory = ? AND path = ?", (row, path))
+    db.executemany("INSERT INTO file VALUES (?, ?, ?, NULL)", [(row, path, blob) for path, blob in files.items()])
+    db.execute(f"DELETE FROM link WHERE src = ? AND {DECIDED}", (row,))
+    for (kind, other), edge in found.get(records.EDGE, ()):
+        if kind in EDGE_KINDS and (there := row_of(db, other, uid)):
+            values = (row, EDGE_KINDS.index(kind), there, round(edge["weight"] * UNIT_WEIGHT), edge["detail"])
+            db.execute("INSERT OR REPLACE INTO link VALUES (?, ?, ?, ?, ?)", values)
+
+
+def found_key(pairs: Iterable[tuple[list[str], Any]]) -> Iterable[tuple[str, Any]]:
+    """Yield the only key of each pair, with its value."""
+    return ((key[0], value) for key, value in pairs)
+
+
+def _receipt(db: apsw.Connection, note: str, said: Parts) -> None:
+    names = ", ".join(said)
+    sql = f"INSERT OR REPLACE INTO receipt(note, {names}) VALUES (?, {', '.join('?' * len(said))})"
+    db.execute(sql, (note, *said.values()))
+
+
+def _rejected(db: apsw.Connection, digest: bytes, at: int | None) -> None:
+    db.execute("DELETE FROM rejected WHERE digest = ?", (digest,))
+    if at is not None:
+        db.execute("INSERT INTO rejected VALUES (?, ?)", (digest, at))
+
+
+def _rule(db: apsw.Connection, uid: str, said: Parts | None) -> None:
+    """Write a rule, or remove one that is no more; how often it fired stays known here alone."""
+    if said is None:
+        db.execute("DELETE FROM rule WHERE uid = ?", (uid,))
+        return
+    values = {name: said[name] for name in _RULE} | {"scope": scope_id(db, said["repository"], said["path"])}
+    changed = ", ".join(f"{name} = excluded.{name}" for name in values)
+    sql = (
+        f"INSERT INTO rule(uid, {', '.join(values)}) VALUES (?, {', '.join('?' * len(values))})"
+        f" ON CONFLICT (uid) DO UPDATE SET {changed}"
+    )
+    db.execute(sql, (uid, *values.values()))

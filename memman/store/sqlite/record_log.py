@@ -1,0 +1,125 @@
+"""The records of a store, as its database keeps them. Functions run inside the transaction of their caller."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from secrets import token_hex
+from typing import Any
+
+import apsw
+
+from memman.sqlite import LISTED
+from memman.store.records import Record
+
+_HOST_BYTES = 8
+_COLUMNS = "h.name, r.n, r.at, r.act, r.memory, r.kind, r.body, r.author, r.visibility"
+_FROM = f"SELECT {_COLUMNS} FROM record r JOIN host h ON h.id = r.host"
+# The machine that writes this file is its host 1.
+OURS = 1
+
+
+def host(db: apsw.Connection) -> str:
+    """Return the name of this machine in this store, given on first use."""
+    name: str | None = db.execute("SELECT name FROM host WHERE id = ?", (OURS,)).get
+    if not name:
+        name = token_hex(_HOST_BYTES)
+        db.execute("INSERT INTO host(id, name) VALUES (?, ?)", (OURS, name))
+    return name
+
+
+def append(
+    db: apsw.Connection,
+    at: int,
+    act: str,
+    memory: str,
+    kind: str,
+    body: str,
+    *,
+    author: str = "",
+    visibility: str = "",
+) -> Record:
+    """Add what is decided here and now; it stands behind all records that this store has."""
+    name = host(db)
+    newest: int = db.execute("SELECT max(at) + 1 FROM host WHERE id <> ?", (OURS,)).get or 0
+    n, before = db.execute("SELECT n + 1, at FROM host WHERE id = ?", (OURS,)).get
+    record = Record(name, n, max(at, before, newest), act, memory, kind, body, author, visibility)
+    add(db, [record])
+    return record
+
+
+def add(db: apsw.Connection, records: Iterable[Record]) -> list[Record]:
+    """Add records of any machine, and return those that were missing."""
+    new: list[Record] = []
+    for one in records:
+        db.execute("INSERT INTO host(name) VALUES (?) ON CONFLICT DO NOTHING", (one.host,))
+        db.execute(
+            "INSERT INTO record(host, n, at, act, memory, kind, body, author, visibility, sum)"
+            " SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM host WHERE name = ? ON CONFLICT DO NOTHING",
+            (*one[1:], one.sum, one.host),
+        )
+        if db.changes():
+            new.append(one)
+            sql = "UPDATE host SET n = max(n, ?), at = max(at, ?) WHERE name = ?"
+            db.execute(sql, (one.n, one.at, one.host))
+    if gone := [one.memory for one in new if one.kind == "purged"]:
+        empty(db, gone)
+    return new
+
+
+def of(db: apsw.Connection, memory: str) -> list[Record]:
+    """Return the records of one memory, rule or note, in the order in which they count."""
+    return [Record(*row) for row in db.execute(f"{_FROM} WHERE r.memory = ? ORDER BY r.at, h.name, r.n", (memory,))]
+
+
+def of_acts(db: apsw.Connection, acts: Collection[str]) -> list[Record]:
+    """Return the records of some acts, in the order in which they count."""
+    sql = f"{_FROM} WHERE r.act {LISTED} ORDER BY r.at, h.name, r.n"
+    return [Record(*row) for row in db.execute(sql, (json.dumps([*acts]),))]
+
+
+def every(db: apsw.Connection, host: str = "", after: int = 0, limit: int = -1) -> Iterator[Record]:
+    """Yield the records of all machines, or those of one beyond its number `after`."""
+    sql = f"{_FROM} WHERE (?1 = '' OR h.name = ?1) AND r.n > ?2 ORDER BY h.name, r.n LIMIT ?3"
+    return (Record(*row) for row in db.execute(sql, (host, after, limit)))
+
+
+def memories(db: apsw.Connection) -> Iterator[str]:
+    """Yield the uid of all that records are about, each once, the oldest first."""
+    sql = "SELECT memory FROM record WHERE memory <> '' GROUP BY memory ORDER BY min(at), min(id)"
+    return (uid for (uid,) in db.execute(sql))
+
+
+def known(db: apsw.Connection) -> dict[str, int]:
+    """Return the number of the newest record of each machine."""
+    return dict(db.execute("SELECT name, n FROM host"))
+
+
+def winners(db: apsw.Connection, records: Iterable[Record]) -> dict[str, str]:
+    """Return, for the acts of some records that two machines did both, the one that counts: who did it first."""
+    acts = json.dumps(sorted({one.act for one in records}))
+    sql = f"SELECT act FROM record WHERE act {LISTED} GROUP BY act HAVING min(host) < max(host)"
+    twice: list[Any] = db.execute(sql, (acts,)).fetchall()
+    first = "SELECT h.name FROM record r JOIN host h ON h.id = r.host WHERE act = ? ORDER BY r.at, h.name LIMIT 1"
+    return {act: db.execute(first, (act,)).get for (act,) in twice}
+
+
+def damaged(db: apsw.Connection) -> list[tuple[str, int]]:
+    """Return host and number of the records that do not say what was once written."""
+    sums = f"SELECT {_COLUMNS}, r.sum FROM record r JOIN host h ON h.id = r.host WHERE r.body <> ''"
+    return [(row[0], row[1]) for row in db.execute(sums) if Record(*row[:-1]).sum != row[-1]]
+
+
+def empty(db: apsw.Connection, uids: Sequence[str]) -> None:
+    """Take out what records say of some memories, and why others were changed for the sake of these."""
+    listed = json.dumps([*uids])
+    db.execute(f"UPDATE record SET body = '' WHERE memory {LISTED} AND kind <> 'purged'", (listed,))
+    sql = "SELECT id FROM record WHERE EXISTS (SELECT 1 FROM json_each(?) WHERE instr(body, value)) AND kind <> 'purged'"
+    for (number,) in db.execute(sql, (listed,)).fetchall():
+        body = db.execute("SELECT json_remove(body, '$.now.why', '$.why') FROM record WHERE id = ?", (number,)).get
+        rewrite(db, number, body)
+
+
+def rewrite(db: apsw.Connection, number: int, body: str) -> None:
+    """Give a record of this database another body: without a secret, or without what was purged."""
+    db.execute("UPDATE record SET body = ? WHERE id = ?", (body, number))
+    (row,) = db.execute(f"{_FROM} WHERE r.id = ?", (number,)).fetchall()
+    db.execute("UPDATE record SET sum = ? WHERE id = ?", (Record(*row).sum, number))
