@@ -373,7 +373,11 @@ def refuse_others(db: apsw.Connection, path: str) -> None:
 
 
 def upgrade(
-    db: apsw.Connection, path: str, steps: "Mapping[int, str | Callable[[apsw.Connection], None]]", *, checked: bool = True
+    db: apsw.Connection,
+    path: str,
+    steps: "Mapping[int, str | Callable[[apsw.Connection], None]]",
+    *,
+    checked: bool = True,
 ) -> None:
     """Bring a file to the newest schema by all steps, as SQL or a function, or none; the first makes its tables.
 

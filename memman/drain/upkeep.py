@@ -14,7 +14,7 @@ from memman.model.errors import MemmanError, ProviderMisconfigured
 from memman.model.vocabulary import JUDGED
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
-from memman.store.replica import position
+from memman.store.sqlite import record_log
 from memman.upkeep.idle import PASSED_OVER, UPGRADING, unscreened
 
 if TYPE_CHECKING:
@@ -47,14 +47,10 @@ class Upkeep:
 
     async def _tidied(self) -> None:
         from memman.upkeep.maintenance import maintain
-        from memman.upkeep.scrub import mark, scrub
+        from memman.upkeep.scrub import scrub
 
         began, stores = now_ms(), self.stores
         await maintain(self.data, self.queue, Ledger(self.queue.db), stores.writable(), stores.store)
-        for name, store in stores.opened.items():
-            if position.dropped(store.db):
-                mark(self.queue, name)
-                position.wiped(store.db)
         scrub(self.data, self.queue, stores.here)
         self.log.write("maintenance", "debug", ms=now_ms() - began, stores=sorted(stores.opened))
 
@@ -133,11 +129,10 @@ class Upkeep:
         if not folder:
             return
         from memman.portable.markdown import kept
-        from memman.store.sqlite.dump import last_change
 
         for name in self._names(all_stores=True):
             try:
-                state = f"{last_change(self.stores.here(name).db)} {folder}"
+                state = f"{record_log.newest(self.stores.here(name).db)} {folder}"
                 if self.queue.meta(EXPORTED + name) != state:
                     done = kept(self.data, name, folder)
                     self.queue.set_meta(EXPORTED + name, state)

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
-from typing import Any
 
 from memman.embed.codes import planes
 from memman.model.answer import said

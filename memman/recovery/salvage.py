@@ -19,9 +19,9 @@ from memman.queue.seal import DIGEST
 from memman.sqlite import Transaction, TranslatedErrors, checkpoint, trust_pages
 from memman.store import MemoryRow
 from memman.store.sqlite.dump import SIDES
+from memman.store.sqlite.index import MANUAL
 from memman.store.sqlite.seal import SEALED, sound
 from memman.store.sqlite.store import SqliteStore
-from memman.store.sqlite.index import MANUAL
 
 Row = tuple[Any, ...]
 PAGE = 4096

@@ -12,9 +12,9 @@ import apsw
 from memman.model import vocabulary
 from memman.model.vocabulary import EDGE_KINDS
 from memman.secrets import SCREEN
+from memman.sqlite import id_list
 from memman.store import records
 from memman.store.records import Parts, state_of
-from memman.sqlite import id_list
 from memman.store.sqlite import record_log, rejected, seal, typed
 from memman.store.sqlite.schema import UNIT_WEIGHT
 

@@ -16,6 +16,7 @@ from memman.store.sqlite.unit import SqliteUnit
 
 OUTCOME = "purged"
 
+
 def purge(unit: SqliteUnit, memories: Sequence[int], at: int) -> None:
     """Delete memories that are forgotten already, so that their neighbours have them in their context no more."""
     if not memories:

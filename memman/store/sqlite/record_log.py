@@ -88,6 +88,11 @@ def memories(db: apsw.Connection) -> Iterator[str]:
     return (uid for (uid,) in db.execute(sql))
 
 
+def newest(db: apsw.Connection) -> int:
+    """Return the number of the record that came last: it grows with every change."""
+    return db.execute("SELECT max(id) FROM record").get or 0
+
+
 def known(db: apsw.Connection) -> dict[str, int]:
     """Return the number of the newest record of each machine."""
     return dict(db.execute("SELECT name, n FROM host"))
@@ -112,7 +117,9 @@ def empty(db: apsw.Connection, uids: Sequence[str]) -> None:
     """Take out what records say of some memories, and why others were changed for the sake of these."""
     listed = json.dumps([*uids])
     db.execute(f"UPDATE record SET body = '' WHERE memory {LISTED} AND kind <> 'purged'", (listed,))
-    sql = "SELECT id FROM record WHERE EXISTS (SELECT 1 FROM json_each(?) WHERE instr(body, value)) AND kind <> 'purged'"
+    sql = (
+        "SELECT id FROM record WHERE EXISTS (SELECT 1 FROM json_each(?) WHERE instr(body, value)) AND kind <> 'purged'"
+    )
     for (number,) in db.execute(sql, (listed,)).fetchall():
         body = db.execute("SELECT json_remove(body, '$.now.why', '$.why') FROM record WHERE id = ?", (number,)).get
         rewrite(db, number, body)

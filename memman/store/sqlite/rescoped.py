@@ -2,8 +2,6 @@
 
 from collections.abc import Collection, Sequence
 
-import apsw
-
 from memman.model.records import Scope
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite import rules, scopes

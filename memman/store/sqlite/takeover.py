@@ -22,7 +22,9 @@ _ACT = "taken over"
 
 def take_over(db: apsw.Connection, statements: str) -> None:
     """Bring a store to the tables of schema.sql, without those that it has no more; the caller holds the transaction."""
-    db.execute("ALTER TABLE log RENAME TO log_before; DROP TABLE IF EXISTS alias; ALTER TABLE receipt DROP COLUMN changed")
+    db.execute(
+        "ALTER TABLE log RENAME TO log_before; DROP TABLE IF EXISTS alias; ALTER TABLE receipt DROP COLUMN changed"
+    )
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
     for statement in statements.split(";\n"):
         if (found := _OBJECT.search(statement)) and found[1] not in there:

@@ -13,7 +13,7 @@ from memman.model.errors import AmbiguousId, UnknownId
 from memman.model.reliability import FEEDBACK
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import HIDDEN
-from memman.sqlite import LISTED, NAMED
+from memman.sqlite import NAMED
 from memman.store import records
 from memman.store.records import Record, state_of
 from memman.store.sqlite import index, record_log

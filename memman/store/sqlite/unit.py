@@ -88,9 +88,7 @@ class SqliteUnit:
         before = self.scope(memory)
         if before == scope:
             return False
-        self.record(
-            at, self.uid(memory), "move", {records.SCOPE: _scope(scope)}, {"scope": before}, {"scope": scope}
-        )
+        self.record(at, self.uid(memory), "move", {records.SCOPE: _scope(scope)}, {"scope": before}, {"scope": scope})
         return True
 
     def show_to(self, memory: int, visibility: str, at: int) -> bool:
@@ -475,7 +473,13 @@ class SqliteUnit:
         return dict(zip(index.STATE, row, strict=True))
 
     def _settle(
-        self, at: int, memory: int, how: str, status: Parts, sets: Mapping[str, Any] = MappingProxyType({}), why: str = ""
+        self,
+        at: int,
+        memory: int,
+        how: str,
+        status: Parts,
+        sets: Mapping[str, Any] = MappingProxyType({}),
+        why: str = "",
     ) -> None:
         """Have a memory stand otherwise; the record says what differs, and why."""
         before = self._status(memory)
