@@ -26,6 +26,15 @@ def host(db: apsw.Connection) -> str:
     return name
 
 
+def renew_host(db: apsw.Connection) -> None:
+    """Go on under a new name, since another file that goes on under the old one was, or is, a copy of this one."""
+    name = host(db)
+    n, at = db.execute("SELECT n, at FROM host WHERE id = ?", (OURS,)).get
+    db.execute("UPDATE host SET name = ?, n = 0, at = 0 WHERE id = ?", (token_hex(_HOST_BYTES), OURS))
+    db.execute("INSERT INTO host(name, n, at) VALUES (?, ?, ?)", (name, n, at))
+    db.execute("UPDATE record SET host = ? WHERE host = ?", (db.last_insert_rowid(), OURS))
+
+
 def append(
     db: apsw.Connection,
     at: int,
