@@ -119,3 +119,14 @@ def state_of(records: Collection[Record], winners: Mapping[str, str] | None = No
         elif record.kind == "learned" or not taken_back:
             state |= record.said.get("set", {})
     return {name: value for name, value in state.items() if value is not None}
+
+
+def states_of(records: Iterable[Record]) -> dict[str, Parts]:
+    """Fold records of many memories, rules and notes: the state of each, by its uid."""
+    of: dict[str, list[Record]] = {}
+    firsts: dict[str, tuple[int, str]] = {}
+    for one in records:
+        of.setdefault(one.memory, []).append(one)
+        firsts[one.act] = min(firsts.get(one.act, (one.at, one.host)), (one.at, one.host))
+    winners = {act: host for act, (_, host) in firsts.items()}
+    return {uid: state_of(found, winners) for uid, found in of.items()}

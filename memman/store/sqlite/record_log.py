@@ -69,8 +69,10 @@ def add(db: apsw.Connection, records: Iterable[Record]) -> list[Record]:
             new.append(one)
             sql = "UPDATE host SET n = max(n, ?), at = max(at, ?) WHERE name = ?"
             db.execute(sql, (one.n, one.at, one.host))
-    if gone := [one.memory for one in new if one.kind == "purged"]:
-        empty(db, gone)
+    about = json.dumps(sorted({one.memory for one in new}))
+    gone = db.execute(f"SELECT DISTINCT memory FROM record WHERE memory {LISTED} AND kind = 'purged'", (about,))
+    if uids := [uid for (uid,) in gone]:
+        empty(db, uids)
     return new
 
 
@@ -107,13 +109,17 @@ def known(db: apsw.Connection) -> dict[str, int]:
     return dict(db.execute("SELECT name, n FROM host"))
 
 
+def doubled(db: apsw.Connection, acts: Iterable[str]) -> list[str]:
+    """Return those acts that two machines did both."""
+    sql = f"SELECT act FROM record WHERE act {LISTED} GROUP BY act HAVING min(host) < max(host)"
+    return [act for (act,) in db.execute(sql, (json.dumps(sorted({*acts})),))]
+
+
 def winners(db: apsw.Connection, records: Iterable[Record]) -> dict[str, str]:
     """Return, for the acts of some records that two machines did both, the one that counts: who did it first."""
-    acts = json.dumps(sorted({one.act for one in records}))
-    sql = f"SELECT act FROM record WHERE act {LISTED} GROUP BY act HAVING min(host) < max(host)"
-    twice: list[Any] = db.execute(sql, (acts,)).fetchall()
+    twice = doubled(db, (one.act for one in records))
     first = "SELECT h.name FROM record r JOIN host h ON h.id = r.host WHERE act = ? ORDER BY r.at, h.name LIMIT 1"
-    return {act: db.execute(first, (act,)).get for (act,) in twice}
+    return {act: db.execute(first, (act,)).get for act in twice}
 
 
 def damaged(db: apsw.Connection) -> list[tuple[str, int]]:
@@ -129,7 +135,8 @@ def empty(db: apsw.Connection, uids: Sequence[str]) -> None:
     sql = (
         "SELECT id FROM record WHERE EXISTS (SELECT 1 FROM json_each(?) WHERE instr(body, value)) AND kind <> 'purged'"
     )
-    for (number,) in db.execute(sql, (listed,)).fetchall():
+    numbers: list[Any] = db.execute(sql, (listed,)).fetchall()
+    for (number,) in numbers:
         body = db.execute("SELECT json_remove(body, '$.now.why', '$.why') FROM record WHERE id = ?", (number,)).get
         rewrite(db, number, body)
 
@@ -137,5 +144,5 @@ def empty(db: apsw.Connection, uids: Sequence[str]) -> None:
 def rewrite(db: apsw.Connection, number: int, body: str) -> None:
     """Give a record of this database another body: without a secret, or without what was purged."""
     db.execute("UPDATE record SET body = ? WHERE id = ?", (body, number))
-    (row,) = db.execute(f"{_FROM} WHERE r.id = ?", (number,)).fetchall()
+    row: Any = db.execute(f"{_FROM} WHERE r.id = ?", (number,)).fetchone()
     db.execute("UPDATE record SET sum = ? WHERE id = ?", (Record(*row).sum, number))

@@ -14,14 +14,14 @@ from memman.store.sqlite import record_log, rejected
 from memman.store.sqlite.index import CONTENT, DECIDED, HOLDS, LISTS, RECEIPT, RULE, STATE, TIMES
 from memman.store.sqlite.schema import UNIT_WEIGHT
 
-# What is in no index, since an earlier schema had no records: (when, act, about what, verb, what else is said).
+# What is in no index, since an earlier schema had no records: (when, act or '' for the taking over, about what, verb,
+# what else is said).
 Change = tuple[int, str, str, str, Parts]
 _OBJECT = re.compile(r"CREATE (?:VIRTUAL )?(?:TABLE|INDEX|VIEW) (\w+)")
-_ACT = "taken over"
 
 
 def take_over(db: apsw.Connection, statements: str) -> None:
-    """Bring a store to the tables of schema.sql, without those that it has no more; the caller holds the transaction."""
+    """Bring a store to the tables of schema.sql, without those it has no more; the caller holds the transaction."""
     db.execute(
         "ALTER TABLE log RENAME TO log_before; DROP TABLE IF EXISTS alias; ALTER TABLE receipt DROP COLUMN changed"
     )
@@ -29,14 +29,16 @@ def take_over(db: apsw.Connection, statements: str) -> None:
     for statement in statements.split(";\n"):
         if (found := _OBJECT.search(statement)) and found[1] not in there:
             db.execute(statement)
+    taken = "taken over by " + record_log.host(db)  # two machines take over each its own store: two acts
     changes = sorted(
         (*_notes(db), *_memories(db), *_rules(db), *_rejected(db), *_log(db)), key=lambda change: change[0]
     )
     for at, act, uid, how, said in changes:
-        record_log.append(db, at, act, uid, KIND_OF[how], body(how, **said))
+        record_log.append(db, at, act or taken, uid, KIND_OF[how], body(how, **said))
     db.execute("DROP TABLE log_before")
     db.execute(f"DELETE FROM meta WHERE key GLOB '{vocabulary.UNDONE}*'")
-    for key, value in db.execute(f"SELECT key, value FROM meta WHERE key GLOB '{vocabulary.REPLACED}*'").fetchall():
+    replaced: list[Any] = db.execute(f"SELECT key, value FROM meta WHERE key GLOB '{vocabulary.REPLACED}*'").fetchall()
+    for key, value in replaced:
         row, _, since = value.partition(" ")
         uid = db.execute("SELECT uid FROM memory WHERE id = ?", (int(row),)).get
         db.execute("UPDATE meta SET value = ? WHERE key = ?", (f"{uid} {since}", key))
@@ -62,7 +64,7 @@ def _memories(db: apsw.Connection) -> Iterator[Change]:
         status = {name: kept[name] for name in STATE} | {"superseded_by": uids.get(row.superseded_by)}
         now = dict(_beside(db, row)) | ({} if held or status == HOLDS else {records.STATUS: status})
         if now:
-            yield max(row.recorded_at, row.retired_at or 0), _ACT, row.uid, "take over", {"set": now}
+            yield max(row.recorded_at, row.retired_at or 0), "", row.uid, "take over", {"set": now}
 
 
 def _beside(db: apsw.Connection, row: MemoryRow) -> Iterator[tuple[str, Any]]:
@@ -100,12 +102,12 @@ def _rules(db: apsw.Connection) -> Iterator[Change]:
     for row in db.execute(sql):
         said = dict(zip(names, row, strict=True))
         uid = said.pop("uid")
-        yield said["made_at"], _ACT, uid, "take over", {"set": {RULE: said}}
+        yield said["made_at"], "", uid, "take over", {"set": {RULE: said}}
 
 
 def _rejected(db: apsw.Connection) -> Iterator[Change]:
     for digest, at in db.execute("SELECT lower(hex(digest)), at FROM rejected"):
-        yield at, _ACT, rejected.PREFIX + digest, "refuse", {"set": {rejected.PART: at}}
+        yield at, "", rejected.PREFIX + digest, "refuse", {"set": {rejected.PART: at}}
 
 
 def _log(db: apsw.Connection) -> Iterator[Change]:
@@ -114,7 +116,7 @@ def _log(db: apsw.Connection) -> Iterator[Change]:
     for at, verb, memory, note, *sides in db.execute("SELECT at, verb, memory, note, before, after FROM log_before"):
         if verb in KIND_OF and verb not in {"add", "hold"}:
             was, now = (_renamed(json.loads(side or "{}"), uids) for side in sides)
-            yield at, note or _ACT, memory, verb, {"was": was, "now": now}
+            yield at, note, memory, verb, {"was": was, "now": now}
 
 
 def _renamed(side: Parts, uids: dict[int, str]) -> Parts:

@@ -28,6 +28,8 @@ from memman.store.sqlite.unconfirmed import MAYBE as UNSURE
 CONTEXT = 2
 _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 CAUSES = "causal"
+# The cell that a memory's vector belongs to.
+_HOME = "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)"
 # What a receipt keeps of where a note came from.
 _STAMPED = ("agent", "session", "cwd", "repository", "revision", "host", "user")
 _BORNE_OUT = "what contradicts it was borne out"
@@ -288,15 +290,31 @@ class SqliteUnit:
         return True
 
     def settle(self, memories: Sequence[int]) -> None:
-        """Put memories whose status was changed where it says: in the text index, cells and counts of names, or not."""
+        """Put memories that were written anew where they belong: in the text index, cells and counts of names."""
         self._around.clear()
         for memory in memories:
-            if self._state(memory)["status"] in HIDDEN:
-                self._move(memory, str(HIDDEN_CELL))
+            state = self._state(memory)
+            if self.db.execute("SELECT 1 FROM mention WHERE memory = ?", (memory,)).get:
                 self.unmention(memory)
-            else:
-                self._bring_back(memory)
+            if state["status"] not in HIDDEN:
+                self.mention(memory, json.loads(state["entities"]))
+            self._move(memory, str(HIDDEN_CELL) if state["status"] in HIDDEN else _HOME)
         self.index(self.touched(memories))
+
+    def take_in(self, found: Iterable[records.Record]) -> list[int]:
+        """Add records from elsewhere; return the rows of the memories that they changed, with their words indexed.
+
+        Vectors and edges of new memories are made by whoever comes next.
+        """
+        new = record_log.add(self.db, found)
+        twice = record_log.of_acts(self.db, record_log.doubled(self.db, (one.act for one in new)))
+        uids = dict.fromkeys(one.memory for one in (*new, *twice))
+        last = self.db.execute("SELECT max(id) FROM memory").get or 0
+        rows = index.rewrite(self.db, [*uids])
+        if any(row > last for row in rows):
+            linkers.mark(self.db, "", last + 1)
+        self.settle(rows)
+        return rows
 
     def protect(self, memory: int, at: int, *, wanted: bool) -> bool:
         """Let no drain retire `memory` or mark it as maybe replaced, or let it again; False when that is so already."""
@@ -442,8 +460,7 @@ class SqliteUnit:
         if state["status"] not in HIDDEN:
             if not self.db.execute("SELECT 1 FROM mention WHERE memory = ?", (memory,)).get:
                 self.mention(memory, json.loads(state["entities"]))
-            home = "SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory"
-            self._move(memory, f"({home})")
+            self._move(memory, _HOME)
 
     def _move(self, memory: int, cell: str) -> None:
         """Put a memory's sign codes into another cell."""

@@ -1,0 +1,127 @@
+"""Records from elsewhere: only what has our shape comes in, once, in any order, and nothing that was purged."""
+
+import random
+from contextlib import closing
+
+import pytest
+
+from memman.model.records import Draft, Fact, Note
+from memman.store import records
+from memman.store.records import Record, body, named
+from memman.store.shapes import wrong
+from memman.store.sqlite import purge, record_log
+from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.undo import take_back
+
+NOW = 10**12
+SHOWN = (
+    (
+        "SELECT m.uid, m.text, m.status, m.valid_to, m.retired_at, n.uid, m.entities FROM memory m"
+        " LEFT JOIN memory n ON n.id = m.superseded_by ORDER BY m.uid"
+    ),
+    "SELECT m.uid, e.name FROM mention JOIN entity e ON e.id = entity JOIN memory m ON m.id = memory ORDER BY 1, 2",
+    "SELECT uid, text FROM rule ORDER BY uid",
+    "SELECT note, outcome FROM receipt ORDER BY note",
+    "SELECT hex(digest), at FROM rejected ORDER BY 1",
+    "SELECT m.uid, f.path, f.blob FROM file f JOIN memory m ON m.id = f.memory ORDER BY 1, 2",
+    "SELECT key, value FROM meta WHERE key <> 'linkers' ORDER BY key",
+)
+
+
+def opened(path):
+    """Open a store."""
+    return closing(SqliteStore(str(path / "memman.db")))
+
+
+def shown(store):
+    """Return what the index says, without what is local."""
+    return [list(store.db.execute(sql)) for sql in SHOWN]
+
+
+def found(store, word):
+    """Return what the text index finds."""
+    sql = "SELECT uid FROM memory WHERE id IN (SELECT rowid FROM fts WHERE fts MATCH ?) ORDER BY uid"
+    return [uid for (uid,) in store.db.execute(sql, (f"text: {word}",))]
+
+
+def filled(store):
+    """Do something of every kind."""
+    with store.unit() as unit:
+        unit.receipt(Note("n1", "default", "", 5), 5, "stored", 3)
+        rows = [
+            unit.add(Draft(f"m{n}", "n1", Fact(f"Nests in {where}.", entities=("heron", where)), "user", "o", 5), 5)
+            for n, where in enumerate(("Aachen", "Berlin", "Cologne", "Dresden"))
+        ]
+        unit.settle(rows)
+        unit.supersede(rows[0], rows[1], 6, 6, "moved")
+        unit.tie(rows[1], {"src/a.py": "abc"}, 6)
+        unit.protect(rows[1], 6, wanted=True)
+        unit.doubt(rows[2], rows[1], 6, "maybe")
+    with store.unit() as unit:
+        unit.forget(rows[2], 7)
+        unit.refuse("The heron nests in Essen.", 7)
+        forgot = unit.act_at(7)
+    with store.unit() as unit:
+        take_back(unit, [forgot], 8, "test")
+        unit.settle(rows)
+    with store.unit() as unit:
+        unit.forget(rows[3], 9)
+        purge.purge(unit, [rows[3]], 9)
+
+
+def test_the_same_records_make_the_same_store_in_any_order(tmp_path):
+    """Taken in one by one, in random order, twice: index, words and names are those of the store they are from."""
+    with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
+        filled(one)
+        log = list(record_log.every(one.db))
+        assert [wrong(record, NOW) for record in log] == [""] * len(log)
+        random.Random(5).shuffle(log)
+        for record in [*log, *log]:
+            with other.unit() as unit:
+                unit.take_in([record])
+        assert shown(other) == shown(one)
+        assert found(other, "nests") == found(one, "nests") == ["m0", "m1", "m2"]
+        assert found(other, "dresden") == []
+        assert not any("Dresden" in record.body for record in record_log.every(other.db))
+
+
+def test_what_comes_after_its_purge_is_empty(tmp_path):
+    """Another machine had said something of a memory before it knew: that is emptied too."""
+    with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
+        filled(one)
+        text = {records.UNTIL: 5}
+        late = Record("x", 1, 6, "late", "m3", "held until", body("expire", set=text))
+        with other.unit() as unit:
+            unit.take_in(record_log.every(one.db))
+            unit.take_in([late])
+        assert [record.body for record in record_log.every(other.db, "x")] == [""]
+
+
+GOOD = Record("h", 1, 5, "act", "m", "rated", body("feedback", set={named(records.EVIDENCE, "wrong", "s"): 5}))
+TEXT = {
+    "note": "n", "text": "t", "category": "fact", "importance": 3, "entities": [], "keywords": [], "summary": "",
+    "source": "user", "origin": "o", "valid_from": 1, "recorded_at": 1,
+}  # fmt: skip
+STATUS = {"status": "current", "valid_to": None, "retired_at": None, "superseded_by": None}
+BAD_SETS = [
+    {"evidence [7]": 5}, {"evidence": 5}, {"evidence [": 5}, {"nonsense": 1}, {"until": "now"}, {"until": True},
+    {"until": 2**70}, {"text": TEXT | {"entities": "x"}}, {"text": {"text": "x"}}, {"text": TEXT | {"importance": 9}},
+    {"text": TEXT | {"note": "'; DROP"}}, {"status": {"status": "current"}}, {"status": STATUS | {"status": "gone"}},
+    {"receipt": {"at": 1, "outcome": "x", "facts": 1, "note) VALUES (1)": 2}}, {"rule": {"text": "x"}},
+    {"claims": ["x"]}, {"maybe": {}}, {"scope": {"where": "x"}}, {"visibility": "all"},
+    {named(records.EDGE, "causal", "m"): {"weight": 9, "detail": ""}}, {named(records.FILE, "a"): 1},
+    {named(records.FILE, "a", "b"): ""},
+]  # fmt: skip
+BAD = [
+    GOOD._replace(host=""), GOOD._replace(n=0), GOOD._replace(n="1"), GOOD._replace(at=-1), GOOD._replace(at=2**60),
+    GOOD._replace(memory="a b"), GOOD._replace(kind="learned"), GOOD._replace(kind="x"), GOOD._replace(body="[]"),
+    GOOD._replace(body="x"), GOOD._replace(body="[" * 100_000), GOOD._replace(visibility="all"), GOOD._replace(act=""),
+    GOOD._replace(kind="undone", body=body("undo", acts="x")), GOOD._replace(at=NOW + 2 * 86_400_000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("record", [*BAD, *(GOOD._replace(body=body("feedback", set=one)) for one in BAD_SETS)])
+def test_a_record_of_another_shape_is_told(record):
+    """Whatever a hostile file says: no such record reaches the index."""
+    assert wrong(GOOD, NOW) == ""
+    assert wrong(record, NOW)
