@@ -1,0 +1,205 @@
+"""A store's log: what it knows is the fold of its records, whatever the order in which they came."""
+
+import random
+
+import pytest
+
+from memman.model.records import Draft, Edge, Fact, Note, Scope
+from memman.store import records
+from memman.store.records import Record, state_of
+from memman.store.sqlite import index, purge, record_log, rules, undo
+from memman.store.sqlite.store import SqliteStore
+
+# The tables that are made of records alone, by what of them other machines have, too.
+_MADE = (
+    "SELECT m.uid, m.note, m.text, m.category, m.status, m.valid_to, m.retired_at, h.uid FROM memory m"
+    " LEFT JOIN memory h ON h.id = m.superseded_by",
+    "SELECT m.uid, repository, path FROM scoped JOIN scope s ON s.id = scope JOIN memory m ON m.id = memory",
+    "SELECT m.uid, ends_at, verified_at FROM freshness JOIN memory m ON m.id = memory",
+    "SELECT m.uid, kind, session, at FROM evidence JOIN memory m ON m.id = memory",
+    "SELECT m.uid, path, blob FROM file JOIN memory m ON m.id = memory",
+    "SELECT a.uid, kind, b.uid, weight, link.detail FROM link JOIN memory a ON a.id = src JOIN memory b ON b.id = dst"
+    f" WHERE {index.DECIDED}",
+    "SELECT uid, text, pattern, action, snoozed_until FROM rule",
+    "SELECT note, at, outcome, facts FROM receipt",
+    "SELECT hex(digest), at FROM rejected",
+    "SELECT key, value FROM meta WHERE substr(key, 1, instr(key, ':')) IN ('protected:', 'maybe:', 'held:', 'claims:')",
+)
+
+
+def said(store):
+    """Return all that a store's index says that came of records."""
+    return [sorted(map(repr, store.db.execute(sql))) for sql in _MADE]
+
+
+class Life:
+    """A store that lives through changes taken by lot, each at a moment of its own."""
+
+    def __init__(self, path, seed, first=1_000):
+        self.store, self.chance, self.now, self.notes = SqliteStore(str(path)), random.Random(seed), first, 0
+        self.acts = []
+
+    def step(self):
+        """Change something."""
+        self.now += self.chance.randrange(3)
+        uids = [uid for (uid,) in self.store.db.execute("SELECT uid FROM memory ORDER BY uid")]
+        act = self.chance.choice(self._LEARNING if len(uids) < 3 else self._ALL)
+        with self.store.unit() as unit:
+            act(self, unit, uids)
+            if unit.act:
+                self.acts.append(unit.act)
+
+    def _row(self, uids):
+        return index.row_of(self.store.db, self.chance.choice(uids))
+
+    def learn(self, unit, uids):
+        """Store what a note says, perhaps in the place of something else."""
+        self.notes += 1
+        note = f"{record_log.host(unit.db)}{self.notes:016x}"
+        if not unit.receipt(Note(note, "default", "", self.now), self.now, "stored", 1):
+            return
+        scope = Scope("repo", "src") if self.chance.random() < 0.5 else Scope()
+        draft = Draft(note[::-1], note, Fact(f"fact {self.now}", "fact"), "user", "o", self.now, scope=scope)
+        new = unit.add(draft, self.now, held=self.chance.random() < 0.1)
+        if uids and self.chance.random() < 0.6:
+            unit.supersede(self._row(uids), new, self.now, self.now, "why")
+
+    def doubt(self, unit, uids):
+        """Mark one as maybe replaced by another, or as contradicted by it."""
+        one, other = self._row(uids), self._row(uids)
+        if self.chance.random() < 0.5:
+            unit.doubt(one, other, self.now, "why")
+        else:
+            unit.contradict(other, one, self.now, "why", sure=True)
+
+    def judge(self, unit, uids):
+        """Do one of the things that a person does with a memory."""
+        row, now = self._row(uids), self.now
+        self.chance.choice(
+            (
+                lambda: unit.forget(row, now),
+                lambda: unit.restore(row, now),
+                lambda: unit.reinstate(row, now),
+                lambda: unit.approve(row, now),
+                lambda: unit.protect(row, now, wanted=self.chance.random() < 0.5),
+                lambda: unit.expire(row, now + 5, now),
+                lambda: unit.verify(row, {"a.py": "b1"}, "s", now),
+                lambda: unit.report(row, "useful", "s1", now),
+                lambda: unit.bear_out(row, "said", f"s{now}", now),
+                lambda: unit.move(row, Scope("other"), now),
+                lambda: unit.tie(row, {"c.py": "b2"}, now),
+                lambda: unit.keep(row, now),
+                lambda: unit.refuse("a text", now),
+                lambda: unit.link([Edge("causal", row, self._row(uids), 0.5, "why")], now),
+            )
+        )()
+
+    def rule(self, unit, _):
+        """Make a rule, or remove one."""
+        there = rules.listed(self.store.reader)
+        if there and self.chance.random() < 0.5:
+            rules.remove(unit, there[0], self.now)
+        else:
+            said = {"uid": f"r{record_log.host(unit.db)}{self.now}", "text": "no", "tool": "", "pattern": "rm"}
+            said |= {"action": "deny", "memory": "", "ends_at": None, "repository": "", "path": ""}
+            if said["uid"] not in {one["uid"] for one in there}:
+                rules.add(unit, said, self.now)
+
+    def undo(self, unit, _):
+        """Take back something that was done, perhaps an undo."""
+        if self.acts:
+            acts = [self.chance.choice(self.acts)]
+            changed = undo.take_back(unit, acts, self.now, "why")
+            undo.inherit(unit, changed, self.now)
+            undo.keep(unit, self.now, "that", "it", acts=acts)
+
+    def purge(self, unit, uids):
+        """Purge a memory."""
+        if self.chance.random() < 0.2:
+            row = self._row(uids)
+            unit.forget(row, self.now)
+            purge.purge(unit, [row], self.now)
+
+    _LEARNING = (learn,)
+    _ALL = (learn, learn, doubt, judge, judge, judge, judge, rule, undo, purge)
+
+
+def lived(path, seed, steps=80):
+    """Return a store after some steps."""
+    life = Life(path, seed)
+    for _ in range(steps):
+        life.step()
+    return life
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_index_is_the_fold_of_the_log(tmp_path, seed):
+    """Written anew from its records, in whatever order they came, a store says what it said."""
+    store = lived(tmp_path / "a.db", seed).store
+    everything = list(record_log.every(store.db))
+    random.Random(seed).shuffle(everything)
+    other = SqliteStore(str(tmp_path / "b.db"))
+    with other.transaction():
+        for first in range(0, len(everything), 7):
+            new = record_log.add(other.db, everything[first : first + 7])
+            index.rewrite(other.db, dict.fromkeys(one.memory for one in new))
+    assert said(other) == said(store)
+    assert not record_log.add(other.db, everything)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_machines_that_hold_the_same_records_agree(tmp_path, seed):
+    """Two stores that lived apart and exchange their records, each in its own order, say the same."""
+    lives = [lived(tmp_path / f"{name}.db", seed * 10 + n, 40) for n, name in enumerate("ab")]
+    apart = [list(record_log.every(life.store.db)) for life in lives]
+    for life, theirs in zip(lives, reversed(apart), strict=True):
+        random.Random(seed).shuffle(theirs)
+        with life.store.transaction():
+            new = record_log.add(life.store.db, theirs)
+            index.rewrite(life.store.db, dict.fromkeys(one.memory for one in new))
+    assert said(lives[0].store) == said(lives[1].store)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_undone_is_as_if_it_had_not_been(tmp_path, seed):
+    """An undo brings back what a store said before, and the undo of the undo what it said afterwards."""
+    life = lived(tmp_path / "a.db", seed, 25)
+    for _ in range(12):
+        before, acts = said(life.store), len(life.acts)
+        uids = [uid for (uid,) in life.store.db.execute("SELECT uid FROM memory ORDER BY uid")]
+        life.now += 1
+        with life.store.unit() as unit:
+            life.judge(unit, uids)
+            act = unit.act
+        if not act:
+            continue
+        after = said(life.store)
+        for expected in (before, after):
+            life.now += 1
+            with life.store.unit() as unit:
+                undo.take_back(unit, [act], life.now, "why")
+                undo.keep(unit, life.now, "that", "it", acts=[act])
+                act = unit.act
+            assert said(life.store) == expected
+        assert len(life.acts) == acts
+
+
+def test_a_note_that_two_machines_stored_counts_once():
+    """Of two acts for one note the one that came first counts whole, in any order of arrival."""
+
+    def learned(host, at, memory, text):
+        sets = {records.TEXT: {"text": text}, records.STATUS: index.HOLDS}
+        return Record(host, 1, at, "note", memory, "learned", records.body("add", set=sets))
+
+    first, second = learned("bb", 5, "m1", "first"), learned("aa", 6, "m1", "second")
+    for order in ([first, second], [second, first]):
+        assert state_of(order, {"note": "bb"})[records.TEXT] == {"text": "first"}
+        assert state_of(order)[records.TEXT] == {"text": "second"}
+
+
+def test_a_change_of_a_record_is_seen(tmp_path):
+    """A body that was changed by another hand than ours does not fit its sum."""
+    store = lived(tmp_path / "a.db", 1, 5).store
+    assert record_log.damaged(store.db) == []
+    store.db.execute("UPDATE record SET body = replace(body, 'fact', 'fake') WHERE id = 2")
+    assert record_log.damaged(store.db) == [(record_log.host(store.db), 2)]
