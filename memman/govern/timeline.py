@@ -33,9 +33,8 @@ def latest(
 ) -> list[dict[str, Any]]:
     """Return the newest memories that came to hold from `since` on and before `until`, the newest last."""
     with reading(place) as catalogue:
-        last = catalogue.reader.last() if until is None else catalogue.last_by(until)
-        rows = [row for at, row in catalogue.around(last, limit) if _within(at, since, until)]
-        return _described(catalogue, rows[-limit:])
+        rows = [row for at, row in catalogue.latest(until, limit) if _within(at, since, until)]
+        return _described(catalogue, rows)
 
 
 @answering
@@ -45,12 +44,11 @@ def around(
     """Return a memory amid those that came to hold just before and after it. Raises UsageError for a hidden one."""
     with looking(place) as (catalogue, queue):
         asked = one_memory(part, catalogue, queue, place.name)
-        found = catalogue.around(asked, max(before, after))
+        found = catalogue.around(asked, before, after)
         rows = [row for at, row in found if row == asked or _within(at, since, until)]
         if asked not in rows:
             raise UsageError(_hidden(part, catalogue.memories([asked])[0]["status"]))
-        here = rows.index(asked)
-        return _described(catalogue, rows[max(0, here - before) : here + after + 1], asked)
+        return _described(catalogue, rows, asked)
 
 
 def _hidden(part: str, status: str) -> str:

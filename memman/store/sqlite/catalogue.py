@@ -168,20 +168,16 @@ class Catalogue:
         newer = self.reader.newer(rows)
         return {row: newer[uid][0] for uid, row in rows.items() if uid in newer}
 
-    def around(self, memory: int, count: int) -> list[tuple[int, int]]:
-        """Return (valid_from, id) of the memories recorded near a row, in the order they came to hold.
+    def around(self, memory: int, before: int, after: int) -> list[tuple[int, int]]:
+        """Return (valid_from, id) of a memory amid those that came to hold before and after it; hidden ones left out."""
+        at = self.reader.began([memory])[memory]
+        earlier = times.nearest(self.reader.db, at, memory, before, later=False)
+        here = [(at, memory)] if self.memories([memory])[0]["status"] not in HIDDEN else []
+        return [*reversed(earlier), *here, *times.nearest(self.reader.db, at, memory, after, later=True)]
 
-        At least `count` either side, where there are so many; hidden ones are left out. Reads a bounded
-        number of rows, however large the store.
-        """
-        reach = count + times.STRAGGLERS
-        sql = f"SELECT valid_from, id FROM memory WHERE id BETWEEN ? AND ? AND status NOT IN {HIDDEN} ORDER BY 1, 2"
-        return list(self.reader.db.execute(sql, (memory - reach, memory + reach)))
-
-    def last_by(self, moment: int) -> int:
-        """Return the last row recorded before `moment`, 0 where there is none: found by halving, not by a scan."""
-        after = times.first(self.reader.db, self.reader.last(), moment)
-        return self.reader.db.execute("SELECT max(id) FROM memory WHERE id < ?", (after,)).get or 0
+    def latest(self, until: int | None, count: int) -> list[tuple[int, int]]:
+        """Return (valid_from, id) of the newest memories that came to hold before a moment, the newest last."""
+        return [*reversed(times.nearest(self.reader.db, until or 2**62, 0, count, later=False))]
 
     def about(self, names: Sequence[str], filters: Filters, limit: int) -> list[int]:
         """Return the newest memories that mention one of `names` in their text, or as an entity."""

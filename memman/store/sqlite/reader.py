@@ -373,7 +373,7 @@ class SqliteReader:
         """Return the first and the last row that can have begun to hold from `start` to `end`."""
         from memman.store.sqlite import times
 
-        return times.window(self.db, self.last(), start, end)
+        return times.window(self.db, start, end)
 
     def began(self, ids: "Iterable[int]") -> dict[int, int]:
         """Return when each of `ids` began to hold."""

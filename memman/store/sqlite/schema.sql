@@ -55,6 +55,7 @@ CREATE INDEX memory_origin ON memory(origin, id);
 CREATE INDEX memory_note ON memory(substr(note, -8));
 CREATE INDEX memory_successor ON memory(superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_screened ON memory(screened);
+CREATE INDEX memory_began ON memory(valid_from);
 CREATE TABLE receipt(
     note TEXT PRIMARY KEY,
     at INTEGER NOT NULL,

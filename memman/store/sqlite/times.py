@@ -1,4 +1,4 @@
-"""Which rows began to hold when, by halving: `recorded_at` rises with them. Safe on the hot path."""
+"""Which memories began to hold when, by the index of that moment. Safe on the hot path."""
 
 from memman.model.vocabulary import HIDDEN
 from memman.sqlite import LISTED, id_list
@@ -11,29 +11,31 @@ if TYPE_CHECKING:
 
     from memman.store.filters import Filters
 
-# Rows that go by while a note that failed is tried again: some days of a busy store, by estimate. What comes in later
-# yet is found by its words and its meaning alone.
-STRAGGLERS = 256
+# A time that holds more memories than these bounds no rows: reading where it begins and ends would cost more.
+MOST = 10_000
+ALL = (0, 2**63 - 1)
 
 
-def first(db: "apsw.Connection", last: int, moment: int, column: str = "recorded_at") -> int:
-    """Return the first row, up to `last`, recorded at `moment` or later; the one after `last` for none."""
-    sql = f"SELECT id, {column} FROM memory WHERE id >= ? ORDER BY id LIMIT 1"
-    low, high = 1, last + 1
-    while low < high:
-        middle = (low + high) // 2
-        memory, at = db.execute(sql, (middle,)).get or (0, moment)
-        low, high = (min(memory + 1, high), high) if at < moment else (low, middle)
-    return low
+def window(db: "apsw.Connection", start: int, end: int) -> tuple[int, int]:
+    """Return the first and last row that began to hold from `start` to `end`; (1, 0) where none did."""
+    inside = "SELECT id FROM memory INDEXED BY memory_began WHERE valid_from >= ? AND valid_from < ? LIMIT ?"
+    sql = f"SELECT count(*), min(id), max(id) FROM ({inside})"
+    count, first, last = db.execute(sql, (start, end, MOST + 1)).get
+    return ALL if count > MOST else (first or 1, last or 0)
 
 
-def window(db: "apsw.Connection", last: int, start: int, end: int) -> tuple[int, int]:
-    """Return the first and last of the rows, up to `last`, that can have begun from `start` to `end`.
+def nearest(db: "apsw.Connection", moment: int, memory: int, count: int, *, later: bool) -> list[tuple[int, int]]:
+    """Return (when it began, id) of the `count` memories that began just before, or after, a memory; hidden ones not.
 
-    What began before `end` may have waited a day for its drain.
+    A `memory` of 0 stands before all of its moment.
     """
-    ends = (first(db, last, end, column) for column in ("recorded_at", "valid_from"))
-    return first(db, last, start), max(ends) + STRAGGLERS
+    than, order = (">", "") if later else ("<", " DESC")
+    sql = (
+        f"SELECT valid_from, id FROM memory WHERE (valid_from, id) {than} (?, ?) AND status NOT IN {HIDDEN}"
+        f" ORDER BY valid_from{order}, id{order} LIMIT ?"
+    )
+    found: list[tuple[int, int]] = db.execute(sql, (moment, memory, count)).fetchall()
+    return found
 
 
 def began(db: "apsw.Connection", ids: "Iterable[int]") -> dict[int, int]:
@@ -49,10 +51,8 @@ def held(
     `scoped` says as SQL which memories count.
     """
     conditions = [*filters.conditions(), ("m.valid_from >= ?", start), ("m.valid_from < ?", end)]
-    since, until = filters.window or (0, 2**63 - 1)
-    inside = f" AND m.id{scoped}" if scoped else ""
     sql = (
-        f"SELECT m.id, m.valid_from FROM memory m WHERE m.status NOT IN {HIDDEN} AND m.id BETWEEN ? AND ?"
-        f"{''.join(f' AND {sql}' for sql, _ in conditions)}{inside} ORDER BY m.id DESC LIMIT ?"
+        f"SELECT m.id, m.valid_from FROM memory m WHERE m.status NOT IN {HIDDEN}"
+        f"{''.join(f' AND {sql}' for sql, _ in conditions)}{inside} ORDER BY m.valid_from DESC, m.id DESC LIMIT ?"
     )
-    return list(db.execute(sql, (since, until, *(value for _, value in conditions), limit)))
+    return list(db.execute(sql, (*(value for _, value in conditions), limit)))
