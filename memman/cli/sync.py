@@ -1,6 +1,7 @@
 """`memman sync`."""
 
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,11 +70,11 @@ def _begin(here: "Chosen", folder: str, *, by_key: bool) -> None:
 def _report(done: "Done", *, as_json: bool) -> None:
     for trouble in done.troubles:
         complain(trouble)
-    if printed(
-        {"said": done.said, "taken": done.taken, "retired": done.retired, "troubles": done.troubles}, as_json=as_json
-    ):
+    if printed(asdict(done), as_json=as_json):
         return
-    told = [f"{counted(done.said, 'value')} written", f"{done.taken} taken in"]
+    for host in done.lagging:
+        text(f"host {host} has yet to take out of the folder what was purged")
+    told = [f"{counted(done.said, 'record')} written", f"{done.taken} taken in"]
     text(", ".join([*told, *([f"{counted(done.retired, 'memory')} superseded"] if done.retired else [])]))
 
 
@@ -87,9 +88,11 @@ def _status(record: dict[str, Any], *, as_json: bool) -> None:
     said = {
         "folder": record["folder"],
         "last round": when(record["at"]) if "at" in record else "none yet",
-        "this host": f"{record['host']} up to {record['bundle']}" if "host" in record else "",
+        "this host": f"{record['host']} up to {record['number']}" if "host" in record else "",
         "other hosts": hosts or "none yet",
     }
     pairs({name: value for name, value in said.items() if value})
+    for host in record.get("lagging", ()):
+        text(f"host {host} has yet to take out of the folder what was purged")
     for trouble in record.get("troubles", ()):
         text(f"in the way: {trouble}")

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-BUNDLE, REQUEST = ".age", ".ask"
+SEGMENT = ".age"
 
 
 def sync_path(data: str) -> str:
@@ -47,19 +47,19 @@ def round_path(data: str, store: str) -> str:
 
 
 def last_round(data: str, store: str) -> "dict[str, Any]":
-    """Return what the last round found: at, troubles, host, bundle, hosts; empty before the first."""
+    """Return what the last round found: at, troubles, host, number, hosts; empty before the first."""
     from memman.model.objects import parsed
 
     return parsed(text_at(round_path(data, store))) or {}
 
 
 def listing(path: str) -> list[str]:
-    """Return the bundles and requests that lie in a folder, and below it for each host."""
+    """Return what hosts have written into a folder, by its path below it."""
     found, links = [], linked(path)
     for host in _names(path):
         if host in links:
             continue
-        found += [f"{host}/{name}" for name in _names(f"{path}/{host}") if name.endswith((BUNDLE, REQUEST))]
+        found += [f"{host}/{name}" for name in _names(f"{path}/{host}") if name.endswith(SEGMENT)]
     return found
 
 

@@ -5,7 +5,7 @@ A tombstone comes first and what waits is dropped last, so that a purge which di
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,11 +104,18 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
     return Receipt(gone, [row["uid"] for row in target.waiting], scrubbed, backups, files, ruled)
 
 
-def follow(data: str, store: str, uids: Sequence[str], local: LocalEmbedder) -> None:
-    """Delete memories that were purged on another machine, which says so itself. The caller keeps everything quiet."""
+def follow(data: str, store: str, queue: Queue, uids: Sequence[str]) -> None:
+    """Keep what another machine has purged from coming back, and take it out of queue, sessions and logs.
+
+    The caller keeps everything quiet, deletes it from the store, and has the files wiped that are marked.
+    """
     target = targeted(data, store, uids)
     bury_texts(data, _texts(target))
-    _deleted(data, store, target, local, nullcontext())
+    mark(queue, store)
+    _clear_traces(data, target)
+    queue.let_go(store)
+    for note in target.notes:
+        queue.drop(note)
 
 
 def _deleted(
@@ -126,7 +133,7 @@ def _deleted(
             done.append("deleted")
             for note in target.notes:
                 queue.drop(note)
-            if store not in _scrubbed(data, queue, {store: opened}):
+            if store not in scrubbed(data, queue, {store: opened}):
                 done.append("scrubbed")
     return "scrubbed" in done
 
@@ -161,7 +168,7 @@ def erase(
         sql.close(unit, Note(row["uid"], row["store"], "", row["queued_at"], provenance=Provenance(*stamped)), now)
 
 
-def _scrubbed(data: str, queue: Queue, stores: dict[str, SqliteStore]) -> list[str]:
+def scrubbed(data: str, queue: Queue, stores: dict[str, SqliteStore]) -> list[str]:
     """Wipe the files that are marked; return the stores that a drain must come back to."""
     with ExitStack() as others:
 

@@ -1,5 +1,5 @@
 """One memory on several machines of one person, by a synced or mounted folder and without a server (docs/adr/0045).
 
-`say` writes what has changed here as an encrypted bundle, `take` brings in the bundles of other hosts, `reconcile`
-settles what was learned apart, and `turn` does all of it.
+Each machine, a host, writes its own records into the folder as encrypted segments (`say`), and adds those of others to
+its log (`take`). What a memory is follows from the records, so that all come to the same in whatever order they read.
 """

@@ -1,26 +1,20 @@
-"""The shared folder: of each host its bundles, `HOST/NUMBER.age`, and what it asks others for, `HOST/OTHER-NUMBER.ask`.
-
-A host writes and removes in its own part alone.
-"""
+"""The shared folder: of each host its segments, `HOST/NAME.age`, and what it has purged, `HOST/purged.age`."""
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO
 
 from memman.config.places import FOLDER_MODE, open_file
-from memman.config.synced import BUNDLE, REQUEST, linked, listing
+from memman.config.synced import linked, listing
 from memman.model.errors import CannotWrite
 from memman.sync.key import TooLarge
+from memman.sync.segment import MOST_BYTES, Name
 
-_HOST = r"[0-9a-f]{16}"
-_BUNDLE = re.compile(rf"({_HOST})/(\d{{8}}){re.escape(BUNDLE)}")
-_REQUEST = re.compile(rf"({_HOST})/({_HOST})-(\d{{8}}){re.escape(REQUEST)}")
+_HOST = re.compile(r"[0-9a-f]{16}")
 _DRAFT = ".new"
-# A bundle that is larger, or becomes so when it is unpacked, is not read.
-BUNDLE_BYTES = 64 * 2**20
 
 
 def make(path: str) -> None:
@@ -46,57 +40,38 @@ class Folder:
             raise CannotWrite(f"the folder {path} is not there: mount it, or end the sync with `memman sync --off`")
         if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
             raise CannotWrite(f"the folder {path} is not writable: check its permissions")
-        self.bundles: dict[str, list[int]] = {}
-        self.requests: list[tuple[str, str, int]] = []
-        self.troubles = [f"{path}/{host} is a link, which is not followed" for host in linked(path)]
-        for name in listing(path):
-            if found := _BUNDLE.fullmatch(name):
-                self.bundles.setdefault(found[1], []).append(int(found[2]))
-            elif found := _REQUEST.fullmatch(name):
-                self.requests.append((found[1], found[2], int(found[3])))
+        self.segments: dict[str, list[Name]] = {}
+        self.links = linked(path)
+        self.troubles = [f"{path}/{host} is a link, which is not followed" for host in self.links]
+        for place in listing(path):
+            host, _, file = place.partition("/")
+            if _HOST.fullmatch(host) and (name := Name.read(file)):
+                self.segments.setdefault(host, []).append(name)
 
-    def read(self, host: str, number: int) -> bytes:
-        """Return the bytes of a bundle, none where it is not there any more. Raises CannotWrite and TooLarge."""
+    def read(self, host: str, file: str) -> bytes:
+        """Return the bytes of a file, none where it is not there any more. Raises CannotWrite and TooLarge."""
         try:
-            with self._part(host) as part, _opened(_bundle(number), "rb", part) as file:
-                if (size := os.fstat(file.fileno()).st_size) > BUNDLE_BYTES:
+            with self._part(host) as part, _opened(file, "rb", part) as content:
+                if (size := os.fstat(content.fileno()).st_size) > MOST_BYTES:
                     raise TooLarge
-                return file.read(size)
+                return content.read(size)
         except FileNotFoundError:
             return b""
         except OSError as error:
-            where = f"{self.path}/{host}/{_bundle(number)}"
-            raise CannotWrite(f"{where} could not be read ({error.strerror})") from error
+            raise CannotWrite(f"{self.path}/{host}/{file} could not be read ({error.strerror})") from error
 
-    def write(self, host: str, number: int, sealed: bytes) -> None:
-        """Put a bundle into the folder, whole; on disk when this returns."""
-        self._put(host, _bundle(number), sealed)
-        if number not in self.bundles.setdefault(host, []):
-            self.bundles[host].append(number)
+    def write(self, host: str, name: Name, sealed: bytes) -> None:
+        """Put a segment into the folder, whole; on disk when this returns."""
+        self.put(host, name.file, sealed)
+        if name not in self.segments.setdefault(host, []):
+            self.segments[host].append(name)
 
-    def drop(self, host: str, before: int) -> None:
-        """Remove the bundles of a host, and drafts it left, from before a number."""
-        old = [one for one in self.bundles.get(host, ()) if one < before]
-        self._remove(host, *map(_bundle, old))
-        self.bundles[host] = [one for one in self.bundles.get(host, ()) if one not in old]
+    def drop(self, host: str, names: Collection[Name]) -> None:
+        """Remove segments of a host, and drafts it left."""
+        self._remove(host, *(name.file for name in names))
+        self.segments[host] = [one for one in self.segments.get(host, ()) if one not in names]
         with suppress(OSError), self._part(host) as part:
-            self._remove(host, *(name for name in os.listdir(part) if name.endswith(_DRAFT)))
-
-    def ask(self, host: str, other: str, number: int) -> None:
-        """Ask another host for what it said from a bundle on."""
-        if (host, other, number) not in self.requests:
-            self._put(host, _request(other, number), b"")
-            self.requests.append((host, other, number))
-
-    def asked(self, host: str) -> int:
-        """Return the newest bundle that others ask a host for, 0 for none."""
-        return max((number for _, other, number in self.requests if other == host), default=0)
-
-    def take_back(self, host: str, other: str, upto: int) -> None:
-        """Ask no more for the bundles of another host up to one that has come."""
-        for request in [one for one in self.requests if one[:2] == (host, other) and one[2] <= upto]:
-            self._remove(host, _request(*request[1:]))
-            self.requests.remove(request)
+            self._remove(host, *(file for file in os.listdir(part) if file.endswith(_DRAFT)))
 
     @contextmanager
     def _part(self, host: str) -> Iterator[int]:
@@ -107,7 +82,8 @@ class Folder:
         finally:
             os.close(handle)
 
-    def _put(self, host: str, name: str, content: bytes) -> None:
+    def put(self, host: str, name: str, content: bytes) -> None:
+        """Put a file into the folder of a host, whole."""
         draft = name + _DRAFT
         try:
             os.makedirs(f"{self.path}/{host}", mode=FOLDER_MODE, exist_ok=True)
@@ -132,11 +108,3 @@ class Folder:
 
 def _opened(name: str, mode: str, part: int) -> IO[bytes]:
     return open(name, mode, opener=partial(open_file, folder=part))
-
-
-def _bundle(number: int) -> str:
-    return f"{number:08d}{BUNDLE}"
-
-
-def _request(other: str, number: int) -> str:
-    return f"{other}-{number:08d}{REQUEST}"

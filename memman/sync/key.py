@@ -1,5 +1,6 @@
 """The key of a data folder's syncs: an X25519 identity of age, which a person carries from machine to machine."""
 
+from hashlib import sha256
 from typing import Any
 
 from memman.config.places import read_file, write_file
@@ -15,11 +16,11 @@ class Unreadable(Exception):
 
 
 class TooLarge(Unreadable):
-    """More bytes than a bundle may have: they are not read."""
+    """More bytes than a segment may have: they are not read."""
 
 
 class Key:
-    """An identity, which locks and opens bundles."""
+    """An identity, which locks and opens segments."""
 
     def __init__(self, line: str) -> None:
         self._age = _age()
@@ -28,6 +29,11 @@ class Key:
             self._identity = self._age.x25519.Identity.from_str(self.line)
         except self._age.IdentityError as error:
             raise BadConfig(f"this is no key: one begins with {_SCHEME} and is shown by `memman sync --key`") from error
+
+    @property
+    def secret(self) -> bytes:
+        """What keyed digests are made with."""
+        return sha256(self.line.encode()).digest()
 
     def lock(self, text: bytes) -> bytes:
         """Encrypt bytes."""

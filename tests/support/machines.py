@@ -3,11 +3,14 @@
 import json
 import re
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 from memman.config.scope import Here
 from memman.hot.recall_session import RecallSession
 from memman.store.filters import Filters
+from memman.store.sqlite import index, record_log
+from memman.store.sqlite.store import SqliteStore
 from tests.support.box import Box
 from tests.support.portable import REPOSITORIES, lines
 
@@ -63,11 +66,17 @@ def unsigned_export(box: Box) -> tuple[dict, list[str]]:
     return json.loads(head) | {"at": 0}, [re.sub(r',"authorship":\[[^]]*\]', "", line) for line in lines]
 
 
-def differing(one: Box, other: Box) -> list[str]:
-    """Return the first lines that the export of one machine has and the other's has not, or has elsewhere."""
-    mine, theirs = export(one), export(other)
-    found = [line for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1] for line in pair]
-    return found[:4] if len(mine) == len(theirs) else [f"{len(mine)} and {len(theirs)} lines", *found[:4]]
+def states(box: Box) -> dict[str, dict]:
+    """Return what a machine knows of each memory, rule, note and rejected text, as its log says."""
+    with closing(SqliteStore(str(box.store_path()))) as store:
+        db = store.db
+        return {uid: index.state(db, uid) for uid in record_log.memories(db)}
+
+
+def differing(one: Box, other: Box) -> list:
+    """Return the first of what one machine knows otherwise than the other."""
+    mine, theirs = states(one), states(other)
+    return [(uid, mine.get(uid), theirs.get(uid)) for uid in mine | theirs if mine.get(uid) != theirs.get(uid)][:4]
 
 
 def answers(box: Box, questions: int) -> list[list[tuple]]:
@@ -96,7 +105,7 @@ def apart(box: Box) -> tuple[tuple[Box, Path], tuple[Box, Path]]:
 
 def host(box: Box) -> str:
     """Return the host id of a machine."""
-    found: str = box.store("SELECT value FROM sync_state WHERE key = 'host'")[0]
+    found: str = box.store("SELECT name FROM host WHERE id = 1")[0]
     return found
 
 

@@ -30,6 +30,8 @@ TIMES = ("valid_from", "recorded_at")
 STATE = ("status", "valid_to", "retired_at", "superseded_by")
 HOLDS: Parts = {"status": "current", "valid_to": None, "retired_at": None, "superseded_by": None}
 RECEIPT, RULE = "receipt", "rule"
+# What a receipt keeps of where a note came from.
+STAMPED = ("agent", "session", "cwd", "repository", "revision", "host", "user")
 # How the detail of an edge begins that a person made; no rule of ours changes or drops it.
 MANUAL = "manual"
 CAUSAL = EDGE_KINDS.index("causal")
@@ -78,10 +80,15 @@ def _drop(db: apsw.Connection, uid: str, row: int) -> None:
     named = f"(SELECT entity FROM mention WHERE memory = {row:d})"
     db.execute(f"UPDATE entity SET count = count - 1 WHERE id IN {named}")
     typed.drop(db, id_list([row]))
+    sql = (
+        f"SELECT uid FROM memory WHERE superseded_by = ?1 OR id IN (SELECT src FROM link WHERE dst = ?1 AND {DECIDED})"
+    )
+    naming: list[Any] = db.execute(sql, (row,)).fetchall()
     for table, column in _NAMED:
         db.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
     db.execute("DELETE FROM entity WHERE count <= 0")
     db.executemany("DELETE FROM meta WHERE key = ?", [(mark + uid,) for mark in _MARKS])
+    rewrite(db, [one for (one,) in naming])  # they wait for it now
 
 
 def scope_id(db: apsw.Connection, repository: str, path: str) -> int:

@@ -26,13 +26,28 @@ def host(db: apsw.Connection) -> str:
     return name
 
 
-def renew_host(db: apsw.Connection) -> None:
-    """Go on under a new name, since another file that goes on under the old one was, or is, a copy of this one."""
+def renew_host(db: apsw.Connection, after: int | None = None) -> list[Record]:
+    """Go on under a new name, since another file that goes on under the old one was, or is, a copy of this one.
+
+    Records beyond number `after` take the new name, and are returned: the index has to follow.
+    """
     name = host(db)
     n, at = db.execute("SELECT n, at FROM host WHERE id = ?", (OURS,)).get
-    db.execute("UPDATE host SET name = ?, n = 0, at = 0 WHERE id = ?", (token_hex(_HOST_BYTES), OURS))
-    db.execute("INSERT INTO host(name, n, at) VALUES (?, ?, ?)", (name, n, at))
-    db.execute("UPDATE record SET host = ? WHERE host = ?", (db.last_insert_rowid(), OURS))
+    kept = n if after is None else after
+    moved = [row for (row,) in db.execute("SELECT id FROM record WHERE host = ? AND n > ? ORDER BY n", (OURS, kept))]
+    values = (token_hex(_HOST_BYTES), len(moved), at if moved else 0, OURS)
+    db.execute("UPDATE host SET name = ?, n = ?, at = ? WHERE id = ?", values)
+    db.execute("INSERT INTO host(name, n, at, ours) VALUES (?, ?, ?, 1)", (name, kept, at))
+    db.execute("UPDATE record SET host = ? WHERE host = ? AND n <= ?", (db.last_insert_rowid(), OURS, kept))
+    for number, row in enumerate(moved, 1):
+        db.execute("UPDATE record SET n = ? WHERE id = ?", (number, row))
+        _reseal(db, row)
+    return list(every(db, host(db)))
+
+
+def former_hosts(db: apsw.Connection) -> list[str]:
+    """Return the names that this file, or one that it is a copy of, had before."""
+    return [name for (name,) in db.execute("SELECT name FROM host WHERE ours ORDER BY id")]
 
 
 def append(
@@ -69,11 +84,20 @@ def add(db: apsw.Connection, records: Iterable[Record]) -> list[Record]:
             new.append(one)
             sql = "UPDATE host SET n = max(n, ?), at = max(at, ?) WHERE name = ?"
             db.execute(sql, (one.n, one.at, one.host))
-    about = json.dumps(sorted({one.memory for one in new}))
-    gone = db.execute(f"SELECT DISTINCT memory FROM record WHERE memory {LISTED} AND kind = 'purged'", (about,))
-    if uids := [uid for (uid,) in gone]:
-        empty(db, uids)
+    _empty_purged(db, new)
     return new
+
+
+def _empty_purged(db: apsw.Connection, new: Iterable[Record]) -> None:
+    """Take out what new records say of what is purged by now, whichever of them came first."""
+    purged = {memory for (memory,) in db.execute("SELECT memory FROM record WHERE kind = 'purged'")}
+    if not purged:
+        return
+    news = {one.memory for one in new if one.kind == "purged"}
+    late = {one.memory for one in new if one.memory in purged and one.kind != "purged"}
+    quoted = {uid for one in new if '"why"' in one.body for uid in purged if uid in one.body}
+    if gone := news | late | quoted:
+        empty(db, sorted(gone))
 
 
 def of(db: apsw.Connection, memory: str) -> list[Record]:
@@ -115,6 +139,27 @@ def doubled(db: apsw.Connection, acts: Iterable[str]) -> list[str]:
     return [act for (act,) in db.execute(sql, (json.dumps(sorted({*acts})),))]
 
 
+def complete(db: apsw.Connection) -> dict[str, int]:
+    """Return of each machine the number up to which none of its records is missing."""
+    sql = "SELECT h.name, h.n, count(r.n), h.id FROM host h LEFT JOIN record r ON r.host = h.id GROUP BY h.id"
+    rows: list[Any] = db.execute(sql).fetchall()
+    return {name: n if n == count else _before_gap(db, number) for name, n, count, number in rows}
+
+
+def _before_gap(db: apsw.Connection, number: int) -> int:
+    sql = "SELECT n FROM (SELECT n, row_number() OVER (ORDER BY n) AS at FROM record WHERE host = ?) WHERE n = at"
+    return max((n for (n,) in db.execute(sql, (number,))), default=0)
+
+
+def sums(db: apsw.Connection, host: str) -> list[int]:
+    """Return the checksums of a machine's records in a row from the first on, 0 of one that was emptied."""
+    sql = (
+        "SELECT r.n, iif(r.body = '', 0, max(r.sum, 1)) FROM record r JOIN host h ON h.id = r.host"
+        " WHERE h.name = ? ORDER BY r.n"
+    )
+    return [one for at, (n, one) in enumerate(db.execute(sql, (host,)), 1) if n == at]
+
+
 def winners(db: apsw.Connection, records: Iterable[Record]) -> dict[str, str]:
     """Return, for the acts of some records that two machines did both, the one that counts: who did it first."""
     twice = doubled(db, (one.act for one in records))
@@ -144,5 +189,9 @@ def empty(db: apsw.Connection, uids: Sequence[str]) -> None:
 def rewrite(db: apsw.Connection, number: int, body: str) -> None:
     """Give a record of this database another body: without a secret, or without what was purged."""
     db.execute("UPDATE record SET body = ? WHERE id = ?", (body, number))
+    _reseal(db, number)
+
+
+def _reseal(db: apsw.Connection, number: int) -> None:
     row: Any = db.execute(f"{_FROM} WHERE r.id = ?", (number,)).fetchone()
     db.execute("UPDATE record SET sum = ? WHERE id = ?", (Record(*row).sum, number))

@@ -1,8 +1,15 @@
 -- The tables of a store: the log of records, and the index that recall reads, made of them.
 -- `digest` tells a row that the disk has changed (see seal.py), `screened` by which rules for secrets it was screened.
 -- Scope 0 is everywhere. A rejected text is kept as a digest. `receipt.models` is JSON: stage -> model.
--- Memories that a record names and that are not there yet are `awaited`.
-CREATE TABLE host(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, n INTEGER NOT NULL DEFAULT 0, at INTEGER NOT NULL DEFAULT 0);
+-- Memories that a record names and that are not there yet are `awaited`. Host 1 is this machine; others that are `ours`
+-- it was before.
+CREATE TABLE host(
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    n INTEGER NOT NULL DEFAULT 0,
+    at INTEGER NOT NULL DEFAULT 0,
+    ours INTEGER NOT NULL DEFAULT 0
+);
 CREATE TABLE record(
     id INTEGER PRIMARY KEY,
     host INTEGER NOT NULL REFERENCES host(id),
@@ -19,6 +26,7 @@ CREATE TABLE record(
 );
 CREATE INDEX record_memory ON record(memory);
 CREATE INDEX record_act ON record(act);
+CREATE INDEX record_purged ON record(memory) WHERE kind = 'purged';
 CREATE VIEW log AS SELECT
     id,
     at,

@@ -16,6 +16,7 @@ from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, PROTECTED
 from memman.queue.entry import new_uid
 from memman.secrets import screened
 from memman.secrets.leaks import through
+from memman.sqlite import LISTED, id_list
 from memman.store import MemoryRow, records
 from memman.store.records import KIND_OF, Parts, body, named
 from memman.store.sqlite import authorship, claims, doubts, index, linkers, record_log, rejected, seal, vectors
@@ -30,8 +31,6 @@ _MADE_BY_RULE = f"link.detail NOT LIKE '{MANUAL}%'"
 CAUSES = "causal"
 # The cell that a memory's vector belongs to.
 _HOME = "(SELECT cell FROM vector v WHERE v.embedder = code.embedder AND v.memory = code.memory)"
-# What a receipt keeps of where a note came from.
-_STAMPED = ("agent", "session", "cwd", "repository", "revision", "host", "user")
 _BORNE_OUT = "what contradicts it was borne out"
 
 
@@ -53,7 +52,7 @@ class SqliteUnit:
             self._note = self.act = note.uid
         if self.db.execute("SELECT 1 FROM receipt WHERE note = ?", (note.uid,)).get:
             return False
-        stamped = dict(zip(_STAMPED, map(screened, astuple(note.provenance)[1:]), strict=True))
+        stamped = dict(zip(index.STAMPED, map(screened, astuple(note.provenance)[1:]), strict=True))
         said = {"at": at, "outcome": outcome, "facts": facts, **stamped, "drain": drain, "models": models}
         self.record(at, note.uid, "note", {index.RECEIPT: said})
         return True
@@ -289,8 +288,11 @@ class SqliteUnit:
         self._bring_back(memory)
         return True
 
-    def settle(self, memories: Sequence[int]) -> None:
-        """Put memories that were written anew where they belong: in the text index, cells and counts of names."""
+    def settle(self, memories: Sequence[int], around: Iterable[int] = ()) -> list[int]:
+        """Put memories that were written anew where they belong: in the text index, cells and counts of names.
+
+        Return them, those whose context they are, and those `around` them that are still there.
+        """
         self._around.clear()
         for memory in memories:
             state = self._state(memory)
@@ -299,22 +301,34 @@ class SqliteUnit:
             if state["status"] not in HIDDEN:
                 self.mention(memory, json.loads(state["entities"]))
             self._move(memory, str(HIDDEN_CELL) if state["status"] in HIDDEN else _HOME)
-        self.index(self.touched(memories))
+        there = self.db.execute(f"SELECT id FROM memory WHERE id {LISTED}", (id_list(around),))
+        touched = list(dict.fromkeys([*self.touched(memories), *(row for (row,) in there)]))
+        self.index(touched)
+        return touched
 
     def take_in(self, found: Iterable[records.Record]) -> list[int]:
-        """Add records from elsewhere; return the rows of the memories that they changed, with their words indexed.
+        """Add records from elsewhere; return the rows that `renew` does."""
+        return self.renew(record_log.add(self.db, found))
 
-        Vectors and edges of new memories are made by whoever comes next.
+    def renew(self, new: Iterable[records.Record]) -> list[int]:
+        """Have the index follow records that were added or changed, their words at once.
+
+        Return the rows of the memories that they changed, and of those around: vectors and edges are left to do.
         """
-        new = record_log.add(self.db, found)
-        twice = record_log.of_acts(self.db, record_log.doubled(self.db, (one.act for one in new)))
-        uids = dict.fromkeys(one.memory for one in (*new, *twice))
+        news = sorted(new, key=lambda one: one.order)
+        twice = record_log.of_acts(self.db, record_log.doubled(self.db, (one.act for one in news)))
+        uids = [*dict.fromkeys(one.memory for one in (*news, *twice))]
+        sql = f"SELECT id, text FROM memory WHERE uid {LISTED}"
         last = self.db.execute("SELECT max(id) FROM memory").get or 0
-        rows = index.rewrite(self.db, [*uids])
+        before: dict[int, str] = dict(self.db.execute(sql, (json.dumps(uids),)))
+        around = self.touched([*before])
+        rows = index.rewrite(self.db, uids)
+        after: dict[int, str] = dict(self.db.execute(sql, (json.dumps(uids),)))
+        if changed := [row for row, text in before.items() if after.get(row, text) != text]:
+            vectors.outdate(self.db, changed)
         if any(row > last for row in rows):
             linkers.mark(self.db, "", last + 1)
-        self.settle(rows)
-        return rows
+        return self.settle(rows, around)
 
     def protect(self, memory: int, at: int, *, wanted: bool) -> bool:
         """Let no drain retire `memory` or mark it as maybe replaced, or let it again; False when that is so already."""

@@ -1,13 +1,13 @@
 """A store's vectors, embedder by embedder; functions that write run inside the caller's transaction."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import apsw
 
 from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import HIDDEN, JUDGE, ON_MACHINE
+from memman.model.vocabulary import FILLED, HIDDEN, JUDGE, ON_MACHINE
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -70,6 +70,16 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
                 f"INSERT INTO code SELECT ?, iif(status IN {HIDDEN}, ?, ?), id, ? FROM memory WHERE id = ?",
                 (embedder, HIDDEN_CELL, cell, sign_code(planes), memory),
             )
+
+
+def outdate(db: apsw.Connection, memories: Collection[int]) -> None:
+    """Drop the vectors of memories whose text is another now; drains make them again."""
+    for embedder in embedders(db).values():
+        for memory in memories:
+            _drop_code(db, embedder, memory)
+            db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory))
+    sql = f"UPDATE meta SET value = min(CAST(value AS INTEGER), ?) WHERE key GLOB '{FILLED}*'"
+    db.execute(sql, (min(memories) - 1,))
 
 
 def unpacked(db: apsw.Connection, embedder: int, ids: Iterable[int]) -> dict[int, Vectors]:

@@ -14,7 +14,7 @@ import pytest
 from memman.govern.stores import Chosen
 from memman.govern.syncing import begin
 from memman.store.opening import open_store
-from memman.sync.bundle import Bundle, packed, unpacked
+from memman.sync import segment
 from memman.sync.key import TooLarge, load, made
 from tests.support.machines import apart, carry, differing, done, export, host, machine, pair, told
 
@@ -40,7 +40,7 @@ def test_what_one_eachlearns_the_other_knows_after_a_round_each(box):
             "We deploy billing to Fly.io from the main branch.",
         ]
     )
-    assert export(one) == export(other)
+    assert differing(one, other) == []
     uid = one.store("SELECT uid FROM memory WHERE text LIKE '%heron%'")[0]
     done(one, "forget", uid)
     done(other, "insights", "protect", other.store("SELECT uid FROM memory WHERE text LIKE 'We deploy%'")[0])
@@ -48,8 +48,8 @@ def test_what_one_eachlearns_the_other_knows_after_a_round_each(box):
     done(one, "sync")
     done(other, "sync")
     assert current(one) == current(other) == ["We deploy billing to Fly.io from the main branch."]
-    assert export(one) == export(other)
-    assert done(one, "sync") == "0 values written, 0 taken in\n"
+    assert differing(one, other) == []
+    assert done(one, "sync") == "0 records written, 0 taken in\n"
 
 
 def both(one, other):
@@ -70,7 +70,7 @@ def test_facts_learned_apart_end_in_one_chain(box):
     assert [row[:2] for row in one.store(sql)] == [
         ("The staging database runs on port 5432.", "The staging database runs on port 6543 now.")
     ]
-    assert export(one) == export(other)
+    assert differing(one, other) == []
 
 
 AGENT = {"source": "agent", "agent": "claude-code", "session": "s"}
@@ -102,7 +102,7 @@ def test_what_an_agent_contradicts_is_told_and_made_good_on_both(box, apart):
     for _ in range(2):
         both(one, other)
     assert standing(one) == standing(other) == ({BEFORE: "superseded", AFTER: "current"}, [])
-    assert export(one) == export(other)
+    assert differing(one, other) == []
 
 
 def test_nobody_has_to_see_the_other_first(box):
@@ -113,29 +113,26 @@ def test_nobody_has_to_see_the_other_first(box):
     both(one[0], other[0])
     carry(one, other)
     both(one[0], other[0])
-    assert export(one[0]) == export(other[0])
+    assert differing(one[0], other[0]) == []
     assert one[0].store("SELECT count(*) FROM memory WHERE status = 'superseded'") == [1]
     carry(one, other)
     both(one[0], other[0])
-    assert export(one[0]) == export(other[0])
+    assert differing(one[0], other[0]) == []
 
 
-def bundles(folder, box):
-    """Return the bundles of a machine, oldest first."""
-    return sorted((folder / host(box)).glob("*.age"))
+def segments(folder, box):
+    """Return the segments of a machine, oldest first."""
+    return sorted((folder / host(box)).glob("0*.age"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["flip", "cut", "empty", "replay"])
-def test_a_bundle_that_was_changed_is_refused_and_asked_for_again(box, harm):
-    """Nothing of it is taken in, what comes later waits, and the next rounds heal it."""
+def test_a_segment_that_was_changed_is_refused_and_written_again(box, harm):
+    """Nothing of it is taken in, what comes later waits, and its host's next round heals it."""
     one, other, folder = pair(box)
     both(one, other)
-    told(one, "The heron is the mascot of the team.")
-    done(one, "sync")
-    first, second = bundles(folder, one)[-2:]
-    told(one, "We deploy billing to Fly.io from the main branch.")
-    done(one, "sync")
+    for text in ("The ibis nests in rack 4.", "The heron is the mascot of the team.", "We deploy billing to Fly.io."):
+        told(one, text)
+    first, second = segments(folder, one)[-3:-1]
     content = bytearray(second.read_bytes())
     content[len(content) // 2] ^= 1
     second.write_bytes(
@@ -144,72 +141,80 @@ def test_a_bundle_that_was_changed_is_refused_and_asked_for_again(box, harm):
     refused = other.memman("sync")
     assert refused.returncode == 0
     assert refused.stderr.count("\n") == 1
-    assert f"bundle {int(second.stem)} of host {host(one)} is damaged" in refused.stderr
-    assert current(other) == []
+    assert f"segment {int(second.name[:8])} of host {host(one)} is" in refused.stderr
+    assert current(other) == ["The ibis nests in rack 4."]
     assert json.loads(done(other, "sync", "--status", "--json"))["troubles"]
     done(one, "sync")
-    assert not second.exists()
     done(other, "sync")
-    assert current(other) == current(one) != []
-    assert export(one) == export(other)
-    assert not list(folder.rglob("*.ask"))
+    assert current(other) == current(one)
+    assert differing(one, other) == []
     assert not json.loads(done(other, "sync", "--status", "--json"))["troubles"]
 
 
-def test_a_file_that_is_too_large_for_a_bundle_is_not_read(box):
-    """It is named in one line and asked for again, and its host removes it; nothing needs the memory."""
+def test_a_file_that_is_too_large_for_a_segment_is_not_read(box):
+    """It is named in one line, and its host writes it again; nothing needs the memory."""
     one, other, folder = pair(box)
-    both(one, other)
     told(one, "The heron is the mascot of the team.")
-    done(one, "sync")
-    large = bundles(folder, one)[-1]
+    large = segments(folder, one)[-1]
     os.truncate(large, 6 * 2**30)
-    told_of = f"bundle {int(large.stem)} of host {host(one)} is larger than a bundle may be; asked for again\n"
-    assert other.memman("sync").stderr.endswith(told_of)
-    done(one, "sync")
-    assert not large.exists()
-    done(other, "sync")
+    assert f"segment 1 of host {host(one)} is larger than one may be; waiting until" in other.memman("sync").stderr
+    both(one, other)
+    assert large.stat().st_size < 2**20
     assert current(other) == current(one) != []
 
 
-def test_a_bundle_is_unpacked_up_to_a_limit():
+def test_a_segment_is_unpacked_up_to_a_limit():
     """A few bytes may not become as many as there are."""
     key = made()
     for mebibytes, fits in ((63, True), (64, False)):
-        sealed = packed(Bundle("default", "0" * 16, 1, "", whole=True, seen={}, was=["x" * (mebibytes << 20)]), key)
+        name = segment.Name.of(1, [7], key)
+        header = segment.Header("default", "0" * 16, 1, 1, name.digest, {})
+        sealed = segment.packed(header, ["x" * (mebibytes << 20)], key)
         assert len(sealed) < 1 << 20
         with nullcontext() if fits else pytest.raises(TooLarge):
-            assert unpacked(sealed, "0" * 16, 1, key).whole
+            assert segment.unpacked(sealed, "0" * 16, name, key)[0] == header
 
 
-def test_what_is_too_much_for_one_bundle_goes_into_several(box, monkeypatch):
-    """All of it arrives, in whatever order they do; each is dropped when its host says all it knows anew."""
-    from memman.sync import say
-
+def test_what_is_too_much_for_one_segment_goes_into_several(box, monkeypatch):
+    """All of it arrives, in whatever order they do; a folder that was emptied is filled again."""
     one, other, folder = pair(box)
-    monkeypatch.setattr(say, "PART_BYTES", 3000)
+    monkeypatch.setattr(segment, "PART_BYTES", 1500)
     monkeypatch.setenv("MEMMAN_DATA_DIR", str(one.data))
     for n in range(8):
         one.remember(f"The mailer {n} lies in rack {n}.")
     one.drain()
-    several = bundles(folder, one)
+    several = segments(folder, one)
     assert len(several) > 4
     key = load(str(one.data))
     assert all(len(zlib.decompress(key.open(path.read_bytes()))) < 4000 for path in several)
     last = several[-2].rename(folder / "later")
-    done(other, "sync")
+    said = other.memman("sync").stderr
+    assert f"record {int(several[-2].name[:8])} of host {host(one)} is missing; waiting for it" in said
     assert 0 < len(current(other)) < 8
     last.rename(several[-2])
     both(other, one)
     assert current(other) == current(one)
-    assert export(one) == export(other)
+    assert differing(one, other) == []
     shutil.rmtree(folder / host(one))
     one.remember("The heron is the mascot of the team.")
     one.drain()
-    assert len(bundles(folder, one)) > 4
+    assert len(segments(folder, one)) > 4
     both(other, one)
     assert current(other) == current(one)
-    assert done(other, "sync") == done(one, "sync") == "0 values written, 0 taken in\n"
+    assert done(other, "sync") == done(one, "sync") == "0 records written, 0 taken in\n"
+
+
+def test_a_host_that_is_gone_is_written_again_by_who_has_its_records(box):
+    """Somebody removes its part of the folder: a machine that comes later gets all of it nevertheless."""
+    one, other, folder = pair(box)
+    told(one, "The heron is the mascot of the team.")
+    done(other, "sync")
+    shutil.rmtree(folder / host(one))
+    done(other, "sync")
+    third = machine(box, "third")
+    done(third, "sync", "--folder", str(folder), "--key", "-", input=(one.data / "sync" / "key").read_text())
+    assert current(third) == ["The heron is the mascot of the team."]
+    assert done(one, "sync") == "0 records written, 0 taken in\n"
 
 
 def test_the_folder_of_a_host_is_never_a_link(box, tmp_path):
@@ -237,25 +242,6 @@ def test_the_folder_of_a_host_is_never_a_link(box, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_bundle_that_is_missing_is_asked_for_by_a_person_at_once(box):
-    """What comes after it waits until its host has said all anew."""
-    one, other, folder = pair(box)
-    both(one, other)
-    for text in ("The heron is the mascot of the team.", "We deploy billing to Fly.io from the main branch."):
-        told(one, text)
-        done(one, "sync")
-    gone = bundles(folder, one)[-2]
-    gone.rename(folder.parent / "gone")
-    assert done(other, "scheduler", "drain") is not None
-    assert not list(folder.rglob("*.ask"))
-    said = other.memman("sync").stderr
-    assert f"bundle {int(gone.stem)} of host {host(one)} is missing; asked for again" in said
-    assert current(other) == []
-    both(one, other)
-    assert current(other) == current(one)
-
-
-@pytest.mark.slow
 def test_what_is_purged_on_one_is_purged_on_the_other(box):
     """No word of it is left in a store or in what the folder says, and it does not come back."""
     one, other, folder = pair(box)
@@ -269,9 +255,9 @@ def test_what_is_purged_on_one_is_purged_on_the_other(box):
     both(one, other)
     both(one, other)
     assert current(one) == current(other) == ["The heron is the mascot of the team."]
-    assert export(one) == export(other)
+    assert differing(one, other) == []
     for each in (one, other):
-        assert len(bundles(folder, each)) <= 2
+        assert len(segments(folder, each)) <= 2
         assert b"zanzibar" not in each.store_path().read_bytes()
 
 
@@ -322,7 +308,7 @@ def test_a_copied_data_folder_gets_a_host_id_of_its_own(box):
     for each in (copy, one, other, copy):
         done(each, "sync")
     assert current(one) == current(other) == current(copy)
-    assert export(one) == export(other) == export(copy)
+    assert differing(one, other) == differing(one, copy) == []
 
 
 def test_bad_folders_and_keys_get_one_line(box):
@@ -345,7 +331,7 @@ def test_bad_folders_and_keys_get_one_line(box):
     assert "this is no key" in refused(one, "--folder", str(folder), "--key", "-", input="rubbish\n")
     assert not folder.exists()
     done(one, "sync", "--folder", str(folder))
-    assert "has bundles of another machine" in refused(other, "--folder", str(folder))
+    assert "has records of another machine" in refused(other, "--folder", str(folder))
     assert "this is no key" in refused(other, "--folder", str(folder), "--key", "-", input="rubbish\n")
     assert "no key on standard input" in refused(other, "--folder", str(folder), "--key", "-", input="")
     assert "no key on a command line" in refused(other, "--folder", str(folder), "--key", "AGE-SECRET-KEY-1X")
@@ -370,7 +356,7 @@ def test_the_folder_is_made_where_its_parent_is_there(box):
     folder.parent.mkdir()
     done(one, "sync", "--folder", str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert bundles(folder, one)
+    assert segments(folder, one)
     shutil.rmtree(folder)
     refused = one.memman("sync", "--folder", str(folder))
     assert (refused.returncode, refused.stderr.count("\n")) == (74, 1)
@@ -390,7 +376,7 @@ def test_three_machines_agree_whoever_hears_of_what_first(box):
     for _ in range(2):
         for each in (third, other, one):
             done(each, "sync")
-    assert export(one) == export(other) == export(third)
+    assert differing(one, other) == differing(one, third) == []
     assert one.store("SELECT status, count(*) FROM memory GROUP BY 1 ORDER BY 1") == [
         ("current", 1),
         ("forgotten", 1),
@@ -414,7 +400,7 @@ def test_an_undo_finds_what_a_note_changed_in_other_rows(box):
     both(one[0], other[0])
     carry(one, other)
     both(one[0], other[0])
-    assert export(one[0]) == export(other[0])
+    assert differing(one[0], other[0]) == []
     assert one[0].store("SELECT id FROM memory WHERE note = ?", note) == [8]
     done(other[0], "undo", note)
     assert other[0].store("SELECT status FROM memory WHERE uid = ?", uid) == ["current"]
@@ -422,7 +408,7 @@ def test_an_undo_finds_what_a_note_changed_in_other_rows(box):
     both(one[0], other[0])
     carry(one, other)
     both(one[0], other[0])
-    assert export(one[0]) == export(other[0])
+    assert differing(one[0], other[0]) == []
     assert len(current(one[0])) == 7
 
 
@@ -444,7 +430,7 @@ def test_the_older_word_gives_way_in_every_part_by_itself(box):
     carry(one, other)
     both(one[0], other[0])
     (record,) = [json.loads(line) for line in export(one[0]) if '"kind":"memory"' in line]
-    assert export(one[0]) == export(other[0])
+    assert differing(one[0], other[0]) == []
     assert (record["scope"], "protected" in record["marks"]) == ({}, True)
     assert record["freshness"][0]["ends_at"] > 0
 
@@ -478,10 +464,10 @@ def test_a_store_restored_from_a_backup_takes_up_what_was_said_since(box):
     both(one, other)
     done(one, "sync")
     assert len(current(one)) == 2
-    assert export(one) == export(other)
+    assert differing(one, other) == []
 
 
-def test_a_host_begins_anew_after_many_bundles(box, monkeypatch):
+def test_a_host_begins_anew_after_many_segments(box, monkeypatch):
     """The folder does not grow for ever, and who was away longer misses nothing."""
     from memman.sync import say
 
@@ -491,7 +477,7 @@ def test_a_host_begins_anew_after_many_bundles(box, monkeypatch):
     for n in range(8):
         one.remember(f"The mailer {n} lies in rack {n}.")
         one.drain()
-    assert len(bundles(folder, one)) <= 5
+    assert len(segments(folder, one)) <= 5
     both(other, one)
     assert current(other) == current(one)
     assert len(current(one)) == 8
@@ -525,33 +511,6 @@ def test_the_key_is_shown_at_a_terminal_alone(box):
     assert key not in seen.stdout
 
 
-def test_a_note_that_replaced_what_was_purged_elsewhere_is_the_same_on_both(box):
-    """Its receipt names the purged memory on neither machine, whichever way the two crossed."""
-    one, other = apart(box)
-    told(one[0], "The heron is the mascot of the team.")
-    done(one[0], "sync")
-    done(other[0], "sync")
-    carry(one, other)
-    done(other[0], "sync")
-    uid = one[0].store("SELECT uid FROM memory")[0]
-    done(one[0], "purge", uid)
-    told(other[0], "The mascot is a kingfisher now.", replaces=uid)
-    done(one[0], "sync")
-    done(other[0], "sync")
-    carry(one, other)
-    done(one[0], "sync")
-    done(other[0], "sync")
-    assert one[0].store("SELECT changed FROM receipt WHERE outcome = 'stored'") == other[0].store(
-        "SELECT changed FROM receipt WHERE outcome = 'stored'"
-    )
-    assert export(one[0]) == export(other[0])
-    carry(one, other)
-    done(one[0], "sync")
-    done(other[0], "sync")
-    carry(one, other)
-    assert done(one[0], "sync") == done(other[0], "sync") == "0 values written, 0 taken in\n"
-
-
 def test_what_names_a_memory_of_a_third_eachwaits_for_it(box):
     """A note's receipt that comes before the memory it changed says all it said once that has come, and is not news."""
     one, other, folder = pair(box)
@@ -566,10 +525,10 @@ def test_what_names_a_memory_of_a_third_eachwaits_for_it(box):
     done(other, "sync")
     done(third, "sync")
     (folder.parent / "late").rename(late)
-    assert done(third, "sync").startswith("0 values written, ")
+    assert done(third, "sync").startswith("0 records written, ")
     done(one, "sync")
-    assert export(one) == export(other) == export(third)
-    assert done(third, "sync") == "0 values written, 0 taken in\n"
+    assert differing(one, other) == differing(one, third) == []
+    assert done(third, "sync") == "0 records written, 0 taken in\n"
 
 
 MEANWHILE = """
@@ -613,7 +572,7 @@ def test_what_a_person_does_amid_a_round_is_the_later_word(box, point):
         both(one[0], other[0])
         carry(one, other)
     assert other[0].store("SELECT uid FROM memory WHERE status = 'forgotten'") == [uid]
-    assert export(one[0]) == export(other[0])
+    assert differing(one[0], other[0]) == []
 
 
 def test_a_long_chain_hides_what_holds_from_neither_machine(box):
@@ -627,22 +586,6 @@ def test_a_long_chain_hides_what_holds_from_neither_machine(box):
         done(which[0], "sync")
     carry(one, other)
     both(one[0], other[0])
-    assert differing(one[0], other[0]) == []
-
-
-def test_a_drain_says_of_a_purge_all_that_it_changed(box):
-    """What the purged memory had taken the place of is superseded by nothing then; that is said with the purge."""
-    one, other = apart(box)
-    first = told(one[0], "The heron is the mascot of the team.")
-    both(one[0], other[0])
-    carry(one, other)
-    both(one[0], other[0])
-    second = told(one[0], "The mascot is a kingfisher now.", replaces=first)
-    done(one[0], "purge", second)
-    told(one[0], "The staging database runs on port 5432.")
-    carry(one, other)
-    assert done(one[0], "sync").startswith("0 values written, ")
-    done(other[0], "sync")
     assert differing(one[0], other[0]) == []
 
 

@@ -1,0 +1,137 @@
+"""What was learned apart: which memories of one host make those of another out of date.
+
+Each of two hosts compares what has come with what it had and the other had not seen. Both name what they do by the
+pair, so that it is one act, and what the first of them did counts.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+from memman.judge.judge import Judge
+from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
+from memman.model.trust import AGENT
+from memman.model.vocabulary import HIDDEN, PROTECTED
+from memman.pipeline import judged
+from memman.pipeline.candidates import find
+from memman.pipeline.plan import Plan, Tools
+from memman.pipeline.reconcile import by_builtin
+from memman.pipeline.trust import may_touch
+from memman.pipeline.upheld import contradict, upheld
+from memman.sqlite import LISTED
+from memman.store import MemoryRow, outlasts
+from memman.store.sqlite import record_log
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.unit import SqliteUnit
+from memman.sync.take import COMPARED, REACHED
+
+# Memories that the judge reads in one transaction.
+_BATCH = 64
+
+
+async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], bool], most: int | None = None) -> int:
+    """Compare what has come with what is ours, up to `most` memories at once; return how many were retired.
+
+    What is left is gone on with the next time.
+    """
+    came: dict[str, int] = json.loads(store.reader.meta(COMPARED) or "{}")
+    if not came or tools.judge is None:
+        return 0
+    sql = "SELECT memory, n FROM record WHERE host = ? AND kind = 'learned' AND n > ?"
+    ours: dict[str, int] = dict(store.db.execute(sql, (record_log.OURS, min(came.values()))))
+    rows = _current(store, [*came, *ours]) if ours else []
+    if rows:
+        _read(store, tools.judge)
+    retired, last = 0, json.loads(store.reader.meta(REACHED) or '[-1, ""]')
+    for at, row in enumerate(one for one in rows if [one.valid_from, one.uid] > last):
+        if stopping() or (most is not None and at >= most):
+            return retired
+        verdicts = await _verdicts(store, tools, row, came, ours)
+        with store.unit() as unit:
+            for verdict, candidate in verdicts:
+                with unit.other_act(tools.clock()):
+                    unit.act = _act(row.uid, candidate.uid)
+                    retired += _settle(unit, row, verdict, candidate, tools.clock())
+            unit.set_meta(REACHED, json.dumps([row.valid_from, row.uid]))
+    with store.unit() as unit:
+        unit.set_meta(COMPARED, None)
+        unit.set_meta(REACHED, None)
+    return retired
+
+
+def _act(*pair: str) -> str:
+    return blake2b(" ".join(sorted(pair)).encode(), digest_size=16).hexdigest()
+
+
+def _read(store: SqliteStore, judge: Judge) -> None:
+    """Have the judge read the memories that it has not: upkeep does so with the others, in its own time."""
+    number = store.reader.embedder_id(judged.fingerprint(judge))
+    sql = (
+        f"SELECT id, text FROM memory WHERE status NOT IN {HIDDEN}"
+        " AND id NOT IN (SELECT memory FROM vector WHERE embedder = ?) ORDER BY id"
+    )
+    rest: list[Any] = store.db.execute(sql, (number,)).fetchall()
+    for first in range(0, len(rest), _BATCH):
+        some = dict(rest[first : first + _BATCH])
+        judge.about(list(some.values()))  # remembered, so that the transaction is short
+        with store.unit() as unit:
+            judged.put(unit, store.cell, judge, some)
+
+
+def _current(store: SqliteStore, uids: Iterable[str]) -> list[MemoryRow]:
+    sql = f"SELECT {MemoryRow.listed()} FROM memory WHERE status = 'current' AND uid {LISTED} ORDER BY valid_from, uid"
+    return [MemoryRow(row) for row in store.db.execute(sql, (json.dumps([*uids]),))]
+
+
+async def _verdicts(
+    store: SqliteStore, tools: Tools, row: MemoryRow, came: Mapping[str, int], ours: Mapping[str, int]
+) -> list[tuple[Verdict, Candidate]]:
+    """Return what a memory does to older ones of another host, as a fact would that came with a note now."""
+
+    def apart(new: str, mine: str) -> bool:
+        return new in came and ours.get(mine, 0) > came[new]
+
+    reader = SqliteReader(store.db)
+    row = next(iter(reader.rows([row.id]).values()))
+    if row.status != "current":
+        return []
+    repository = reader.scope_of([row.id]).get(row.id, ("", ""))[0]
+    note = Note(row.uid, "", row.text, row.valid_from, provenance=Provenance(row.source, repository=repository))
+    entities, keywords = (tuple(json.loads(names)) for names in (row.entities, row.keywords))
+    fact = Fact(row.text, row.category, row.importance, entities, keywords, row.summary, row.source)
+    tools = replace(tools, reader=reader)
+    (vector,) = tools.local.vectors([row.text])
+    found = {
+        one.uid: one
+        for one in find(tools, note, fact, vector)
+        if (apart(row.uid, one.uid) or apart(one.uid, row.uid))
+        and (one.valid_from, one.uid) < (row.valid_from, row.uid)
+        and not record_log.of_acts(store.db, [_act(row.uid, one.uid)])
+    }
+    plan = Plan(note, (fact,), candidates=(tuple(found.values()),))
+    return [
+        (verdict, found[verdict.memory])
+        for verdict in await by_builtin(tools, plan)
+        if row.source == AGENT
+        or (may_touch(row.source, found[verdict.memory].source) and not reader.meta(PROTECTED + verdict.memory))
+    ]
+
+
+def _settle(unit: SqliteUnit, new: MemoryRow, verdict: Verdict, candidate: Candidate, at: int) -> int:
+    """Retire or mark a memory; return how many were retired."""
+    reader = SqliteReader(unit.db)
+    (old,) = reader.located([candidate.uid])
+    ends = reader.ends([old, new.id])
+    shorter = outlasts(ends.get(old), ends.get(new.id))
+    if reader.unconfirmed([new.id]) and upheld(reader, old):
+        contradict(unit, [(replace(verdict, action="MEANWHILE") if shorter else verdict, old, new.id)], at)
+        return 0
+    if reader.meta(PROTECTED + candidate.uid):
+        return 0
+    if verdict.action == "MAYBE" or shorter:
+        unit.doubt(old, new.id, at, verdict.reason)
+        return 0
+    return int(unit.supersede(old, new.id, at, new.valid_from, verdict.reason))

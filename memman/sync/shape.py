@@ -1,0 +1,37 @@
+"""Reading one record of another host: without secrets, and only what has the shape of ours, whoever has the key."""
+
+import json
+
+from memman.secrets import screened
+from memman.secrets.leaks import through
+from memman.store.records import KIND_OF, KINDS, Record
+from memman.store.shapes import wrong
+
+# A clock that is wrong must not lose what its machine learned.
+_EVER = 2**53
+
+
+class Malformed(Exception):
+    """A record that is not what memman writes, or that only a newer memman understands."""
+
+
+def read(line: str, host: str, number: int) -> Record:
+    """Read the record that has a number in a segment. Raises Malformed, which says why."""
+    try:
+        found = Record(*json.loads(line))
+        if found.kind not in KINDS or (found.body and json.loads(found.body)["how"] not in KIND_OF):
+            raise Malformed(f"record {number} of host {host} was written by a newer memman: upgrade this one")
+        says = wrong(found, _EVER) or ("" if (found.host, found.n) == (host, number) else "it has another number")
+        if says or not (found.body or found.kind != "purged"):
+            raise Malformed(f"record {number} of host {host} is not what memman writes: {says or 'it is empty'}")
+        if not found.body:
+            return found
+        said = json.loads(found.body)
+        said["set"] = {name: value for name, value in said.get("set", {}).items() if screened(name) == name}
+        said = through(said)
+        text = json.dumps({name: value for name, value in said.items() if name != "set" or value},
+                          ensure_ascii=False, separators=(",", ":"), allow_nan=False)  # fmt: skip
+        f"{text}{found.act}{found.author}".encode()  # what is no Unicode no database keeps
+        return found._replace(body=text, author=screened(found.author))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise Malformed(f"record {number} of host {host} is not what memman writes") from error

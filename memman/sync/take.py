@@ -1,0 +1,198 @@
+"""Taking in the records of other hosts: into the log, and from there into all that recall reads."""
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+
+from memman.embed import LocalEmbedder
+from memman.locks import exchanging
+from memman.model.errors import NewerSchema
+from memman.pipeline import context
+from memman.queue.notes import Queue
+from memman.recovery.purge import follow, scrubbed
+from memman.secrets.leaks import within
+from memman.sqlite import LISTED
+from memman.store.records import Record
+from memman.store.sqlite import index, purge, record_log, rules
+from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.unit import SqliteUnit
+from memman.sync import segment, shape
+from memman.sync.folder import Folder
+from memman.sync.key import Key, TooLarge, Unreadable
+from memman.sync.say import Reach
+from memman.sync.segment import Header, Name
+from memman.upkeep.backfill import BATCH
+from memman.upkeep.relink import link_anew
+from memman.upkeep.rules import publish
+
+# Records taken in at once.
+_PART = 20_000
+# Store setting: memories that have come and are to be compared with ours, each with the first record of ours that its
+# host had not seen, as JSON.
+COMPARED = "sync:compared"
+# Store setting: up to which memory, by when it was said, that is done.
+REACHED = "sync:reached"
+
+
+@dataclass(slots=True)
+class Arrived:
+    """Records that may be added, by memory how far its host had come with ours, and what is wrong with others."""
+
+    records: list[Record] = field(default_factory=list)
+    seen: dict[str, int] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+    more: bool = False
+
+
+class Reading:
+    """A folder read by one host for one store."""
+
+    def __init__(self, db: apsw.Connection, name: str, folder: Folder, key: Key) -> None:
+        self.db, self.name, self.folder, self.key = db, name, folder, key
+        self.host = record_log.host(db)
+
+    def arrived(self) -> Arrived:
+        """Read the records that others have written since, of each host up to the first that cannot be had."""
+        found, known = Arrived(), record_log.complete(self.db)
+        for other in sorted(self.folder.segments.keys() - {self.host}):
+            if len(found.records) >= _PART:
+                found.more = True
+                break
+            if why := self._read(other, known.get(other, 0), found):
+                found.troubles.append(why)
+        return found
+
+    def _read(self, host: str, at: int, found: Arrived) -> str:
+        """Read what a host has beyond its record `at`; return what is in the way."""
+        trouble, before = "", len(found.records)
+        for name in sorted(self.folder.segments[host]):
+            if name.last <= at:
+                continue
+            if len(found.records) - before >= _PART:
+                found.more = True
+                return ""
+            if name.first > at + 1:
+                return trouble or f"record {at + 1} of host {host} is missing; waiting for it"
+            try:
+                header, lines = self.read(host, name)
+            except Unreadable as error:
+                says = "is larger than one may be" if isinstance(error, TooLarge) else "is damaged or has another key"
+                trouble = f"segment {name.first} of host {host} {says}; waiting until that host writes it again"
+                continue
+            except NewerSchema as error:
+                return str(error)
+            if header.store != self.name:
+                return ""
+            try:
+                for n in range(at + 1, name.last + 1):
+                    found.records.append(shape.read(lines[n - name.first], host, n))
+                    found.seen.setdefault(found.records[-1].memory, header.seen.get(self.host, 0))
+                    at = n
+            except shape.Malformed as error:
+                return f"{error}; nothing after it was taken in"
+        return trouble if trouble and any(name.last > at for name in self.folder.segments[host]) else ""
+
+    def read(self, host: str, name: Name) -> tuple[Header, list[str]]:
+        """Read a segment. Raises Unreadable and NewerSchema."""
+        return segment.unpacked(self.folder.read(host, name.file), host, name, self.key)
+
+    def parted(self) -> int | None:
+        """Return how many of our records the folder has as we do, where somebody else writes as this host; else None.
+
+        Whoever does has a copy of this store, or this one was restored and is behind what it wrote before.
+        """
+        sums, other = record_log.sums(self.db, self.host), False
+        agreed = len(sums)
+        for name in self.folder.segments.get(self.host, ()):
+            if name.last <= len(sums) and name == Name.of(name.first, sums[name.first - 1 : name.last], self.key):
+                continue
+            try:
+                lines = self.read(self.host, name)[1]
+                theirs = [shape.read(line, self.host, n) for n, line in enumerate(lines, name.first)]
+            except (Unreadable, NewerSchema, shape.Malformed):
+                continue  # it is written again
+            ours = list(record_log.every(self.db, self.host, name.first - 1, len(theirs)))
+            same = next((n for n, pair in enumerate(zip(ours, theirs, strict=False)) if _differ(*pair)), len(ours))
+            if same < len(theirs):
+                agreed, other = min(agreed, name.first - 1 + same), True
+        return agreed if other else None
+
+
+def _differ(one: Record, other: Record) -> bool:
+    """Whether two records are of different acts; a purge may have emptied either."""
+    return one._replace(body="", author="") != other._replace(body="", author="")
+
+
+def take(
+    store: SqliteStore, data: str, name: str, found: Arrived, local: LocalEmbedder, reach: Reach, *, compare: bool
+) -> int:
+    """Add records, all of them or none, and work out what follows from them; return how many were new."""
+    gone = _purged(store.db, found.records)
+    with exchanging(data), closing(Queue(data)) as queue:
+        if gone:
+            follow(data, name, queue, gone)
+            reach("sync:purged", None)
+        with store.unit() as unit:
+            last = store.reader.last()
+            new = record_log.add(unit.db, found.records)
+            again = _redacted(unit.db, new)
+            touched = unit.renew([*new, *again])
+            if gone:
+                rules.drop_scopes(unit.db)
+                purge.forget_samples(unit.db)
+            if compare:
+                _to_compare(unit, new, found)
+        store.reader.forget_partitions()
+        reach("sync:added", None)
+        if gone:
+            scrubbed(data, queue, {name: store})
+        for one in new:
+            if one.kind == "noted" and one.said["set"].get(index.RECEIPT, {}).get("outcome") == purge.OUTCOME:
+                queue.drop(one.memory)
+    _derived(store, local, touched, last)
+    if any(one.kind in {"rule", "purged"} or index.RULE in one.body for one in new):
+        publish(data)
+    return len(new)
+
+
+def _purged(db: apsw.Connection, records: Iterable[Record]) -> list[str]:
+    """Return what was purged elsewhere and is still here, memories and rules."""
+    uids = json.dumps([one.memory for one in records if one.kind == "purged"])
+    sql = f"SELECT uid FROM memory WHERE uid {LISTED} UNION SELECT uid FROM rule WHERE uid {LISTED}"
+    return [uid for (uid,) in db.execute(sql, (uids, uids))]
+
+
+def _redacted(db: apsw.Connection, new: Iterable[Record]) -> list[Record]:
+    """Take the secrets out of what is known here of memories out of which they were taken elsewhere."""
+    found = []
+    for uid in dict.fromkeys(one.memory for one in new if one.kind == "redacted"):
+        rows: list[Any] = db.execute("SELECT id, body FROM record WHERE memory = ?", (uid,)).fetchall()
+        for number, body in rows:
+            if body and (clean := within(body)) != body:
+                record_log.rewrite(db, number, clean)
+                found += record_log.of(db, uid)
+    return found
+
+
+def _derived(store: SqliteStore, local: LocalEmbedder, touched: Sequence[int], last: int) -> None:
+    """Make the vectors and edges of memories, some a transaction; what is left undone here a later drain does."""
+    for first in range(0, len(touched), BATCH):
+        with store.unit() as unit:
+            sql = f"SELECT id FROM memory WHERE id {LISTED}"
+            there = [row for (row,) in unit.db.execute(sql, (json.dumps(touched[first : first + BATCH]),))]
+            context.embed(unit, local, store.cell, there)
+    if any(row > last for row in touched):
+        link_anew(store, [(last + 1, store.reader.last())], local.fingerprint, local)
+
+
+def _to_compare(unit: SqliteUnit, new: Iterable[Record], found: Arrived) -> None:
+    """Keep which memories have come and are to be compared with those of ours that their hosts had not seen."""
+    learned = {one.memory: found.seen.get(one.memory, 0) for one in new if one.kind == "learned"}
+    if learned:
+        known: Any = unit.db.execute("SELECT value FROM meta WHERE key = ?", (COMPARED,)).get
+        unit.set_meta(COMPARED, json.dumps(json.loads(known or "{}") | learned))
+        unit.set_meta(REACHED, None)

@@ -1,0 +1,134 @@
+"""One round of a store's sync: take in what is new elsewhere, settle what was learned apart, write what is new here."""
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from memman.clock import now_ms
+from memman.config.places import write_file
+from memman.config.synced import folder as chosen_folder
+from memman.config.synced import last_round, round_path, seen
+from memman.model.errors import BadConfig, UsageError
+from memman.pipeline.plan import Tools
+from memman.queue.notes import Queue
+from memman.store.sqlite import record_log
+from memman.store.sqlite.store import SqliteStore
+from memman.sync import marks
+from memman.sync.folder import Folder
+from memman.sync.key import Key, load
+from memman.sync.reconcile import reconcile
+from memman.sync.say import Reach, Writing, lagging
+from memman.sync.take import Reading, take
+from memman.upkeep.idle import UPGRADING
+
+# Memories that a drain compares in one round, a few seconds' work.
+AT_ONCE = 200
+
+
+@dataclass(slots=True)
+class Done:
+    """What a round did: records written and taken in, memories retired, what stands in its way.
+
+    `lagging` are the hosts that have yet to take out of the folder what was purged.
+    """
+
+    said: int = 0
+    taken: int = 0
+    retired: int = 0
+    troubles: list[str] = field(default_factory=list)
+    lagging: list[str] = field(default_factory=list)
+
+    @property
+    def changed(self) -> bool:
+        """Whether it did anything."""
+        return bool(self.said or self.taken or self.retired)
+
+
+def opened(data: str, name: str) -> tuple[Folder, Key]:
+    """Return the folder and the key of a store's sync. Raises UsageError, BadConfig and CannotWrite."""
+    path = chosen_folder(data, name)
+    if not path:
+        raise UsageError(f"store {name} is not synced: memman sync --folder PATH begins")
+    key = load(data)
+    if key is None:
+        raise BadConfig("the key of the sync is gone: get its line by `memman sync --key` on another machine, and give"
+                        f" it to `memman sync --folder {path} --key -`")  # fmt: skip
+    return Folder(path), key
+
+
+async def turn(
+    store: SqliteStore,
+    data: str,
+    name: str,
+    tools: Tools,
+    reach: Reach,
+    stopping: Callable[[], bool] = lambda: False,
+    *,
+    patient: bool = False,
+) -> Done:
+    """Make a round; one that is `patient` leaves to the next what takes long, since nobody waits for it.
+
+    Whatever ends it, what was done is done, and the next round goes on. Raises what `opened` does.
+    """
+    folder, key = opened(data, name)
+    done = Done(troubles=[*folder.troubles])
+    reach("before:sync", None)
+    _named(store, name, folder, key, done)
+    reach("sync:named", None)
+    before, found = record_log.complete(store.db), None
+    while not stopping() and (found is None or found.more):
+        found = Reading(store.db, name, folder, key).arrived()
+        done.troubles += [one for one in found.troubles if one not in done.troubles]
+        if found.records:
+            done.taken += take(store, data, name, found, tools.local, reach, compare=tools.judge is not None)
+            reach("sync:taken", None)
+    done.retired = await reconcile(store, tools, stopping, AT_ONCE if patient else None)
+    reach("sync:reconciled", None)
+    done.said = Writing(store, name, folder, key, reach).all(before)
+    marks.exchange(data, folder, record_log.host(store.db), key, now_ms())
+    reach("sync:said", None)
+    done.lagging = lagging(store.db, folder)
+    if done.taken:
+        with closing(Queue(data)) as queue:
+            queue.set_meta(UPGRADING, "1")  # the judge has not read all of it yet
+    _record(store, data, name, folder, done)
+    return done
+
+
+def failed(data: str, name: str, why: str) -> None:
+    """Record that a round could not be made."""
+    _write(data, name, {**last_round(data, name), "at": now_ms(), "troubles": [why]}, "")
+
+
+def _named(store: SqliteStore, name: str, folder: Folder, key: Key, done: Done) -> None:
+    """See to it that nobody else writes as this host."""
+    with store.unit() as unit:
+        former = record_log.host(unit.db)
+        agreed = Reading(unit.db, name, folder, key).parted()
+        if agreed is not None:
+            unit.renew(record_log.renew_host(unit.db, agreed))
+    if agreed is not None:
+        done.troubles.append(
+            f"another machine writes as host {former}, or this store was restored from a backup:"
+            " it goes on under a host id of its own"
+        )
+
+
+def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done) -> None:
+    hosts, host = record_log.complete(store.db), record_log.host(store.db)
+    record = {
+        "at": now_ms(),
+        "troubles": done.troubles,
+        "lagging": done.lagging,
+        "host": host,
+        "number": hosts.pop(host),
+        "hosts": dict(sorted(hosts.items())),
+    }
+    _write(data, name, record, seen(folder.path))
+
+
+def _write(data: str, name: str, record: dict[str, Any], saw: str) -> None:
+    text = json.dumps({key: value for key, value in record.items() if key != "seen"}, ensure_ascii=False)
+    write_file(round_path(data, name), (f"{text[:-1]}, {saw}}}" if saw else text) + "\n")
