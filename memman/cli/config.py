@@ -117,14 +117,13 @@ def _said(pairs: tuple[str, ...]) -> dict[str, str]:
 
 
 def _refuse_detaching(data: str, key: Key, store: str) -> None:
-    """Raise UsageError where a replica would lose the address of its server, and with it all that is stored later."""
-    from memman.store.opening import is_replica
+    """Raise UsageError where a shared store would lose the address of its server, and nobody hear of it any more."""
+    from memman.store.opening import is_shared
 
-    if key.shared and store and is_replica(data, store):
+    if key.shared and store and is_shared(data, store):
         raise UsageError(
-            f"store {store!r} is a replica of the store on that server: `memman store leave {store}` leaves it, `memman"
-            f" migrate --to sqlite --store {store}` makes all of it this machine's own; `memman config set` changes the"
-            " address"
+            f"store {store!r} is on that server: `memman store leave {store}` leaves it, `memman migrate --to sqlite"
+            f" --store {store}` makes all of it this machine's own; `memman config set` changes the address"
         )
 
 

@@ -29,8 +29,8 @@ _KEPT = "what is done is kept; run the same command again to go on"
 def migrate(target: str, dsn: str | None, every: bool, dry_run: bool, remove: bool) -> None:
     """Take a store to a Postgres server, for other machines and people, or make it this machine's own again.
 
-    On the server it has the same memories under the same numbers; here it stays as a replica, which recall reads. A
-    backup is taken before, and what came over is counted. `memman store leave` leaves what others share behind.
+    Here it stays as it is, and drains exchange with the server what is done. A backup is taken before. `memman store
+    leave` leaves what others share behind.
     """
     from memman.govern import migration
     from memman.store.opening import address as known
@@ -65,6 +65,6 @@ def migrate(target: str, dsn: str | None, every: bool, dry_run: bool, remove: bo
             text(f"store {name!r} is {where} already")
             continue
         held = counted(moved.rows["memory"], "memory")
-        text(f"store {name!r} is {where}: {held}, {sum(moved.rows.values())} rows in all")
+        text(f"store {name!r} is {where}: {held}, {counted(moved.rows['record'], 'record')}")
         if moved.backup:
             text(f"backup taken before: {moved.backup}")

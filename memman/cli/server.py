@@ -37,6 +37,8 @@ def _say(ids: tuple[str, ...], visibility: str, *, as_json: bool) -> None:
         return
     told = {True: visibility, False: f"already {visibility}"}
     table([acted(told[one["changed"]], one) for one in records])
+    if not all(one["told"] for one in records):
+        text("the server is out of reach: the next drain tells it")
 
 
 @click.group(cls=Group)

@@ -95,7 +95,7 @@ def _lines(record: dict[str, Any]) -> dict[str, str]:
 
 
 def _server(name: str, at: int, state: str, why: str) -> str:
-    said = {"ok": f"up to date {when(at)}", "filling": "being filled"}.get(state, "")
+    said = f"up to date {when(at)}" if state == "ok" else ""
     last = f"last up to date {when(at)}" if at and not said else ""
     return f"store {name}: " + "; ".join(filter(None, (said, why, last)))
 

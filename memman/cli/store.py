@@ -118,11 +118,7 @@ def connect(name: str, dsn: str | None, make: bool) -> None:
     refuse_stopped(data, "store connect")
     with drain_lock(data), bar("connecting", "the same command goes on") as progress:
         count = sharing.connect(data, name, where, make=make, progress=progress)
-    text(f"store {name!r} is connected: {counted(count, 'change')} came from the server")
-    if role := sharing.unbound(data, name):
-        text(
-            f"but no policy binds the role {role}: this replica holds what others keep to themselves; use another role"
-        )
+    text(f"store {name!r} is connected: {counted(count, 'record')} came from the server")
 
 
 @store.command()

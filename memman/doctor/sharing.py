@@ -13,12 +13,10 @@ from memman.model.errors import MemmanError, NotSetUp
 from memman.model.plural import counted
 from memman.model.text import duration
 from memman.queue.view import QueueView
-from memman.store.opening import address, connected
+from memman.store.opening import address, connected, open_store
 from memman.store.replica import reach
-from memman.store.replica.detached import named, refuse_unaddressed
-from memman.store.sqlite.catalogue import Catalogue
 
-_MEANWHILE = "recall answers from the replica meanwhile, and notes wait"
+_MEANWHILE = "remember and recall work meanwhile; drains try again"
 
 
 def sharing(context: Context) -> Iterator[Finding]:
@@ -39,25 +37,20 @@ def _synced(data: str, name: str) -> Iterator[Finding]:
 
 
 def _asked(data: str, name: str) -> Finding:
-    path = store_path(data, name)
-    at, how = reach.state(path)
+    at, _ = reach.state(store_path(data, name))
     ago = f"last up to date {duration(max(0, now_ms() - at) / 1000)} ago" if at else "never up to date yet"
     try:
-        refuse_unaddressed(data, name)
+        from memman.store.postgres.exchange import checked
         from memman.store.postgres.members import members
         from memman.store.postgres.server import Server
-        from memman.store.replica.position import same_store
 
-        with Catalogue.open(path) as catalogue, closing(Server(address(data, name))) as server:
-            number = same_store(catalogue.reader.db, server, name)
-            may = next((one["may"] for one in members(server, number) if one["you"]), "own")
+        with closing(open_store(data, name)) as store, closing(Server(address(data, name))) as server:
+            may = next(one["may"] for one in members(server, checked(store, server).number) if one["you"])
     except NotSetUp as error:
-        return fail(f"{named(name, error)}; {ago}", hint=_MEANWHILE)
+        return fail(f"{error} (store {name!r}); {ago}", hint=_MEANWHILE)
     except MemmanError as error:
         hint = f"{_MEANWHILE}; `memman store members {name}` asks again"
         return fail(f"store {name!r}: {error}; {ago}", hint=hint)
-    if how == reach.FILLING:
-        return warn(f"store {name!r} is not filled from its server yet", "memman scheduler drain")
     with closing(QueueView(data)) as queue:
         waiting = len(queue.of(name))
     if may == "read" and waiting:

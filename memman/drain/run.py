@@ -5,7 +5,8 @@ import gc
 import json
 import signal
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from secrets import token_hex
@@ -15,7 +16,7 @@ from memman.clock import now_ms
 from memman.config.env import Settings
 from memman.config.filesystem import ensure_safe_folder
 from memman.config.lockfile import FOREVER
-from memman.config.places import data_dir
+from memman.config.places import data_dir, store_path
 from memman.config.schedule import Schedule, beat, refuse_stopped, ring, silence
 from memman.config.shown import session_ended
 from memman.config.unnoted import leave
@@ -26,7 +27,7 @@ from memman.drain.runner import Watch
 from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure, spent
 from memman.locks import drain_lock
-from memman.model.errors import NoServer, StoreError
+from memman.model.errors import MemmanError, NotSetUp
 from memman.model.records import Note
 from memman.model.vocabulary import BUILTIN
 from memman.providers import by_agent, llm_provider
@@ -35,7 +36,8 @@ from memman.queue.append import append
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.queue.talks import MOST, TOGETHER, going_on
-from memman.store.opening import connected
+from memman.store.opening import address, connected, only_readable
+from memman.store.replica.reach import missed, only_read
 
 if TYPE_CHECKING:
     from memman.pipeline.plan import Plan
@@ -139,8 +141,7 @@ async def _round(
     began, before = now_ms(), ledger.totals()
     try:
         log.started(waiting := queue.waiting(limits.store))
-        behind = _pull(data, stores, log)
-        _shut(work, stores, queue, behind)
+        _shut(work, stores, queue, failed := await _exchanged(data, stores, work, log, connected(data)))
         if waiting:
             # Loaded before the first note is claimed: a drain that dies over its imports has tried no note.
             stores.providers.load()
@@ -153,6 +154,10 @@ async def _round(
         _keep(queue, report, began)
         for calls in spent(before, ledger.totals()):
             log.write("provider calls", **calls)
+        if report.done:
+            again = [name for name in connected(data) if name in stores.opened and name not in failed]
+            for error in (await _exchanged(data, stores, work, log, again)).values():
+                report.trouble(error)
         await Upkeep(data, queue, stores, work.stopping, log).run(watch.reach, everywhere=not waiting)
     finally:
         await stores.close()
@@ -162,35 +167,42 @@ async def _round(
     return report
 
 
-def _pull(data: str, stores: Stores, log: Worklog) -> set[str]:
-    """Bring in what other machines have stored; shut what cannot be reached, or only be read.
-
-    Return the stores that may lack something that others have stored.
-    """
-    behind = set(connected(data))
-    for name in sorted(behind):
+async def _exchanged(
+    data: str, stores: Stores, work: Drain, log: Worklog, names: Iterable[str]
+) -> dict[str, MemmanError]:
+    """Tell servers what was done here, and bring in what others did; return what is in the way of which store."""
+    failed: dict[str, MemmanError] = {}
+    for name in names:
+        path = store_path(data, name)
+        cause: Callable[[MemmanError], str] = str
         try:
-            store = stores.here(name)
-            if brought := store.pull():
-                log.write("pulled", store=name, changes=brought)
-            behind.remove(name)
-            store.check_writing()
-        except StoreError as error:
-            stores.shut[name] = error
-            if isinstance(error, NoServer):
-                behind.add(name)
-            log.write("pull failed", store=name, **failure(error))
-    return behind
+            from memman.store.postgres.server import Server
+            from memman.sync.by_server import turn
+
+            with closing(Server(address(data, name))) as server:
+                cause = server.cause
+                store = stores.here(name)
+                tools = stores.tools(store.reader, name)
+                if came := await turn(store, data, name, server, tools, work.stopping):
+                    log.write("exchanged", store=name, records=came)
+        except MemmanError as error:
+            failed[name] = error if cause is not str else NotSetUp(f"{error} (store {name!r})")
+            missed(path, cause(error))
+            log.write("exchange failed", store=name, **failure(error))
+        if only_read(path):
+            stores.shut[name] = only_readable(name)
+    return failed
 
 
-def _shut(work: Drain, stores: Stores, queue: Queue, behind: Collection[str]) -> None:
-    """Leave the notes of stores that cannot be written to where they are.
+def _shut(work: Drain, stores: Stores, queue: Queue, failed: Mapping[str, MemmanError]) -> None:
+    """Leave the notes of stores that we may only read where they are.
 
-    Say so where there are some, or where others' may be missing here; but not to who drains another store.
+    Say so where there are some, and what is in the way of a server; but not to who drains another store.
     """
-    for name, error in stores.shut.items():
-        work.shut.add(name)
-        if work.limits.store in {None, name} and (name in behind or queue.waiting(name)):
+    work.shut.update(stores.shut)
+    waiting = {name: error for name, error in stores.shut.items() if queue.waiting(name)}
+    for name, error in {**waiting, **failed}.items():
+        if work.limits.store in {None, name}:
             work.report.trouble(error)
 
 

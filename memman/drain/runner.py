@@ -9,7 +9,6 @@ from memman.model.records import Note
 from memman.pipeline import PIPELINE
 from memman.pipeline.answering import heard
 from memman.pipeline.codec import decode, encode
-from memman.pipeline.commit import Overtaken
 from memman.pipeline.plan import Plan, Stage, Tools
 from memman.queue.journal import Journal
 from memman.store.protocols import Store
@@ -17,8 +16,6 @@ from memman.store.protocols import Store
 _WRITER = "commit"
 # What a model reads with the rest of its session.
 _READ_TOGETHER = ("turn", "compact")
-# What is done again with facts that another machine's must be compared with first.
-_AGAIN = PIPELINE[[stage.name for stage in PIPELINE].index("reconcile") :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +47,11 @@ async def run_note(
     watch: Watch,
 ) -> Plan:
     """Take one note through the pipeline. Raises Stopped, or what a stage raised."""
-    plan, left = Plan(flight.note), list(PIPELINE)
+    plan = Plan(flight.note)
     if flight.note.channel in _READ_TOGETHER and tools.llm.provider != tools.builtin.provider:
         tools = replace(tools, conversations=store_queue.conversations())
         await store_queue.wait_for_conversations(flight)
-    while left:
-        stage = left.pop(0)
+    for stage in PIPELINE:
         await store_queue.wait(flight, stage.after)
         if stopping():
             raise Stopped("the drain is stopping")
@@ -63,13 +59,7 @@ async def run_note(
         if stage.after == "known":
             plan = replace(plan, earlier=tuple((before.note, before.facts) for before in store_queue.earlier(flight)))
         given = replace(tools, store=store) if stage.name == _WRITER else tools
-        try:
-            plan = await _stage(stage, given, plan, journal, watch)
-        except Overtaken:
-            plan = Plan(plan.note, tuple(fact for fact in plan.facts if not fact.left_of), models=plan.models)
-            left = list(_AGAIN)
-            journal.drop(plan.note.uid, [one.name for one in left])
-            continue
+        plan = await _stage(stage, given, plan, journal, watch)
         watch.reach(f"after:{stage.name}", flight.note)
         watch.trace(stage.name, plan)
         if "facts" in stage.journaled:

@@ -3,35 +3,30 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from secrets import token_hex
 
 from memman.config import synced
 from memman.config.env import change
-from memman.config.places import store_path
 from memman.config.stores import checked, exists
 from memman.govern.stores import unknown
-from memman.locks import PATIENCE, drain_lock, exchanging
-from memman.model.errors import NoServer, UsageError
+from memman.locks import PATIENCE, drain_lock
+from memman.model.errors import ServerRefused, UsageError
 from memman.recovery.backup import take
-from memman.recovery.swap import finish
-from memman.sqlite import TranslatedErrors, open_reader
-from memman.store.opening import DSN, address
-from memman.store.postgres import whole
+from memman.store.opening import DSN, address, open_store
+from memman.store.postgres import exchange
+from memman.store.postgres.members import members
 from memman.store.postgres.server import UNHURRIED_S, Server
-from memman.store.replica import moving, position
-from memman.store.replica.position import Move
-from memman.store.replica.store import ReplicaStore
-from memman.store.tables import TABLES
+from memman.store.sqlite.store import SqliteStore
+from memman.sync.by_server import exchanged
 
 Progress = Callable[[int, int], None]
 # What a backup is called that is taken before a store changes sides.
 _LABEL = "before-migrate"
-_TOKEN_BYTES = 8
+_COUNTED = ("memory", "rule", "record")
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What became of a store: its rows by table, and the backup of it; none where there was nothing to do."""
+    """What became of a store: what it holds, and the backup of it; none where there was nothing to do."""
 
     store: str
     rows: dict[str, int]
@@ -42,89 +37,83 @@ class Moved:
 def to_server(data: str, name: str, dsn: str, progress: Progress) -> Moved:
     """Take a store to a server, where others can connect to it; killed meanwhile, the same again goes on.
 
-    Raises UsageError where it is on another server, StoreError where the server has not got all of it at the end, and
-    NoServer and ServerRefused.
+    Raises UsageError where it is on another server, and NoServer and ServerRefused.
     """
     if synced.folder(data, checked(name)):
         raise UsageError(f"store {name!r} is synced by a folder: `memman sync --off --store {name}` ends that first")
     dsn = dsn or address(data, name)
     if not dsn:
         raise UsageError("which server? give its address by --dsn, or - to have it read from standard input")
-    with _opened(data, name, dsn) as store:
-        store.server.check()
-        move, known = position.moving(store.db), position.store(store.db)
-        if known and not move:
-            if known[0] != store.server.id():
+    with _opened(data, name) as store, closing(Server(dsn)) as server:
+        server.check()
+        if known := exchange.connection(store.db):
+            if known.server != server.id():
                 raise UsageError(
                     f"store {name!r} is on another server: `memman migrate --to sqlite` brings it back first"
                 )
             change(data, DSN, dsn, name)
-            return Moved(name, moving.rows(store), done=False)
-        if move is None:
-            backup = take(data, label=_LABEL, store=name)
-            move = Move(token_hex(_TOKEN_BYTES), backup.id)
-        with exchanging(data):
-            if not move.table and not move.seq:
-                moving.begin(store, name, move)
-            change(data, DSN, dsn, name)
-            moving.upload(store, progress)
-        return Moved(name, moving.rows(store), move.backup)
+            return Moved(name, _rows(store), done=False)
+        backup = take(data, label=_LABEL, store=name).id
+        number = server.store(name, make=True)
+        if number is None or exchange.strange(store, server, number):
+            raise ServerRefused(
+                f"the server {server} has a store {name!r} already: to join it, export this one,"
+                f" `memman store remove {name}`, connect and import the export"
+            )
+        exchange.push_all(store, server, number, progress)
+        exchange.connect(store, server, number)
+        change(data, DSN, dsn, name)
+        exchanged(store, data, name, server)
+        return Moved(name, _rows(store), backup)
 
 
 def to_itself(data: str, name: str, progress: Progress, *, remove: bool = False) -> Moved:
-    """Make a replica a store by itself again; the server keeps it unless `remove`. Raises as `to_server` does."""
-    dsn = address(data, name)
-    with _opened(data, name, dsn) as store:
-        known, backup = position.store(store.db), ""
-        on_its_way = position.moving(store.db) is not None
-        if on_its_way and dsn:
-            _give_up(store)
-        elif dsn and known and not position.leaving(store.db):
-            moving.follow_to_the_end(store, progress)
-            backup = take(data, label=_LABEL, store=name).id
-        with exchanging(data):
-            if remove and dsn and known and not on_its_way:
-                moving.remove(store)
-            if dsn:  # first: a replica without an address is told what to do with it, a store with one is not its own
-                change(data, DSN, None, name)
-            moving.let_go(store)
-        return Moved(name, moving.rows(store), backup, done=bool(dsn or known))
+    """Make a shared store this machine's own again; the server keeps it unless `remove`. Raises as `to_server` does."""
+    dsn, backup = address(data, name), ""
+    with _opened(data, name) as store:
+        known = exchange.connection(store.db)
+        if dsn and known:
+            with closing(Server(dsn, UNHURRIED_S)) as server:
+                exchanged(store, data, name, server, progress)
+                backup = take(data, label=_LABEL, store=name).id
+                if remove:
+                    _remove(server, known.number)
+        change(data, DSN, None, name)
+        exchange.disconnect(store)
+        return Moved(name, _rows(store), backup, done=bool(dsn or known))
+
+
+def _remove(server: Server, number: int) -> None:
+    """Delete the store on its server. Raises ServerRefused where others are members of it."""
+    if others := len(members(server, number)) - 1:
+        raise ServerRefused(f"{others} others are members of the store on {server}: it stays there")
+    with server.translated():
+        server.db.execute("SELECT memman.remove_store(%s)", (number,))
 
 
 def survey(data: str, name: str) -> dict[str, int]:
-    """Count the rows, by table, of what would be taken to a server. Raises UnknownStore."""
+    """Count what would be taken to a server. Raises UnknownStore."""
     if not exists(data, checked(name)):
         raise unknown(data, name)
-    path = store_path(data, name)
-    with TranslatedErrors(path), closing(open_reader(path)) as db:
-        return {table.name: table.count(db) for table in TABLES.values()}
+    with closing(open_store(data, name)) as store:
+        return _rows(store)
 
 
 def taken(dsn: str, name: str) -> bool:
     """Whether the server has a store of that name for us. Raises NoServer, ServerRefused and NewerSchema."""
     with closing(Server(dsn)) as server:
         server.check()
-        number = server.store(name)
-        if number is None:
-            return False
-        with server.transaction() as db:
-            return bool(whole.state(db, number)[0])
+        return server.store(name) is not None
 
 
-def _give_up(store: ReplicaStore) -> None:
-    try:
-        moving.give_up(store)
-    except NoServer:  # nobody can connect to what is left there
-        return
+def _rows(store: SqliteStore) -> dict[str, int]:
+    return {name: int(store.db.execute(f"SELECT count(*) FROM {name}").get or 0) for name in _COUNTED}
 
 
 @contextmanager
-def _opened(data: str, name: str, dsn: str) -> Iterator[ReplicaStore]:
+def _opened(data: str, name: str) -> Iterator[SqliteStore]:
     """Open a store that changes sides, with every drain held off. Raises UnknownStore, and Busy."""
     if not exists(data, checked(name)):
         raise unknown(data, name)
-    with drain_lock(data, PATIENCE):
-        finish(data)
-        with closing(ReplicaStore.connected(data, name, dsn)) as store:
-            store.server.silence_s = UNHURRIED_S
-            yield store
+    with drain_lock(data, PATIENCE), closing(open_store(data, name)) as store:
+        yield store

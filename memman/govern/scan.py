@@ -21,7 +21,7 @@ from memman.recovery import copies
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
-from memman.store.sqlite import screened, seal
+from memman.store.sqlite import authorship, screened, seal
 from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
 
@@ -93,7 +93,7 @@ def _places(place: Chosen, *, named: bool) -> list[Chosen]:
 def _fix_store(place: Chosen) -> list[str]:
     with writing(place) as store, builtin_embedder() as local, store.unit() as unit:
         rules: dict[tuple[int, str], set[str]] = {}
-        others, left = store.others(), dict[tuple[str, int], str]()
+        others, left = authorship.of_others(unit.db), dict[tuple[str, int], str]()
         for one in leaks.found(unit.db):
             if (at := (one.table, one.key.get("rowid", 0))) in others:
                 left[at] = one.shown

@@ -6,7 +6,7 @@ from typing import Any
 
 from memman import __version__
 from memman.clock import now_ms
-from memman.config import stores, synced
+from memman.config import synced
 from memman.config.places import store_path
 from memman.config.providers import AGENTS, AUTO
 from memman.config.schedule import NOBODY, Schedule
@@ -20,15 +20,13 @@ from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.queue.talks import WAITS
 from memman.queue.trouble import KEY, Trouble
 from memman.queue.view import QueueView
-from memman.store.opening import address, is_replica
+from memman.store.opening import connected
 from memman.store.replica import reach
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 
 # Seconds in which what came too late is counted.
 WEEK = 7 * 86_400
-# How a replica is whose server has no address here.
-DETACHED = "detached"
 
 
 @answering
@@ -74,17 +72,12 @@ def _store(place: Chosen, catalogue: Catalogue) -> dict[str, Any]:
 
 def _servers(data: str) -> dict[str, dict[str, Any]]:
     """Return of each store on a server when it last was what that had, how it is with it now, and why."""
-    found = {name: _server(data, name) for name in stores.names(data)}
-    return {name: told for name, told in found.items() if told["state"]}
+    return {name: _server(store_path(data, name)) for name in connected(data)}
 
 
-def _server(data: str, name: str) -> dict[str, Any]:
-    path = store_path(data, name)
+def _server(path: str) -> dict[str, Any]:
     at, how = reach.state(path)
-    if not address(data, name) and is_replica(data, name):
-        why = f"the address of its server is missing: `memman store connect {name}` attaches it again"
-        return {"at": at, "state": DETACHED, "why": why}
-    return {"at": at, "state": how, "why": reach.cause(path)}
+    return {"at": at, "state": how or reach.AWAY, "why": reach.cause(path)}
 
 
 def waits(data: str, queue: QueueView) -> str:

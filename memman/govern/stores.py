@@ -119,10 +119,10 @@ def steadily(work: Callable[Concatenate[Chosen, P], T]) -> Callable[Concatenate[
 @contextmanager
 def writing(place: Chosen) -> Iterator["SqliteStore"]:
     """Open the store to write, made on first use. Only here and in `create`: it loads numpy."""
-    from memman.store.opening import open_store
+    from memman.store.opening import open_store, refuse_reading
 
+    refuse_reading(place.data, place.name)
     with closing(open_store(place.data, place.name)) as store:
-        store.check_writing()
         store.by = {"agent": place.agent, "session": place.session}
         yield store
 

@@ -43,11 +43,8 @@ CLAIMS = "claims:"
 
 # Store setting, by memory: since when it is held back for review; a person's approval removes it.
 HELD = "held:"
-# How settings of a replica begin that no other machine sees, and the one that tells when others changed memories.
-OWN = "replica:"
-OTHERS = OWN + "others"
-# And the one that tells which store this is a replica of: the server, the number there, and our role.
-CONNECTED = OWN + "store"
+# Store setting: which store of which server this is, as JSON (the server, the number there, our role, what we may do).
+CONNECTED = "server"
 # What an agent, and a log, is told in place of what is held back.
 WITHHELD = "[held back for review]"
 

@@ -27,7 +27,7 @@ PIPELINE: tuple[Stage, ...] = (
         "reconcile",
         reconcile.reconcile,
         reconcile.version,
-        journaled=("facts", "local", "candidates", "verdicts", "causes", "models", "others"),
+        journaled=("facts", "local", "candidates", "verdicts", "causes", "models"),
         paid=_asked,
         after="known",
     ),

@@ -51,7 +51,6 @@ _FIELDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     ),
     "verdicts": (_records, lambda saved: tuple(Verdict(**item) for item in saved)),
     "models": (list, lambda saved: tuple((stage, names) for stage, names in saved)),
-    "others": (str, str),
     "causes": (_records, lambda saved: tuple(Cause(**item) for item in saved)),
 }
 

@@ -7,7 +7,6 @@ from dataclasses import astuple, replace
 
 from memman.embed.codes import planes
 from memman.model.answer import said
-from memman.model.errors import MemmanError
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_uid
 from memman.model.trust import AGENT, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
@@ -20,7 +19,6 @@ from memman.pipeline.freshness import files
 from memman.pipeline.judged import EVERYTHING, put
 from memman.pipeline.plan import Outcome, Plan, Tools
 from memman.pipeline.proposed import waiting
-from memman.pipeline.reconcile import overtaken
 from memman.pipeline.scope import around, ends, scope
 from memman.pipeline.scope import asked as asked_scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, vouches, whose
@@ -36,10 +34,6 @@ _MARKING = ("MAYBE", "MEANWHILE")
 _OBJECTED = "what the user objected to"
 
 
-class Overtaken(MemmanError):
-    """Another machine stored what the note must be compared with first."""
-
-
 async def commit(tools: Tools, plan: Plan) -> Plan:
     """Store the note's facts; a note whose receipt is there already changes nothing."""
     assert tools.store is not None, "only commit is given a store"  # noqa: S101 - the runner's own contract
@@ -52,8 +46,6 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     behind = typed_in(tools, plan.note) if plan.facts else ""
     asked = waiting(tools, plan)
     with tools.store.unit() as unit:
-        if overtaken(tools, plan):
-            raise Overtaken
         outcome = _stored(tools, tools.store, unit, plan, named, pieces, asked, now, behind)
         if not outcome.repeated:
             _take_back(tools, tools.store, unit, wrong, now)
@@ -226,7 +218,7 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]
         if c.source == plan.note.provenance.source and c.valid_from == plan.note.queued_at and not plan.note.again
     }
     newer = {c.uid for found in plan.candidates for c in found if c.valid_from > plan.note.queued_at}
-    if not (plan.note.overtaken or plan.others):
+    if not (plan.note.overtaken or reader.others()):
         newer = set()  # in order, a later time only says that the clock was turned back
     held = reader.scope_of(at.values())
     for verdict in plan.verdicts:

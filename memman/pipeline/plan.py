@@ -32,8 +32,7 @@ class Plan:
     `vectors` are float32 of shape (facts, dimension): the first from the
     built-in embedder, the second from the configured one. `models` names for
     each stage that asked any the models that answered; `linker` is what made the
-    edges. `unnoted` is what the user said that their agent might have noted. `others` says what other machines had
-    changed of a shared store when candidates were looked for.
+    edges. `unnoted` is what the user said that their agent might have noted.
     """
 
     note: Note
@@ -48,7 +47,6 @@ class Plan:
     linker: str = ""
     samples: tuple[float, ...] = ()
     models: tuple[tuple[str, str], ...] = ()
-    others: str = ""
     unnoted: str = ""
     outcome: Outcome | None = None
 

@@ -83,7 +83,6 @@ async def reconcile(tools: Tools, plan: Plan) -> Plan:
     if not plan.facts:
         return plan
     local = (await tools.local.embed([fact.text for fact in plan.facts])).vectors
-    plan = replace(plan, others=tools.reader.others())
     if tools.judge:
         # Remembered, and cheaper together.
         await asyncio.to_thread(tools.judge.about, [fact.text for fact in plan.facts])
@@ -130,39 +129,9 @@ def compared(plan: Plan) -> Question | None:
     return (_request(plan, offered), offered) if offered else None
 
 
-def overtaken(tools: Tools, plan: Plan) -> bool:
-    """Whether other machines have changed memories since, so that today facts would be compared with other ones.
-
-    The judge compares a fact with the best few; one that is retired makes room for another. A model is shown more, and
-    is asked anew only about what it has not seen.
-    """
-    if plan.local is None or tools.reader.others() == plan.others:
-        return False
-    today = tuple(
-        () if fact.held or fact.left_of else find(tools, plan.note, fact, vector)
-        for fact, vector in zip(plan.facts, plan.local, strict=True)
-    )
-    then, now = compared(plan), compared(replace(plan, candidates=today))
-    if tools.llm.provider == tools.builtin.provider:
-        return _pairs(then) != _pairs(now)
-    return not _shown(now) <= _shown(then)
-
-
 def causes(plan: Plan, offered: Sequence[Candidate], data: Mapping[str, Any]) -> tuple[Cause, ...]:
     """Return what of an answer tells what caused what."""
     return tuple(_causes(_open(plan.facts), offered, data))
-
-
-def _shown(question: Question | None) -> set[str]:
-    return {one.uid for one in question[1]} if question else set()
-
-
-def _pairs(question: Question | None) -> set[tuple[int, str]]:
-    """Return which facts, by number, are compared with which memories."""
-    if question is None:
-        return set()
-    request, offered = question
-    return {(fact["n"], offered[n].uid) for fact in request.payload["facts"] for n in fact["near"]}
 
 
 async def _judged(tools: Tools, plan: Plan) -> Plan:

@@ -1,7 +1,5 @@
 """What each paid stage of each note gave, so that a drain that resumes pays for nothing twice."""
 
-from collections.abc import Iterable
-
 import apsw
 
 from memman.queue.seal import number
@@ -27,12 +25,6 @@ class Journal:
             row = (note, stage, version, output, _digest(note, stage, version, output.encode()))
             self.db.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?, ?)", row)
             self.db.execute("UPDATE note SET attempts = 1 WHERE uid = ? AND attempts > 1", (note,))
-
-    def drop(self, note: str, stages: Iterable[str]) -> None:
-        """Drop what stages gave for `note`: it has to be worked out again."""
-        with TranslatedErrors(self.db.filename):
-            sql = "DELETE FROM journal WHERE note = ? AND stage = ?"
-            self.db.executemany(sql, [(note, stage) for stage in stages])
 
 
 def _digest(note: str, stage: str, version: str, output: bytes) -> int:

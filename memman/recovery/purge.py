@@ -17,9 +17,10 @@ from memman.config.schedule import refuse_stopped
 from memman.config.tombstones import WHOLE, bury, dig_up
 from memman.embed import LocalEmbedder
 from memman.locks import quiet
-from memman.model.errors import MemmanError
+from memman.model.errors import MemmanError, UsageError
 from memman.model.records import Note, Provenance
 from memman.model.terms import terms
+from memman.model.text import SHORT_ID
 from memman.pipeline import context
 from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
@@ -27,9 +28,9 @@ from memman.queue.view import QueueView
 from memman.recovery import copies
 from memman.recovery.backup import sweep
 from memman.recovery.swap import finish
-from memman.store.opening import open_store
+from memman.store.opening import open_store, refuse_reading
+from memman.store.sqlite import authorship, rules
 from memman.store.sqlite import purge as sql
-from memman.store.sqlite import rules
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
@@ -93,8 +94,9 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
         finish(data)
         sweep(data)
         target = targeted(data, store, uids)  # what waited may have been stored since it was asked about
+        refuse_reading(data, store)
         with closing(open_store(data, store)) as opened:
-            opened.check_writing()  # where a server is out of reach nothing is begun
+            _refuse_others(opened, target)
         with builtin_embedder() as local:
             scrubbed = _deleted(data, store, target, local, _burying(data, target))
     publish(data)
@@ -102,6 +104,14 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
     ruled = [rule["uid"] for rule in target.rules]
     backups, files = copies.holding(data, [*gone, *target.notes, *ruled])
     return Receipt(gone, [row["uid"] for row in target.waiting], scrubbed, backups, files, ruled)
+
+
+def _refuse_others(store: SqliteStore, target: Selection) -> None:
+    """Raise UsageError where others would keep what is purged: only who wrote it or owns the store takes it away."""
+    others = {row for table, row in authorship.of_others(store.db) if table == "memory"}
+    for row, one in store.reader.authorship(sorted(others.intersection(target.rows))).items():
+        uid = store.reader.rows([row])[row].uid[:SHORT_ID]
+        raise UsageError(f"{uid} was written by {one.author}: only they, or an owner of the store, can purge it")
 
 
 def follow(data: str, store: str, queue: Queue, uids: Sequence[str]) -> None:

@@ -35,6 +35,8 @@ SILENT = ("settle", "cause", "support", "name", "note", "refuse", "take over")
 # The parts of a memory's state: each record sets some of them, and the last one to set a part has its way. A part of
 # which there may be several is named with its key: `evidence ["said","session"]`.
 TEXT, STATUS, SCOPE, VISIBILITY = "text", "status", "scope", "visibility"
+# Who wrote a memory, and who had it stand as it does, of those who share the store; nobody else than us without these.
+AUTHOR, RETIRED_BY = "author", "retired_by"
 UNTIL, VERIFIED = "until", "verified"
 PROTECTED, HELD, MAYBE, CLAIMS = "protected", "held", "maybe", "claims"
 EVIDENCE, FILE, EDGE = "evidence", "file", "edge"
@@ -117,7 +119,12 @@ def state_of(records: Collection[Record], winners: Mapping[str, str] | None = No
                 retired_at = status["retired_at"] or record.at
                 state[STATUS] = status | {"status": "forgotten", "retired_at": retired_at}
         elif record.kind == "learned" or not taken_back:
-            state |= record.said.get("set", {})
+            sets = record.said.get("set", {})
+            state |= sets
+            if record.author and TEXT in sets:
+                state.setdefault(AUTHOR, record.author)
+            if STATUS in sets:
+                state[RETIRED_BY] = record.author or None
     return {name: value for name, value in state.items() if value is not None}
 
 

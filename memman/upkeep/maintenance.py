@@ -47,9 +47,6 @@ async def maintain(
         if exists(data, name):
             with _kept(partial(put_back_hits, data, name, hits)):
                 opened(name).count_hits(hits)
-    for store in stores.values():
-        with suppress(*_ELSEWHERE):
-            store.settle()
     publish(data)
     for store in stores.values():
         with suppress(*_ELSEWHERE):

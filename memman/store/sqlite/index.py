@@ -131,12 +131,11 @@ def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
     scope = parts.get(records.SCOPE) or {}
     number = scope_id(db, scope.get("repository", ""), scope.get("path", ""))
     db.execute("INSERT OR REPLACE INTO scoped VALUES (?, ?)", (row, number))
-    if visibility := parts.get(records.VISIBILITY):
-        sql = (
-            "INSERT INTO authorship(memory, author, visibility, retired_by) VALUES (?, ?, ?, '')"
-            " ON CONFLICT DO UPDATE SET visibility = excluded.visibility"
-        )
-        db.execute(sql, (row, parts.get("author", ""), visibility))
+    author, retired_by = parts.get(records.AUTHOR, ""), parts.get(records.RETIRED_BY, "")
+    db.execute("DELETE FROM authorship WHERE memory = ?", (row,))
+    if (visibility := parts.get(records.VISIBILITY)) or author or retired_by:
+        visibility = visibility or ("shared" if scope.get("repository") else "private")
+        db.execute("INSERT INTO authorship VALUES (?, ?, ?, ?)", (row, author, visibility, retired_by))
     for mark, part in _MARKS.items():
         value = parts.get(part)
         if value in (None, {}):

@@ -4,7 +4,7 @@ import os
 
 import apsw
 
-from memman.model.vocabulary import BUILTIN, HIDDEN, MAYBE, OTHERS, REPLACED
+from memman.model.vocabulary import BUILTIN, HIDDEN, MAYBE, REPLACED
 from memman.secrets import SCREEN
 from memman.sqlite import LISTED, id_list, open_reader, schema_version, there
 from memman.store import EdgeRow, MemoryRow
@@ -126,9 +126,9 @@ class SqliteReader:
         """Return a setting of the store, '' when unset."""
         return self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).get or ""
 
-    def others(self) -> str:
-        """Return what changes whenever another machine has changed memories, '' where none ever did."""
-        return self.meta(OTHERS)
+    def others(self) -> bool:
+        """Whether other machines have a part in what is stored."""
+        return bool(self.db.execute("SELECT 1 FROM host WHERE id <> 1 AND n > 0").get)
 
     def scopes(self, here: "Here", *, inside: bool = False) -> "frozenset[int] | None":
         """Return the scopes that hold `here`, None where every memory's does."""

@@ -77,7 +77,10 @@ def add(db: apsw.Connection, records: Iterable[Record]) -> list[Record]:
         db.execute("INSERT INTO host(name) VALUES (?) ON CONFLICT DO NOTHING", (one.host,))
         db.execute(
             "INSERT INTO record(host, n, at, act, memory, kind, body, author, visibility, sum)"
-            " SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM host WHERE name = ? ON CONFLICT DO NOTHING",
+            " SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM host WHERE name = ? ON CONFLICT (host, n) DO UPDATE"
+            " SET at = excluded.at, act = excluded.act, memory = excluded.memory, kind = excluded.kind,"
+            " body = excluded.body, author = excluded.author, sum = excluded.sum"
+            " WHERE memory = '' AND excluded.memory <> ''",  # it was not for us to see until now
             (*one[1:], one.sum, one.host),
         )
         if db.changes():
@@ -160,6 +163,31 @@ def sums(db: apsw.Connection, host: str) -> list[int]:
     return [one for at, (n, one) in enumerate(db.execute(sql, (host,)), 1) if n == at]
 
 
+def set_back(db: apsw.Connection, latest: int) -> list[Record]:
+    """Have no record of this machine be later than a moment; return those that were: the index has to follow."""
+    late: list[Any] = db.execute("SELECT id FROM record WHERE host = ? AND at > ?", (OURS, latest)).fetchall()
+    db.execute("UPDATE host SET at = min(at, ?) WHERE id = ?", (latest, OURS))
+    for (number,) in late:
+        db.execute("UPDATE record SET at = ? WHERE id = ?", (latest, number))
+        _reseal(db, number)
+    return [_at(db, number) for (number,) in late]
+
+
+def withhold(db: apsw.Connection, uids: Collection[str]) -> list[Record]:
+    """Forget what records say of memories and rules, and what others say of them; return those: the index must follow.
+
+    They are not for us to see any more, and their numbers stay.
+    """
+    listed = json.dumps([*uids])
+    naming = "EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(body, value))"
+    sql = f"SELECT id FROM record WHERE memory {LISTED.replace('?', '?1')} OR ({naming} AND kind <> 'noted')"
+    found: list[Any] = db.execute(sql, (listed,)).fetchall()
+    before = [_at(db, number) for (number,) in found]
+    empty = "UPDATE record SET act = '', memory = '', kind = '', body = '', author = '' WHERE id = ?"
+    db.executemany(empty, found)
+    return before
+
+
 def winners(db: apsw.Connection, records: Iterable[Record]) -> dict[str, str]:
     """Return, for the acts of some records that two machines did both, the one that counts: who did it first."""
     twice = doubled(db, (one.act for one in records))
@@ -193,5 +221,9 @@ def rewrite(db: apsw.Connection, number: int, body: str) -> None:
 
 
 def _reseal(db: apsw.Connection, number: int) -> None:
+    db.execute("UPDATE record SET sum = ? WHERE id = ?", (_at(db, number).sum, number))
+
+
+def _at(db: apsw.Connection, number: int) -> Record:
     row: Any = db.execute(f"{_FROM} WHERE r.id = ?", (number,)).fetchone()
-    db.execute("UPDATE record SET sum = ? WHERE id = ?", (Record(*row).sum, number))
+    return Record(*row)

@@ -51,20 +51,6 @@ class SqliteStore:
         with self.transaction():
             yield SqliteUnit(self.db, self.by)
 
-    def pull(self) -> int:
-        """Bring in what other machines have changed, and return how much: nobody shares this store."""
-        return 0
-
-    def settle(self) -> None:
-        """Have nothing here tell of memories that others took from us: nobody shares this store."""
-
-    def check_writing(self) -> None:
-        """Raise StoreError where nothing can be written now for reasons elsewhere: nobody else has a say here."""
-
-    def others(self) -> set[tuple[str, int]]:
-        """Return table and row of what only others may change: nothing."""
-        return set()
-
     def cell(self, embedder: int, vector: Vectors) -> int:
         """Return the cell of the partition that `vector` belongs to."""
         return self.reader.partition(embedder).cell(vector)

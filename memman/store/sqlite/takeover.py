@@ -72,7 +72,7 @@ def _beside(db: apsw.Connection, row: MemoryRow) -> Iterator[tuple[str, Any]]:
     for repository, path in db.execute(sql, (row.id,)):
         yield records.SCOPE, {"repository": repository} | ({"path": path} if path else {})
     for visibility, author in db.execute("SELECT visibility, author FROM authorship WHERE memory = ?", (row.id,)):
-        yield from ((records.VISIBILITY, visibility), ("author", author or None))
+        yield from ((records.VISIBILITY, visibility), (records.AUTHOR, author or None))
     for mark, part in (
         (vocabulary.PROTECTED, records.PROTECTED),
         (vocabulary.HELD, records.HELD),

@@ -89,7 +89,10 @@ class SqliteUnit:
         before = self.scope(memory)
         if before == scope:
             return False
-        self.record(at, self.uid(memory), "move", {records.SCOPE: _scope(scope)}, {"scope": before}, {"scope": scope})
+        sets: Parts = {records.SCOPE: _scope(scope)}
+        if authorship.role(self.db):  # where it holds says nothing any more of who sees it
+            sets[records.VISIBILITY] = authorship.visibility(self.db, memory)
+        self.record(at, self.uid(memory), "move", sets, {"scope": before}, {"scope": scope})
         return True
 
     def show_to(self, memory: int, visibility: str, at: int) -> bool:
@@ -316,7 +319,7 @@ class SqliteUnit:
         Return the rows of the memories that they changed, and of those around: vectors and edges are left to do.
         """
         news = sorted(new, key=lambda one: one.order)
-        twice = record_log.of_acts(self.db, record_log.doubled(self.db, (one.act for one in news)))
+        twice = record_log.of_acts(self.db, record_log.doubled(self.db, (one.act for one in news if one.act)))
         uids = [*dict.fromkeys(one.memory for one in (*news, *twice))]
         sql = f"SELECT id, text FROM memory WHERE uid {LISTED}"
         last = self.db.execute("SELECT max(id) FROM memory").get or 0

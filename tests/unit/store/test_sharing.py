@@ -5,20 +5,12 @@ import os
 import select
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
 
-import psycopg
 import pytest
 
 from memman.locks import drain_lock
-from memman.model.errors import MemmanError, NewerSchema, NoServer, StoreError
-from memman.store.postgres import turn
-from memman.store.postgres.schema import VERSION
-from memman.store.postgres.server import Server
-from memman.store.replica import position
-from memman.store.replica.store import ReplicaStore
-from tests.support.box import PATIENCE, no, wait_until
+from memman.store.postgres.server import VERSION
+from tests.support.box import PATIENCE, no
 from tests.support.postgres import pooler
 
 REFUSED, AWAY, USAGE, NEWER, PEOPLE = 18, 17, 2, 14, 77
@@ -98,7 +90,7 @@ def test_what_is_private_stays_until_it_is_shared(team):
     done(alice.memman("unshare", uid))
     drain(bob)
     assert not found(bob, "heron of the harbour")
-    for table in ("memory", "vector", "mention", "alias", "log", "receipt", "fts", "authorship"):
+    for table in ("memory", "vector", "mention", "log", "receipt", "fts", "authorship"):
         assert bob.store(f"SELECT count(*) FROM {table}", name="team") == [0], table
     assert found(alice, "heron of the harbour")
 
@@ -111,6 +103,7 @@ def test_what_its_author_purges_stays_away_from_others_and_what_is_hidden_does_n
     drain(bob)
     done(alice.person("purge", the_id(alice, "Balthazar")))
     done(alice.memman("unshare", the_id(alice, "Melchior")))
+    drain(alice)
     drain(bob)
     files = b"".join(path.read_bytes() for path in bob.data.rglob("*") if path.is_file())
     assert b"althazar" not in files
@@ -139,6 +132,7 @@ def test_who_wrote_and_who_retired_is_known(team):
     drain(bob)
     uid = the_id(bob, "lighthouse")
     done(bob.memman("forget", uid))
+    drain(bob)
     drain(alice)
     for box in (alice, bob):
         (record,) = json.loads(done(box.memman("insights", "show", uid, "--json")))
@@ -200,11 +194,6 @@ def test_what_was_queued_before_one_may_only_read_waits(team, database):
     assert "The mussels are ripe in autumn" in found(bob, "when are mussels ripe")
 
 
-def test_a_role_that_no_policy_binds_is_warned_of(database, home):
-    """A superuser may connect, and is told what their replica holds."""
-    assert "no policy binds the role postgres" in done(connect(home("root"), database.address, "--create"))
-
-
 def test_only_an_owner_says_who_is_a_member(team, database):
     """Members are listed to members, added and removed by an owner; the last owner stays."""
     alice, bob = team["alice"], team["bob"]
@@ -234,7 +223,7 @@ def test_who_leaves_takes_along_what_was_theirs_alone(team, database):
     drain(alice)
     assert set(found(alice, "how heavy is the anchor")) == {"The anchor of the team weighs ninety kilos"}
     assert set(found(bob, "how heavy is the anchor")) == {"The anchor of my own boat weighs nine kilos"}
-    assert database.sql("SELECT count(*) FROM memman.memory WHERE text LIKE '%my own%'") == [0]
+    assert database.sql("SELECT count(*) FROM memman.record WHERE body LIKE '%my own%'") == [0]
     told(bob, "The anchor chain is nine metres long")
     assert len(found(bob, "anchor")) == 2
     assert bob.store("SELECT count(*) FROM fts WHERE fts MATCH 'ninety'", name="team") == [0]
@@ -247,7 +236,7 @@ def test_who_leaves_may_delete_it_all(team, database):
     done(bob.memman("store", "leave", "team", "--delete"))
     kept = [path for path in bob.data.rglob("*") if path.is_file() and b"anchor of my own" in path.read_bytes()]
     assert [path.name for path in kept if not path.name.startswith("queue.db")] == []
-    assert database.sql("SELECT count(*) FROM memman.memory") == [0]
+    assert database.sql("SELECT count(*) FROM memman.record WHERE body <> ''") == [0]
 
 
 def test_what_nobody_shares_is_not_asked_about(box):
@@ -268,7 +257,7 @@ def test_sharing_and_leaving_do_nothing_without_a_yes(team, database):
         assert (asked.returncode, " to go on: no" in asked.asked) == (PEOPLE, True), asked
         unasked = bob.memman(*verb, before=("setsid", "--wait"), stdin=subprocess.DEVNULL)
         assert (unasked.returncode, unasked.stdout) == (PEOPLE, ""), unasked
-    assert database.sql("SELECT visibility FROM memman.authorship") == ["private"]
+    assert {*database.sql("SELECT visibility FROM memman.subject")} == {"private"}
     assert len(database.sql("SELECT role FROM memman.member")) == 2
 
 
@@ -353,142 +342,6 @@ def test_a_server_without_tables_or_with_others_is_told(cluster, home):
         refused(alice.memman(*upgrade, input=empty.address), NEWER, "upgrade memman")
 
 
-def test_a_server_from_before_the_guards_is_named_until_it_has_them(team, database):
-    """Drains and doctor say what to do; after the upgrade a writer's SQL is barred as on any server."""
-    alice, bob = team["alice"], team["bob"]
-    told(alice, "The heron of the harbour is called Balthazar", "--visibility", "shared")
-    guards = database.sql("SELECT oid::regprocedure::text FROM pg_proc WHERE proname LIKE 'keep\\_%' AND"
-                          " pronamespace = 'memman'::regnamespace AND proname NOT IN ('keep_author', 'keep_seen',"
-                          " 'keep_word')")  # fmt: skip
-    database.sql(f"DROP FUNCTION {', '.join(guards)} CASCADE")
-    database.sql("DELETE FROM memman.version")
-    database.sql("INSERT INTO memman.version(number) VALUES (6)")
-    obey = "UPDATE memman.memory SET text = 'Obey'"
-    number = database.sql("SELECT id FROM memman.store", role="bob")[0]
-    done(bob.memman("remember", "The pike of the moat is called Melchior"))
-    refused(bob.memman("scheduler", "drain"), REFUSED, f"has schema 6 of memman and needs {VERSION}", "server upgrade")
-    says = f"has schema 6 of memman and needs {VERSION}: its owner runs `memman server upgrade`"
-    assert says in " ".join(bob.memman("doctor").stdout.split())
-    upgrade = bob.memman("server", "upgrade", "--dsn", "-", input=database.address)
-    assert f"from schema 6 to schema {VERSION}" in done(upgrade)
-    drain(bob)
-    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="only who wrote a memory"):
-        database.sql(obey + " WHERE text LIKE '%Balthazar'", role="bob", store=number)
-
-
-FEED = "INSERT INTO memman.change SELECT id, {}, seq + 1 FROM memman.store"
-ANEW = "UPDATE memman.change SET seq = (SELECT seq + 1 FROM memman.store) WHERE name = '{}'"
-SIGNED = "INSERT INTO memman.authorship SELECT id, {}, '', 'shared', '' FROM memman.store"
-MEMORY = """INSERT INTO memman.memory SELECT store, {0}, 'u{0}', note, 'Obey', category, importance, '{1}', keywords,
-    summary, source, origin, valid_from, valid_to, recorded_at, retired_at, status, superseded_by, uses, digest,
-    screened FROM memman.memory WHERE id < 900 LIMIT 1"""
-RULE = "store, id, uid, text, tool, pattern, action, repository, path, memory, made_at, hits, visibility"
-LISTS = {900: "{", 901: "[1]", 902: r'["\ud800"]'}
-# What a member's SQL may store that no memman would.
-STRANGE = (
-    *(FEED.format(one) for one in ("'nonsense', '1'", "'memory', 'abc'", "'meta', 'replica:store'")),
-    (
-        "INSERT INTO memman.meta(store, key, value, visibility)"
-        " SELECT id, 'replica:store', '[]', 'shared' FROM memman.store"
-    ),
-    """UPDATE memman.store SET numbers = numbers || '{"memory": 902, "rule": 900}'""",
-    *(SIGNED.format(n) for n in LISTS),
-    *(MEMORY.format(n, listed) for n, listed in LISTS.items()),
-    *(FEED.format(f"'{name}', '{n}'") for n in LISTS for name in ("memory", "authorship")),
-    r"UPDATE memman.vector SET planes = '\x00' WHERE memory = (SELECT min(id) FROM memman.memory)",
-    ANEW.format("vector"),
-    "INSERT INTO memman.link SELECT store, 900, 1, min(id), -1, 'x' FROM memman.memory WHERE id < 900 GROUP BY store",
-    (
-        f"INSERT INTO memman.rule({RULE})"
-        " SELECT id, 900, 'u', 'x', '', '(', 'no', '', '', '', 1, 0, 'shared' FROM memman.store"
-    ),
-    "INSERT INTO memman.rejected SELECT id, 'zz', 1 FROM memman.store",
-    *(FEED.format(one) for one in ("'link', '900'", "'rule', '900'", "'rejected', 'zz'")),
-    "UPDATE memman.store SET seq = seq + 1",
-)
-
-
-def test_rows_that_no_memman_writes_stop_nobody(team, database):
-    """What a replica cannot take in is left out: drains and recalls of the others go on, and know where they are."""
-    alice, bob = team["alice"], team["bob"]
-    for text in ("The heron of the harbour is called Balthazar", "The pike of the moat is called Melchior"):
-        told(alice, text, "--visibility", "shared")
-    drain(bob)
-    known = alice.store("SELECT value FROM meta WHERE key = 'replica:store'", name="team")
-    with closing(database.connect("bob")) as db, db.transaction():
-        db.execute("SELECT set_config('memman.store', id::text, true) FROM memman.store")
-        for statement in STRANGE:
-            db.execute(statement)
-    told(alice, "The gull of the quay is called Caspar", "--visibility", "shared")
-    drain(bob)
-    for box in (alice, bob):
-        for called, question in (("Balthazar", "heron of the harbour"), ("Caspar", "gull of the quay")):
-            assert called in next(iter(found(box, question)))
-        assert box.store("SELECT count(*) FROM memory", name="team") == [3]
-    assert alice.store("SELECT value FROM meta WHERE key = 'replica:store'", name="team") == known
-    with pytest.raises(psycopg.DataError):
-        database.sql("""UPDATE memman.store SET numbers = numbers || '{"memory": 7.5}'""", role="bob")
-
-
-def test_an_upgrade_amid_the_work_of_an_older_memman_ends_it(database, tmp_path):
-    """A connection that was there before the server was upgraded writes nothing more, and pulls nothing."""
-    database.role("alice", "memman_writer")
-    with closing(ReplicaStore.connected(str(tmp_path), "team", database.dsn("alice"))) as store:
-        store.connect("team", make=True)
-        with store.unit() as unit:
-            unit.set_meta("spread:x", "1")
-        database.sql("UPDATE memman.version SET number = %s", VERSION + 1)
-        for work in (store.pull, lambda: store.unit().__enter__()):
-            with pytest.raises(NewerSchema, match="upgrade memman"):
-                work()
-        assert store.reader.meta("spread:x") == "1"
-
-
-LOSSES = {
-    "ended by an administrator": "SELECT pg_terminate_backend(%s)",
-    "silent for too long": "SELECT pg_sleep(0.01) WHERE %s > 0",
-}
-
-
-def lose_the_turn(store, database, statement):
-    """Have the server end the connection amid a turn."""
-    with store.unit() as unit:
-        unit.set_meta("spread:x", "1")
-        backend = store.server.db.info.backend_pid
-        store.server.db.execute("SET LOCAL idle_in_transaction_session_timeout = 1")
-        database.sql(statement, backend)
-        there = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
-        wait_until(lambda: database.sql(there, backend) == [0])
-
-
-@pytest.mark.parametrize("how", LOSSES)
-def test_a_turn_that_is_lost_leaves_nothing_half_done(how, database, tmp_path):
-    """A connection that the server ends amid a turn is out of reach, and neither side has anything of it."""
-    database.role("alice", "memman_writer")
-    with closing(ReplicaStore.connected(str(tmp_path), "team", database.dsn("alice"))) as store:
-        store.connect("team", make=True)
-        with pytest.raises(NoServer):
-            lose_the_turn(store, database, LOSSES[how])
-        assert store.reader.meta("spread:x") == ""
-        assert database.sql("SELECT count(*) FROM memman.meta") == [0]
-        with store.unit() as unit:
-            unit.set_meta("spread:x", "2")
-        assert database.sql("SELECT value FROM memman.meta") == ["2"]
-
-
-def test_what_a_server_cannot_store_is_no_fault_of_the_store(database, tmp_path):
-    """A text that Postgres takes in no column ends its note's turn alone."""
-    database.role("alice", "memman_writer")
-    with closing(ReplicaStore.connected(str(tmp_path), "team", database.dsn("alice"))) as store:
-        store.connect("team", make=True)
-        with pytest.raises(MemmanError) as caught, store.unit() as unit:
-            unit.set_meta("spread:x", "a\0b")
-        assert not isinstance(caught.value, StoreError)
-        assert "cannot store this" in str(caught.value)
-        with store.unit() as unit:
-            unit.set_meta("spread:x", "2")
-
-
 def test_without_the_driver_one_line_says_what_to_install(box):
     """Where psycopg is not installed, connecting says how it is."""
     code = "import sys; sys.modules['psycopg'] = None; from memman._entry import main; sys.exit(main())"
@@ -512,32 +365,33 @@ def test_a_person_with_one_plain_role_gets_along(cluster, home):
         drain(desktop)
         hits = json.loads(done(desktop.memman("recall", "when does the heron nest", "--store", "team", "--json")))
         assert [hit["text"] for hit in hits["hits"]] == ["The heron nests in March"]
-        assert plain.sql("SELECT tableowner FROM pg_tables WHERE tablename = 'memory'") == [plain.called("plain")]
+        assert plain.sql("SELECT tableowner FROM pg_tables WHERE tablename = 'record'") == [plain.called("plain")]
 
 
 def test_a_server_that_is_another_or_has_lost_the_store_is_told(team, database):
-    """A replica is of one server: another in its place, or one without the store, changes nothing of it."""
+    """A store is of one server: another in its place, or one without the store, changes nothing of it."""
     alice = team["alice"]
     told(alice, "The heron nests in March", "--visibility", "shared")
-    uid = the_id(alice, "heron")
     (before,) = database.sql("SELECT id FROM memman.server")
     database.sql("UPDATE memman.server SET id = 'another'")
-    refused(alice.memman("forget", uid), REFUSED, "is not the server that")
+    refused(alice.memman("scheduler", "drain"), REFUSED, "is not the server that")
     database.sql("UPDATE memman.server SET id = %s", before)
     for table in ("member", "store"):
         database.sql(f"DELETE FROM memman.{table}")
-    refused(alice.memman("forget", uid), REFUSED, "no such store any more")
+    refused(alice.memman("scheduler", "drain"), REFUSED, "no such store any more")
     assert found(alice, "when does the heron nest")
 
 
 def test_a_standby_is_told(team, database):
-    """A server that only reads takes no write, and says where to go instead."""
+    """A server that only reads takes nothing, and says where to go instead; what was done meanwhile travels later."""
     alice = team["alice"]
     told(alice, "The heron nests in March")
     database.cluster.execute(f"ALTER DATABASE {database.name} SET default_transaction_read_only = on")
-    refused(alice.memman("forget", the_id(alice, "heron")), REFUSED, "read-only copy", "primary")
-    database.cluster.execute(f"ALTER DATABASE {database.name} RESET default_transaction_read_only")
     done(alice.memman("forget", the_id(alice, "heron")))
+    refused(alice.memman("scheduler", "drain"), REFUSED, "read-only copy", "primary")
+    database.cluster.execute(f"ALTER DATABASE {database.name} RESET default_transaction_read_only")
+    drain(alice)
+    assert database.sql("SELECT count(*) FROM memman.record WHERE kind = 'retired'") == [1]
 
 
 def test_the_password_is_shown_nowhere(team, database):
@@ -569,53 +423,6 @@ def test_two_people_work_through_a_pooler(database, home):
         told(bob, "The heron eats carp on Fridays", "--visibility", "shared")
         drain(alice)
         assert len(found(alice, "heron")) == len(found(bob, "heron")) == 2
-
-
-@pytest.mark.promise("M2")
-def test_another_order_of_commits_than_of_beginnings_loses_nothing(database, rounds, kept):
-    """Of pairs of turns that overlap a puller misses none, though it looks while one has its number and waits."""
-    database.role("alice", "memman_writer")
-    pairs, seen, at = rounds(20, 1_000), set(), (0, "", "")
-    with ExitStack() as held, ThreadPoolExecutor(1) as beside:
-        pulling, *writing = (held.enter_context(closing(Server(database.dsn("alice")))) for _ in range(3))
-        store = pulling.store("team", make=True)
-        pids = {server: server.db.info.backend_pid for server in writing}
-        for pair in range(pairs):
-            first, second = writing[:: 1 if pair % 2 else -1]
-            lower = turn.begin(first, first.db, store, position.END).seq
-            higher = beside.submit(whole_turn, second, store, f"b{pair}")
-            over_or_waiting(database, pids[second], higher)
-            at = look(pulling, store, at, seen)
-            say(first, store, lower, f"a{pair}")
-            higher.result(PATIENCE)
-            at = look(pulling, store, at, seen)
-    assert len(seen) == 2 * pairs
-    kept(f"{pairs} pairs of overlapping turns, of which a puller that looked amid each missed {2 * pairs - len(seen)}")
-
-
-def whole_turn(server, store, key):
-    """Draw a number, and commit what is said under it."""
-    say(server, store, turn.begin(server, server.db, store, position.END).seq, key)
-
-
-def say(server, store, seq, key):
-    """Commit a setting in the turn after `seq`."""
-    turn.push(server.db, store, seq + 1, {"meta": ([key], [(key, "x", None, "shared")])}, {}, {})
-
-
-def look(server, store, at, seen):
-    """Pull what came after a position, and return where that ends."""
-    with server.transaction() as db:
-        feed = turn.look(server, db, store, at)
-        db.execute("COMMIT")
-    seen.update(row[0] for row in feed.changes.get("meta", ((), ()))[1])
-    return feed.to
-
-
-def over_or_waiting(database, pid, work):
-    """Wait until some work is done, or waits for a lock."""
-    waits = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s"
-    wait_until(lambda: work.done() or database.sql(waits, pid) == [True])
 
 
 def test_the_roles_are_printed_and_right(cluster, box):

@@ -1,0 +1,247 @@
+"""What a store and its server tell each other: our records there, those of others here, a page a transaction.
+
+A store that is shared is an ordinary one; which it is on which server its own file says. Whatever ends an exchange, the
+next one goes on: both sides know by host and number what they have.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import apsw
+
+from memman.clock import now_ms
+from memman.model.errors import ServerRefused, UsageError
+from memman.model.vocabulary import CONNECTED
+from memman.sqlite import TranslatedErrors
+from memman.store.postgres.server import Server
+from memman.store.records import VISIBILITY, Record
+from memman.store.replica import reach
+from memman.store.shapes import wrong
+from memman.store.sqlite import authorship, record_log
+from memman.store.sqlite.index import RULE, row_of
+from memman.store.sqlite.store import SqliteStore
+
+# Records a message, and the milliseconds by which a clock may be ahead of the server's.
+PAGE = 500
+AHEAD_MS = 300_000
+Progress = Callable[[int, int], None]
+Take = Callable[[int, list[Record]], None]
+_NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+_MAY = """SELECT CASE
+    WHEN pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean THEN 'copy'
+    ELSE may END FROM memman.member WHERE store = %s AND role = session_user"""
+_LEFT = "SELECT coalesce(sum(greatest(n - coalesce((%s::json ->> name)::bigint, 0), 0)), 0)::bigint FROM memman.host"
+# What changes who sees what it is about.
+_SHOWING = ("shared", "rule")
+_AGAIN = "SELECT host, n, at, act, memory, kind, body, author, true FROM memman.again(%s, %s)"
+
+
+class Connection(NamedTuple):
+    """Which store this is, of which server; our role there, and what we may do."""
+
+    server: str
+    number: int
+    role: str
+    may: str
+
+
+def connection(db: apsw.Connection) -> Connection | None:
+    """Return what a store is connected to, None where nobody shares it."""
+    said = db.execute("SELECT value FROM meta WHERE key = ?", (CONNECTED,)).get
+    return Connection(*json.loads(said)) if said else None
+
+
+def connect(store: SqliteStore, server: Server, number: int) -> None:
+    """Have a store be one of a server from now on."""
+    with store.unit() as unit:
+        unit.set_meta(CONNECTED, json.dumps(Connection(server.id(), number, server.known.role, _may(server, number))))
+
+
+def disconnect(store: SqliteStore) -> None:
+    """Have a store be shared with nobody."""
+    with store.unit() as unit:
+        unit.set_meta(CONNECTED, None)
+    reach.forget(store.path)
+
+
+def checked(store: SqliteStore, server: Server) -> Connection:
+    """Return what a store is connected to. Raises ServerRefused where that is not this server, and as it does."""
+    server.check()
+    found = connection(store.db)
+    if found is None:
+        raise UsageError(f"{store.path} was never connected to the server {server}: `memman store connect` does that")
+    if found.server != server.id() or found.role != server.known.role:
+        raise ServerRefused(f"{server} is not the server that {store.path} is on, or {server.known.role} not our role")
+    return found
+
+
+def exchange(
+    store: SqliteStore,
+    server: Server,
+    take: Take,
+    progress: Progress = lambda done, total: None,  # noqa: ARG005
+) -> int:
+    """Tell the server what we did and bring in what others did; return how much came. Raises NoServer, ServerRefused.
+
+    Who may only read tells nothing. `take` is given what came, and up to which of our records its senders had seen.
+    """
+    ours = checked(store, server)
+    may, seen = _may(server, ours.number), record_log.known(store.db).get(record_log.host(store.db), 0)
+    if may != ours.may:
+        with store.unit() as unit:
+            unit.set_meta(CONNECTED, json.dumps(ours._replace(may=may)))
+    if may == "copy":
+        raise ServerRefused(f"the server {server} is a read-only copy: give the address of the primary")
+    if may != "read":
+        seen = push(store, server, ours.number)
+    came = _pull(store, server, ours, partial(take, seen), progress)
+    reach.reached(store.path, now_ms(), may)
+    return came
+
+
+def _may(server: Server, number: int) -> str:
+    with server.translated():
+        found = server.db.execute(_MAY, (number,)).fetchone()
+    if not found:
+        us = server.known.role
+        raise ServerRefused(f"the server {server} has no such store any more, or {us} is no member of it")
+    return str(found[0])
+
+
+def push(store: SqliteStore, server: Server, number: int) -> int:
+    """Send what the server has not got of this machine's records; return up to which it had them."""
+    _set_back(store, server)
+    name, there = _ours(store, server, number)
+    _send(store, server, number, name, there, lambda done, total: None)  # noqa: ARG005
+    return there
+
+
+def push_all(store: SqliteStore, server: Server, number: int, progress: Progress) -> None:
+    """Send the records of all machines."""
+    there = _there(server, number)
+    for host in record_log.known(store.db):
+        _send(store, server, number, host, there.get(host, 0), progress)
+
+
+def strange(store: SqliteStore, server: Server, number: int) -> bool:
+    """Whether a store of the server has records of machines that have none here."""
+    return bool(_there(server, number).keys() - record_log.known(store.db).keys())
+
+
+def _send(store: SqliteStore, server: Server, number: int, host: str, after: int, progress: Progress) -> None:
+    """Send the records of a machine beyond a number, a page at a time."""
+    with TranslatedErrors(store.path):
+        total = record_log.known(store.db).get(host, 0)
+        while page := list(record_log.every(store.db, host, after, PAGE)):
+            said = json.dumps([_told(store.db, one) for one in page])
+            with server.translated():
+                server.db.execute("SELECT memman.push(%s, %s, %s)", (number, host, said))
+            after = page[-1].n
+            progress(after, total)
+
+
+def _told(db: apsw.Connection, one: Record) -> dict[str, Any]:
+    if wrong(one, one.at):
+        one = _unseen(one)
+    return one._asdict() | {"sum": one.sum, "visibility": _visibility(db, one)}
+
+
+def _visibility(db: apsw.Connection, one: Record) -> str:
+    """Return who is to see what a record is about, '' where it does not say."""
+    said = one.said.get("set", {})
+    match one.kind:
+        case "learned":
+            row = row_of(db, one.memory)
+            return authorship.visibility(db, row) if row else "private"
+        case "shared":
+            return str(said.get(VISIBILITY, ""))
+        case "rule" if rule := said.get(RULE):
+            return "shared" if rule["repository"] else "private"
+        case "noted":
+            rows = db.execute(
+                "SELECT id FROM memory WHERE substr(note, -8) = substr(?1, -8) AND note = ?1", (one.memory,)
+            )
+            return "shared" if any(authorship.visibility(db, row) == "shared" for (row,) in rows) else "private"
+        case "refused":
+            return "shared"
+    return ""
+
+
+def _there(server: Server, number: int) -> dict[str, int]:
+    with server.translated():
+        return dict(server.db.execute("SELECT name, n FROM memman.host WHERE store = %s", (number,)).fetchall())
+
+
+def _ours(store: SqliteStore, server: Server, number: int) -> tuple[str, int]:
+    """Return our name and up to which number the server has our records; another name where it has others of that."""
+    with store.transaction():
+        name = record_log.host(store.db)
+        there, here = _there(server, number).get(name, 0), record_log.known(store.db)[name]
+        upto = min(there, here)
+        if there <= here and _sums(server, number, name, upto) in ({}, _here(store.db, name, upto)):
+            return name, there
+        told = _sums(server, number, name)
+        same = 0
+        while same < upto and told.get(same + 1) in {None, *_here(store.db, name, same + 1).values()}:
+            same += 1
+    with store.unit() as unit:
+        unit.renew(record_log.renew_host(unit.db, same))
+    return record_log.host(store.db), 0
+
+
+def _sums(server: Server, number: int, host: str, n: int | None = None) -> dict[int, int]:
+    sql = "SELECT n, sum FROM memman.record WHERE store = %s AND host = %s AND n = coalesce(%s, n) AND body <> ''"
+    with server.translated():
+        return dict(server.db.execute(sql, (number, host, n)).fetchall())
+
+
+def _here(db: apsw.Connection, host: str, n: int) -> dict[int, int]:
+    return {one.n: one.sum for one in record_log.every(db, host, n - 1, 1)}
+
+
+def _set_back(store: SqliteStore, server: Server) -> None:
+    """Have no record of ours be from a time that the server does not know yet: a clock was wrong."""
+    with server.translated():
+        (latest,) = server.db.execute(_NOW).fetchone() or (0,)
+    with store.unit() as unit:
+        unit.renew(record_log.set_back(unit.db, latest + AHEAD_MS))
+
+
+def _pull(
+    store: SqliteStore, server: Server, ours: Connection, take: Callable[[list[Record]], None], progress: Progress
+) -> int:
+    """Bring in what others said, and forget what is not for us to see any more; return how many records came."""
+    came = total = 0
+    while True:
+        known = json.dumps(record_log.known(store.db))
+        with server.translated():
+            if not came:
+                (total,) = server.db.execute(f"{_LEFT} WHERE store = %s", (known, ours.number)).fetchone() or (0,)
+            page = server.db.execute("SELECT * FROM memman.pull(%s, %s, %s)", (ours.number, known, PAGE)).fetchall()
+            shown = [row[4] for row in page if row[8] and row[5] in _SHOWING]
+            again = server.db.execute(_AGAIN, (ours.number, shown)).fetchall() if shown else []
+        if not page:
+            return came
+        if gone := [row[4] for row in page if not row[8] and row[4]]:
+            with store.unit() as unit:
+                unit.renew(record_log.withhold(unit.db, gone))
+        take([*_records([*page, *again], ours.role)])
+        store.reader.forget_partitions()
+        came += len(page)
+        progress(came, max(came, total))
+
+
+def _records(rows: Iterable[Any], role: str) -> Iterator[Record]:
+    """Make records of a server's rows; what we wrote has no author here.
+
+    Of what is not for us to see, or has no shape of ours, only the number is kept.
+    """
+    for host, n, at, act, memory, kind, body, author, sees in rows:
+        one = Record(host, n, at, act, memory, kind, body, "" if author == role else author)
+        yield one if sees and not wrong(one, at) else _unseen(one)
+
+
+def _unseen(one: Record) -> Record:
+    return one._replace(act="", memory="", kind="", body="", author="")
