@@ -1,6 +1,7 @@
 """What a drain does once its notes have landed: tidying, then what an upgrade left, then a backup where one is due."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memman.clock import now_ms
@@ -10,7 +11,7 @@ from memman.config.schedule import beat
 from memman.drain.failpoint import Reach
 from memman.drain.stores import Stores
 from memman.drain.worklog import Worklog, failure
-from memman.model.errors import MemmanError, ProviderMisconfigured
+from memman.model.errors import Busy, CannotWrite, MemmanError, ProviderMisconfigured, StoreError
 from memman.model.vocabulary import JUDGED
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # Queue setting, by store: the last change that the folder of Markdown has.
 EXPORTED = "exported:"
+# Memories whose edges are made at the end of one drain, a store: seconds' work.
+AT_ONCE = 400
 
 
 class Upkeep:
@@ -86,11 +89,26 @@ class Upkeep:
             upgraded = self.queue.meta(JUDGED) != made
             names = self._names(all_stores=upgraded or everywhere)
             left = await catch_up(names, self.stores.store, makers, self.stopping, self._tick)
+            left = left or (not self.stopping() and self._linked(names))
         except ProviderMisconfigured as error:
             self.log.write("upgrade failed", **failure(error))
             return False
         if upgraded and not left:
             self.queue.set_meta(JUDGED, made)
+        return left
+
+    def _linked(self, names: Collection[str]) -> bool:
+        """Make the edges of memories that came from elsewhere; return whether some are left."""
+        from memman.upkeep.backfill import resolved
+        from memman.upkeep.relink import relink_unknown
+
+        left = False
+        for name in names:
+            with suppress(StoreError, CannotWrite, Busy):
+                store = self.stores.store(name)
+                made = resolved(store.db, self.stores.providers.embedder(name).fingerprint)
+                left |= relink_unknown(store, made, self.stores.providers.local(), AT_ONCE)
+                self._tick()
         return left
 
     async def _synced(self, reach: Reach) -> None:

@@ -16,12 +16,12 @@ from memman.model.errors import CannotWrite, UsageError
 from memman.model.plural import counted
 from memman.model.trust import unverified
 from memman.pipeline.injection import steering
-from memman.portable import export as portable
 from memman.portable import git, lines, markdown, notes, restore
 from memman.portable.formats import recognised
 from memman.portable.incoming import OWN, Format, Found, Item
 from memman.providers.build import builtin_llm
 from memman.secrets import legible
+from memman.store.records import TEXT
 
 # Texts that a preview shows, and repositories that are not known here.
 _SAMPLES, _NAMED = 3, 5
@@ -74,7 +74,7 @@ class Reading:
 def written(place: Chosen, *, vectors: bool = False) -> Iterator[str]:
     """Yield the lines of a store's export. Raises UnknownStore."""
     with reading(place) as catalogue:
-        yield from lines.written(portable.records(place.data, place.name, catalogue, vectors=vectors))
+        yield from lines.written(place.data, place.name, catalogue, vectors=vectors)
 
 
 def saved(place: Chosen, path: str, *, vectors: bool = False) -> None:
@@ -128,7 +128,7 @@ def imported(place: Chosen, was: Reading, wanted: Wanted) -> int:
     """Bring in what was read; return how many memories or notes are new."""
     refuse_stopped(place.data, "import")
     if was.found.export:
-        count = len(restore.restored(place.data, place.name, was.found.export, purged=wanted.purged)[1])
+        count = restore.restored(place.data, place.name, was.found.export, purged=wanted.purged)
     else:
         count = notes.queued(place.data, place.name, was.preview.form, was.items, _stamp())
     ask(place.data)
@@ -138,8 +138,8 @@ def imported(place: Chosen, was: Reading, wanted: Wanted) -> int:
 def _rows(place: Chosen, form: Format, found: Found, wanted: Wanted) -> Reading:
     assert found.export is not None  # noqa: S101 - the caller's own contract
     plan = restore.planned(place.data, place.path, found.export, purged=wanted.purged)
-    left = {"here already": len(plan.here), "said here by another memory": len(plan.same), "purged": len(plan.purged)}
-    samples = tuple(record["text"] for record in plan.add[:_SAMPLES])
+    left = {"here already": plan.here, "purged": len(plan.purged)}
+    samples = tuple(parts[TEXT]["text"] for parts in [*plan.memories.values()][:_SAMPLES])
     return Reading(found, Preview(form.name, form.what, plan.counted(), left, samples, found.lacks))
 
 

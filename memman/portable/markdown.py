@@ -1,11 +1,15 @@
 """A store as a folder of Markdown: a file a memory, below a folder for its scope. Only what has changed is written."""
 
+import json
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
+
+import apsw
 
 from memman.clock import now_ms
 from memman.config.places import fsync_folder, put_file, store_path, text_at
@@ -17,7 +21,7 @@ from memman.model.text import SHORT_ID, outdated
 from memman.model.vocabulary import HIDDEN
 from memman.portable import front, git
 from memman.secrets.leaks import cleaned
-from memman.store.sqlite import dump
+from memman.store import MemoryRow
 from memman.store.sqlite.catalogue import Catalogue
 
 # The first name in a file of ours, and the version of its format.
@@ -25,6 +29,8 @@ MARK, VERSION = "memman", 1
 # Characters of a file's name beside its id.
 _NAMED = 48
 _BESIDE = "\n\n## Related\n\n"
+_SCOPES = "SELECT memory, repository, path FROM scoped JOIN scope ON scope.id = scope"
+_CHANGED = "SELECT memory, min(changed_at) FROM file WHERE changed_at > 0 GROUP BY memory"
 _SHOWN = ("category", "importance", "status", "source", "entities", "keywords", "note")
 
 
@@ -106,7 +112,7 @@ def kept(data: str, store: str, folder: str) -> Refreshed:
 
 def _files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """Yield (path below the folder, text) for each memory that is shown."""
-    shown = [cleaned(one) for one in dump.memories(catalogue.reader.db) if one["status"] not in HIDDEN]
+    shown = [cleaned(one) for one in _memories(catalogue.reader.db)]
     names = {one["uid"]: _name(one) for one in shown}
     before: dict[str, list[str]] = {}
     for one in shown:
@@ -114,12 +120,28 @@ def _files(catalogue: Catalogue) -> Iterator[tuple[str, str]]:
             before.setdefault(one["superseded_by"], []).append(one["uid"])
     folders = _folders(shown)
     for one in shown:
-        place = folders[_whose(one)] + (f"/{_plain(one['scope']['path'], '/')}" if one["scope"].get("path") else "")
+        repository, path = one["scope"]
+        place = folders[repository] + (f"/{_plain(path, '/')}" if path else "")
         yield f"{place}/{names[one['uid']]}.md", _text(one, names, before.get(one["uid"], []))
 
 
+def _memories(db: apsw.Connection) -> Iterator[dict[str, Any]]:
+    """Yield each memory that is shown, with what stands beside it; others are named by uid."""
+    uids = dict(db.execute("SELECT id, uid FROM memory"))
+    scopes = {row: where for row, *where in db.execute(_SCOPES)}
+    ends, changed = dict(db.execute("SELECT memory, ends_at FROM freshness")), dict(db.execute(_CHANGED))
+    links: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+    for src, kind, dst in db.execute("SELECT src, kind, dst FROM edge"):
+        links[src].append((uids.get(dst, ""), kind))
+    for row in map(MemoryRow, db.execute(f"SELECT {MemoryRow.listed()} FROM memory ORDER BY id").fetchall()):
+        if row.status not in HIDDEN:
+            one = row.record() | {"superseded_by": uids.get(row.superseded_by), "scope": scopes.get(row.id, ("", ""))}
+            one |= {name: json.loads(one[name]) for name in ("entities", "keywords")}
+            yield one | {"links": links[row.id], "ends_at": ends.get(row.id), "changed_at": changed.get(row.id)}
+
+
 def _text(one: Mapping[str, Any], names: Mapping[str, str], before: list[str]) -> str:
-    scope = label(_whose(one), one["scope"].get("path", "")) or PERSONAL
+    scope = label(*one["scope"]) or PERSONAL
     about = {MARK: VERSION, "id": one["uid"], "scope": scope, **{name: one[name] for name in _SHOWN}}
     about |= {"valid_from": iso(one["valid_from"])}
     about |= {"valid_to": iso(one["valid_to"])} if one["valid_to"] is not None else {}
@@ -127,16 +149,15 @@ def _text(one: Mapping[str, Any], names: Mapping[str, str], before: list[str]) -
     heir = one["superseded_by"]
     about |= {"superseded_by": _link(names[heir])} if heir in names else {}
     about |= {"supersedes": [_link(names[uid]) for uid in before]} if before else {}
-    edges = {f"- {_link(names[edge['to']])} ({edge['kind']})" for edge in one.get("links", ()) if edge["to"] in names}
+    edges = {f"- {_link(names[other])} ({kind})" for other, kind in one["links"] if other in names}
     about |= {"digest": _digest(one["text"].strip())}
     return front.written(about, one["text"].strip() + (_BESIDE + "\n".join(sorted(edges)) if edges else ""))
 
 
 def _until(one: Mapping[str, Any]) -> dict[str, Any]:
     """Tell until when a memory holds, and what makes it doubtful; how long ago that was would change by the day."""
-    ends_at = next((side["ends_at"] for side in one.get("freshness", ())), None)
-    changed = min((file["changed_at"] for file in one.get("file", ()) if file["changed_at"]), default=None)
-    labels = list(outdated(ends_at, changed, now_ms(), aged=False))
+    ends_at = one["ends_at"]
+    labels = list(outdated(ends_at, one["changed_at"], now_ms(), aged=False))
     told = {"holds_until": iso(ends_at)} if ends_at is not None else {}
     return told | ({"labels": labels} if labels else {})
 
@@ -144,7 +165,7 @@ def _until(one: Mapping[str, Any]) -> dict[str, Any]:
 def _folders(shown: list[dict[str, Any]]) -> dict[str, str]:
     """Name the folder of each repository; of two that are called alike the later has more to its name."""
     found, taken = {"": PERSONAL}, {PERSONAL}
-    for whose in dict.fromkeys(map(_whose, shown)):
+    for whose in dict.fromkeys(one["scope"][0] for one in shown):
         name = _plain(label(whose, "")) or "repository"
         if whose and name in taken:
             name = f"{name}-{_digest(whose)}"
@@ -152,10 +173,6 @@ def _folders(shown: list[dict[str, Any]]) -> dict[str, str]:
             found[whose] = name
             taken.add(name)
     return found
-
-
-def _whose(one: Mapping[str, Any]) -> str:
-    return str(one["scope"].get("repository", ""))
 
 
 def _name(one: Mapping[str, Any]) -> str:

@@ -12,10 +12,15 @@ from memman.portable.incoming import Item
 from memman.queue.append import MAX_BYTES, insert_all
 from memman.queue.entry import entry, kept_uid
 from memman.queue.view import QueueView
-from memman.store.sqlite import load, undo
+from memman.store.sqlite import undo
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.reader import SqliteReader
 
+# What each current memory says and holds for.
+_SAID = (
+    "SELECT m.text, coalesce(s.repository, ''), m.id FROM memory m LEFT JOIN scoped ON scoped.memory = m.id"
+    " LEFT JOIN scope s ON s.id = scoped.scope WHERE m.status = 'current'"
+)
 # Where what nobody dates goes: behind all that has a date.
 _NEWEST = 2**62
 
@@ -61,8 +66,8 @@ class _Known:
 
     def __init__(self, waiting: set[str], tombs: Tombstones, texts: Buried, reader: SqliteReader) -> None:
         self.waiting, self.tombs, self.texts = waiting, tombs, texts
-        self.reader, self.rows = reader, load.known(reader.db)
-        self.said = {(_folded(text), repository): row for (text, repository, _), row in load.said(reader.db).items()}
+        self.reader, self.rows = reader, dict(reader.db.execute("SELECT uid, id FROM memory"))
+        self.said = {(_folded(text), whose): row for text, whose, row in reader.db.execute(_SAID)}
         self.undone = undo.notes(reader.db)
 
     def settled(self, item: Item) -> Item:

@@ -120,6 +120,18 @@ def link_anew(
     return done
 
 
+def relink_unknown(store: SqliteStore, fingerprint: Fingerprint, local: LocalEmbedder, most: int) -> bool:
+    """Link the memories again whose edges nobody has made here; return whether more than `most` are left."""
+    done = 0
+    for batch in _batches(store, linkers.unknown(store.db, store.reader.last())):
+        if done >= most:
+            return True
+        with store.unit() as unit:
+            _relink(store, unit, batch, fingerprint, local)
+        done += len(batch)
+    return False
+
+
 def relink(
     store: SqliteStore,
     fingerprint: Fingerprint,

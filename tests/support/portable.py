@@ -5,6 +5,7 @@ from pathlib import Path
 
 from memman.config.scope import Here
 from memman.hot.recall_session import RecallSession
+from memman.store import MemoryRow
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore
 
@@ -35,11 +36,10 @@ def filled(box, facts: int) -> None:
         unit.doubt(rows[9], rows[20], 10**13, "test")
         unit.protect(rows[12], 10**13, wanted=True)
         unit.bear_out(rows[13], "approved", "s1", 10**13)
-        unit.db.execute("INSERT INTO freshness VALUES (?, ?, ?)", (rows[14], 2 * 10**13, None))
-        unit.db.execute("INSERT INTO file VALUES (?, 'src/a.py', 'abc', NULL)", (rows[14],))
-        unit.db.execute("INSERT INTO authorship VALUES (?, 'alice', 'shared', 'bob')", (rows[17],))
+        unit.expire(rows[14], 2 * 10**13, 10**13)
+        unit.tie(rows[14], {"src/a.py": "abc"}, 10**13)
+        unit.show_to(rows[17], "shared", 10**13)
         unit.db.execute("UPDATE memory SET uses = 4 WHERE id = ?", (rows[15],))
-        unit.put_aliases(rows[16], [("kestrel", "payments")])
     uids = dict(store.db.execute("SELECT id, uid FROM memory"))
     store.close()
     assert box.memman("forget", uids[rows[17]], uids[rows[18]]).returncode == 0
@@ -52,6 +52,11 @@ def answers(box) -> list[list[tuple]]:
     for name in REPOSITORIES:
         for one in lines(f"{name}-questions"):
             hits = recalls.hits(one["question"], Filters(here=Here(f"example.org/{name}"), every=True), 20)
-            found.append([(*hit.row, hit.score, hit.confidence, hit.scope, hit.labels) for hit in hits])
+            found.append([(told(hit.row), hit.score, hit.confidence, hit.scope, hit.labels) for hit in hits])
     recalls.close()
     return found
+
+
+def told(row: MemoryRow) -> dict:
+    """Return what a memory says, but for what is local to a file."""
+    return {name: value for name, value in row.record().items() if name not in {"id", "uses", "superseded_by"}}

@@ -3,7 +3,7 @@
 from memman.portable import files, lines
 from memman.portable.incoming import Format, Found
 
-_LACKS = ("notes that waited in the queue, the log of changes, settings and backups",)
+_LACKS = ("notes that waited in the queue, settings and backups",)
 
 
 def _fits(path: str) -> bool:

@@ -31,6 +31,12 @@ def others(db: apsw.Connection, linker: str, last: int) -> list[tuple[int, int]]
     return [(first, end) for first, end, by in found if by != linker and first <= end]
 
 
+def unknown(db: apsw.Connection, last: int) -> list[tuple[int, int]]:
+    """Return the runs of rows up to `last`, as (first, last), of which it is not known what made their edges."""
+    found = [(first, min(end, last + 1) - 1, by) for (first, by), (end, _) in pairwise([*runs(db), (last + 1, "")])]
+    return [(first, end) for first, end, by in found if not by and first <= end]
+
+
 def _marked(before: Runs, linker: str, first: int, last: int | None) -> Runs:
     behind = [] if last is None else [(last + 1, _of(before, last + 1)), *(run for run in before if run[0] > last + 1)]
     cut = [*(run for run in before if run[0] < first), (first, linker), *behind]

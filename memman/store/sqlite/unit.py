@@ -301,7 +301,7 @@ class SqliteUnit:
             state = self._state(memory)
             if self.db.execute("SELECT 1 FROM mention WHERE memory = ?", (memory,)).get:
                 self.unmention(memory)
-            if state["status"] not in HIDDEN:
+            if state["status"] != "review":
                 self.mention(memory, json.loads(state["entities"]))
             self._move(memory, str(HIDDEN_CELL) if state["status"] in HIDDEN else _HOME)
         there = self.db.execute(f"SELECT id FROM memory WHERE id {LISTED}", (id_list(around),))

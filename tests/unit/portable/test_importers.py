@@ -232,8 +232,8 @@ def test_bad_files_get_one_clear_line(box, tmp_path):
         "x.bin": (b"\0\1\2", "no format that is recognised"),
         "x.json": (b'{"a": 1}', "no format that is recognised"),
         "new.jsonl": (b'{"format":"memman export","version":9}\n', "upgrade memman"),
-        "cut.jsonl": (b'{"format":"memman export","version":1,"memories":2}\n', "is cut short: 0 of 2"),
-        "bad.jsonl": (b'{"format":"memman export","version":1}\n{"kind":"memory","uid":7}\n', "line 2 of"),
+        "cut.jsonl": (b'{"format":"memman export","version":2,"records":2}\n', "is cut short: 0 of 2"),
+        "bad.jsonl": (b'{"format":"memman export","version":2}\n{"host":7}\n', "line 2 of"),
     }
     for name, (said, why) in wrong.items():
         if said is not None:
