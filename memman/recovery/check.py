@@ -1,7 +1,7 @@
 """Whether a database is sound: its structure, the checksums of its pages, the digests of its memories and notes."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 
 import apsw
@@ -13,6 +13,7 @@ from memman.sqlite import TranslatedErrors, open_reader, refuse_others, strange_
 from memman.store.sqlite.schema import STEPS
 from memman.store.sqlite.seal import SEALED, register_functions, sound
 
+Steps = Mapping[int, str] | Mapping[int, Callable[[apsw.Connection], None]]
 # The newest memories, whose digests are looked at: half a second's work. The pages of all are.
 MOST = 100_000
 # What there is in a database but for what SQLite adds and takes away by itself; its releases quote names differently,
@@ -23,7 +24,7 @@ WHERE name NOT GLOB 'sqlite_stat*'
 """
 
 
-def troubles(path: str, steps: Mapping[int, str]) -> str:
+def troubles(path: str, steps: Steps) -> str:
     """Say what is wrong with the database at `path`, of the schema that `steps` make, '' where nothing is."""
     if not _held(path):
         return "it is empty, although its write-ahead log is not" if _held(path + "-wal") else "it is empty: 0 bytes"
@@ -42,21 +43,21 @@ def troubles(path: str, steps: Mapping[int, str]) -> str:
         return f"it is not a valid database ({cause})" if cause else "it is not a valid database"
 
 
-def _complaints(db: apsw.Connection, steps: Mapping[int, str]) -> str:
+def _complaints(db: apsw.Connection, steps: Steps) -> str:
     # Nothing but a look at each entry finds a changed byte in an index of the queue, whose pages have no checksums.
     check = "quick_check" if steps is STEPS else "integrity_check"
     said = [str(line) for (line,) in db.execute(f"PRAGMA {check}(3)")]
     return "" if said == ["ok"] else " ".join("; ".join(said).split())[:200]
 
 
-def _misfit(db: apsw.Connection, steps: Mapping[int, str], path: str) -> str:
+def _misfit(db: apsw.Connection, steps: Steps, path: str) -> str:
     """Say where the tables are not those of the schema that a database says it has; one more is no harm."""
     version, tables = db.execute("PRAGMA user_version").get, set(db.execute(_TABLES))
     refuse_others(db, path)
     with closing(apsw.Connection(":memory:")) as model:
         register_functions(model)
         for step in steps.values():
-            model.execute(step)
+            step(model) if callable(step) else model.execute(step)
         expected = set(model.execute(_TABLES))
     newest = max(steps)
     if version <= 0:

@@ -6,6 +6,7 @@ that no store in force afterwards has a receipt for. That comes first, so that
 a restore which dies has lost nothing, and may be made again.
 """
 
+import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import closing
@@ -20,7 +21,7 @@ from memman.config.schedule import refuse_stopped, ring
 from memman.config.tombstones import Tombstones, tombstones_path
 from memman.locks import exchanging, quiet
 from memman.model.errors import CannotWrite, NewerSchema, UsageError
-from memman.pipeline import context
+from memman.model.vocabulary import CONNECTED
 from memman.providers import builtin_embedder
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.recovery import waiting
@@ -31,10 +32,11 @@ from memman.recovery.purge import erase
 from memman.recovery.swap import aside_path, drafted, finish, put
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.opening import connected
-from memman.store.replica import position
 from memman.store.sqlite import rules
 from memman.store.sqlite.schema import VERSION as STORE_SCHEMA
 from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.unit import SqliteUnit
+from memman.upkeep.backfill import fill as embed
 from memman.upkeep.rules import publish
 
 
@@ -160,18 +162,20 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
         fill(path, db, "WAL")
     with TranslatedErrors(path), closing(SqliteStore(path)) as store, builtin_embedder() as local:
         with store.unit() as unit:
-            position.forget(unit.db)  # a copy of a replica is none
+            unit.set_meta(CONNECTED, None)  # a copy of what a server has is this machine's own
+            before = _statuses(unit)
             # Beside a store that goes by another name, its own keeps what it knows.
-            if name == part.store:
-                carry(store, unit, local, present)
+            carry(unit, present, whole=name == part.store)
+            seen = before.keys() | _statuses(unit).keys()
             # What was purged may have come along: another copy of the store holds it still.
             buried = Tombstones.load(data)
-            purged = _purged(store, buried, texts, present)
-            erase(store, unit, local, purged)
+            erase(store, unit, local, _purged(store, buried, texts, present))
             ruled = [rule["uid"] for rule in rules.worded(store.reader) if rule["uid"] in buried.notes]
             rules.purge(unit, ruled, now_ms())
-            gone = store.reader.located(present.forgotten) - set(purged)
-            forgotten = context.forget(unit, local, store.cell, sorted(gone), now_ms())
+            after = _statuses(unit)
+        purged = len(seen - after.keys())
+        forgotten = [uid for uid, status in after.items() if status == "forgotten" != before.get(uid)]
+        asyncio.run(embed(store, local))
         if purged or ruled:
             store.db.execute("VACUUM")
         receipts = frozenset(note for (note,) in store.db.execute("SELECT note FROM receipt"))
@@ -179,7 +183,11 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
     for copy in os.listdir(place):  # the backup is the copy that an upgrade would leave
         if copy.endswith(".bak"):
             os.remove(f"{place}/{copy}")
-    return Prepared(part, name, receipts, present, memories, sum(forgotten.values()), len(purged))
+    return Prepared(part, name, receipts, present, memories, len(forgotten), purged)
+
+
+def _statuses(unit: SqliteUnit) -> dict[str, str]:
+    return dict(unit.db.execute("SELECT uid, status FROM memory"))
 
 
 def _purged(store: SqliteStore, buried: Tombstones, texts: Buried, present: Present) -> list[int]:

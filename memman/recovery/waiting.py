@@ -72,7 +72,7 @@ class _Known:
             receipts = draft.receipts if draft else frozenset()
             if draft is None or draft.name != store:  # beside a store that goes by another name, its own stays
                 present = Present.of(self.data, store)
-                receipts |= present.stored | present.closed.keys()
+                receipts |= present.stored | present.closed
             self._receipts[store] = receipts
         return self._receipts[store]
 

@@ -7,9 +7,6 @@ from memman.secrets.leaks import through
 from memman.store.records import KIND_OF, KINDS, Record
 from memman.store.shapes import wrong
 
-# A clock that is wrong must not lose what its machine learned.
-_EVER = 2**53
-
 
 class Malformed(Exception):
     """A record that is not what memman writes, or that only a newer memman understands."""
@@ -21,7 +18,7 @@ def read(line: str, host: str, number: int) -> Record:
         found = Record(*json.loads(line))
         if found.kind not in KINDS or (found.body and json.loads(found.body)["how"] not in KIND_OF):
             raise Malformed(f"record {number} of host {host} was written by a newer memman: upgrade this one")
-        says = wrong(found, _EVER) or ("" if (found.host, found.n) == (host, number) else "it has another number")
+        says = wrong(found) or ("" if (found.host, found.n) == (host, number) else "it has another number")
         if says or not (found.body or found.kind != "purged"):
             raise Malformed(f"record {number} of host {host} is not what memman writes: {says or 'it is empty'}")
         if not found.body:
