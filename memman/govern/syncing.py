@@ -16,8 +16,8 @@ from memman.recovery.swap import finish
 from memman.store.opening import is_shared
 from memman.sync import key as keys
 from memman.sync.folder import Folder, make
-from memman.sync.key import Key, Unreadable
-from memman.sync.segment import Name, unpacked
+from memman.sync.key import Key
+from memman.sync.marks import can_be_read
 from memman.sync.turn import Done, failed, turn
 
 
@@ -45,22 +45,13 @@ def begin(place: Chosen, path: str, line: str = "") -> bool:
 
 
 def _check(folder: Folder, key: Key, *, given: bool) -> None:
-    """Raise BadConfig where the folder's segments are all locked with another key."""
-    found = [(host, one) for host, names in folder.segments.items() for one in names]
-    if found and not any(_opens(folder, key, *one) for one in found):
+    """Raise BadConfig where the folder's files are all locked with another key."""
+    if folder.hosts and not any(can_be_read(folder, host, key) for host in folder.hosts):
         why = "was written with another key" if given else "has records of another machine"
         raise BadConfig(
             f"{folder.path} {why}: `memman sync --key` on that machine shows the line of its key; give it to"
             f" `memman sync --folder {folder.path} --key -`"
         )
-
-
-def _opens(folder: Folder, key: Key, host: str, name: Name) -> bool:
-    try:
-        unpacked(folder.read(host, name.file), host, name, key)
-    except Unreadable:
-        return False
-    return True
 
 
 def once(place: Chosen) -> Done:

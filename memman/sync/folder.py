@@ -40,13 +40,16 @@ class Folder:
             raise CannotWrite(f"the folder {path} is not there: mount it, or end the sync with `memman sync --off`")
         if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
             raise CannotWrite(f"the folder {path} is not writable: check its permissions")
+        self.hosts: set[str] = set()
         self.segments: dict[str, list[Name]] = {}
         self.links = linked(path)
         self.troubles = [f"{path}/{host} is a link, which is not followed" for host in self.links]
         for place in listing(path):
             host, _, file = place.partition("/")
-            if _HOST.fullmatch(host) and (name := Name.read(file)):
-                self.segments.setdefault(host, []).append(name)
+            if _HOST.fullmatch(host):
+                self.hosts.add(host)
+                if name := Name.read(file):
+                    self.segments.setdefault(host, []).append(name)
 
     def read(self, host: str, file: str) -> bytes:
         """Return the bytes of a file, none where it is not there any more. Raises CannotWrite and TooLarge."""

@@ -30,16 +30,24 @@ def exchange(data: str, folder: Folder, host: str, key: Key, now: int) -> None:
     keys, digests = buried.kept(data)
     here = {*digests, *(f"{note} {memory}" for note, memory in Tombstones.rows(data))}
     marks = _noticed(_kept(read_file(_path(data))), here, now)
-    for other in sorted(folder.segments.keys() - {host}):
+    for other in sorted(folder.hosts - {host}):
         its_keys, its_marks = _read(folder, other, key)
         keys += [one for one in its_keys if one not in keys]
         marks |= {one: said for one, said in its_marks.items() if said > marks.get(one, [0, 0])}
     _apply(data, here, {one for one, (_, there) in marks.items() if there}, keys, now)
-    if marks:
-        text = json.dumps({"keys": keys, "marks": marks}, sort_keys=True)
-        write_file(_path(data), text + "\n")
-        if _read(folder, host, key) != (keys, marks):
-            folder.put(host, FILE, key.lock(zlib.compress(text.encode())))
+    text = json.dumps({"keys": keys, "marks": marks}, sort_keys=True)
+    write_file(_path(data), text + "\n")
+    if not can_be_read(folder, host, key) or _read(folder, host, key) != (keys, marks):
+        folder.put(host, FILE, key.lock(zlib.compress(text.encode())))
+
+
+def can_be_read(folder: Folder, host: str, key: Key) -> bool:
+    """Whether what a host has purged can be read: each says so, if it is nothing."""
+    try:
+        opened(folder.read(host, FILE), key)
+    except Unreadable:
+        return False
+    return True
 
 
 def _noticed(marks: Marks, here: set[str], now: int) -> Marks:

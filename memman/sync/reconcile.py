@@ -54,7 +54,7 @@ async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], boo
             for verdict, candidate in verdicts:
                 with unit.other_act(tools.clock()):
                     unit.act = _act(row.uid, candidate.uid)
-                    retired += _settle(unit, row, verdict, candidate, tools.clock())
+                    retired += _settle(unit, row, verdict, candidate)
             unit.set_meta(REACHED, json.dumps([row.valid_from, row.uid]))
     with store.unit() as unit:
         unit.set_meta(COMPARED, None)
@@ -120,10 +120,11 @@ async def _verdicts(
     ]
 
 
-def _settle(unit: SqliteUnit, new: MemoryRow, verdict: Verdict, candidate: Candidate, at: int) -> int:
+def _settle(unit: SqliteUnit, new: MemoryRow, verdict: Verdict, candidate: Candidate) -> int:
     """Retire or mark a memory; return how many were retired."""
     reader = SqliteReader(unit.db)
-    (old,) = reader.located([candidate.uid])
+    ((old, before),) = reader.rows(reader.located([candidate.uid])).items()
+    at = max(before.recorded_at, new.recorded_at)  # each host says the same
     ends = reader.ends([old, new.id])
     shorter = outlasts(ends.get(old), ends.get(new.id))
     if reader.unconfirmed([new.id]) and upheld(reader, old):

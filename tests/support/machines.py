@@ -30,6 +30,11 @@ def pair(box: Box) -> tuple[Box, Box, Path]:
     return one, other, folder
 
 
+def current(box: Box) -> list[str]:
+    """Return what holds on a machine."""
+    return sorted(box.store("SELECT text FROM memory WHERE status = 'current'"))
+
+
 def done(box: Box, *args: str, **given: object) -> str:
     """Run memman on a machine, without a complaint."""
     ran = box.memman(*args, **given)
@@ -113,4 +118,5 @@ def carry(one: tuple[Box, Path], other: tuple[Box, Path]) -> None:
     """Do what that program does: bring to each folder what the other's machine has there."""
     for (whose, source), (_, target) in ((one, other), (other, one)):
         shutil.rmtree(target / host(whose), ignore_errors=True)
-        shutil.copytree(source / host(whose), target / host(whose))
+        if (source / host(whose)).exists():
+            shutil.copytree(source / host(whose), target / host(whose))

@@ -6,22 +6,16 @@ import random
 import shutil
 import sys
 import zlib
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 
 import pyrage
 import pytest
 
 from memman.govern.stores import Chosen
 from memman.govern.syncing import begin
-from memman.store.opening import open_store
 from memman.sync import segment
 from memman.sync.key import TooLarge, load, made
-from tests.support.machines import apart, carry, differing, done, export, host, machine, pair, told
-
-
-def current(box):
-    """Return what holds on a machine."""
-    return sorted(box.store("SELECT text FROM memory WHERE status = 'current'"))
+from tests.support.machines import apart, carry, current, differing, done, host, machine, pair, states, told
 
 
 def test_what_one_eachlearns_the_other_knows_after_a_round_each(box):
@@ -251,14 +245,17 @@ def test_what_is_purged_on_one_is_purged_on_the_other(box):
     both(one, other)
     uid = other.store("SELECT uid FROM memory WHERE text LIKE '%zanzibar%'")[0]
     done(other, "purge", uid)
-    done(other, "sync")
-    both(one, other)
+    assert f"host {host(one)} has yet to take out of the folder what was purged" in done(other, "sync")
     both(one, other)
     assert current(one) == current(other) == ["The heron is the mascot of the team."]
     assert differing(one, other) == []
+    key = load(str(one.data))
     for each in (one, other):
-        assert len(segments(folder, each)) <= 2
         assert b"zanzibar" not in each.store_path().read_bytes()
+        assert not [
+            path for path in segments(folder, each) if b"zanzibar" in zlib.decompress(key.open(path.read_bytes()))
+        ]
+        assert "yet to take out" not in done(each, "sync")
 
 
 @pytest.mark.slow
@@ -301,12 +298,14 @@ def test_a_copied_data_folder_gets_a_host_id_of_its_own(box):
     shutil.copytree(one.data, one.data.parent / "copy")
     copy = machine(box, "copy")
     (copy.data / "owner").unlink(missing_ok=True)
-    said = copy.memman("sync")
-    assert "host id of its own" in said.stderr
+    told(one, "The ibis nests in rack 4.")
+    copy.remember("We deploy billing to Fly.io from the main branch.")
+    assert "host id of its own" in copy.memman("sync").stderr
     assert host(copy) != host(one)
-    told(copy, "We deploy billing to Fly.io from the main branch.")
+    done(copy, "scheduler", "drain")
     for each in (copy, one, other, copy):
         done(each, "sync")
+    assert len(current(one)) == 3
     assert current(one) == current(other) == current(copy)
     assert differing(one, other) == differing(one, copy) == []
 
@@ -356,7 +355,7 @@ def test_the_folder_is_made_where_its_parent_is_there(box):
     folder.parent.mkdir()
     done(one, "sync", "--folder", str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert segments(folder, one)
+    assert (folder / host(one) / "purged.age").exists()
     shutil.rmtree(folder)
     refused = one.memman("sync", "--folder", str(folder))
     assert (refused.returncode, refused.stderr.count("\n")) == (74, 1)
@@ -401,7 +400,6 @@ def test_an_undo_finds_what_a_note_changed_in_other_rows(box):
     carry(one, other)
     both(one[0], other[0])
     assert differing(one[0], other[0]) == []
-    assert one[0].store("SELECT id FROM memory WHERE note = ?", note) == [8]
     done(other[0], "undo", note)
     assert other[0].store("SELECT status FROM memory WHERE uid = ?", uid) == ["current"]
     carry(one, other)
@@ -429,10 +427,9 @@ def test_the_older_word_gives_way_in_every_part_by_itself(box):
     both(one[0], other[0])
     carry(one, other)
     both(one[0], other[0])
-    (record,) = [json.loads(line) for line in export(one[0]) if '"kind":"memory"' in line]
     assert differing(one[0], other[0]) == []
-    assert (record["scope"], "protected" in record["marks"]) == ({}, True)
-    assert record["freshness"][0]["ends_at"] > 0
+    state = states(one[0])[uid]
+    assert ("scope" in state, "protected" in state, state["until"] > 0) == (False, True, True)
 
 
 def test_a_wrong_clock_loses_nothing(box):
@@ -442,7 +439,7 @@ def test_a_wrong_clock_loses_nothing(box):
     done(one, "sync")
     both(other, one)
     (uid,) = one.store("SELECT uid FROM memory")
-    one.alter("UPDATE sync_state SET value = '4000000000000' WHERE key = 'clock'")
+    one.alter("UPDATE host SET at = 4000000000000 WHERE id = 1")
     done(one, "forget", uid)
     both(one, other)
     assert current(other) == []
@@ -523,6 +520,7 @@ def test_what_names_a_memory_of_a_third_eachwaits_for_it(box):
     late = folder / host(one)
     late.rename(folder.parent / "late")
     done(other, "sync")
+    shutil.rmtree(late)  # who had its records has written them
     done(third, "sync")
     (folder.parent / "late").rename(late)
     assert done(third, "sync").startswith("0 records written, ")
@@ -587,27 +585,6 @@ def test_a_long_chain_hides_what_holds_from_neither_machine(box):
     carry(one, other)
     both(one[0], other[0])
     assert differing(one[0], other[0]) == []
-
-
-@pytest.mark.promise("R24")
-def test_a_drain_says_what_a_forget_did_to_the_mark_of_another_memory(box):
-    """What was maybe replaced by it is so no more, on the other machine as well, without waiting for the hour."""
-    one, other, _ = pair(box)
-    told(one, "The billing database runs on port 5433.")
-    told(one, "The ledger is kept in Ghent.")
-    old, new = one.store("SELECT uid FROM memory ORDER BY id")
-    with closing(open_store(str(one.data), "default")) as store, store.unit() as unit:
-        unit.doubt(1, 2, 1, "says otherwise")
-        unit.db.execute("DELETE FROM link")  # by an edge a drain would find it anyway
-    for each in (one, other):
-        done(each, "sync")
-    marks = "SELECT key || ' ' || value FROM meta WHERE key GLOB 'maybe:*'"
-    assert other.store(marks) == [f"maybe:{old} {new}"]
-    done(one, "forget", new)
-    for each in (one, other):
-        done(each, "scheduler", "drain")
-    assert (one.store(marks), other.store(marks)) == ([], [])
-    assert differing(one, other) == []
 
 
 def test_a_store_that_is_to_be_synced_is_not_connected_to_a_server(box, tmp_path):
