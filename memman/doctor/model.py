@@ -43,9 +43,12 @@ _MAY_ASK = "it may ask you something"
 def model(context: Context) -> Iterator[Finding]:
     """Look whether each provider answers and takes the key, and what drains found of it.
 
-    Also at a budget without a price, an unfinished change of the embedder, and a proxy or certificates that only this
-    shell knows.
+    Also at the files of judge and embedder, which every drain needs, a budget without a price, an unfinished change of
+    the embedder, and a proxy or certificates that only this shell knows.
     """
+    if says := damage():  # nothing is stored until they are mended
+        yield fail(f"the files of judge and embedder: {says}", "pip install --force-reinstall memman")
+        return
     settings = context.settings
     used = providers.in_force(settings)
     for role in filter(used.get, _MODELS):
@@ -68,13 +71,10 @@ def model(context: Context) -> Iterator[Finding]:
 
 def _model(context: Context, role: str, record: dict[str, str]) -> Iterator[Finding]:
     if record["provider"] == "builtin":
-        says = damage()
-        agents = [one.name for one in here()]
-        offer = (
-            f"; {', '.join(agents)} could be it: `memman config set MEMMAN_LLM_PROVIDER {agents[0]}`" if agents else ""
-        )
-        mend = "pip install --force-reinstall memman"
-        yield fail(f"the judge's files: {says}", mend) if says else ok(f"built-in model, no provider{offer}")
+        says, agents = "built-in model, no provider", [one.name for one in here()]
+        if agents:
+            says += f"; {', '.join(agents)} could be it: `memman config set MEMMAN_LLM_PROVIDER {agents[0]}`"
+        yield ok(says)
     elif record["endpoint"]:
         yield _looked_at(context, role, record | {"model": record["fast"]})
     else:
