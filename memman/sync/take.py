@@ -11,7 +11,7 @@ from memman.clock import now_ms
 from memman.config.tombstones import WHOLE, Tombstones
 from memman.embed import LocalEmbedder
 from memman.locks import exchanging
-from memman.model.vocabulary import FILLED, HELD, ON_MACHINE
+from memman.model.vocabulary import HELD, ON_MACHINE
 from memman.pipeline import context
 from memman.pipeline.plan import Tools
 from memman.recovery.purge import follow
@@ -293,9 +293,7 @@ class _Work:
         self._recode(at(changed))
         context.embed(unit, self.local, self.store.cell, around)
         if new:
-            first = min(at(new)) - 1
-            sql = f"UPDATE meta SET value = min(CAST(value AS INTEGER), ?) WHERE key GLOB '{FILLED}*'"
-            db.execute(sql, (first,))
+            vectors.fall_back(db, min(at(new)))
 
     def _name(self, new: Sequence[int], changed: Sequence[int]) -> None:
         """Record which names memories mention; nobody looks at those of one that is held back."""

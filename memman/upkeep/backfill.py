@@ -139,12 +139,15 @@ async def catch_up(
 ) -> bool:
     """Give memories the vectors of this machine that they lack and drop those of before; return whether some are left.
 
-    About AT_ONCE at once; `tick` is called after each part. Stores that cannot be written are passed over.
+    About AT_ONCE at once; `tick` is called after each part. Stores that cannot be written are passed over, and those
+    that a newer memman embeds.
     """
     room = AT_ONCE
     for name in names:
         with suppress(StoreError, CannotWrite, Busy):
             store, before = opened(name), room
+            if _outdated(store, makers):
+                continue
             try:
                 while (lagging := _lagging(store, makers)) or (old := _left_over(store, makers)):
                     if room <= 0 or stopping():
@@ -170,6 +173,21 @@ async def _next(store: SqliteStore, made: Embedder) -> int:
 
 def _lagging(store: SqliteStore, makers: Iterable[Embedder]) -> list[Embedder]:
     return [made for made in makers if behind(store, made.fingerprint)]
+
+
+def _outdated(store: SqliteStore, makers: Iterable[Embedder]) -> bool:
+    """Whether a store has vectors of a newer version of one of `makers`; versions are told by the number at the end."""
+    known = [(_version(made), number) for made, number in vectors.embedders(store.db).items()]
+    return any(
+        name == mine and version > own and vectors.has(store.db, number)
+        for mine, own in (_version(one.fingerprint) for one in makers)
+        for (name, version), number in known
+    )
+
+
+def _version(made: Fingerprint) -> tuple[str, int]:
+    name, _, number = made.model.rpartition("-v")
+    return f"{made.provider}/{name}", int(number) if number.isdecimal() else 0
 
 
 def _left_over(store: SqliteStore, makers: Iterable[Embedder]) -> list[tuple[Fingerprint, int]]:

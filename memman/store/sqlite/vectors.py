@@ -7,7 +7,7 @@ import apsw
 from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import HIDDEN, JUDGE, ON_MACHINE
+from memman.model.vocabulary import FILLED, HIDDEN, JUDGE, ON_MACHINE
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -15,10 +15,10 @@ from memman.store.sqlite.schema import HIDDEN_CELL
 Row = tuple[int, int, bytes, int]
 
 _LIVE = f"m.status NOT IN {HIDDEN}"
-# The embedders that one of this machine stands in for.
-_EARLIER = (
-    "SELECT o.id FROM embedder e JOIN embedder o ON o.provider = e.provider AND o.id < e.id"
-    f" WHERE e.id = ? AND e.provider IN {ON_MACHINE} ORDER BY 1"
+# The other versions of an embedder of this machine.
+_OTHERS = (
+    "SELECT o.id FROM embedder e JOIN embedder o ON o.provider = e.provider AND o.id <> e.id"
+    f" WHERE e.id = ? AND e.provider IN {ON_MACHINE}"
 )
 
 
@@ -55,13 +55,15 @@ def tally(db: apsw.Connection) -> dict[Fingerprint, int]:
 def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
     """Store vectors of memories that are still there; the codes of hidden ones wait out of sight.
 
-    A vector of this machine takes the place of the one that an earlier version made.
+    A vector of this machine takes the place of the one that another version made, which has a gap there from then on.
     """
-    earlier = [number for (number,) in db.execute(_EARLIER, (embedder,))]
+    others = [number for (number,) in db.execute(_OTHERS, (embedder,))]
     for memory, cell, planes, squares in rows:
-        for number in earlier:
+        for number in others:
             _drop_code(db, number, memory)
             db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (number, memory))
+            if db.changes():
+                fall_back(db, memory, f"{FILLED}{number}")
         _drop_code(db, embedder, memory)
         values = (embedder, cell, planes, squares, memory)
         db.execute("INSERT OR REPLACE INTO vector SELECT ?, id, ?, ?, ? FROM memory WHERE id = ?", values)
@@ -70,6 +72,17 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
                 f"INSERT INTO code SELECT ?, iif(status IN {HIDDEN}, ?, ?), id, ? FROM memory WHERE id = ?",
                 (embedder, HIDDEN_CELL, cell, sign_code(planes), memory),
             )
+
+
+def fall_back(db: apsw.Connection, memory: int, marks: str = f"{FILLED}*") -> None:
+    """Let the vectors of embedders be known to go without a gap only to the row before `memory`."""
+    sql = "UPDATE meta SET value = min(CAST(value AS INTEGER), ?) WHERE key GLOB ?"
+    db.execute(sql, (memory - 1, marks))
+
+
+def has(db: apsw.Connection, embedder: int) -> bool:
+    """Whether any memory has a vector of `embedder`."""
+    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM vector WHERE embedder = ?)", (embedder,)).get)
 
 
 def unpacked(db: apsw.Connection, embedder: int, ids: Iterable[int]) -> dict[int, Vectors]:

@@ -97,21 +97,60 @@ def test_a_memory_has_one_vector_the_new_or_the_old(tmp_path):
         assert store.db.total_changes() == changes
 
 
-STEPS = st.lists(st.tuples(st.sampled_from("add forget restore supersede part all next".split()), st.integers(0, 30)))
+def test_two_versions_on_one_store_come_to_rest(tmp_path):
+    """The older one makes vectors only of what it changes, the newer one those again, and then neither anything."""
+    older, newer = Version(9), Version(10)
+    with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+        add(store, older, 5)
+        add(store, older, 5, session=1)
+        assert not caught_up(store, newer)
+        with store.unit() as unit:
+            forget(unit, older, store.cell, [5], 1)
+        assert not caught_up(store, older)
+        assert seen(store) == {"table-v9": 3, "table-v10": 7}
+        assert caught_up(store, newer, 2)
+        assert seen(store) == {"table-v9": 1, "table-v10": 9}
+        add(store, older, session=2)
+        assert not caught_up(store, older)
+        assert seen(store) == {"table-v9": 2, "table-v10": 9}
+        assert not caught_up(store, newer)
+        assert seen(store) == {"table-v10": 11}
+        changes = store.db.total_changes()
+        assert not caught_up(store, older)
+        assert not caught_up(store, newer)
+        assert store.db.total_changes() == changes
+        assert list(vectors.embedders(store.db)) == [newer.fingerprint]
+
+
+def test_an_older_version_takes_a_store_back_by_hand(tmp_path):
+    """Who goes back for good embeds all memories anew, and the older version's drains care for the store again."""
+    with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+        add(store, NEW, 5)
+        assert not caught_up(store, OLD)
+        assert seen(store) == {"table-v2": 5}
+        assert asyncio.run(backfill.fill(store, OLD)) == 5
+        assert not caught_up(store, OLD)
+        assert list(vectors.embedders(store.db)) == [OLD.fingerprint]
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from("add forget restore supersede part all next back".split()), st.integers(0, 30))
+)
 
 
 @given(steps=STEPS)
 def test_recall_is_never_blind(tmp_path_factory, steps):
-    """Whatever happens in whatever order, versions among it, after each step every current memory is found."""
+    """Whatever happens in whatever order, by versions in turn, after each step every current memory is found."""
     with closing(SqliteStore.open(str(tmp_path_factory.mktemp("store")), "default")) as store:
-        version = 1
+        version = newest = 1
         add(store, Version(version))
         for step, n in steps:
             row, made = 1 + n % store.reader.last(), Version(version)
             if step == "add":
                 add(store, made, session=n % 2)
-            elif step == "next":
-                version += 1
+            elif step in {"next", "back"}:
+                version = max(1, version + (1 if step == "next" else -1))
+                newest = max(newest, version)
             elif step in {"part", "all"}:
                 left = caught_up(store, made, 1 if step == "part" else 10_000)
                 assert step == "part" or not left
@@ -122,8 +161,8 @@ def test_recall_is_never_blind(tmp_path_factory, steps):
                     else:
                         (forget if step == "forget" else restore)(unit, made, store.cell, [row], 1)
             seen(store)
-        caught_up(store, Version(version), 10_000)
-        assert seen(store) == {f"table-v{version}": store.reader.last()}
+        caught_up(store, Version(newest), 10_000)
+        assert seen(store) == {f"table-v{newest}": store.reader.last()}
 
 
 LIVING = """
