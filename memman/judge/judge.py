@@ -218,6 +218,10 @@ class Judge:
             known |= new
         return np.array([known[text] for text in texts], np.float32)
 
+    def reads_whole(self, word: str) -> bool:
+        """Whether a word is so common that the judge does not spell it."""
+        return word.lower() in self._vocabulary
+
     def spans(self, text: str) -> list[Span]:
         """Return the pieces of `text` that seem worth keeping at all, in order; the surer, the more worth."""
         return self.spans_of([text])[0]

@@ -155,9 +155,10 @@ def _confirm(
     An agent does not say how long what people stand behind holds.
     """
     reader = tools.reader
-    elsewhere = reader.filtered(known.values(), EVERYTHING) - reader.filtered(known.values(), around(tools, plan.note))
+    current = reader.filtered(known.values(), EVERYTHING)
     for n, memory in known.items():
-        if memory in elsewhere and not plan.facts[n].source:
+        elsewhere = memory in current - reader.filtered([memory], around(tools, plan.note, plan.facts[n]))
+        if elsewhere and not plan.facts[n].source:
             unit.move(memory, EVERYWHERE, now)
         if may_confirm(plan.facts[n], _whose(plan, n), _source(reader, memory)):
             unit.confirm(memory, plan.note, now)

@@ -138,6 +138,10 @@ class SqliteReader:
         """Return the scopes of one repository, or with '' what holds everywhere alone."""
         return scopes.holding(self.db, repository)
 
+    def repositories(self) -> "list[str]":
+        """Return the repositories that memories hold for."""
+        return [name for (name,) in self.db.execute("SELECT DISTINCT repository FROM scope WHERE repository <> ''")]
+
     def scope_of(self, ids: "Iterable[int]") -> "dict[int, tuple[str, str]]":
         """Return the scope of each of `ids` that does not hold everywhere."""
         return scopes.named(self.db, ids)
