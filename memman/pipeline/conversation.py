@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -27,8 +27,6 @@ SHOWN, LOOKED_AT = 60, 2_000
 LONGEST, CUT = 24_000, 800
 # The least that a fact is worth to the judge: of 59 by a strong model none is worth less.
 WORTH = 0.05
-# Seconds between two looks at whether all turns have arrived.
-_LOOK = 0.05
 # What the user typed so many turns before counts as said with a fact.
 _BEFORE = 2
 
@@ -77,10 +75,10 @@ class _Talk:
 
 
 class Conversations:
-    """The conversations that one drain reads in one store. `together` names the notes in flight of a note's session."""
+    """The conversations that one drain reads in one store. `gathered` waits for the turns of a note's session."""
 
-    def __init__(self, together: Callable[[Note], Sequence[str]] = lambda note: (note.uid,)) -> None:
-        self.together = together
+    def __init__(self, gathered: Callable[[Note], Awaitable[None]]) -> None:
+        self.gathered = gathered
         self._talks: dict[tuple[str, str], _Talk] = {}
 
     async def facts(self, tools: Tools, turn: Turn) -> tuple[Fact, ...] | None:
@@ -93,13 +91,10 @@ class Conversations:
         key = ("", turn.note.uid) if alone else (origin.agent, origin.session)
         talk = self._talks.setdefault(key, _Talk())
         talk.turns.append(turn)
-        while talk.answer is None:
-            arrived = {one.note.uid for one in talk.turns}
-            if arrived.issuperset(self.together(turn.note)):
-                del self._talks[key]
-                talk.answer = asyncio.create_task(_read(tools, sorted(talk.turns, key=lambda one: one.note.queued_at)))
-            else:
-                await asyncio.sleep(_LOOK)
+        await self.gathered(turn.note)
+        if talk.answer is None:
+            del self._talks[key]
+            talk.answer = asyncio.create_task(_read(tools, sorted(talk.turns, key=lambda one: one.note.queued_at)))
         found = await asyncio.shield(talk.answer)
         return None if found is None else found.get(turn.note.uid, ())
 
