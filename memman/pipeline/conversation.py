@@ -56,11 +56,11 @@ SCHEMA_TEXT = json.dumps(SCHEMA)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn as it was heard; `likely` says whether it may hold something worth keeping."""
+    """One turn as it was heard; `likely` reads whether it may hold something worth keeping."""
 
     note: Note
     heard: Heard
-    likely: bool
+    likely: Callable[[], Awaitable[bool]]
 
 
 @dataclass(slots=True)
@@ -101,7 +101,10 @@ class Conversations:
 
 async def _read(tools: Tools, turns: Sequence[Turn]) -> dict[str, tuple[Fact, ...]] | None:
     """Ask a model about a conversation; None where nothing in it seems worth that, or no model answers."""
-    if not any(turn.likely for turn in turns):
+    for turn in turns:
+        if await turn.likely():
+            break
+    else:
         return None
     found: dict[str, tuple[Fact, ...]] = {}
     for some in _divided(turns):
@@ -137,7 +140,6 @@ def _told(n: int, turn: Turn) -> str:
 
 def _request(turns: Sequence[Turn], known: Mapping[str, str]) -> Request:
     """Put the question."""
-    day = datetime.fromtimestamp(turns[0].note.queued_at / 1000, UTC).date()
     place = turns[0].note.provenance.repository
     return Request(
         task="conversation",
@@ -145,7 +147,7 @@ def _request(turns: Sequence[Turn], known: Mapping[str, str]) -> Request:
         system=prompt("conversation"),
         user="\n".join(
             [
-                f"Today is {day}.",
+                f"Today is {_day(turns[0].note.queued_at)}.",
                 quoted("place", place.partition("#")[0]) if place else "",
                 itemized("memories", (f"m{n}: {text}" for n, text in enumerate(known.values(), 1))),
                 *(_told(n, turn) for n, turn in enumerate(turns, 1)),
