@@ -10,6 +10,7 @@ from memman.embed.codes import planes
 from memman.model.answer import said
 from memman.model.errors import MemmanError
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_uid
+from memman.model.text import without_questions
 from memman.model.trust import AGENT, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.about_shown import objected
@@ -379,7 +380,7 @@ def _rest(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, byt
         category=row.category,
         importance=row.importance,
         entities=tuple(dict.fromkeys(name for name in names if name.casefold() in fact.text.casefold())),
-        keywords=tuple(json.loads(row.keywords)),
+        keywords=tuple(without_questions(json.loads(row.keywords))),
     )
     uid = memory_uid(plan.note.uid, n)
     return Draft(uid, plan.note.uid, fact, row.source, row.origin, row.valid_from, vectors, _scope(reader, memory))

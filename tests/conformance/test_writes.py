@@ -104,6 +104,7 @@ DONE = {
     "link_by_hand": lambda u: u.link_by_hand(Edge("entity", 6, 7, 0.2, "manual: so it is"), AT),
     "unlink": lambda u: (u.unlink(("causal", "semantic"), 8), u.unlink(("semantic", "entity"), 16)),
     "touched": lambda u: [u.touched([n]) for n in (1, 6, 7, 12, 14, 15, 18)] + [u.touched([])],
+    "questions": lambda u: [u.questions(n) for n in range(1, 19)],
     "in_context": lambda u: [u.in_context(n) for n in range(1, 19)],
     "index": lambda u: (u.forget(6, AT), u.index([5, 6, 7])),
     "put_vectors": read_by_two,

@@ -11,6 +11,7 @@ import apsw
 from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
 from memman.model.reliability import FEEDBACK
 from memman.model.terms import index_terms
+from memman.model.text import questions
 from memman.model.vocabulary import CLAIMS, EDGE_KINDS, HELD, HIDDEN, MAYBE, PROTECTED
 from memman.secrets import SCREEN, screened
 from memman.secrets.leaks import through
@@ -432,11 +433,17 @@ class SqliteUnit:
             self.db.execute("DELETE FROM fts WHERE rowid = ?", (memory,))
             if status in HIDDEN:
                 continue
-            terms = " ".join((index_terms(text), *json.loads(entities), *json.loads(keywords)))
+            terms = " ".join(json.loads(keywords))
+            terms = " ".join((index_terms(f"{text} {terms}"), *json.loads(entities), terms))
             self.db.execute(
                 "INSERT INTO fts(rowid, text, terms, context) VALUES (?, ?, ?, ?)",
                 (memory, text, terms, self._context(memory)),
             )
+
+    def questions(self, memory: int) -> list[str]:
+        """Return the questions that a model says a memory answers."""
+        keywords: str = self.db.execute("SELECT keywords FROM memory WHERE id = ?", (memory,)).get
+        return questions(json.loads(keywords)) if '?"' in keywords else []
 
     def in_context(self, memory: int) -> list[tuple[int, int, str]]:
         """Return (distance, id, text) of a memory, at 0, and of those around it in the same session, or else note."""

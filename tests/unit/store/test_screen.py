@@ -62,7 +62,9 @@ def multiplied(box, memories):
 def test_a_memory_is_screened_when_it_is_written(tmp_path):
     """Whatever is handed to a store to write is stored without secrets, and says so; the store is due for no look."""
     store = SqliteStore(str(tmp_path / "data/one/memman.db"))
-    fact = Fact(f"Use {TOKEN}.", entities=("Deploys", TOKEN), keywords=(TOKEN,), summary=f"{TOKEN} it is")
+    fact = Fact(
+        f"Use {TOKEN}.", entities=("Deploys", TOKEN), keywords=(TOKEN, f"Is {TOKEN} it?"), summary=f"{TOKEN} it is"
+    )
     with store.unit() as unit:
         unit.add(Draft("uid", "note", fact, "user", f"/home/{TOKEN}", 1), 1)
     assert store.db.execute("SELECT screened FROM memory").get == SCREEN
