@@ -18,8 +18,6 @@ from memman.model.records import Note, Provenance
 from memman.model.reliability import FEEDBACK
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import HIDDEN
-from memman.pipeline import context
-from memman.providers import builtin_embedder
 from memman.queue.entry import new_uid
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
@@ -157,13 +155,10 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
         held.enter_context(steady(place.data))
         view = held.enter_context(closing(QueueView(place.data)))
         store = held.enter_context(writing(expected(place)))
-        local = held.enter_context(builtin_embedder())
         chosen = selected(place, asked, store, view)
         queue = held.enter_context(closing(Queue(place.data)))
         with store.unit() as unit:
             work, statuses, moves = _changed(unit, chosen)
-            moved = [row for row, (was, is_) in statuses.items() if (was in HIDDEN) != (is_ in HIDDEN)]
-            context.embed(unit, local, store.cell, unit.touched(moved))
             report = _report(place.data, store, chosen, work, statuses, moves) | {"id": uid}
             _keep(unit, uid, now, chosen, work, moves, report)
             _close(unit, chosen, now)

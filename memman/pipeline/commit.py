@@ -14,7 +14,7 @@ from memman.model.text import without_questions
 from memman.model.trust import AGENT, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.about_shown import objected
-from memman.pipeline.context import embed, index
+from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
 from memman.pipeline.evidence import Piece, borne_out, typed_in
@@ -58,7 +58,7 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
             raise Overtaken
         outcome = _stored(tools, tools.store, unit, plan, named, pieces, asked, now, behind)
         if not outcome.repeated:
-            _take_back(tools, tools.store, unit, wrong, now)
+            _take_back(tools, unit, wrong, now)
     return replace(plan, outcome=outcome)
 
 
@@ -125,7 +125,7 @@ def _stored(
     return Outcome(tuple(uids), retired, len(known))
 
 
-def _take_back(tools: Tools, store: Store, unit: Unit, memories: Iterable[int], now: int) -> None:
+def _take_back(tools: Tools, unit: Unit, memories: Iterable[int], now: int) -> None:
     """Undo the notes of memories that the user objects to, where nothing took their place, under an id of its own."""
     rows = tools.reader.rows(tools.reader.filtered(memories, EVERYTHING)).values()
     if not rows:
@@ -134,7 +134,6 @@ def _take_back(tools: Tools, store: Store, unit: Unit, memories: Iterable[int], 
     record, work = unit.record, Work(unit)
     work.take_back(notes, now)
     statuses = work.settled()
-    embed(unit, tools.local, store.cell, unit.touched(list(statuses)))
     unit.record = None
     again = [became for _, became in statuses.values()].count("current")
     did = f"{len(rows)} undone" + (f", {again} current again" if again else "")

@@ -1,6 +1,6 @@
 """A memory is found by its own words and meaning, and by a share of its neighbours' in the session (docs/adr/0012)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -22,33 +22,6 @@ def index(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int])
     touched = unit.touched(memories)
     unit.index(touched)
     embed(unit, local, cell, touched)
-
-
-def forget(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
-    """Retire memories and take them out of their neighbours' context; say of each whether it was there to retire."""
-    return _moved(unit, local, cell, {memory: unit.forget(memory, at) for memory in dict.fromkeys(memories)})
-
-
-def archive(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Mapping[int, str], at: int) -> dict[int, bool]:
-    """Retire memories as `forget` does, each with why; the log says that they were archived."""
-    gone = {memory: unit.forget(memory, at, "archive", why) for memory, why in memories.items()}
-    return _moved(unit, local, cell, gone)
-
-
-def restore(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
-    """Bring memories back, and into their neighbours' context; say of each whether it was forgotten."""
-    return _moved(unit, local, cell, {memory: unit.restore(memory, at) for memory in dict.fromkeys(memories)})
-
-
-def approve(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
-    """Let held-back memories be found, and into their neighbours' context; say of each whether it was held back."""
-    return _moved(unit, local, cell, {memory: unit.approve(memory, at) for memory in dict.fromkeys(memories)})
-
-
-def _moved(unit: Unit, local: LocalEmbedder, cell: Cell, moved: dict[int, bool]) -> dict[int, bool]:
-    """Renew the vectors around what has come or gone; the text index has followed already."""
-    embed(unit, local, cell, unit.touched([memory for memory, was in moved.items() if was]))
-    return moved
 
 
 def cosines(reader: Reader, local: LocalEmbedder, vector: Vectors, memories: Iterable[int]) -> dict[int, float]:

@@ -1,6 +1,5 @@
 """An export taken in: what a store lacks is added as it was, rows and not notes, and what it has stays."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -12,22 +11,14 @@ from memman.config.buried import Buried, dig_up_texts
 from memman.config.tombstones import WHOLE, Tombstones, bury, dig_up
 from memman.locks import quiet
 from memman.model.errors import UsageError
-from memman.pipeline import context
 from memman.portable.lines import MEMORY, NOTE, PURGED, REJECTED, RULE, SETTING, Export
-from memman.providers import builtin_embedder
-from memman.queue.notes import Queue
 from memman.recovery.swap import finish
 from memman.secrets.leaks import through
 from memman.store.opening import open_store
 from memman.store.sqlite import load, rules
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
-from memman.upkeep.backfill import advance, fill
-from memman.upkeep.idle import UPGRADING
 from memman.upkeep.rules import publish
-
-# Memories that are indexed and embedded at once.
-_PART = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,29 +79,22 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> tuple[Pl
                 ) from error
             opened.maintain()
         _settle(data, export, plan)
-        with closing(Queue(data)) as queue:
-            queue.set_meta(UPGRADING, "1")  # the judge has not read them yet
     publish(data)
     return plan, added
 
 
 def _added(store: SqliteStore, export: Export, plan: Plan) -> list[int]:
     rows, records = {**plan.here, **plan.same}, [_harmless(record) for record in plan.add]
-    with builtin_embedder() as local:
-        with store.unit() as unit:
-            added = load.add(unit, records, rows, in_place=plan.in_place, at=now_ms())
-            load.link(unit, export.rows[MEMORY], rows, frozenset(added))
-            load.put(unit.db, "receipt", map(through, export.rows[NOTE]))
-            load.put_rules(unit, map(through, plan.rules))
-            load.put(unit.db, "rejected", map(_digested, export.rows[REJECTED]))
-            for setting in export.rows[SETTING]:
-                load.put_setting(unit, through(setting), rows)
-            for first in range(0, len(added), _PART):
-                context.index(unit, local, store.cell, added[first : first + _PART])
-            numbers = load.put_vectors(unit, plan.add, rows)
-        asyncio.run(fill(store, local))
-        for number in numbers:
-            advance(store, number)
+    with store.unit() as unit:
+        added = load.add(unit, records, rows, in_place=plan.in_place, at=now_ms())
+        load.link(unit, export.rows[MEMORY], rows, frozenset(added))
+        load.put(unit.db, "receipt", map(through, export.rows[NOTE]))
+        load.put_rules(unit, map(through, plan.rules))
+        load.put(unit.db, "rejected", map(_digested, export.rows[REJECTED]))
+        for setting in export.rows[SETTING]:
+            load.put_setting(unit, through(setting), rows)
+        unit.renew(added)
+        load.put_vectors(unit, plan.add, rows)
     return added
 
 

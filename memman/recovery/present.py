@@ -13,11 +13,9 @@ import apsw
 
 from memman.clock import now_ms
 from memman.config.places import store_path
-from memman.embed import LocalEmbedder
 from memman.model.errors import DamagedFile
 from memman.model.records import Draft, Fact, Scope
 from memman.model.vocabulary import CLAIMS, HELD, MAYBE, PROTECTED
-from memman.pipeline import context
 from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite.catalogue import RECEIPT
 from memman.store.sqlite.purge import OUTCOME
@@ -93,7 +91,7 @@ class Present:
             return cls(readable=False)
 
 
-def carry(store: SqliteStore, unit: SqliteUnit, local: LocalEmbedder, present: Present) -> None:
+def carry(store: SqliteStore, unit: SqliteUnit, present: Present) -> None:
     """Take along the notes with something forgotten that `store` has not dealt with.
 
     All that came of each comes along, and of the note nothing is extracted again; the caller forgets what is to be.
@@ -110,7 +108,7 @@ def carry(store: SqliteStore, unit: SqliteUnit, local: LocalEmbedder, present: P
         for old, heir in product(_row(store.db, uid), _row(store.db, successor)):
             unit.supersede(old, heir, at or now, valid_to or now, "as before the restore")
     _doubt(store, unit, rows, present.marks)
-    context.index(unit, local, store.cell, [row for uid, row in rows.items() if HELD + uid not in present.marks])
+    unit.renew([row for uid, row in rows.items() if HELD + uid not in present.marks])
 
 
 def _doubt(store: SqliteStore, unit: SqliteUnit, brought: Mapping[str, int], marks: Mapping[str, str]) -> None:

@@ -13,15 +13,13 @@ from memman.clock import now_ms
 from memman.config import lockfile
 from memman.config.buried import Buried, bury_texts, dig_up_texts
 from memman.config.places import LOG_FILES, log_path, sessions_path, store_path, text_at, write_file
-from memman.config.schedule import refuse_stopped
+from memman.config.schedule import refuse_stopped, ring
 from memman.config.tombstones import WHOLE, bury, dig_up
-from memman.embed import LocalEmbedder
 from memman.locks import quiet
 from memman.model.errors import MemmanError
 from memman.model.records import Note, Provenance
 from memman.model.terms import terms
-from memman.pipeline import context
-from memman.providers import builtin_embedder
+from memman.model.vocabulary import BUILTIN
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.recovery import copies
@@ -29,7 +27,7 @@ from memman.recovery.backup import sweep
 from memman.recovery.swap import finish
 from memman.store.opening import open_store
 from memman.store.sqlite import purge as sql
-from memman.store.sqlite import rules, undone
+from memman.store.sqlite import rules, undone, vectors
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
@@ -95,8 +93,8 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
         target = targeted(data, store, uids)  # what waited may have been stored since it was asked about
         with closing(open_store(data, store)) as opened:
             opened.check_writing()  # where a server is out of reach nothing is begun
-        with builtin_embedder() as local:
-            scrubbed = _deleted(data, store, target, local, _burying(data, target))
+        scrubbed = _deleted(data, store, target, _burying(data, target))
+        ring(data)
     publish(data)
     gone = [memory["uid"] for memory in target.memories]
     ruled = [rule["uid"] for rule in target.rules]
@@ -104,16 +102,14 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
     return Receipt(gone, [row["uid"] for row in target.waiting], scrubbed, backups, files, ruled)
 
 
-def follow(data: str, store: str, uids: Sequence[str], local: LocalEmbedder) -> None:
+def follow(data: str, store: str, uids: Sequence[str]) -> None:
     """Delete memories that were purged on another machine, which says so itself. The caller keeps everything quiet."""
     target = targeted(data, store, uids)
     bury_texts(data, _texts(target))
-    _deleted(data, store, target, local, nullcontext())
+    _deleted(data, store, target, nullcontext())
 
 
-def _deleted(
-    data: str, store: str, target: Selection, local: LocalEmbedder, kept_away: AbstractContextManager[None]
-) -> bool:
+def _deleted(data: str, store: str, target: Selection, kept_away: AbstractContextManager[None]) -> bool:
     """Delete a selection from wherever it is kept; whether its bytes are gone too."""
     with _deleting(done := []), closing(Queue(data)) as queue:
         mark(queue, store)
@@ -122,7 +118,7 @@ def _deleted(
         with closing(open_store(data, store)) as opened:
             with kept_away, opened.unit() as unit:
                 rules.purge(unit, [rule["uid"] for rule in target.rules], now_ms())
-                erase(opened, unit, local, target.rows, waiting=target.waiting)
+                erase(opened, unit, target.rows, waiting=target.waiting)
             done.append("deleted")
             for note in target.notes:
                 queue.drop(note)
@@ -144,7 +140,6 @@ def _deleting(done: list[str]) -> Iterator[None]:
 def erase(
     store: SqliteStore,
     unit: SqliteUnit,
-    local: LocalEmbedder,
     rows: Sequence[int],
     waiting: Sequence[Mapping[str, Any]] = (),
 ) -> None:
@@ -152,7 +147,10 @@ def erase(
     now = now_ms()
     made = rules.made_of(store.reader, {row.uid: row.text for row in store.reader.rows(rows).values()})
     rules.purge(unit, [rule["uid"] for rule in made], now)
-    context.forget(unit, local, store.cell, rows, now)
+    around = unit.touched(rows)
+    for memory in rows:
+        unit.forget(memory, now)
+    vectors.wipe(unit.db, around, BUILTIN)
     sql.purge(unit, rows, now)
     undone.forget(unit.db, set(rows))
     for row in waiting:

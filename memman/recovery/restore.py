@@ -20,8 +20,6 @@ from memman.config.schedule import refuse_stopped, ring
 from memman.config.tombstones import Tombstones, tombstones_path
 from memman.locks import exchanging, quiet
 from memman.model.errors import CannotWrite, NewerSchema, UsageError
-from memman.pipeline import context
-from memman.providers import builtin_embedder
 from memman.queue.schema import VERSION as QUEUE_SCHEMA
 from memman.recovery import waiting
 from memman.recovery.backup import Progress, check, fill, told, unseen
@@ -158,20 +156,20 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
     source = f"{folder}/{part.file}"
     with TranslatedErrors(source), closing(open_reader(source)) as db:
         fill(path, db, "WAL")
-    with TranslatedErrors(path), closing(SqliteStore(path)) as store, builtin_embedder() as local:
+    with TranslatedErrors(path), closing(SqliteStore(path)) as store:
         with store.unit() as unit:
             position.forget(unit.db)  # a copy of a replica is none
             # Beside a store that goes by another name, its own keeps what it knows.
             if name == part.store:
-                carry(store, unit, local, present)
+                carry(store, unit, present)
             # What was purged may have come along: another copy of the store holds it still.
             buried = Tombstones.load(data)
             purged = _purged(store, buried, texts, present)
-            erase(store, unit, local, purged)
+            erase(store, unit, purged)
             ruled = [rule["uid"] for rule in rules.worded(store.reader) if rule["uid"] in buried.notes]
             rules.purge(unit, ruled, now_ms())
             gone = store.reader.located(present.forgotten) - set(purged)
-            forgotten = context.forget(unit, local, store.cell, sorted(gone), now_ms())
+            forgotten = sum(unit.forget(memory, now_ms()) for memory in sorted(gone))
         if purged or ruled:
             store.db.execute("VACUUM")
         receipts = frozenset(note for (note,) in store.db.execute("SELECT note FROM receipt"))
@@ -179,7 +177,7 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
     for copy in os.listdir(place):  # the backup is the copy that an upgrade would leave
         if copy.endswith(".bak"):
             os.remove(f"{place}/{copy}")
-    return Prepared(part, name, receipts, present, memories, sum(forgotten.values()), len(purged))
+    return Prepared(part, name, receipts, present, memories, forgotten, len(purged))
 
 
 def _purged(store: SqliteStore, buried: Tombstones, texts: Buried, present: Present) -> list[int]:

@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from memman.judge.judge import Judge
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
 from memman.model.trust import AGENT
-from memman.model.vocabulary import CLAIMS, HIDDEN, MAYBE, PROTECTED
-from memman.pipeline import judged
+from memman.model.vocabulary import CLAIMS, MAYBE, PROTECTED
 from memman.pipeline.candidates import find
+from memman.pipeline.judged import JudgedVectors
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.reconcile import by_builtin
 from memman.pipeline.trust import may_touch
@@ -26,11 +25,10 @@ from memman.store.sqlite.registers import MEMORY, STATUS, TEXT
 from memman.store.sqlite.store import SqliteStore
 from memman.sync.bundle import Version, digest
 from memman.sync.ledger import Ledger
+from memman.upkeep.backfill import fill
 
 # In the place of a host: what no host has said, and all find. It comes after every id.
 ALL = "~"
-# Memories that the judge reads in one transaction.
-_BATCH = 64
 _ORDER = "valid_from, uid"
 
 
@@ -49,8 +47,9 @@ async def reconcile(
     retired = 0
     at, last = 0, json.loads(ledger.state("judged") or '[-1, ""]')
     rows = _current(store, pairs.concerned())
-    if rows:
-        _judge(store, tools.judge)
+    # Hosts of which one has the vectors of what another has not would find different ones.
+    for embedder in (tools.local, JudgedVectors(tools.judge)) if rows else ():
+        await fill(store, embedder)
     for row in rows:
         if [row.valid_from, row.uid] <= last:
             continue
@@ -66,25 +65,6 @@ async def reconcile(
         store.db.execute("UPDATE sync_born SET fresh = 0 WHERE fresh")
         ledger.keep(judged="")
     return retired
-
-
-def _judge(store: SqliteStore, judge: Judge) -> None:
-    """Have the judge read the memories that it has not: upkeep does so with the others, in its own time.
-
-    Superseded ones, too: a search for what is near reads so many memories and no more, and hosts of which one has read
-    what another has not would find different ones.
-    """
-    number = store.reader.embedder_id(judged.fingerprint(judge))
-    sql = (
-        f"SELECT id, text FROM memory WHERE status NOT IN {HIDDEN}"
-        " AND id NOT IN (SELECT memory FROM vector WHERE embedder = ?) ORDER BY id"
-    )
-    rest: list[Any] = store.db.execute(sql, (number,)).fetchall()
-    for first in range(0, len(rest), _BATCH):
-        some = dict(rest[first : first + _BATCH])
-        judge.about(list(some.values()))  # remembered, so that the transaction is short
-        with store.unit() as unit:
-            judged.put(unit, store.cell, judge, some)
 
 
 class Pairs:

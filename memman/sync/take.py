@@ -9,11 +9,8 @@ import apsw
 
 from memman.clock import now_ms
 from memman.config.tombstones import WHOLE, Tombstones
-from memman.embed import LocalEmbedder
 from memman.locks import exchanging
-from memman.model.vocabulary import HELD, ON_MACHINE
-from memman.pipeline import context
-from memman.pipeline.plan import Tools
+from memman.model.vocabulary import HELD
 from memman.recovery.purge import follow
 from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list
@@ -27,7 +24,6 @@ from memman.sync.folder import Folder
 from memman.sync.key import Key, TooLarge, Unreadable
 from memman.sync.ledger import Ledger
 from memman.sync.say import Reach
-from memman.upkeep.backfill import advance
 from memman.upkeep.rules import publish
 
 # Values taken in at once.
@@ -106,34 +102,29 @@ class Reading:
         self.folder.ask(self.host, other, number)
 
 
-def take(
-    store: SqliteStore, data: str, name: str, bundles: Sequence[tuple[Bundle, str]], tools: Tools, reach: Reach
-) -> int:
+def take(store: SqliteStore, data: str, name: str, bundles: Sequence[tuple[Bundle, str]], reach: Reach) -> int:
     """Bring in what bundles say, all of it or nothing, and put rows into their order; return how many values are news.
 
     What was purged elsewhere is purged first, and known as that before anything else is taken in. What somebody has
     changed here since all was said that is new is the later word: nobody changes anything from here on.
     """
-    ledger, local = Ledger(store.db), tools.local
+    ledger = Ledger(store.db)
     with exchanging(data):
         news = _news(ledger, bundles)
         ours = _unsaid(store.db, ledger, [*(one.place for one in news), *(place for place, _ in ledger.waiting())])
         said = [one for one in news if one.place not in ours]
-        _purge(store, data, name, local, [one for one in said if one.place[0] == PURGED and one.value])
+        _purge(store, data, name, [one for one in said if one.place[0] == PURGED and one.value])
         reach("sync:purged", None)
         marks.put(data, [one for one in said if one.place[0] in marks.KINDS], now_ms())
         reach("sync:marked", None)
         tombs = Tombstones.load(data)
         with store.unit() as unit:
-            work = _Work(store, unit, ledger, local, ours)
+            work = _Work(unit, ledger, ours)
             work.put([one for one in said if not _held(tombs, one)])
             ledger.heard(max((one.clock for one in news), default=0))
             for bundle, digest_of_it in bundles:
                 ledger.come_to(bundle.host, bundle.number, digest_of_it, bundle.seen)
         store.reader.forget_partitions()
-    for made, number in vectors.embedders(store.db).items():
-        if made.provider in ON_MACHINE:
-            advance(store, number)
     publish(data)
     return len(said)
 
@@ -185,7 +176,7 @@ def _held(tombs: Tombstones, one: Said) -> bool:
     return tombs.hold(note, one.place[1])
 
 
-def _purge(store: SqliteStore, data: str, name: str, local: LocalEmbedder, gone: Iterable[Said]) -> None:
+def _purge(store: SqliteStore, data: str, name: str, gone: Iterable[Said]) -> None:
     """Purge here what was purged elsewhere, with all that is kept of it."""
     ids = []
     for one in gone:
@@ -194,16 +185,14 @@ def _purge(store: SqliteStore, data: str, name: str, local: LocalEmbedder, gone:
         sql = f"SELECT uid FROM memory WHERE {named_by[0]} = ?"
         ids += [uid for (uid,) in store.db.execute(sql, (named_by[1],))]
     if ids:
-        follow(data, name, ids, local)
+        follow(data, name, ids)
 
 
 class _Work:
     """Values put into a store, and what follows from them, inside one transaction."""
 
-    def __init__(
-        self, store: SqliteStore, unit: SqliteUnit, ledger: Ledger, local: LocalEmbedder, ours: Collection[Place]
-    ) -> None:
-        self.store, self.unit, self.db, self.ledger, self.local = store, unit, unit.db, ledger, local
+    def __init__(self, unit: SqliteUnit, ledger: Ledger, ours: Collection[Place]) -> None:
+        self.unit, self.db, self.ledger = unit, unit.db, ledger
         self.waiting = [(place, value) for place, value in ledger.waiting() if place not in ours]
         self.rows: dict[str, int] = dict(self.db.execute("SELECT uid, id FROM memory"))
         # What waits for a memory, what has waited until now, and the memories that are new.
@@ -291,7 +280,7 @@ class _Work:
         around = sorted({*at(before), *unit.touched(sorted({*touched, *at(passed)}))})
         unit.index(sorted({*around, *moves.values()}))
         self._recode(at(changed))
-        context.embed(unit, self.local, self.store.cell, around)
+        vectors.outdate(db, around)
         if new:
             vectors.fall_back(db, min(at(new)))
 

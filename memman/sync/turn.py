@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -14,7 +13,6 @@ from memman.config.synced import folder as chosen_folder
 from memman.config.synced import last_round, round_path, seen
 from memman.model.errors import BadConfig, UsageError
 from memman.pipeline.plan import Tools
-from memman.queue.notes import Queue
 from memman.store.sqlite import renumber
 from memman.store.sqlite.store import SqliteStore
 from memman.sync.bundle import named, unpacked
@@ -24,7 +22,6 @@ from memman.sync.ledger import Ledger
 from memman.sync.reconcile import reconcile
 from memman.sync.say import Reach, say
 from memman.sync.take import Reading, take
-from memman.upkeep.idle import UPGRADING
 
 # Memories that a drain compares in one round, a few seconds' work.
 AT_ONCE = 200
@@ -85,7 +82,7 @@ async def turn(
         found = Reading(store, folder, key, name, patient=patient).arrived()
         done.troubles += [one for one in found.troubles if one not in done.troubles]
         if found.bundles or renumber.moves(store.db):
-            done.taken += take(store, data, name, found.bundles, tools, reach)
+            done.taken += take(store, data, name, found.bundles, reach)
             reach("sync:taken", None)
         more = found.more
     _take_back(store, folder)
@@ -93,9 +90,6 @@ async def turn(
     reach("sync:reconciled", None)
     done.said += say(store, name, data, key, folder, reach, patient=True)
     reach("sync:answered", None)
-    if done.taken:
-        with closing(Queue(data)) as queue:
-            queue.set_meta(UPGRADING, "1")  # the judge has not read all of it yet
     _record(data, name, folder, Ledger(store.db), done)
     return done
 

@@ -79,16 +79,13 @@ def link(unit: SqliteUnit, records: Iterable[Record], rows: Mapping[str, int], n
         linkers.mark(unit.db, "", min(new), max(new))
 
 
-def put_vectors(unit: SqliteUnit, records: Iterable[Mapping[str, Any]], rows: Mapping[str, int]) -> set[int]:
-    """Store vectors that the file has; return the numbers of their embedders."""
-    numbers = set()
+def put_vectors(unit: SqliteUnit, records: Iterable[Mapping[str, Any]], rows: Mapping[str, int]) -> None:
+    """Store vectors that the file has."""
     for record in records:
         for made in record.get("vectors", ()):
             named = screened(made["provider"]), screened(made["model"])
             number = unit.embedder(Fingerprint(*named, made["dimension"]))
             unit.put_vectors(number, [(rows[record["uid"]], 0, base64.b64decode(made["planes"]), made["squares"])])
-            numbers.add(number)
-    return numbers
 
 
 def put(db: apsw.Connection, table: str, records: Iterable[Record]) -> int:

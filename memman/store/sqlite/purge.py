@@ -19,7 +19,8 @@ OUTCOME = "purged"
 _NAMED = (
     *(("link", "src"), ("link", "dst"), ("alias", "memory"), ("mention", "memory"), ("code", "memory")),
     *(("freshness", "memory"), ("file", "memory"), ("evidence", "memory"), ("shown", "memory")),
-    *(("vector", "memory"), ("scoped", "memory"), ("authorship", "memory"), ("fts", "rowid"), ("memory", "id")),
+    *(("vector", "memory"), ("scoped", "memory"), ("authorship", "memory"), ("outdated", "memory")),
+    *(("fts", "rowid"), ("memory", "id")),
 )
 
 

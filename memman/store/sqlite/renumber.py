@@ -15,7 +15,7 @@ _NAMED = (
     *(("memory", "id"), ("memory", "superseded_by"), ("link", "src"), ("link", "dst"), ("alias", "memory")),
     *(("mention", "memory"), ("code", "memory"), ("vector", "memory"), ("scoped", "memory"), ("freshness", "memory")),
     *(("file", "memory"), ("evidence", "memory"), ("shown", "memory"), ("authorship", "memory")),
-    ("typed_for", "memory"),
+    *(("typed_for", "memory"), ("outdated", "memory")),
 )
 
 

@@ -204,8 +204,11 @@ CREATE TABLE typed_for(memory INTEGER PRIMARY KEY REFERENCES memory(id), digest 
 CREATE INDEX typed_digest ON typed_for(digest);
 """
 
+# Whose built-in vectors drains make anew: what these are made of has changed, or there are none yet.
+_OUTDATED = "CREATE TABLE outdated(memory INTEGER PRIMARY KEY);"
+
 # By the schema that a step leads to. A step that was released is never edited.
-STEPS = {6: _TABLES, 7: _TYPED}
+STEPS = {6: _TABLES, 7: _TYPED, 8: _OUTDATED}
 VERSION = max(STEPS)
 
 

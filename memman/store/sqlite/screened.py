@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Row = tuple[Any, ...]
 
+_OUTDATED = "SELECT 1 FROM outdated JOIN memory ON id = memory LIMIT 1"
 # What neither today's rules nor newer ones have looked at: a range of the index.
 NEXT = (
     f"SELECT id, {', '.join(TEXTS)} FROM memory INDEXED BY memory_screened"
@@ -31,10 +32,11 @@ NEXT = (
 
 
 def due(path: str) -> bool:
-    """Whether drains have to look through the store at `path`; not through one that cannot be read."""
+    """Whether drains have to look through the store at `path`, or to make vectors; not where it cannot be read."""
     try:
         with TranslatedErrors(path), closing(open_reader(path)) as db:
-            return schema_version(db, VERSION, path) > 0 and bool(next_rows(db, 1))
+            version = schema_version(db, VERSION, path)
+            return version > 0 and bool(next_rows(db, 1) or (version == VERSION and db.execute(_OUTDATED).get))
     except MemmanError:
         return False
 

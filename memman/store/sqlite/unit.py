@@ -295,9 +295,8 @@ class SqliteUnit:
             return False
         self._change(memory, status="forgotten", retired_at=before["retired_at"] or at)
         self.undoubt(before["uid"])
-        self._around.clear()
         self._move(memory, str(HIDDEN_CELL))
-        self.index(self.touched([memory]))
+        self.renew([memory])
         verb = "reject" if before["status"] == "review" else verb
         self._log(at, verb, before["uid"], "", before, self._state(memory) | ({"why": why} if why else {}))
         return True
@@ -315,6 +314,7 @@ class SqliteUnit:
             self._change(memory, status="current", retired_at=None)
         rejected.drop(self.db, before["text"])
         self._bring_back(memory)
+        self.renew([memory])
         self._log(at, "restore", before["uid"], "", before, self._state(memory))
         return True
 
@@ -326,19 +326,19 @@ class SqliteUnit:
         self.set_meta(HELD + before["uid"], None)
         self._change(memory, status="current")
         self._bring_back(memory)
+        self.renew([memory])
         self._log(at, "approve", before["uid"], "", before, self._state(memory))
         return True
 
     def settle(self, memories: Sequence[int]) -> None:
         """Put memories whose status was changed where it says: in the text index, cells and counts of names, or not."""
-        self._around.clear()
         for memory in memories:
             if self._state(memory)["status"] in HIDDEN:
                 self._move(memory, str(HIDDEN_CELL))
                 self.unmention(memory)
             else:
                 self._bring_back(memory)
-        self.index(self.touched(memories))
+        self.renew(memories)
 
     def tell(self, at: int, verb: str, name: str, why: str) -> None:
         """Write a line to the log about what is no memory."""
@@ -445,6 +445,13 @@ class SqliteUnit:
         keywords: str = self.db.execute("SELECT keywords FROM memory WHERE id = ?", (memory,)).get
         return questions(json.loads(keywords)) if '?"' in keywords else []
 
+    def renew(self, memories: Sequence[int]) -> None:
+        """Write the text index of `memories`, and of those whose context they are, afresh; drains renew the vectors."""
+        self._around.clear()
+        touched = self.touched(memories)
+        self.index(touched)
+        vectors.outdate(self.db, touched)
+
     def in_context(self, memory: int) -> list[tuple[int, int, str]]:
         """Return (distance, id, text) of a memory, at 0, and of those around it in the same session, or else note."""
         if memory in self._around:
@@ -496,9 +503,7 @@ class SqliteUnit:
         self.seal(memory)
 
     def _bring_back(self, memory: int) -> None:
-        """Put a memory where its status belongs: into the text index, its neighbours' context and its cell, or none."""
-        self._around.clear()
-        self.index(self.touched([memory]))
+        """Put a memory where its status belongs: among those that name something and into its cell, or not."""
         state = self._state(memory)
         if state["status"] not in HIDDEN:
             if not self.db.execute("SELECT 1 FROM mention WHERE memory = ?", (memory,)).get:

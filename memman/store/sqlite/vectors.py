@@ -1,13 +1,13 @@
 """A store's vectors, embedder by embedder; functions that write run inside the caller's transaction."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import apsw
 
 from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import FILLED, HIDDEN, JUDGE, ON_MACHINE
+from memman.model.vocabulary import BUILTIN, FILLED, HIDDEN, JUDGE, ON_MACHINE
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -29,6 +29,26 @@ def missing(db: apsw.Connection, embedder: int, after: int, limit: int, *, forgo
         f" WHERE m.id > ? AND v.memory IS NULL AND (? OR {_LIVE}) ORDER BY m.id LIMIT ?"
     )
     return list(db.execute(sql, (embedder, after, forgotten, limit)))
+
+
+def outdate(db: apsw.Connection, memories: Iterable[int]) -> None:
+    """Have drains make the built-in vectors of memories anew; recall searches those of before meanwhile."""
+    sql = f"INSERT OR IGNORE INTO outdated SELECT m.id FROM memory m WHERE {_LIVE} AND m.id {LISTED}"
+    db.execute(sql, (id_list(memories),))
+
+
+def outdated(db: apsw.Connection, limit: int) -> list[tuple[int, str]]:
+    """Return (id, text) of memories whose built-in vectors are to be made anew."""
+    return list(db.execute("SELECT id, text FROM outdated JOIN memory ON id = memory ORDER BY id LIMIT ?", (limit,)))
+
+
+def wipe(db: apsw.Connection, memories: Sequence[int], provider: str = "*") -> None:
+    """Drop vectors in which something is that must go; drains make those of this machine anew."""
+    for number in [n for (n,) in db.execute("SELECT id FROM embedder WHERE provider GLOB ?", (provider,))]:
+        for memory in memories:
+            _drop_code(db, number, memory)
+            db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (number, memory))
+    outdate(db, memories)
 
 
 def lacking(db: apsw.Connection, embedder: int | None, *, forgotten: bool) -> int:
@@ -58,6 +78,7 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
     A vector of this machine takes the place of the one that another version made, which has a gap there from then on.
     """
     others = [number for (number,) in db.execute(_OTHERS, (embedder,))]
+    builtin = db.execute("SELECT provider = ? FROM embedder WHERE id = ?", (BUILTIN, embedder)).get
     for memory, cell, planes, squares in rows:
         for number in others:
             _drop_code(db, number, memory)
@@ -65,6 +86,8 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
             if db.changes():
                 fall_back(db, memory, f"{FILLED}{number}")
         _drop_code(db, embedder, memory)
+        if builtin:
+            db.execute("DELETE FROM outdated WHERE memory = ?", (memory,))
         values = (embedder, cell, planes, squares, memory)
         db.execute("INSERT OR REPLACE INTO vector SELECT ?, id, ?, ?, ? FROM memory WHERE id = ?", values)
         if squares:

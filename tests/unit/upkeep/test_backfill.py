@@ -21,7 +21,7 @@ from memman.embed.codes import planes
 from memman.embed.static import StaticTable, sign_code
 from memman.model.records import Draft, Fact, Fingerprint
 from memman.model.vocabulary import BUILTIN, JUDGE
-from memman.pipeline.context import forget, index, restore
+from memman.pipeline.context import index
 from memman.queue.notes import Queue
 from memman.store.filters import Filters
 from memman.store.sqlite import vectors
@@ -29,6 +29,7 @@ from memman.store.sqlite.store import SqliteStore
 from memman.upkeep import backfill
 from memman.upkeep.backfill import AT_ONCE, catch_up
 from memman.upkeep.idle import UPGRADING, idle
+from tests.support.memories import up_to_date
 
 TABLE = StaticTable()
 NOUNS = "harbour violin glacier pepper tractor lantern cathedral falcon marble orchard compass walnut".split()
@@ -104,17 +105,16 @@ def test_two_versions_on_one_store_come_to_rest(tmp_path):
         add(store, older, 5)
         add(store, older, 5, session=1)
         assert not caught_up(store, newer)
-        with store.unit() as unit:
-            forget(unit, older, store.cell, [5], 1)
+        add(store, older)
         assert not caught_up(store, older)
-        assert seen(store) == {"table-v9": 3, "table-v10": 7}
+        assert seen(store) == {"table-v9": 3, "table-v10": 8}
         assert caught_up(store, newer, 2)
-        assert seen(store) == {"table-v9": 1, "table-v10": 9}
+        assert seen(store) == {"table-v9": 1, "table-v10": 10}
         add(store, older, session=2)
         assert not caught_up(store, older)
-        assert seen(store) == {"table-v9": 2, "table-v10": 9}
+        assert seen(store) == {"table-v9": 2, "table-v10": 10}
         assert not caught_up(store, newer)
-        assert seen(store) == {"table-v10": 11}
+        assert seen(store) == {"table-v10": 12}
         changes = store.db.total_changes()
         assert not caught_up(store, older)
         assert not caught_up(store, newer)
@@ -159,16 +159,17 @@ def test_recall_is_never_blind(tmp_path_factory, steps):
                     if step == "supersede":
                         unit.supersede(row, store.reader.last(), 1, 1, "newer")
                     else:
-                        (forget if step == "forget" else restore)(unit, made, store.cell, [row], 1)
+                        (unit.forget if step == "forget" else unit.restore)(row, 1)
             seen(store)
-        caught_up(store, Version(newest), 10_000)
+        assert not caught_up(store, Version(newest), 10_000)
         assert seen(store) == {f"table-v{newest}": store.reader.last()}
+        assert up_to_date(store, Version(newest))
 
 
 LIVING = """
 import sys
 sys.path[:0] = sys.argv[2:]
-from tests.unit.upkeep.test_backfill import Version, add, caught_up, forget, vectors
+from tests.unit.upkeep.test_backfill import Version, add, caught_up, vectors
 from memman.store.sqlite.store import SqliteStore
 store = SqliteStore.open(sys.argv[1], "default")
 print("ready", flush=True)
@@ -178,7 +179,7 @@ while True:
     row = add(store, made, 3)
     caught_up(store, made, 2)
     with store.unit() as unit:
-        forget(unit, made, store.cell, [row - 1], 1)
+        unit.forget(row - 1, 1)
     while caught_up(store, made, 5):
         pass
     version += 1
