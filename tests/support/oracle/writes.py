@@ -354,11 +354,11 @@ class Writes(Reads):
                 del self.state.links[src, kind, dst]
 
     def put_vectors(self, embedder: int, rows: Iterable[tuple[int, int, bytes, int]]) -> None:
-        """Store vectors of memories that are there, each in place of one that an earlier version of its maker made."""
+        """Store vectors of memories that are there, each in place of one that another version of its maker made."""
         makers = {number: made.provider for made, number in self.state.embedders.items()}
-        earlier = [n for n in makers if n < embedder and makers[n] == makers[embedder] in ON_MACHINE]
+        others = [n for n in makers if n != embedder and makers[n] == makers[embedder] in ON_MACHINE]
         for memory, _, planes, squares in rows:
-            for number in earlier:
+            for number in others:
                 self.state.vectors.pop((number, memory), None)
             if memory in self.state.memories:
                 self.state.vectors[embedder, memory] = (planes, squares)
