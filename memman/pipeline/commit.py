@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from memman.embed.codes import planes
@@ -34,8 +34,21 @@ from memman.store.sqlite import typed, undone
 from memman.store.sqlite.unconfirmed import SAID
 from memman.store.sqlite.undo import Work
 
+# A fact's vectors: embedder number, cell, planes and squared length of each.
+_Packed = tuple[tuple[int, int, bytes, int], ...]
 # Verdicts that only mark a memory.
 _MARKING = ("MAYBE", "MEANWHILE")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What is found out before the transaction, so that it is short: `waiting` facts are said by what waits already."""
+
+    files: Sequence[Mapping[str, str]]
+    pieces: Sequence[Piece]
+    objected: Sequence[int]
+    typed: str
+    waiting: Container[int]
 
 
 class Overtaken(MemmanError):
@@ -48,35 +61,27 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     now = tools.clock()
     if tools.judge:
         tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
-    named = await asyncio.to_thread(files, plan.note, plan.facts)
-    pieces = borne_out(tools, plan)
-    wrong = objected(tools, plan.note)
-    behind = typed_in(tools, plan.note) if plan.facts else ""
-    asked = waiting(tools, plan)
+    ready = _Ready(
+        await asyncio.to_thread(files, plan.note, plan.facts),
+        borne_out(tools, plan),
+        objected(tools, plan.note),
+        typed_in(tools, plan.note) if plan.facts else "",
+        waiting(tools, plan),
+    )
     with tools.store.unit() as unit:
         if overtaken(tools, plan):
             raise Overtaken
-        outcome = _stored(tools, tools.store, unit, plan, named, pieces, asked, now, behind)
+        outcome = _stored(tools, tools.store, unit, plan, ready, now)
         if not outcome.repeated:
-            _take_back(tools, unit, wrong, now)
+            _take_back(tools, unit, ready.objected, now)
     return replace(plan, outcome=outcome)
 
 
-def _stored(
-    tools: Tools,
-    store: Store,
-    unit: Unit,
-    plan: Plan,
-    named: Sequence[Mapping[str, str]],
-    pieces: Sequence[Piece],
-    asked: Container[int],
-    now: int,
-    behind: str,
-) -> Outcome:
+def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, ready: _Ready, now: int) -> Outcome:
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
     known = _known(tools.reader, plan, at)
-    standing = Standing(tools.reader, plan, known, pieces, lambda n: _whose(plan, n))
+    standing = Standing(tools.reader, plan, known, ready.pieces, lambda n: _whose(plan, n))
     found = _meanwhile(tools.reader, plan, known, _admitted(tools.reader, plan, at))
     admitted, against = standing.parted(found)
     ended = {verdict.memory for verdict, _, gives_way in admitted if verdict.action not in _MARKING and not gives_way}
@@ -85,7 +90,7 @@ def _stored(
         n
         for n, fact in enumerate(plan.facts)
         if n not in known
-        and n not in asked
+        and n not in ready.waiting
         and (not fact.left_of or fact.left_of in ended)
         and not tools.gone(plan.note, fact.text)
     ]
@@ -93,26 +98,21 @@ def _stored(
     if not unit.receipt(plan.note, now, outcome, len(fresh), tools.drain, json.dumps(_models(tools, plan))):
         return Outcome(repeated=True)
     rows: dict[int, int] = dict(known)
-    uids = []
     packed = _packed(tools, store, unit, plan)
-    everywhere = set(_ending_personal(tools.reader, plan, admitted))
-    for n in fresh:
-        draft = _kept_here(_draft(tools.reader, plan, n, packed[n], everywhere=n in everywhere), plan, n, against)
-        draft = replace(draft, visibility=_visibility(tools.reader, plan, n, admitted))
+    for n, draft in _drafts(tools.reader, plan, {n: packed[n] for n in fresh}, admitted, against):
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         _date(unit, plan, n, rows[n], now)
-        unit.tie(rows[n], named[n])
-        uids.append(draft.uid)
-    _confirm(tools, unit, plan, known, named, now)
-    for memory, session in pieces:
+        unit.tie(rows[n], ready.files[n])
+    _confirm(tools, unit, plan, known, ready.files, now)
+    for memory, session in ready.pieces:
         if memory >= 0 or -1 - memory in rows:
             unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     if tools.judge:
         put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
-    if behind:
-        told = [n for n in fresh if not plan.facts[n].left_of and said(plan.facts[n].text) not in behind]
-        typed.keep(unit.db, [rows[n] for n in told], behind)
+    if ready.typed:
+        told = [n for n in fresh if not plan.facts[n].left_of and said(plan.facts[n].text) not in ready.typed]
+        typed.keep(unit.db, [rows[n] for n in told], ready.typed)
     judged = list(_judged(admitted, rows))
     retired = _retire(unit, plan, judged, now) + _replace_late(tools, unit, plan, rows, at, now)
     _doubt(tools.reader, unit, judged, now)
@@ -122,7 +122,7 @@ def _stored(
         fingerprint = made_by(tools.embedder, plan.vectors)
         stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
         unit.set_meta(key(fingerprint), json.dumps(astuple(stats)))
-    return Outcome(tuple(uids), retired, len(known))
+    return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
 
 
 def _take_back(tools: Tools, unit: Unit, memories: Iterable[int], now: int) -> None:
@@ -343,9 +343,17 @@ def _visibility(reader: Reader, plan: Plan, n: int, admitted: Iterable[Found]) -
     return "shared" if any(one.visibility == "shared" and (asked or one.author == ours) for one in before) else ""
 
 
-def _draft(
-    reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...], *, everywhere: bool
-) -> Draft:
+def _drafts(
+    reader: Reader, plan: Plan, packed: Mapping[int, _Packed], admitted: Sequence[Found], against: Sequence[Found]
+) -> Iterator[tuple[int, Draft]]:
+    """Yield the drafts of facts, by their numbers, given their vectors: where each holds, and for whom it is."""
+    everywhere = set(_ending_personal(reader, plan, admitted))
+    for n, vectors in packed.items():
+        draft = _kept_here(_draft(reader, plan, n, vectors, everywhere=n in everywhere), plan, n, against)
+        yield n, replace(draft, visibility=_visibility(reader, plan, n, admitted))
+
+
+def _draft(reader: Reader, plan: Plan, n: int, vectors: _Packed, *, everywhere: bool) -> Draft:
     note, source = plan.note, _whose(plan, n)
     if plan.facts[n].left_of:
         return _rest(reader, plan, n, vectors)
@@ -368,7 +376,7 @@ def _kept_here(draft: Draft, plan: Plan, n: int, against: Iterable[Found]) -> Dr
     return replace(draft, scope=scope(plan.note, plan.facts[n]))
 
 
-def _rest(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...]) -> Draft:
+def _rest(reader: Reader, plan: Plan, n: int, vectors: _Packed) -> Draft:
     """Return what is left of a memory as it was said: by the same, on the same day, of the same weight."""
     fact = plan.facts[n]
     (memory,) = reader.located([fact.left_of])
@@ -397,7 +405,7 @@ def _scope(reader: Reader, memory: int) -> Scope:
     return Scope(*reader.scope_of([memory]).get(memory, ()))
 
 
-def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, int], ...]]:
+def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[_Packed]:
     """Return each fact's vector by the configured embedder as a store keeps it; the built-in ones need context."""
     if tools.embedder is tools.local or plan.vectors is None:
         return [() for _ in plan.facts]
