@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import memman.secrets
+from memman.secrets import SCREEN
 from memman.secrets.rules import FRAGMENTS, PLACES, PRIVATE, RULES
 
 HERE = Path(memman.secrets.__file__).parent
@@ -14,14 +15,18 @@ _FROM = "# fmt: off\n# Written by `make docs` from `rules.toml`.\n"
 _WIDTH = 116
 # Words that a part is worth looking for first, and characters of the part.
 _MANY, _PART = 3, 3
+# Digits of the digest in SCREEN; before them it is counted how often that has changed.
+_DIGITS = 12
 
 
 def module() -> str:
     """Write the module with the tables of today's rules."""
     code, tables = FILE.read_text().partition(_FROM)[0], "".join(_tables())
     parts = [code, tables, *(path.read_text() for path in sorted(HERE.iterdir()) if _counts(path))]
-    version = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12].upper()
-    return f"{code}{_FROM}SCREEN = 0x{version}\n{tables}"
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS].upper()
+    # Counted up with each change, so that of two versions on one store the newer is known.
+    count = (SCREEN >> 4 * _DIGITS) + (not f"{SCREEN:X}".endswith(digest))
+    return f"{code}{_FROM}SCREEN = 0x{count:X}{digest}\n{tables}"
 
 
 def _counts(path: Path) -> bool:

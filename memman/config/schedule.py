@@ -56,7 +56,7 @@ class Schedule:
         """Read the file; what is not there, or not readable as it should be, has its default."""
         said = dict(line.split("=", 1) for line in read_file(schedule_path(data)).splitlines() if "=" in line)
         return cls(
-            said.get("kind", ""),
+            kind if (kind := said.get("kind")) in STARTERS else "",
             _interval(said.get("interval", "")),
             stopped=said.get("state") == "stopped",
             lingering=said.get("lingering") == "ours",

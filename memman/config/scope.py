@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PERSONAL, REPOSITORY = "personal", "repository"
 # What a scope may be beside these two: a folder below a repository.
 PATH = "path:"
+# And, of what names another repository itself, that one's identity.
+THERE = "in:"
 # What a name is that a person gave.
 _NAMED = "scope:"
 _HASHES = (40, 64)
@@ -209,6 +211,24 @@ def kin(data: str, identity: str) -> tuple[str, ...]:
     known = [identity, *_above(identity)]
     also = (former for name in known for one in _known_by(data, name) if not one.name for former in one.identities[1:])
     return tuple(dict.fromkeys((*known, *also)))
+
+
+def mentioned(data: str, stored: "Iterable[str]", text: str) -> list[str]:
+    """Return the repositories whose name stands in a text, of those of sessions, as they are now, and of `stored`."""
+    lines = (Folder(*line.split("\t")) for line in split_lines(text_at(data + "/repositories")))
+    folders = [one for one in lines if one.name or one.identities]
+    now = dict.fromkeys(one.identity for one in folders)
+    former = {_plain(identity) for one in folders for identity in one.identities}
+    others = (one for one in stored if _plain(one) not in former)
+    said = text.casefold()
+    named = [one for one in (*now, *others) if one[-1] != "/" and label(one, "").casefold() in said]
+    return list({_plain(one): one for one in named}.values())
+
+
+def calls(name: str, identity: str) -> bool:
+    """Whether a name is a repository's, alone or behind its owner's; in another case only one that is no plain word."""
+    address = "/" + parted(identity)[0].removeprefix(_NAMED)
+    return address.endswith("/" + name) or (not name.isalpha() and address.lower().endswith("/" + name.lower()))
 
 
 def called(name: str) -> str:

@@ -12,8 +12,8 @@ from memman.model.errors import CannotWrite, DamagedFile, MemmanError, NewerSche
 
 # The modules, in order, and their checks: functions of these names.
 _MODULES = {
-    "folder": "folder disk",
-    "databases": "schema integrity queue backups review secrets",
+    "folder": "folder",
+    "databases": "integrity queue backups review",
     "drains": "drains scheduler",
     "agents": "agents launcher",
     "model": "model",
@@ -39,7 +39,7 @@ def _run(name: str, context: Context) -> Iterator[Finding]:
     try:
         yield from check_of(name)(context)
     except (DamagedFile, NewerSchema, OldLibrary) as error:
-        yield skipped(str(error))  # the checks of schema and integrity say so
+        yield skipped(str(error))  # the check of integrity says so
     except CannotWrite as error:
         # The check of the folder says so.
         known = not os.access(context.data, os.W_OK) or any(path in str(error) for path in context.amiss)

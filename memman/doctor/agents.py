@@ -8,7 +8,6 @@ from subprocess import SubprocessError
 from memman import __version__
 from memman.config import launcher as launch
 from memman.config.command import NAME, command
-from memman.config.interpreter import NONE, quick
 from memman.config.places import read_file
 from memman.config.schedule import NOBODY, Schedule
 from memman.doctor.finding import Context, Finding, fail, skipped, sound, warn
@@ -24,7 +23,6 @@ _MANAGED = (
     if sys.platform == "darwin"
     else "/etc/claude-code/managed-settings.json"
 )
-_BY_HAND = "correct the file by hand"
 _INSTALL, _TARGET, _THIS = "memman install", "memman install --target", f"memman {__version__}"
 _PATIENCE = 4.0  # seconds for a program to print its version
 
@@ -57,9 +55,8 @@ def _unwired(found: list[Target]) -> Iterator[Finding]:
     here = chosen(())
     for target in here:
         if target not in found and not (target.name == claude_code.NAME and claude_code.plugged()):
-            says, mend = f"{target.name} is on this machine, but memman is not set up in it", f"{_TARGET} {target.name}"
-            broken = unreadable(target)
-            yield warn(f"{says}: {broken[0]}", hint=f"{_BY_HAND}, then {mend}") if broken else warn(says, mend)
+            says = f"{target.name} is on this machine, but memman is not set up in it"
+            yield warn(says, f"{_TARGET} {target.name}")
     if not (found or here):
         hint = f"no agent was found on this machine; `memman install --target NAME` sets up any of {', '.join(TARGETS)}"
         yield warn("memman is not set up in any agent: nothing is recalled or saved automatically", hint=hint)
@@ -68,7 +65,7 @@ def _unwired(found: list[Target]) -> Iterator[Finding]:
 def _faults(context: Context, target: Target) -> Iterator[Finding]:
     broken = unreadable(target)
     for line in broken:
-        yield fail(f"{target.name}: {line}", hint=f"{_BY_HAND}; the agent itself cannot read it either")
+        yield fail(f"{target.name}: {line}", hint="correct the file by hand; the agent itself cannot read it either")
     if not broken:
         yield from (fail(f"{target.name}: {line}", f"{_TARGET} {target.name}") for line in drift(target, context.data))
         for says, step in switched_off(target):
@@ -90,28 +87,16 @@ def managed(path: str) -> Iterator[Finding]:
 
 def _broken(data: str, path: str) -> Iterator[Finding]:
     called = _target(data)
-    if not os.path.exists(path):
-        yield fail(f"{path}, which hooks and units call, does not exist", _INSTALL)
-    elif not os.access(path, os.X_OK):
-        yield fail(f"{path} is not executable", _INSTALL)
+    if not os.access(path, os.X_OK):
+        yield fail(f"{path}, which hooks and units call, does not exist or is not executable", _INSTALL)
     elif not os.access(called, os.X_OK):
         yield fail(f"{path} starts {called or 'nothing'}, which does not exist", _INSTALL)
-    elif read_file(path) != launch.text(data, called, launch.start(data)) or _misled(data, called):
+    elif read_file(path) != launch.text(data, called, launch.start(data)):
         yield fail(f"{path} was changed or is from another version", _INSTALL)
-    elif (python := launch.start(data).python) and not os.access(python, os.X_OK):
-        yield fail(f"{path} is slower than necessary: {python} does not exist", _INSTALL)
     else:
         answer = ask(path, "--version", patience=_PATIENCE)
         if (said := (answer.out or answer.err).strip()[:80]) != _THIS:
             yield warn(f"{path} starts {called}, which is {said!a}, but this is {_THIS}", _INSTALL)
-
-
-def _misled(data: str, called: str) -> bool:
-    """Whether the launcher looks for this memman in other folders than it is in; of another memman nobody can tell."""
-    if os.path.realpath(called) != os.path.realpath(launch.program()):
-        return False
-    known = quick()
-    return known != NONE and launch.start(data).library not in ("", known.library)
 
 
 def _target(data: str) -> str:

@@ -1,7 +1,7 @@
 """What is kept: databases, notes that wait, what a person has to look at, and backups."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from glob import escape, glob
 from itertools import chain
@@ -24,7 +24,6 @@ from memman.recovery import backup
 from memman.recovery.check import troubles
 from memman.recovery.manifest import Manifest, backups_path, listed
 from memman.recovery.swap import unsettled
-from memman.sqlite import TranslatedErrors, open_reader
 from memman.store.sqlite import screened
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.schema import STEPS as STORE
@@ -37,14 +36,12 @@ _LATE = 2
 _DRAIN, _BACKUP = "memman scheduler drain", "memman backup create"
 
 
-def schema(context: Context) -> Iterator[Finding]:
-    """Look whether a newer memman wrote a file; an older schema is upgraded on use."""
-    return _looked(context, _newer, f"queue {max(QUEUE)}, stores {max(STORE)}")
-
-
 def integrity(context: Context) -> Iterator[Finding]:
-    """Check the pages and rows of each file, and that no store is missing or an older copy of itself."""
-    return _looked(context, _damage, f"{counted(len(context.databases), 'database')}, all sound", _lost(context.data))
+    """Check the pages and rows of each file, that no newer memman wrote it, and that no store is missing or older."""
+    if not context.databases:
+        return iter([skipped("no database yet")])
+    each = chain.from_iterable(_damage(what, path) for what, path in context.databases.items())
+    return sound(chain(each, _lost(context.data)), f"{counted(len(context.databases), 'database')}, all sound")
 
 
 def queue(context: Context) -> Iterator[Finding]:
@@ -58,21 +55,15 @@ def queue(context: Context) -> Iterator[Finding]:
     age = 0 if oldest is None else max(0, (now_ms() - oldest) // 1000)
     says = f"{counted(depth, 'note')} queued, the oldest for {duration(age)}" if depth else "no queued notes"
     found = [*_parked([str(note["error"] or "") for note in parked])]
-    if depth > _TOO_MANY or age > _TOO_LONG:
-        found.append(fail(says, _DRAIN, why))
-    elif depth > _MANY or age > _LONG or (depth and why):
-        found.append(warn(says, _DRAIN, why))
+    grave = depth > _TOO_MANY or age > _TOO_LONG
+    if grave or depth > _MANY or age > _LONG or (depth and why):
+        found.append((fail if grave else warn)(says, _DRAIN, why))
     return sound(found, says)
 
 
 def review(context: Context) -> Iterator[Finding]:
-    """Count the memories that are held back until you have looked at them."""
-    return sound(_in_stores(context, _held_back), "no memories held back")
-
-
-def secrets(context: Context) -> Iterator[Finding]:
-    """Name stores in which drains found a secret that an older version, with fewer rules, did not know."""
-    return sound(_in_stores(context, _leaky), "no store is known to contain a secret")
+    """Count the memories held back until you have looked at them, and name stores with a secret that drains found."""
+    return sound(_left_to_you(context), "no memories held back, no known secrets")
 
 
 def backups(context: Context) -> Iterator[Finding]:
@@ -87,32 +78,11 @@ def backups(context: Context) -> Iterator[Finding]:
     return iter([skipped(f"none yet; {says}")])
 
 
-def _looked(
-    context: Context, look: Callable[[str, str], Iterable[Finding]], says: str, more: Iterable[Finding] = ()
-) -> Iterator[Finding]:
-    """Look at each database, then at `more`."""
-    each = (look(what, path) for what, path in context.databases.items())
-    found = chain(chain.from_iterable(each), more)
-    return sound(found, says) if context.databases else iter([skipped("no database yet")])
-
-
-def _newer(what: str, path: str) -> Iterator[Finding]:
-    newest = max(QUEUE if what == "queue" else STORE)
-    try:
-        with TranslatedErrors(path), closing(open_reader(path)) as db:
-            version = db.execute("PRAGMA user_version").get
-    except DamagedFile:
-        return  # the check of integrity says so
-    if version > newest:
-        says = f"{what} ({path}) has schema {version}, but this memman only knows {newest}"
-        yield fail(says, hint=f"upgrade memman (this is {__version__})")
-
-
 def _damage(what: str, path: str) -> Iterator[Finding]:
     try:
         says = troubles(path, QUEUE if what == "queue" else STORE)
     except MemmanError as error:
-        yield fail(str(error))
+        yield fail(str(error), hint=f"this is memman {__version__}")
         return
     if says:
         which = ("--queue",) if what == "queue" else ("--store", path.split("/")[-2])
@@ -159,28 +129,24 @@ def _parked(errors: list[str]) -> Iterator[Finding]:
         yield warn(f"{says}, last error: {kind}" if kind else says, mend, hint)
 
 
-def _in_stores(context: Context, look: Callable[[str, Catalogue], Iterable[Finding]]) -> Iterator[Finding]:
-    """Look into each store; what cannot be opened is left to the checks of schema and integrity."""
+def _left_to_you(context: Context) -> Iterator[Finding]:
+    """Look into each store; what cannot be opened is left to the check of integrity."""
     for name in context.stores:
         try:
             with Catalogue.open(store_path(context.data, name)) as catalogue:
-                yield from look(name, catalogue)
+                waiting = catalogue.tally("status").get("review", 0)
+                leaky = screened.leaking(catalogue.reader.db)
         except (DamagedFile, NewerSchema) as error:
             yield skipped(str(error))
-
-
-def _held_back(name: str, catalogue: Catalogue) -> Iterator[Finding]:
-    if waiting := catalogue.tally("status").get("review", 0):
-        says = f"{counted(waiting, 'memory')} in store {name!r} held back for review"
-        hint = "they look like instructions and came from files, tools or the web: approve or reject them"
-        yield warn(says, f"memman review list --store {name}", hint)
-
-
-def _leaky(name: str, catalogue: Catalogue) -> Iterator[Finding]:
-    if screened.leaking(catalogue.reader.db):
-        says = f"store {name!r} contains a secret that current rules detect; recall does not show it"
-        hint = "list them with `memman scan`; then revoke or change the secret, because it may have been read"
-        yield warn(says, f"memman scan --fix --store {name}", hint)
+            continue
+        if waiting:
+            says = f"{counted(waiting, 'memory')} in store {name!r} held back for review"
+            hint = "they look like instructions and came from files, tools or the web: approve or reject them"
+            yield warn(says, f"memman review list --store {name}", hint)
+        if leaky:
+            says = f"store {name!r} contains a secret that current rules detect; recall does not show it"
+            hint = "list them with `memman scan`; then revoke or change the secret, because it may have been read"
+            yield warn(says, f"memman scan --fix --store {name}", hint)
 
 
 def _interrupted(data: str) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from memman.config.env import env_path, unknown
 from memman.config.ignore import misread
 from memman.config.keys import KEYS
 from memman.config.places import queue_path, store_path
-from memman.doctor.finding import Context, Finding, fail, ok, shell, skipped, sound, warn
+from memman.doctor.finding import Context, Finding, fail, shell, sound, warn
 from memman.integrations.files import read_only
 
 _MOVE = "move the folder to a local disk and set MEMMAN_DATA_DIR; `memman sync` shares memories between machines"
@@ -39,7 +39,10 @@ _KINDS = {stat.S_IFREG: _FILE, stat.S_IFDIR: _FOLDER, stat.S_IFIFO: "a named pip
 
 
 def folder(context: Context) -> Iterator[Finding]:
-    """Look where the data folder lies, who else can read or copy it, and at its files, settings and ignored folders."""
+    """Look where the data folder lies, who else can read or copy it, and at its files, settings and ignored folders.
+
+    Below 500 MiB of room left is a warning, below 20 MiB a failure.
+    """
     data = context.data
     if not os.path.exists(data):
         says = f"{data} does not exist yet: the first note creates it"
@@ -51,22 +54,16 @@ def folder(context: Context) -> Iterator[Finding]:
     else:
         places = [queue_path(data), *(store_path(data, name) for name in context.stores)]
         kinds = (fail(f"{path} {fault}", _mend(data, path, fault)) for path, fault in sorted(context.amiss.items()))
-        faults = chain(kinds, _unsafe(context, places), _open(data), _settings(context))
+        faults = chain(kinds, _unsafe(context, places), _open(data), _full(data), _settings(context))
         kind = filesystem.file_system(data)
         yield from sound(faults, data + (f" on {kind}" if kind else ""))
 
 
-def disk(context: Context) -> Iterator[Finding]:
-    """Look at the room left: below 500 MiB is a warning, below 20 MiB a failure."""
-    if not os.path.isdir(context.data):
-        yield skipped("no data folder yet")
-        return
-    free = shutil.disk_usage(context.data).free
-    says = f"{free / 2**30:.1f} GiB free"
-    if free < _NONE:
-        yield fail(says, hint="free some space: new notes cannot be saved")
-    else:
-        yield warn(says, hint="free some space") if free < _LITTLE else ok(says)
+def _full(data: str) -> Iterator[Finding]:
+    """Find that there is little room left."""
+    free = shutil.disk_usage(data).free
+    if free < _LITTLE:
+        yield (fail if free < _NONE else warn)(f"{free / 2**20:.0f} MiB free", hint="free some space for new notes")
 
 
 def _locked(data: str) -> Iterator[Finding]:

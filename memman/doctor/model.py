@@ -7,8 +7,7 @@ from contextlib import closing
 from memman import providers
 from memman.config.env import shell_only
 from memman.config.providers import EMBEDDERS, LLMS
-from memman.doctor.finding import Context, Finding, fail, ok, shell, warn
-from memman.govern.embedding import status
+from memman.doctor.finding import Context, Finding, fail, ok, shell, sound, warn
 from memman.http import Http, Policy, Rejected
 from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import damage
@@ -16,7 +15,6 @@ from memman.llm.agent.clients import CLIENTS
 from memman.llm.agent.offer import here
 from memman.llm.agent.program import find
 from memman.model.errors import BadConfig, BadReply, MemmanError, ProviderError
-from memman.model.plural import counted
 from memman.model.records import Request
 from memman.providers.build import adapter
 from memman.providers.fitness import UNFIT, unfit
@@ -43,9 +41,12 @@ _MAY_ASK = "it may ask you something"
 def model(context: Context) -> Iterator[Finding]:
     """Look whether each provider answers and takes the key, and what drains found of it.
 
-    Also at a budget without a price, an unfinished change of the embedder, and a proxy or certificates that only this
-    shell knows.
+    Also at the files of judge and embedder, which every drain needs, a budget without a price, and a proxy or
+    certificates that only this shell knows.
     """
+    if says := damage():  # nothing is stored until they are mended
+        yield fail(f"the files of judge and embedder: {says}", "pip install --force-reinstall memman")
+        return
     settings = context.settings
     used = providers.in_force(settings)
     for role in filter(used.get, _MODELS):
@@ -59,22 +60,14 @@ def model(context: Context) -> Iterator[Finding]:
         for name, variable in shell_only(settings).items():
             says = f"{variable} is set in this shell, but drains that others start do not know of it"
             yield warn(says, f'memman config set {name} "${variable}"')
-    for name in () if settings.faults else context.stores:
-        if swap := status(context.data, name)["swap"]:
-            left = counted(swap["left"], "memory")
-            says = f"store {name!r}: the switch to {swap['target']} is unfinished, {left} to go"
-            yield warn(says, "memman embed swap --resume")
 
 
 def _model(context: Context, role: str, record: dict[str, str]) -> Iterator[Finding]:
     if record["provider"] == "builtin":
-        says = damage()
-        agents = [one.name for one in here()]
-        offer = (
-            f"; {', '.join(agents)} could be it: `memman config set MEMMAN_LLM_PROVIDER {agents[0]}`" if agents else ""
-        )
-        mend = "pip install --force-reinstall memman"
-        yield fail(f"the judge's files: {says}", mend) if says else ok(f"built-in model, no provider{offer}")
+        says, agents = "built-in model, no provider", [one.name for one in here()]
+        if agents:
+            says += f"; {', '.join(agents)} could be it: `memman config set MEMMAN_LLM_PROVIDER {agents[0]}`"
+        yield ok(says)
     elif record["endpoint"]:
         yield _looked_at(context, role, record | {"model": record["fast"]})
     else:
@@ -92,10 +85,8 @@ def _reranker(context: Context) -> Iterator[Finding]:
         if context.billable:
             model.scores("yes", ("yes", "no"))
         yield ok(model.about + (" answers in time" if context.billable else "; only --billable asks it"))
-    except BadConfig as error:
-        yield fail(f"reranking is not set up: {error}", without, "the command turns it off")
-    except ProviderError as error:
-        hint = "correct the setting it names, or turn reranking off"
+    except (BadConfig, ProviderError) as error:
+        hint = "correct the setting it names; the command turns reranking off"
         yield warn(f"recall keeps its own order: {error}", without, hint)
 
 
@@ -187,7 +178,5 @@ def _agent(context: Context, role: str, provider: str) -> Iterator[Finding]:
         return
     with closing(QueueView(context.data)) as queue:
         troubles = {name: why for name in there if (why := Trouble.load(queue.meta(KEY + name)).why)}
-    for name, why in troubles.items():
-        yield warn(f"{why}; the judge decides instead", shell(there[name]), _MAY_ASK)
-    if not troubles:
-        yield ok(f"{said}; only --billable asks it")
+    left = (warn(f"{why}; the judge decides instead", shell(there[name]), _MAY_ASK) for name, why in troubles.items())
+    yield from sound(left, f"{said}; only --billable asks it")

@@ -29,11 +29,9 @@ def sharing(context: Context) -> Iterator[Finding]:
 def _synced(data: str, name: str) -> Iterator[Finding]:
     folder, last = synced.folder(data, name), synced.last_round(data, name)
     gone = [] if os.path.isdir(folder) else [f"the folder {folder} is not there"]
-    troubles = last.get("troubles") or gone
-    for trouble in troubles:
-        yield warn(f"store {name}: {trouble}", shell("memman", "sync", "--store", name))
-    if not troubles:
-        yield ok(f"store {name} is synced by {folder}" + ("" if last else "; no round was made yet"))
+    again = shell("memman", "sync", "--store", name)
+    troubles = (warn(f"store {name}: {trouble}", again) for trouble in last.get("troubles") or gone)
+    return sound(troubles, f"store {name} is synced by {folder}" + ("" if last else "; no round was made yet"))
 
 
 def _asked(data: str, name: str) -> Finding:

@@ -63,8 +63,7 @@ async def run_note(
         watch.reach(f"after:{stage.name}", flight.note)
         watch.trace(stage.name, plan)
         if "facts" in stage.journaled:
-            flight.facts = plan.facts
-            flight.known.set()
+            flight.know(plan.facts)
     return plan
 
 

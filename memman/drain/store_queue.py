@@ -16,12 +16,23 @@ ALONE = ("", "")
 
 @dataclass(slots=True)
 class InFlight:
-    """A note on its way. `known` is set once its facts are, be it none, `over` once it has landed or given up."""
+    """A note on its way.
+
+    `heard` is set once it waits to be read with its session, or no longer will be, `known` once its facts are, be it
+    none, `over` once it has landed or given up.
+    """
 
     note: Note
     facts: tuple[Fact, ...] = ()
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
     known: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def know(self, facts: tuple[Fact, ...]) -> None:
+        """Take what was found in the note."""
+        self.facts = facts
+        self.heard.set()
+        self.known.set()
 
 
 def talk(note: Note) -> tuple[str, str]:
@@ -42,7 +53,7 @@ class StoreQueue:
         if self._conversations is None:
             from memman.pipeline.conversation import Conversations
 
-            self._conversations = Conversations(self.conversation)
+            self._conversations = Conversations(self.gathered)
         return self._conversations
 
     def enter(self, note: Note) -> InFlight:
@@ -53,7 +64,7 @@ class StoreQueue:
 
     def leave(self, flight: InFlight) -> None:
         """End a flight, however it ended."""
-        flight.known.set()
+        flight.know(flight.facts)
         flight.over.set()
         self.in_flight.remove(flight)
 
@@ -61,10 +72,14 @@ class StoreQueue:
         """Return what is in flight before `flight`."""
         return self.in_flight[: self.in_flight.index(flight)]
 
-    def conversation(self, note: Note) -> list[str]:
-        """Return the turns of a note's session whose facts are not known yet."""
-        mine = talk(note)
-        return [one.note.uid for one in self.in_flight if talk(one.note) == mine != ALONE and not one.known.is_set()]
+    async def gathered(self, note: Note) -> None:
+        """Take a turn as heard, and wait until all others of its session in flight are."""
+        mine = [one for one in self.in_flight if talk(one.note) == talk(note) != ALONE]
+        for one in mine:
+            if one.note.uid == note.uid:
+                one.heard.set()
+        for one in mine:
+            await one.heard.wait()
 
     async def wait_for_conversations(self, flight: InFlight) -> None:
         """Wait until what came before the first turn of a note's session is over: the model is shown what it knows."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 from memman.clock import now_ms
 from memman.config.buried import Buried
-from memman.config.scope import kin
+from memman.config.scope import kin, mentioned
 from memman.config.stores import checked
 from memman.providers import by_agent, capture
 from memman.providers.pool import Providers
@@ -76,6 +76,7 @@ class Stores:
             drain=self.drain,
             purged=Buried.load(providers.data).says,
             kin=partial(kin, providers.data),
+            mentioned=partial(mentioned, providers.data),
         )
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a drain does once its notes have landed: tidying, then what an upgrade left, then a backup where one is due."""
+"""What a drain does once its notes have landed: tidying, syncs, what an upgrade or a person left, a backup if due."""
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -16,7 +16,7 @@ from memman.model.vocabulary import JUDGED
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue
 from memman.store.sqlite import record_log
-from memman.upkeep.idle import PASSED_OVER, UPGRADING, unscreened
+from memman.upkeep.idle import PASSED_OVER, UPGRADING, lagging
 
 if TYPE_CHECKING:
     from memman.embed import Embedder
@@ -39,11 +39,13 @@ class Upkeep:
         await self._tidied()
         reach("after:maintenance", None)
         self._files_looked_at(everywhere=everywhere)
+        if not self.stopping():
+            await self._synced(reach)
         unseen = await self._screened()
         left = not self.stopping() and await self._upgraded(everywhere=everywhere)
         self.queue.set_meta(UPGRADING, "1" if left or unseen else "")
-        if not self.stopping():
-            await self._synced(reach)
+        if not (left or unseen or self.stopping()):
+            self.queue.set_meta(PASSED_OVER, " ".join(lagging(self.data)))
         if not self.stopping():
             self._backed_up()
             self._exported()
@@ -66,11 +68,7 @@ class Upkeep:
         """Look for secrets in what was not screened by today's rules; return whether some of it is left."""
         from memman.upkeep.screen import screen
 
-        left, passed_over = await screen(
-            unscreened(self.data, self.stores.shut), self.stores.store, self.stopping, self._tick
-        )
-        self.queue.set_meta(PASSED_OVER, " ".join(passed_over))
-        return left
+        return await screen(lagging(self.data, self.stores.shut), self.stores.store, self.stopping, self._tick)
 
     async def _upgraded(self, *, everywhere: bool) -> bool:
         """Make the vectors of this machine that memories lack, and drop those of before; return whether some are left.
@@ -87,7 +85,7 @@ class Upkeep:
             makers: list[Embedder] = [providers.local(), *([JudgedVectors(judge)] if judge else [])]
             made = " ".join(str(one.fingerprint) for one in makers)
             upgraded = self.queue.meta(JUDGED) != made
-            names = self._names(all_stores=upgraded or everywhere)
+            names = sorted({*self._names(all_stores=upgraded or everywhere), *lagging(self.data, self.stores.shut)})
             left = await catch_up(names, self.stores.store, makers, self.stopping, self._tick)
             left = left or (not self.stopping() and self._linked(names))
         except ProviderMisconfigured as error:

@@ -14,9 +14,7 @@ from memman.model.errors import ForPeople
 from memman.model.records import DEFAULT_IMPORTANCE, Draft, Fact, Note, Provenance, memory_uid
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import PROTECTED
-from memman.pipeline import context
 from memman.pipeline.scope import scope
-from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 from memman.store.sqlite import undo
 
@@ -25,7 +23,6 @@ FORGETS_A_SESSION = 10
 _DAY_MS = 86_400_000
 
 if TYPE_CHECKING:
-    from memman.embed import LocalEmbedder
     from memman.store.sqlite.catalogue import Catalogue
     from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
@@ -40,8 +37,8 @@ def forget(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
         waiting = {one.note: queue.show(one.note) for one in found if one.note}
         if place.agent:
             _check_agent(place, catalogue, [memory for one in found for memory in one.memories], waiting)
-    with writing(place) as store, builtin_embedder() as local:
-        rows = _retire(store, local, found, waiting)
+    with writing(place) as store:
+        rows = _retire(store, found, waiting)
         done = _records(place, store, rows)
     with looking(place) as (catalogue, _):
         for row, record in zip(rows, done, strict=True):
@@ -87,15 +84,14 @@ def restore(place: Chosen, parts: Sequence[str]) -> list[dict[str, Any]]:
             f"{one['uid'][:SHORT_ID]} was rejected by a person: only they bring it back, with"
             f" `memman forget --undo {one['uid'][:SHORT_ID]}` in their own terminal"
         )
-    with writing(place) as store, builtin_embedder() as local:
+    now = now_ms()
+    with writing(place) as store:
         with store.unit() as unit:
-            rows = context.restore(unit, local, store.cell, memories, now_ms())
+            rows = {memory: unit.restore(memory, now) for memory in memories}
         return _records(place, store, rows)
 
 
-def _retire(
-    store: "SqliteStore", local: "LocalEmbedder", found: Sequence[Named], waiting: Mapping[str, Mapping[str, Any]]
-) -> dict[int, bool]:
+def _retire(store: "SqliteStore", found: Sequence[Named], waiting: Mapping[str, Mapping[str, Any]]) -> dict[int, bool]:
     """Close memories. A waiting note becomes one that is forgotten already, so that --undo finds it."""
     now = now_ms()
     memories: list[int] = []
@@ -105,7 +101,7 @@ def _retire(
                 _store(unit, waiting[one.note], now)
             # A drain may have stored the note since it was looked up.
             memories += store.reader.located([one.note]) if one.note else one.memories
-        return context.forget(unit, local, store.cell, memories, now)
+        return {memory: unit.forget(memory, now) for memory in dict.fromkeys(memories)}
 
 
 def _store(unit: "SqliteUnit", row: Mapping[str, Any], now: int) -> None:

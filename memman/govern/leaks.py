@@ -99,12 +99,6 @@ def _join(db: apsw.Connection, one: Found, values: dict[str, Any]) -> None:
         db.execute(f"UPDATE entity SET count = {count} WHERE id = :other", values)
 
 
-def drop_vectors(db: apsw.Connection, memory: int, kept: int) -> None:
-    """Drop what other embedders than `kept` made of a memory: the next drain makes it anew."""
-    for table in ("code", "vector"):
-        db.execute(f"DELETE FROM {table} WHERE memory = ? AND embedder <> ?", (memory, kept))
-
-
 def forget_words(db: apsw.Connection) -> None:
     """Drop what words that are gone left in the text index until its parts are merged."""
     db.execute("INSERT INTO fts(fts) VALUES ('optimize')")

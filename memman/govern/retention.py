@@ -9,8 +9,6 @@ from memman.govern.held import acted, veiled
 from memman.govern.ids import rows_of
 from memman.govern.stores import Chosen, answering, reading, steadily, writing
 from memman.model.worth import BOUND, reasons, worth
-from memman.pipeline import context
-from memman.providers import builtin_embedder
 from memman.store.sqlite import keeping
 
 _BY_HAND = "by hand"
@@ -37,9 +35,10 @@ def archive(place: Chosen, parts: Sequence[str], why: str = _BY_HAND) -> list[di
     """Put memories out of recall, logged with `why`; return a record for each."""
     refuse_stopped(place.data, "insights archive")
     rows = rows_of(place, parts)
-    with writing(place) as store, builtin_embedder() as local:
+    now = now_ms()
+    with writing(place) as store:
         with store.unit() as unit:
-            done = context.archive(unit, local, store.cell, dict.fromkeys(rows, why), now_ms())
+            done = {memory: unit.forget(memory, now, "archive", why) for memory in rows}
         return acted(place, store.reader, done)
 
 

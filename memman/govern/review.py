@@ -11,9 +11,8 @@ from memman.govern import inbox
 from memman.govern.held import acted
 from memman.govern.ids import rows_of
 from memman.govern.stores import Chosen, looking, steadily, writing
-from memman.model.errors import UsageError
+from memman.model.errors import ProviderMisconfigured, UsageError
 from memman.model.records import EVERYWHERE
-from memman.pipeline import context
 from memman.pipeline.injection import STEERS, planted
 from memman.pipeline.link import Subject, connected
 from memman.providers import builtin_embedder
@@ -42,8 +41,11 @@ class _Desk:
         """Do what approving means for the kind, and say it."""
         kind, memory, other = one
         if kind == inbox.HELD:
-            context.approve(self.unit, self.local, self.store.cell, [memory], self.now)
-            _join(self.store, self.unit, self.local, memory)
+            self.unit.approve(memory, self.now)
+            try:
+                _join(self.store, self.unit, self.local, memory)
+            except ProviderMisconfigured:  # it is found without edges, which `graph rebuild --stale` makes
+                self.unit.linked("", memory, memory)
             self._bear_out(memory)
             return "approved"
         if kind == inbox.MAYBE and self._for_a_while(memory, other):
@@ -69,8 +71,8 @@ class _Desk:
         stands = self._current(memory)
         if kind == inbox.CONTRADICTED and not stands:
             self.unit.reinstate(memory, self.now)
-            context.index(self.unit, self.local, self.store.cell, [memory])
-        context.forget(self.unit, self.local, self.store.cell, [refused], self.now)
+            self.unit.renew([memory])
+        self.unit.forget(refused, self.now)
         holds = "holds" if stands else "holds again"
         return f"{holds}, {self._uid(other)[:8]} rejected" if other else "rejected"
 

@@ -13,21 +13,18 @@ from memman.govern import leaks
 from memman.govern.stores import Chosen, expected, writing
 from memman.locks import drain_lock
 from memman.model.errors import MemmanError
-from memman.pipeline import context
-from memman.providers import builtin_embedder
+from memman.model.vocabulary import BUILTIN
 from memman.queue.damage import resealed
 from memman.queue.notes import Queue
 from memman.recovery import copies
 from memman.secrets.leaks import leaks as leaking
 from memman.secrets.matcher import redact
 from memman.sqlite import Transaction, TranslatedErrors, open_reader, there
-from memman.store.sqlite import authorship, screened, seal
+from memman.store.sqlite import authorship, screened, seal, vectors
 from memman.upkeep.rules import publish
 from memman.upkeep.scrub import mark, scrub
 
 if TYPE_CHECKING:
-    from memman.embed import LocalEmbedder
-    from memman.store.sqlite.store import SqliteStore
     from memman.store.sqlite.unit import SqliteUnit
 
 # Seconds that a drain at work is waited for.
@@ -91,7 +88,7 @@ def _places(place: Chosen, *, named: bool) -> list[Chosen]:
 
 
 def _fix_store(place: Chosen) -> list[str]:
-    with writing(place) as store, builtin_embedder() as local, store.unit() as unit:
+    with writing(place) as store, store.unit() as unit:
         rules: dict[tuple[int, str], set[str]] = {}
         others, left = authorship.of_others(unit.db), dict[tuple[str, int], str]()
         for one in leaks.found(unit.db):
@@ -106,19 +103,18 @@ def _fix_store(place: Chosen) -> list[str]:
             unit.record(now_ms(), uid, "redact", {}, None, {"why": ", ".join(sorted(names))})
         screened.mark_all(unit.db)
         screened.mark(unit.db, (row for table, row in left if table == "memory"), leaky=True)
-        _find_anew(store, unit, local, [row for row, _ in rules])
+        _find_anew(unit, [row for row, _ in rules])
         return [*left.values()]
 
 
-def _find_anew(store: "SqliteStore", unit: "SqliteUnit", local: "LocalEmbedder", rows: Sequence[int]) -> None:
-    """Write the text index and the vectors of memories afresh, and of those whose context they are."""
+def _find_anew(unit: "SqliteUnit", rows: Sequence[int]) -> None:
+    """Write the text index of memories afresh, and of those whose context they are; drains make new vectors."""
     if not rows:
         return
-    touched = unit.touched(rows)
-    number = unit.embedder(local.fingerprint)
-    for row in touched:
-        leaks.drop_vectors(unit.db, row, number)
-    context.index(unit, local, store.cell, rows)
+    unit.renew(rows)
+    vectors.wipe(unit.db, rows)
+    vectors.wipe(unit.db, unit.touched(rows), BUILTIN)
+    vectors.fall_back(unit.db, min(rows))
     leaks.forget_words(unit.db)
 
 

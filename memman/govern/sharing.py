@@ -131,7 +131,7 @@ def leave(data: str, name: str) -> int:
         membership.leave(server, exchange.checked(store, server).number)
         change(data, DSN, None, name)
         with store.unit() as unit:
-            unit.renew(record_log.withhold(unit.db, authorship.shared(unit.db)))
+            unit.follow(record_log.withhold(unit.db, authorship.shared(unit.db)))
         exchange.disconnect(store)
         return int(store.db.execute("SELECT count(*) FROM memory").get or 0)
 

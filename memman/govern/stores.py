@@ -9,6 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from memman.config import scope, stores, synced
+from memman.config.drain_by_write import ask
 from memman.config.env import env_path
 from memman.config.places import check_folder, data_dir, fsync_folder, make_folder, store_path, write_file
 from memman.locks import steady
@@ -118,13 +119,16 @@ def steadily(work: Callable[Concatenate[Chosen, P], T]) -> Callable[Concatenate[
 
 @contextmanager
 def writing(place: Chosen) -> Iterator["SqliteStore"]:
-    """Open the store to write, made on first use. Only here and in `create`: it loads numpy."""
+    """Open the store to write, made on first use, and ask for a drain where vectors are outdated. Loads numpy."""
     from memman.store.opening import open_store, refuse_reading
+    from memman.store.sqlite.vectors import outdated
 
     refuse_reading(place.data, place.name)
     with closing(open_store(place.data, place.name)) as store:
         store.by = {"agent": place.agent, "session": place.session}
         yield store
+        if outdated(store.db, 1):
+            ask(place.data)
 
 
 def listed(place: Chosen) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from memman.config import synced
 from memman.config.env import Settings
-from memman.config.schedule import refuse_stopped
+from memman.config.schedule import refuse_stopped, ring
 from memman.drain.failpoint import reach
 from memman.drain.stores import Stores
 from memman.govern.stores import Chosen
@@ -71,7 +71,10 @@ async def _once(place: Chosen) -> Done:
     stores = Stores.of(place.data, Settings.load(place.data, place.name))
     try:
         store, tools = stores.equipped(place.name)
-        return await turn(store, place.data, place.name, tools, reach())
+        done = await turn(store, place.data, place.name, tools, reach())
+        if done.taken:
+            ring(place.data)
+        return done
     finally:
         await stores.close()
 

@@ -18,8 +18,6 @@ from memman.model.records import Note, Provenance
 from memman.model.reliability import FEEDBACK
 from memman.model.text import SHORT_ID
 from memman.model.vocabulary import HIDDEN
-from memman.pipeline import context
-from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.store import records
@@ -143,13 +141,10 @@ def undo(place: Chosen, asked: Asked) -> dict[str, Any]:
         held.enter_context(steady(place.data))
         view = held.enter_context(closing(QueueView(place.data)))
         store = held.enter_context(writing(expected(place)))
-        local = held.enter_context(builtin_embedder())
         chosen = selected(place, asked, store, view)
         queue = held.enter_context(closing(Queue(place.data)))
         with store.unit() as unit:
             changed, left = _changed(unit, chosen)
-            moved = [store.reader.located([one.uid]) for one in changed if _hidden(one)]
-            context.embed(unit, local, store.cell, unit.touched(sorted({row for rows in moved for row in rows})))
             report = _report(place.data, store, chosen, changed, left) | {"id": unit.act_at(now)}
             _keep(unit, now, chosen, report)
             _close(unit, chosen, now)

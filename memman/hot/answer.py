@@ -4,7 +4,7 @@ import json
 from operator import attrgetter
 
 from memman.model.terms import stems
-from memman.model.text import escaped, plain
+from memman.model.text import escaped, plain, without_questions
 from memman.model.trust import unverified
 from memman.recall.render import abridged, fitted, tokens
 
@@ -95,8 +95,8 @@ def _lean_record(hit: "Hit", text: str) -> "dict[str, Any]":
 
 def _record(hit: "Hit") -> "dict[str, Any]":
     row = hit.row
-    fields = row.record() | {"entities": json.loads(row.entities), "keywords": json.loads(row.keywords)}
-    return fields | _warned(hit) | {name: attrgetter(place)(hit) for name, place in _FACTORS.items()}
+    lists = {"entities": json.loads(row.entities), "keywords": without_questions(json.loads(row.keywords))}
+    return row.record() | lists | _warned(hit) | {name: attrgetter(place)(hit) for name, place in _FACTORS.items()}
 
 
 def _warned(hit: "Hit") -> "dict[str, bool]":

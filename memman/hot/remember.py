@@ -78,10 +78,10 @@ def remember(words: "Sequence[str]", values: "Mapping[str, str | bool | None]", 
 def _where(scope: str, origin: "Mapping[str, str]") -> str:
     """Say where a note will hold; only the user's own is for everywhere."""
     own, repository = origin["source"] == USER, origin["repository"]
-    if not repository or (own and scope == PERSONAL):
-        return "everywhere"
-    either = own and not scope
-    return f"in {label(repository, path_of(scope))}{', or everywhere if it is how you like to work' * either}"
+    everywhere = not repository or (own and scope == PERSONAL)
+    place = "everywhere" if everywhere else f"in {label(repository, path_of(scope))}"
+    likes = ", or everywhere if it is how you like to work" * bool(repository)
+    return place + (likes + ", or in the repository that it names") * (own and not scope)
 
 
 def _existing(data: str, store: str) -> str:

@@ -49,7 +49,7 @@ class BuiltinEmbedder(Unbilled):
                 self._texts.clear()
             # Copies, so that a remembered row does not keep its whole batch alive.
             new = {text: row.copy() for text, row in zip(rest, self._made(rest), strict=True)}
-            self._texts |= new
+            self._texts.update(new)
             known |= new
         return np.array([known[text] for text in texts], np.float32).reshape(len(texts), self.fingerprint.dimension)
 

@@ -15,7 +15,7 @@ from cachetools import LRUCache
 
 from memman.embed import wordpiece
 from memman.embed.base import Vectors
-from memman.embed.static import IDEOGRAPHS, ideograph
+from memman.embed.static import IDEOGRAPHS, TABLE, ideograph
 from memman.judge import heads, retirement
 from memman.judge.chain import gaps
 from memman.judge.encoder import Encoder
@@ -218,6 +218,10 @@ class Judge:
             known |= new
         return np.array([known[text] for text in texts], np.float32)
 
+    def reads_whole(self, word: str) -> bool:
+        """Whether a word is so common that the judge does not spell it."""
+        return word.lower() in self._vocabulary
+
     def spans(self, text: str) -> list[Span]:
         """Return the pieces of `text` that seem worth keeping at all, in order; the surer, the more worth."""
         return self.spans_of([text])[0]
@@ -319,14 +323,14 @@ def parts(found: list[Token], text: str) -> Iterator[list[Token]]:
 
 
 def damage(folder: str = FOLDER) -> str:
-    """Say what is wrong with the judge's files, '' where they are those that the training wrote."""
+    """Say what is wrong with the files of judge and embedder, '' where they are those that the trainings wrote."""
     try:
         with open(folder + MANIFEST, encoding="utf-8") as file:
             digests = json.load(file)["sha256"]
-        for name in (WEIGHTS, VOCABULARY, MEMORY):
-            with open(folder + name, "rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != digests[name]:
-                    return f"{folder}{name} was changed"
+        for path in (TABLE, *(folder + name for name in (WEIGHTS, VOCABULARY, MEMORY))):
+            with open(path, "rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != digests[path.rpartition("/")[2]]:
+                    return f"{path} was changed"
     except (OSError, ValueError, KeyError) as error:
         return str(error)
     return ""

@@ -5,6 +5,10 @@ from time import localtime, strftime
 from memman.model.trust import unverified
 from memman.secrets import legible, masked
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 # Characters of an id that are shown, and of a text, unless more are asked for.
 SHORT_ID = 8
 LONGEST = 600
@@ -44,6 +48,16 @@ def duration(seconds: float) -> str:
     """Write a length of time for a sentence, in the largest unit of which it has two: 3 hours."""
     named = (f"{seconds / size:.0f} {unit}" for unit, size in _NAMED_UNITS if seconds >= 2 * size)
     return next(named, "1 second" if round(seconds) == 1 else f"{seconds:.0f} seconds")
+
+
+def questions(keywords: "Iterable[str]") -> list[str]:
+    """Return those of a memory's keywords that are questions it answers: it is found by them, they are never shown."""
+    return [one for one in keywords if one.endswith("?")]
+
+
+def without_questions(keywords: "Iterable[str]") -> list[str]:
+    """Return the keywords of a memory that may be shown."""
+    return [one for one in keywords if not one.endswith("?")]
 
 
 def clean(text: str, longest: int = LONGEST) -> str:

@@ -18,7 +18,7 @@ from memman.pipeline.context import cosines as own
 from memman.pipeline.judged import EVERYTHING, alike
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.scope import around, scope
+from memman.pipeline.scope import around, place, scope
 from memman.pipeline.trust import source
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
@@ -43,7 +43,7 @@ def find(tools: Tools, note: Note, fact: Fact, vector: Vectors) -> tuple[Candida
     """Rank the current memories that hold where `fact` was said: by words, `vector` (shape (384,)) and the judge's."""
     reader, judge = tools.reader, tools.judge
     number = reader.embedder_id(tools.local.fingerprint)
-    filters = around(tools, note)
+    filters = around(tools, note, fact)
     worded = dict(lexical(reader, fact.text, filters))
     like = nearest(reader, tools.local.fingerprint, vector, filters=filters)
     judged = judged_near(reader, judge, fact.text, _POOL, filters) if judge else []
@@ -119,14 +119,13 @@ async def in_flight(tools: Tools, plan: Plan, local: Vectors) -> list[tuple[Cand
     about = _about(tools.judge, [fact.text for fact in plan.facts], texts)
     words = [stems(text) for text in texts]
     found = []
-    mine = tools.kin(plan.note.provenance.repository)
     holds = [scope(note, fact).repository for note, _, fact in ahead]
-    here = [k for k, repository in enumerate(holds) if not repository or any(same(repository, one) for one in mine)]
     for fact, cosines, judged in zip(plan.facts, (local @ vectors.T).tolist(), about, strict=True):
-        own = stems(fact.text)
+        own, kin = stems(fact.text), tools.kin(place(plan.note, fact))
         shared = [len(own & theirs) for theirs in words]
         top = max(shared) or 1
         score = [_score(shared[k] / top, cosines[k], judged[k] if tools.judge else None) for k in range(len(texts))]
+        here = [k for k, repository in enumerate(holds) if not repository or any(same(repository, one) for one in kin)]
         near = [k for k in here if cosines[k] >= NEAR or judged[k] >= ABOUT or shared[k] >= SHARED]
         best = sorted(near, key=lambda k: (-score[k], k))[:OFFERED]
         found.append(tuple(_ahead(*ahead[k], cosines[k], judged[k], score[k]) for k in best))

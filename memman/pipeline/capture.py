@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from memman.llm.builtin.extract import described
@@ -48,12 +49,12 @@ async def capture(tools: Tools, note: Note) -> tuple[Fact, ...]:
     heard = await asyncio.to_thread(Heard.of, note, tools.judge)
     if tools.capture == "off" or heard == Heard():
         return ()
-    ruled = await _found(tools, note, heard)
     if tools.conversations and tools.llm.provider != tools.builtin.provider:
-        turn = Turn(note, heard, bool(ruled) or await _likely(tools, heard))
+        turn = Turn(note, heard, partial(_likely, tools, note, heard))
         with suppress(Refused):
             if (facts := await tools.conversations.facts(tools, turn)) is not None:
                 return await news(tools, note, facts)
+    ruled = await _found(tools, note, heard)
     found = await asyncio.to_thread(_unnoted, tools, note, heard, ruled) if note.reply else ruled
     settled = await asyncio.to_thread(_settled, tools, note, heard)
     return await news(tools, note, (*settled, *found))
@@ -148,7 +149,7 @@ def _looks_typed(text: str) -> bool:
     return len(text) <= BREATH and not re.search(r"\n[ \t]*\n|\n[ \t]", text.strip())
 
 
-async def _likely(tools: Tools, heard: Heard) -> bool:
+async def _likely(tools: Tools, note: Note, heard: Heard) -> bool:
     """Whether the judge finds that something may be worth keeping, of what the agent says only where that is kept.
 
     What agents find out it knows less well: a model that is not sparing is asked about all that they say.
@@ -156,7 +157,8 @@ async def _likely(tools: Tools, heard: Heard) -> bool:
     if tools.judge is None or (tools.capture == "turns" and not tools.sparing):
         return True
     said = (heard.user, heard.summary, heard.agent if tools.capture == "turns" else "")
-    return any([await asyncio.to_thread(worth, text, tools.judge) >= LIKELY for text in said if text])
+    likely = any([await asyncio.to_thread(worth, text, tools.judge) >= LIKELY for text in said if text])
+    return likely or bool(await _found(tools, note, heard))
 
 
 def _whole(tools: Tools, heard: Heard, statements: Iterable[Fact]) -> Iterator[Fact]:
@@ -167,8 +169,4 @@ def _whole(tools: Tools, heard: Heard, statements: Iterable[Fact]) -> Iterator[F
 def _facts(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     """Return what the built-in model found: it quotes, and says whom."""
     found = ((fact(item, _NO_HINTS), item["speaker"]) for item in listed(data, "facts", MAX_FACTS))
-    return _stated(one if speaker == "user" else told_by_agent(one) for one, speaker in found)
-
-
-def _stated(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    return distinct(one for one in facts if not asks(one.text))
+    return distinct(one if speaker == "user" else told_by_agent(one) for one, speaker in found if not asks(one.text))

@@ -3,15 +3,16 @@
 import asyncio
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 
 from memman.embed.codes import planes
 from memman.model.answer import said
 from memman.model.records import EVERYWHERE, Draft, Edge, Note, Scope, memory_uid
+from memman.model.text import without_questions
 from memman.model.trust import AGENT, USER
 from memman.model.vocabulary import BUILTIN, PROTECTED, REPLACED
 from memman.pipeline.about_shown import objected
-from memman.pipeline.context import embed, index
+from memman.pipeline.context import index
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
 from memman.pipeline.evidence import Piece, borne_out, typed_in
@@ -29,9 +30,22 @@ from memman.store.sqlite import index as rows_of
 from memman.store.sqlite import typed, undo
 from memman.store.sqlite.unconfirmed import SAID
 
+# A fact's vectors: embedder number, cell, planes and squared length of each.
+_Packed = tuple[tuple[int, int, bytes, int], ...]
 # Verdicts that only mark a memory.
 _MARKING = ("MAYBE", "MEANWHILE")
 _OBJECTED = "what the user objected to"
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """What is found out before the transaction, so that it is short: `waiting` facts are said by what waits already."""
+
+    files: Sequence[Mapping[str, str]]
+    pieces: Sequence[Piece]
+    objected: Sequence[int]
+    typed: str
+    waiting: Container[int]
 
 
 async def commit(tools: Tools, plan: Plan) -> Plan:
@@ -40,33 +54,25 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     now = tools.clock()
     if tools.judge:
         tools.judge.about([fact.text for fact in plan.facts])  # remembered, so that the transaction is short
-    named = await asyncio.to_thread(files, plan.note, plan.facts)
-    pieces = borne_out(tools, plan)
-    wrong = objected(tools, plan.note)
-    behind = typed_in(tools, plan.note) if plan.facts else ""
-    asked = waiting(tools, plan)
+    ready = _Ready(
+        await asyncio.to_thread(files, plan.note, plan.facts),
+        borne_out(tools, plan),
+        objected(tools, plan.note),
+        typed_in(tools, plan.note) if plan.facts else "",
+        waiting(tools, plan),
+    )
     with tools.store.unit() as unit:
-        outcome = _stored(tools, tools.store, unit, plan, named, pieces, asked, now, behind)
+        outcome = _stored(tools, tools.store, unit, plan, ready, now)
         if not outcome.repeated:
-            _take_back(tools, tools.store, unit, wrong, now)
+            _take_back(tools, unit, ready.objected, now)
     return replace(plan, outcome=outcome)
 
 
-def _stored(
-    tools: Tools,
-    store: Store,
-    unit: Unit,
-    plan: Plan,
-    named: Sequence[Mapping[str, str]],
-    pieces: Sequence[Piece],
-    asked: Container[int],
-    now: int,
-    behind: str,
-) -> Outcome:
+def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, ready: _Ready, now: int) -> Outcome:
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
     known = _known(tools.reader, plan, at)
-    standing = Standing(tools.reader, plan, known, pieces, lambda n: _whose(plan, n))
+    standing = Standing(tools.reader, plan, known, ready.pieces, lambda n: _whose(plan, n))
     found = _meanwhile(tools.reader, plan, known, _admitted(tools.reader, plan, at))
     admitted, against = standing.parted(found)
     ended = {verdict.memory for verdict, _, gives_way in admitted if verdict.action not in _MARKING and not gives_way}
@@ -75,7 +81,7 @@ def _stored(
         n
         for n, fact in enumerate(plan.facts)
         if n not in known
-        and n not in asked
+        and n not in ready.waiting
         and (not fact.left_of or fact.left_of in ended)
         and not tools.gone(plan.note, fact.text)
     ]
@@ -83,26 +89,21 @@ def _stored(
     if not unit.receipt(plan.note, now, outcome, len(fresh), tools.drain, json.dumps(_models(tools, plan))):
         return Outcome(repeated=True)
     rows: dict[int, int] = dict(known)
-    uids = []
     packed = _packed(tools, store, unit, plan)
-    everywhere = set(_ending_personal(tools.reader, plan, admitted))
-    for n in fresh:
-        draft = _kept_here(_draft(tools.reader, plan, n, packed[n], everywhere=n in everywhere), plan, n, against)
-        draft = replace(draft, visibility=_visibility(tools.reader, plan, n, admitted))
+    for n, draft in _drafts(tools.reader, plan, {n: packed[n] for n in fresh}, admitted, against):
         rows[n] = unit.add(draft, now, held=bool(draft.fact.held))
         _date(unit, plan, n, rows[n], now)
-        unit.tie(rows[n], named[n], now)
-        uids.append(draft.uid)
-    _confirm(tools, unit, plan, known, named, now)
-    for memory, session in pieces:
+        unit.tie(rows[n], ready.files[n], now)
+    _confirm(tools, unit, plan, known, ready.files, now)
+    for memory, session in ready.pieces:
         if memory >= 0 or -1 - memory in rows:
             unit.bear_out(memory if memory >= 0 else rows[-1 - memory], SAID, session, now)
     index(unit, tools.local, store.cell, [rows[n] for n in fresh if not plan.facts[n].held])
     if tools.judge:
         put(unit, store.cell, tools.judge, {rows[n]: plan.facts[n].text for n in fresh})
-    if behind:
-        told = [n for n in fresh if not plan.facts[n].left_of and said(plan.facts[n].text) not in behind]
-        typed.keep(unit.db, [rows[n] for n in told], behind)
+    if ready.typed:
+        told = [n for n in fresh if not plan.facts[n].left_of and said(plan.facts[n].text) not in ready.typed]
+        typed.keep(unit.db, [rows[n] for n in told], ready.typed)
     judged = list(_judged(admitted, rows))
     retired = _retire(unit, plan, judged, now) + _replace_late(tools, unit, plan, rows, at, now)
     _doubt(tools.reader, unit, judged, now)
@@ -112,10 +113,10 @@ def _stored(
         fingerprint = made_by(tools.embedder, plan.vectors)
         stats = CosineStats.of(tools.reader, fingerprint).with_samples(plan.samples)
         unit.set_meta(key(fingerprint), json.dumps(astuple(stats)))
-    return Outcome(tuple(uids), retired, len(known))
+    return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
 
 
-def _take_back(tools: Tools, store: Store, unit: Unit, memories: Iterable[int], now: int) -> None:
+def _take_back(tools: Tools, unit: Unit, memories: Iterable[int], now: int) -> None:
     """Undo the notes of memories that the user objects to, where nothing took their place, under an id of its own."""
     rows = tools.reader.rows(tools.reader.filtered(memories, EVERYTHING)).values()
     if not rows:
@@ -126,7 +127,6 @@ def _take_back(tools: Tools, store: Store, unit: Unit, memories: Iterable[int], 
         statuses = {one.uid: one.was(records.STATUS)[1]["status"] for one in changed if one.was(records.STATUS)[1]}
         touched = [row for row in (rows_of.row_of(unit.db, uid) for uid in statuses) if row]
         unit.settle(touched)
-        embed(unit, tools.local, store.cell, unit.touched(touched))
         again = [*statuses.values()].count("current")
         did = f"{len(rows)} undone" + (f", {again} current again" if again else "")
         undo.keep(unit, now, _OBJECTED, did, acts=notes)
@@ -145,9 +145,10 @@ def _confirm(
     An agent does not say how long what people stand behind holds.
     """
     reader = tools.reader
-    elsewhere = reader.filtered(known.values(), EVERYTHING) - reader.filtered(known.values(), around(tools, plan.note))
+    current = reader.filtered(known.values(), EVERYTHING)
     for n, memory in known.items():
-        if memory in elsewhere and not plan.facts[n].source:
+        elsewhere = memory in current - reader.filtered([memory], around(tools, plan.note, plan.facts[n]))
+        if elsewhere and not plan.facts[n].source:
             unit.move(memory, EVERYWHERE, now)
         if may_confirm(plan.facts[n], _whose(plan, n), _source(reader, memory)):
             unit.confirm(memory, plan.note, now)
@@ -333,9 +334,17 @@ def _visibility(reader: Reader, plan: Plan, n: int, admitted: Iterable[Found]) -
     return "shared" if any(one.visibility == "shared" and (asked or one.author == ours) for one in before) else ""
 
 
-def _draft(
-    reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...], *, everywhere: bool
-) -> Draft:
+def _drafts(
+    reader: Reader, plan: Plan, packed: Mapping[int, _Packed], admitted: Sequence[Found], against: Sequence[Found]
+) -> Iterator[tuple[int, Draft]]:
+    """Yield the drafts of facts, by their numbers, given their vectors: where each holds, and for whom it is."""
+    everywhere = set(_ending_personal(reader, plan, admitted))
+    for n, vectors in packed.items():
+        draft = _kept_here(_draft(reader, plan, n, vectors, everywhere=n in everywhere), plan, n, against)
+        yield n, replace(draft, visibility=_visibility(reader, plan, n, admitted))
+
+
+def _draft(reader: Reader, plan: Plan, n: int, vectors: _Packed, *, everywhere: bool) -> Draft:
     note, source = plan.note, _whose(plan, n)
     if plan.facts[n].left_of:
         return _rest(reader, plan, n, vectors)
@@ -358,7 +367,7 @@ def _kept_here(draft: Draft, plan: Plan, n: int, against: Iterable[Found]) -> Dr
     return replace(draft, scope=scope(plan.note, plan.facts[n]))
 
 
-def _rest(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, bytes, int], ...]) -> Draft:
+def _rest(reader: Reader, plan: Plan, n: int, vectors: _Packed) -> Draft:
     """Return what is left of a memory as it was said: by the same, on the same day, of the same weight."""
     fact = plan.facts[n]
     (memory,) = reader.located([fact.left_of])
@@ -369,7 +378,7 @@ def _rest(reader: Reader, plan: Plan, n: int, vectors: tuple[tuple[int, int, byt
         category=row.category,
         importance=row.importance,
         entities=tuple(dict.fromkeys(name for name in names if name.casefold() in fact.text.casefold())),
-        keywords=tuple(json.loads(row.keywords)),
+        keywords=tuple(without_questions(json.loads(row.keywords))),
     )
     uid = memory_uid(plan.note.uid, n)
     return Draft(uid, plan.note.uid, fact, row.source, row.origin, row.valid_from, vectors, _scope(reader, memory))
@@ -387,7 +396,7 @@ def _scope(reader: Reader, memory: int) -> Scope:
     return Scope(*reader.scope_of([memory]).get(memory, ()))
 
 
-def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[tuple[tuple[int, int, bytes, int], ...]]:
+def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[_Packed]:
     """Return each fact's vector by the configured embedder as a store keeps it; the built-in ones need context."""
     if tools.embedder is tools.local or plan.vectors is None:
         return [() for _ in plan.facts]

@@ -1,6 +1,7 @@
 """A memory is found by its own words and meaning, and by a share of its neighbours' in the session (docs/adr/0012)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from memman.store.protocols import Reader, Unit
 Cell = Callable[[int, Vectors], int]
 # The part a neighbour has in a vector, by how far away it is.
 SHARES = (1.0, 0.2, 0.1)
+# The part that the questions have together which a model says the memory answers.
+QUESTIONS = 0.5
 
 
 def index(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int]) -> None:
@@ -19,33 +22,6 @@ def index(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int])
     touched = unit.touched(memories)
     unit.index(touched)
     embed(unit, local, cell, touched)
-
-
-def forget(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
-    """Retire memories and take them out of their neighbours' context; say of each whether it was there to retire."""
-    return _moved(unit, local, cell, {memory: unit.forget(memory, at) for memory in dict.fromkeys(memories)})
-
-
-def archive(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Mapping[int, str], at: int) -> dict[int, bool]:
-    """Retire memories as `forget` does, each with why; the log says that they were archived."""
-    gone = {memory: unit.forget(memory, at, "archive", why) for memory, why in memories.items()}
-    return _moved(unit, local, cell, gone)
-
-
-def restore(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
-    """Bring memories back, and into their neighbours' context; say of each whether it was forgotten."""
-    return _moved(unit, local, cell, {memory: unit.restore(memory, at) for memory in dict.fromkeys(memories)})
-
-
-def approve(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Iterable[int], at: int) -> dict[int, bool]:
-    """Let held-back memories be found, and into their neighbours' context; say of each whether it was held back."""
-    return _moved(unit, local, cell, {memory: unit.approve(memory, at) for memory in dict.fromkeys(memories)})
-
-
-def _moved(unit: Unit, local: LocalEmbedder, cell: Cell, moved: dict[int, bool]) -> dict[int, bool]:
-    """Renew the vectors around what has come or gone; the text index has followed already."""
-    embed(unit, local, cell, unit.touched([memory for memory, was in moved.items() if was]))
-    return moved
 
 
 def cosines(reader: Reader, local: LocalEmbedder, vector: Vectors, memories: Iterable[int]) -> dict[int, float]:
@@ -65,10 +41,12 @@ def embed(
     """Store `local`'s vectors of `memories`, each with its context."""
     number = unit.embedder(local.fingerprint)
     around = [unit.in_context(memory) for memory in memories]
-    texts = list(dict.fromkeys(text for near in around for _, _, text in near))
+    asked = [unit.questions(memory) for memory in memories]
+    texts = list(dict.fromkeys(chain((text for near in around for _, _, text in near), *asked)))
     known = dict(zip(texts, local.vectors(texts), strict=True))
     rows = []
-    for memory, near in zip(memories, around, strict=True):
-        vector = np.sum([shares[distance] * known[text] for distance, _, text in near], axis=0)
+    for memory, near, some in zip(memories, around, asked, strict=True):
+        parts = [shares[distance] * known[text] for distance, _, text in near]
+        vector = np.sum(parts + [QUESTIONS / len(some) * known[text] for text in some], axis=0)
         rows.append((memory, cell(number, vector), *planes(vector)))
     unit.put_vectors(number, rows)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -27,8 +27,6 @@ SHOWN, LOOKED_AT = 60, 2_000
 LONGEST, CUT = 24_000, 800
 # The least that a fact is worth to the judge: of 59 by a strong model none is worth less.
 WORTH = 0.05
-# Seconds between two looks at whether all turns have arrived.
-_LOOK = 0.05
 # What the user typed so many turns before counts as said with a fact.
 _BEFORE = 2
 
@@ -58,11 +56,11 @@ SCHEMA_TEXT = json.dumps(SCHEMA)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn as it was heard; `likely` says whether it may hold something worth keeping."""
+    """One turn as it was heard; `likely` reads whether it may hold something worth keeping."""
 
     note: Note
     heard: Heard
-    likely: bool
+    likely: Callable[[], Awaitable[bool]]
 
 
 @dataclass(slots=True)
@@ -77,10 +75,10 @@ class _Talk:
 
 
 class Conversations:
-    """The conversations that one drain reads in one store. `together` names the notes in flight of a note's session."""
+    """The conversations that one drain reads in one store. `gathered` waits for the turns of a note's session."""
 
-    def __init__(self, together: Callable[[Note], Sequence[str]] = lambda note: (note.uid,)) -> None:
-        self.together = together
+    def __init__(self, gathered: Callable[[Note], Awaitable[None]]) -> None:
+        self.gathered = gathered
         self._talks: dict[tuple[str, str], _Talk] = {}
 
     async def facts(self, tools: Tools, turn: Turn) -> tuple[Fact, ...] | None:
@@ -93,20 +91,20 @@ class Conversations:
         key = ("", turn.note.uid) if alone else (origin.agent, origin.session)
         talk = self._talks.setdefault(key, _Talk())
         talk.turns.append(turn)
-        while talk.answer is None:
-            arrived = {one.note.uid for one in talk.turns}
-            if arrived.issuperset(self.together(turn.note)):
-                del self._talks[key]
-                talk.answer = asyncio.create_task(_read(tools, sorted(talk.turns, key=lambda one: one.note.queued_at)))
-            else:
-                await asyncio.sleep(_LOOK)
+        await self.gathered(turn.note)
+        if talk.answer is None:
+            del self._talks[key]
+            talk.answer = asyncio.create_task(_read(tools, sorted(talk.turns, key=lambda one: one.note.queued_at)))
         found = await asyncio.shield(talk.answer)
         return None if found is None else found.get(turn.note.uid, ())
 
 
 async def _read(tools: Tools, turns: Sequence[Turn]) -> dict[str, tuple[Fact, ...]] | None:
     """Ask a model about a conversation; None where nothing in it seems worth that, or no model answers."""
-    if not any(turn.likely for turn in turns):
+    for turn in turns:
+        if await turn.likely():
+            break
+    else:
         return None
     found: dict[str, tuple[Fact, ...]] = {}
     for some in _divided(turns):
@@ -142,7 +140,6 @@ def _told(n: int, turn: Turn) -> str:
 
 def _request(turns: Sequence[Turn], known: Mapping[str, str]) -> Request:
     """Put the question."""
-    day = datetime.fromtimestamp(turns[0].note.queued_at / 1000, UTC).date()
     place = turns[0].note.provenance.repository
     return Request(
         task="conversation",
@@ -150,7 +147,7 @@ def _request(turns: Sequence[Turn], known: Mapping[str, str]) -> Request:
         system=prompt("conversation"),
         user="\n".join(
             [
-                f"Today is {day}.",
+                f"Today is {_day(turns[0].note.queued_at)}.",
                 quoted("place", place.partition("#")[0]) if place else "",
                 itemized("memories", (f"m{n}: {text}" for n, text in enumerate(known.values(), 1))),
                 *(_told(n, turn) for n, turn in enumerate(turns, 1)),

@@ -1,4 +1,4 @@
-"""Note → facts, with category, importance, entities, keywords, summary and scope in the same call."""
+"""Note → facts, with category, importance, entities, keywords, questions, summary and scope in the same call."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -119,7 +119,7 @@ def _request(note: Note) -> Request:
             "importance": hints.importance,
             "entities": list(hints.entities),
         },
-        max_tokens=1024 + len(text) // 2,
+        max_tokens=1024 + len(text) * 3 // 4,
         note=note,
     )
 

@@ -13,6 +13,8 @@ from memman.pipeline.replies import clean, lines, names, number
 MAX_TEXT = 4_000
 # Names, keywords: how many of a fact, and characters of each; characters of a summary.
 ENTITIES, KEYWORDS, MAX_SUMMARY = (12, 80), (10, 40), 160
+# Questions that a fact answers: how many of a fact, and characters of each.
+QUESTIONS = (3, 120)
 # Characters of a fact that a schema asks for at most: llama.cpp rejects a bound of 2,000, and ignores a larger one.
 ASKED_TEXT = 1_900
 
@@ -27,6 +29,7 @@ FIELDS: dict[str, Any] = {
     "importance": {"type": "integer"},
     "entities": _strings(*ENTITIES),
     "keywords": _strings(*KEYWORDS),
+    "questions": _strings(*QUESTIONS),
     "summary": {"type": "string", "maxLength": MAX_SUMMARY},
     "scope": {"type": "string", "enum": [PERSONAL, REPOSITORY, "unsure"]},
 }
@@ -54,7 +57,7 @@ def fact(item: Mapping[str, Any], hints: Hints) -> Fact:
         category=hints.category or (category if category in CATEGORIES else "fact"),
         importance=hints.importance or int(number(item.get("importance"), 1, 5, DEFAULT_IMPORTANCE)),
         entities=names((*hints.entities, *_texts(item.get("entities"))), *ENTITIES),
-        keywords=names(item.get("keywords"), *KEYWORDS),
+        keywords=(*names(item.get("keywords"), *KEYWORDS), *_questions(item.get("questions"))),
         summary=clean(item.get("summary"), MAX_SUMMARY),
         scope=scope if scope in (PERSONAL, REPOSITORY) else "",
     )
@@ -79,6 +82,12 @@ def borne_out(one: Fact, source: str) -> Fact | None:
 def summed_up(one: Fact, source: str) -> Fact:
     """Return a fact without its summary, where `source` does not bear that out."""
     return one if faithful(one.summary, source) else replace(one, summary="")
+
+
+def _questions(value: Any) -> tuple[str, ...]:
+    """Return questions as keywords; the mark at their end is what tells them from the others."""
+    most, length = QUESTIONS
+    return tuple(dict.fromkeys(one.rstrip(" .?\uff1f\u061f\u3002") + "?" for one in names(value, most, length - 1)))
 
 
 def _texts(value: Any) -> list[Any]:

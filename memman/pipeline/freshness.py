@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from memman.config.history import blob, tracked
 from memman.config.repository import repository
+from memman.config.scope import THERE
 from memman.model.ending import ends
 from memman.model.records import Fact, Note
 
@@ -26,7 +27,7 @@ def dated(note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
 def files(note: Note, facts: Sequence[Fact]) -> list[dict[str, str]]:
     """Return, for each fact, the tracked files that it names, each with the id of what it holds now."""
     cwd = note.provenance.cwd
-    names = [_names(fact.text) for fact in facts]
+    names = [[] if fact.scope.startswith(THERE) else _names(fact.text) for fact in facts]
     place = repository(cwd) if cwd and any(names) else None
     if place is None:
         return [{} for _ in facts]

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from memman.judge.judge import Judge
 from memman.model.records import Fact
+from memman.model.text import without_questions
 from memman.pipeline.deobfuscate import hidden, readings
 
 # Characters looked at: more than a fact may have.
@@ -50,7 +51,7 @@ def steering(judge: Judge | None, texts: Sequence[str]) -> list[str]:
 
 def parts(fact: Fact) -> list[str]:
     """Return all of a fact that an agent may read; names and keywords also joined, for each may be part of an order."""
-    names = (*fact.entities, *fact.keywords)
+    names = (*fact.entities, *without_questions(fact.keywords))
     beside = (fact.summary, " ".join(names), *(name for name in names if " " in name))
     return [fact.text, *(one for one in dict.fromkeys(beside) if one and one not in fact.text)]
 

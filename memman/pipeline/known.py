@@ -14,7 +14,7 @@ from memman.pipeline.comparison import SAME, TOGETHER, numbers, same, says
 from memman.pipeline.evidence import says_so
 from memman.pipeline.judged import nearest as judged_near
 from memman.pipeline.plan import Plan, Tools
-from memman.pipeline.scope import around, asked, named, scope
+from memman.pipeline.scope import around, asked, named, place, scope
 from memman.pipeline.trust import prompted, source
 from memman.store.filters import Filters
 from memman.store.protocols import Reader
@@ -54,7 +54,7 @@ def known(tools: Tools, plan: Plan) -> Iterable[Verdict]:
             _agents(plan.note, fact) and not plan.note.hints.replaces
         ):  # what is to stand in a memory's place is no echo of it
             saying = (c.uid for c in plan.candidates[n] if says([c.text], fact.text, SAME))
-            uid = _stored(tools.reader, fact.text, around(tools, plan.note)) or next(saying, "")
+            uid = _stored(tools.reader, fact.text, around(tools, plan.note, fact)) or next(saying, "")
         else:
             holding = [c for c in offered if c.uid not in retired]
             uid = next((c.uid for c in holding if same(fact.text, c.text)), "")
@@ -81,8 +81,8 @@ def _wished_elsewhere(tools: Tools, plan: Plan, fact: Fact) -> str:
         for before, facts in plan.earlier
         for n, one in enumerate(facts)
         if _may_hold_everywhere(before, one)
-        and (place := scope(before, one).repository)
-        and not any(one_place(place, other) for other in kin)
+        and (holds := scope(before, one).repository)
+        and not any(one_place(holds, other) for other in kin)
     ]
     return next((uid for uid, text in wishes if _one_wish(tools, fact.text, text)), "")
 
@@ -90,7 +90,8 @@ def _wished_elsewhere(tools: Tools, plan: Plan, fact: Fact) -> str:
 def _may_hold_everywhere(note: Note, fact: Fact) -> bool:
     """Whether a fact is a wish that the user said in a repository, and did not limit to that."""
     mine = fact.category == _WISHES.category and source(note, fact) == USER and not fact.held
-    return mine and bool(note.provenance.repository) and not asked(note)
+    here = place(note, fact) == note.provenance.repository != ""
+    return mine and here and not asked(note)
 
 
 def _one_wish(tools: Tools, text: str, other: str) -> bool:

@@ -1,6 +1,6 @@
 """What a note has become so far, and what the stages may use."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -58,8 +58,8 @@ class Tools:
     `capture` says what is kept of turns: off, corrections, turns, or ask (corrections, held back). Without a `judge`
     only structure decides. With a `sparing` model, that is asked only about what the judge finds likely or unsure.
     `drain` names the drain at work; `purged` says whether a person has purged a text; `kin` names the repositories
-    whose memories are recalled in one, itself among them. `conversations` gathers the turns that a
-    model reads together.
+    whose memories are recalled in one, itself among them, `mentioned` those whose name stands in a text, of all that
+    are known and some more. `conversations` gathers the turns that a model reads together.
     """
 
     llm: LLM
@@ -75,6 +75,7 @@ class Tools:
     drain: str = ""
     purged: Callable[[str], bool] = lambda text: False  # noqa: ARG005 - nothing was, by default
     kin: Callable[[str], Collection[str]] = lambda repository: (repository,)
+    mentioned: Callable[[Iterable[str], str], Collection[str]] = lambda stored, text: ()  # noqa: ARG005 - none is known
     conversations: "Conversations | None" = None
 
     def gone(self, note: Note, text: str) -> bool:

@@ -34,11 +34,11 @@ async def rejected(tools: Tools, texts: Sequence[str]) -> set[str]:
 
 def waiting(tools: Tools, plan: Plan) -> set[int]:
     """Return the facts to be held back that a memory says already: one that is recalled, or one that waits."""
-    here = around(tools, plan.note)
     found = set()
     for n, fact in enumerate(plan.facts):
         if not fact.held:
             continue
+        here = around(tools, plan.note, fact)
         stored = [memory for memory, _ in lexical(tools.reader, fact.text, here)[:_NEAREST]]
         stored += nearest(tools.reader, tools.judge, fact.text, _NEAREST, here) if tools.judge else []
         current = tools.reader.rows(tools.reader.filtered(stored, EVERYTHING)).values()

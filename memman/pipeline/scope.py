@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memman.config.scope import PATH, PERSONAL, REPOSITORY
+from memman.config.scope import PATH, PERSONAL, REPOSITORY, THERE, calls, same
 from memman.model.records import Fact, Note, Scope
 from memman.model.trust import USER, unverified
 from memman.pipeline.plan import Tools
@@ -31,25 +31,72 @@ _WORDS = {
     ),
 }
 
+# What may name a repository, and how a statement begins and goes on that holds in the one it names: "in NAME we use",
+# "for NAME, use", "NAME: use", "NAME's", "NAME uses". "In NAME responses dates come" speaks of what is somewhere else.
+_NAME = re.compile(r"(?P<tick>`?)(?P<name>[\w.][\w./-]*\w)`?(?P<repo> (?:repo|repository|project|codebase)\b)?")
+_SHORTEST = 4
+_BEGINS = re.compile(
+    r"(?:[^.!?\n]{0,40}?(?:[,:;]|\bthat) )?(?:(?:and|but|so|also) )?"
+    r"(?:(in|on|en|dans|em|bei) |(for|pour|para|f\u00fcr) )?(?:the |our )?",
+    re.IGNORECASE,
+)
+_GOES_ON = (
+    re.compile(r"(?:['\u2019]s | (?:(?:always|also|now|only) )?(?:uses|has|needs) )(?!.*[,;] (?!not\b))|: "),
+    re.compile(
+        r"['\u2019]s |[,:] | (?!(?!always\b)\w{3,}s\b(?! (?:are|have|need|do|must|should|can|may|never|always)\b))"
+    ),
+    re.compile(r"[,:] | (?:we|wir|nous|on) "),
+)
+
 
 async def scoped(tools: Tools, note: Note, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     """Give each fact its scope: what the caller says, or else what model and judge find, '' where that is unsure."""
     said = asked(note)
+    there = ["" if said else _there(tools, note, fact) for fact in facts]
     if said or not note.provenance.repository:
         # What only an agent says is nobody's wish for all they do.
         others = "" if said == PERSONAL else said
-        return tuple(replace(fact, scope=said if source(note, fact) == USER else others) for fact in facts)
-    texts = [fact.text for fact in facts]
-    bands = await asyncio.to_thread(tools.judge.personal, texts) if tools.judge else [1] * len(texts)
+        found = [said if source(note, fact) == USER else others for fact in facts]
+    else:
+        texts = [fact.text for fact in facts]
+        bands = await asyncio.to_thread(tools.judge.personal, texts) if tools.judge else [1] * len(texts)
+        found = [
+            _found(source(note, fact), named(fact.text) or _SCOPES[fact.scope][band])
+            for fact, band in zip(facts, bands, strict=True)
+        ]
     return tuple(
-        replace(fact, scope=_found(source(note, fact), named(fact.text) or _SCOPES[fact.scope][band]))
-        for fact, band in zip(facts, bands, strict=True)
+        # What it ends stands elsewhere, too.
+        replace(fact, scope=name or scope, ends=None if name.startswith(THERE) else fact.ends)
+        for fact, name, scope in zip(facts, there, found, strict=True)
     )
 
 
 def named(text: str) -> str:
     """Return the scope that a text names itself, '' for none."""
     return next((scope for scope, words in _WORDS.items() if words.search(text)), "")
+
+
+def _there(tools: Tools, note: Note, fact: Fact) -> str:
+    """Return the scope of what the user says to hold in the one repository that it names, '' for anything else."""
+    if source(note, fact) != USER or named(fact.text):
+        return ""
+    known = tools.mentioned(tools.reader.repositories(), fact.text)
+    names = [name for name in _NAME.finditer(fact.text) if known and _telling(tools, name)]
+    found = [(name, one) for name in names for one in known if calls(name["name"], one)]
+    if len({one for _, one in found}) != 1:
+        return ""
+    name, one = found[0]
+    begins = _BEGINS.fullmatch(fact.text[: name.start()])
+    if not begins or not _GOES_ON[begins.lastindex or 0].match(fact.text[name.end() :]):
+        return ""
+    return REPOSITORY if any(same(one, kin) for kin in tools.kin(note.provenance.repository)) else THERE + one
+
+
+def _telling(tools: Tools, name: re.Match[str]) -> bool:
+    """Whether a word is no common one: it is marked as a repository or as code, or the judge has to spell it."""
+    word = name["name"]
+    marked = name["tick"] or name["repo"] or not word.isalpha()
+    return len(word) >= _SHORTEST and bool(marked or (tools.judge and not tools.judge.reads_whole(word)))
 
 
 def asked(note: Note) -> str:
@@ -67,10 +114,15 @@ def _found(whose: str, scope: str) -> str:
 
 def scope(note: Note, fact: Fact) -> Scope:
     """Return what a fact of a note holds for; at home that is everywhere."""
-    repository = note.provenance.repository
+    repository = place(note, fact)
     if fact.scope == PERSONAL or not repository:
         return Scope()
     return Scope(repository, fact.scope.removeprefix(PATH) if fact.scope.startswith(PATH) else "")
+
+
+def place(note: Note, fact: Fact | None = None) -> str:
+    """Return the repository that a fact of a note is compared in: the one it names, or where it was said."""
+    return fact.scope.removeprefix(THERE) if fact and fact.scope.startswith(THERE) else note.provenance.repository
 
 
 def ends(note: Note, fact: Fact, personal: bool) -> bool:
@@ -78,7 +130,7 @@ def ends(note: Note, fact: Fact, personal: bool) -> bool:
     return not personal or not scope(note, fact).repository or not fact.scope
 
 
-def around(tools: Tools, note: Note) -> Filters:
-    """Return what admits the memories that are recalled in a note's repository, and what holds everywhere."""
-    kin = tools.kin(note.provenance.repository)
+def around(tools: Tools, note: Note, fact: Fact | None = None) -> Filters:
+    """Return what admits the memories that are recalled in the repository of a note or fact, and what is everywhere."""
+    kin = tools.kin(place(note, fact))
     return _EVERYTHING.scoped(frozenset[int]().union(*map(tools.reader.holding, (*kin, ""))))

@@ -17,7 +17,7 @@ from memman.config.scope import PERSONAL, label
 from memman.model.errors import CannotWrite
 from memman.model.moments import iso
 from memman.model.plural import counted
-from memman.model.text import SHORT_ID, outdated
+from memman.model.text import SHORT_ID, outdated, without_questions
 from memman.model.vocabulary import HIDDEN
 from memman.portable import front, git
 from memman.secrets.leaks import cleaned
@@ -143,6 +143,7 @@ def _memories(db: apsw.Connection) -> Iterator[dict[str, Any]]:
 def _text(one: Mapping[str, Any], names: Mapping[str, str], before: list[str]) -> str:
     scope = label(*one["scope"]) or PERSONAL
     about = {MARK: VERSION, "id": one["uid"], "scope": scope, **{name: one[name] for name in _SHOWN}}
+    about["keywords"] = without_questions(one["keywords"])
     about |= {"valid_from": iso(one["valid_from"])}
     about |= {"valid_to": iso(one["valid_to"])} if one["valid_to"] is not None else {}
     about |= _until(one)

@@ -24,7 +24,7 @@ from memman.store.sqlite import vectors
 from memman.store.sqlite.catalogue import Catalogue
 from memman.store.sqlite.index import RULE, row_of
 from memman.store.sqlite.unit import SqliteUnit
-from memman.upkeep.backfill import advance, fill
+from memman.upkeep.backfill import fill
 from memman.upkeep.idle import UPGRADING
 from memman.upkeep.rules import publish
 
@@ -98,7 +98,7 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> int:
                     unit.db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", (key, value))
             asyncio.run(fill(opened, local))
             for number in numbers:
-                advance(opened, number)
+                pass
             opened.maintain()
         _settle(data, export, plan)
         with closing(Queue(data)) as queue:

@@ -78,7 +78,7 @@ def carry(unit: SqliteUnit, present: Present, *, whole: bool) -> None:
     known = present.forgotten & _column(unit.db, "SELECT uid FROM memory")
     new = [one for one in present.outlives if (one.host, one.n) not in have and (whole or one.memory in known)]
     record_log.renew_host(unit.db)
-    unit.renew(
+    unit.follow(
         [record_log.append(unit.db, one.at + 1, *one[3:7], author=one.author, visibility=one.visibility) for one in new]
     )
 

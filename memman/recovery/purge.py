@@ -169,7 +169,8 @@ def erase(
     now = now_ms()
     made = rules.made_of(store.reader, {row.uid: row.text for row in store.reader.rows(rows).values()})
     rules.purge(unit, [rule["uid"] for rule in made], now)
-    context.forget(unit, local, store.cell, rows, now)
+    for memory in rows:
+        unit.forget(memory, now)
     sql.purge(unit, rows, now)
     for row in waiting:
         stamped = (

@@ -14,7 +14,7 @@ from memman.config.places import make_file, queue_path, store_path
 from memman.config.schedule import refuse_stopped
 from memman.config.tombstones import Tombstones
 from memman.locks import drain_lock
-from memman.model.errors import CannotWrite, UnknownStore
+from memman.model.errors import CannotWrite, ProviderMisconfigured, UnknownStore
 from memman.providers import builtin_embedder
 from memman.queue.schema import STEPS as QUEUE
 from memman.queue.schema import open_queue
@@ -126,11 +126,15 @@ def _troubles(path: str, steps: Mapping[int, str]) -> str:
 
 
 def _derive(new: SqliteStore) -> None:
-    """Work out built-in vectors, edges and the text index."""
-    with builtin_embedder() as local:
-        asyncio.run(fill(new, local))
-        new.maintain()  # what is to be linked is looked for in a few cells of many
-        relink(new, local.fingerprint, local)
+    """Work out built-in vectors, edges and the text index; without the judge's files only the last."""
+    try:
+        with builtin_embedder() as local:
+            asyncio.run(fill(new, local))
+            new.maintain()  # what is to be linked is looked for in a few cells of many
+            relink(new, local.fingerprint, local)
+    except ProviderMisconfigured:
+        with new.unit() as unit:
+            unit.renew([memory for (memory,) in new.db.execute("SELECT id FROM memory")])
     new.maintain()
     checkpoint(new.db)
 

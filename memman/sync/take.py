@@ -140,7 +140,7 @@ def take(
             last = store.reader.last()
             new = record_log.add(unit.db, found.records)
             again = _redacted(unit.db, new)
-            touched = unit.renew([*new, *again])
+            touched = unit.follow([*new, *again])
             if gone:
                 rules.drop_scopes(unit.db)
                 purge.forget_samples(unit.db)

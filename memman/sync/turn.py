@@ -108,7 +108,7 @@ def _named(store: SqliteStore, name: str, folder: Folder, key: Key, done: Done) 
         former = record_log.host(unit.db)
         agreed = Reading(unit.db, name, folder, key).parted()
         if agreed is not None:
-            unit.renew(record_log.renew_host(unit.db, agreed))
+            unit.follow(record_log.renew_host(unit.db, agreed))
     if agreed is not None:
         done.troubles.append(
             f"another machine writes as host {former}, or this store was restored from a backup:"

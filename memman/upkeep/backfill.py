@@ -14,7 +14,7 @@ from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.embed.codes import planes
 from memman.model.errors import Busy, CannotWrite, Refused, StoreError
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import ENOUGH, FILLED, JUDGE, ON_MACHINE
+from memman.model.vocabulary import BUILTIN, ENOUGH, FILLED, JUDGE, ON_MACHINE
 from memman.pipeline.context import embed
 from memman.pipeline.cosine_stats import CosineStats, key
 from memman.pipeline.embed import made_by
@@ -38,13 +38,16 @@ async def fill(
     limit: int | None = None,
     progress: Callable[[int], None] = lambda memories: None,  # noqa: ARG005 - nobody looks on by default
 ) -> int:
-    """Embed what has no vector of `embedder` yet, a batch a transaction; return how many were made."""
+    """Embed what has no vector of `embedder` yet, or an outdated one, a batch a transaction; return how many."""
     fingerprint, done = await known(embedder), 0
     with store.unit() as unit:
         number = unit.embedder(fingerprint)
     while limit is None or done < limit:
         with TranslatedErrors(store.path):
-            rows = vectors.missing(store.db, number, after, BATCH, forgotten=fingerprint.provider in ON_MACHINE)
+            rows = vectors.outdated(store.db, BATCH) if fingerprint.provider == BUILTIN else []
+            if not rows:
+                rows = vectors.missing(store.db, number, after, BATCH, forgotten=fingerprint.provider in ON_MACHINE)
+                after = rows[-1][0] if rows else after
         if not rows:
             break
         if isinstance(embedder, LocalEmbedder):
@@ -54,12 +57,11 @@ async def fill(
             done += len(rows)
         else:
             done += await _embed(store, number, embedder, rows)
-        after = rows[-1][0]
         progress(len(rows))
     if done and fingerprint.provider != JUDGE:
         learn(store, fingerprint, embedder)
     if fingerprint.provider in ON_MACHINE:
-        advance(store, number)
+        _advance(store, number)
     return done
 
 
@@ -139,12 +141,15 @@ async def catch_up(
 ) -> bool:
     """Give memories the vectors of this machine that they lack and drop those of before; return whether some are left.
 
-    About AT_ONCE at once; `tick` is called after each part. Stores that cannot be written are passed over.
+    About AT_ONCE at once; `tick` is called after each part. Stores that cannot be written are passed over, and those
+    that a newer memman embeds.
     """
     room = AT_ONCE
     for name in names:
         with suppress(StoreError, CannotWrite, Busy):
             store, before = opened(name), room
+            if _newer(store, makers):
+                continue
             try:
                 while (lagging := _lagging(store, makers)) or (old := _left_over(store, makers)):
                     if room <= 0 or stopping():
@@ -172,6 +177,21 @@ def _lagging(store: SqliteStore, makers: Iterable[Embedder]) -> list[Embedder]:
     return [made for made in makers if behind(store, made.fingerprint)]
 
 
+def _newer(store: SqliteStore, makers: Iterable[Embedder]) -> bool:
+    """Whether a store has vectors of a newer version of one of `makers`; versions are told by the number at the end."""
+    known = [(_version(made), number) for made, number in vectors.embedders(store.db).items()]
+    return any(
+        name == mine and version > own and vectors.has(store.db, number)
+        for mine, own in (_version(one.fingerprint) for one in makers)
+        for (name, version), number in known
+    )
+
+
+def _version(made: Fingerprint) -> tuple[str, int]:
+    name, _, number = made.model.rpartition("-v")
+    return f"{made.provider}/{name}", int(number) if number.isdecimal() else 0
+
+
 def _left_over(store: SqliteStore, makers: Iterable[Embedder]) -> list[tuple[Fingerprint, int]]:
     """Return whose vectors nobody searches: earlier versions of `makers`, and providers that memman no longer has."""
     made = {one.fingerprint for one in makers}
@@ -181,9 +201,10 @@ def _left_over(store: SqliteStore, makers: Iterable[Embedder]) -> list[tuple[Fin
 
 
 def behind(store: SqliteStore, fingerprint: Fingerprint) -> bool:
-    """Whether some memory may lack a vector of a local embedder."""
+    """Whether some memory may lack a vector of a local embedder, or has an outdated one."""
     number = store.reader.embedder_id(fingerprint)
-    return (_filled(store, number) if number is not None else 0) < store.reader.last()
+    lacks = (_filled(store, number) if number is not None else 0) < store.reader.last()
+    return lacks or (fingerprint.provider == BUILTIN and bool(vectors.outdated(store.db, 1)))
 
 
 def _filled(store: SqliteStore, number: int) -> int:
@@ -191,7 +212,7 @@ def _filled(store: SqliteStore, number: int) -> int:
     return int(store.reader.meta(_mark(number)) or 0)
 
 
-def advance(store: SqliteStore, number: int) -> None:
+def _advance(store: SqliteStore, number: int) -> None:
     """Note how far vectors of `number` go without a gap, in one transaction with the look at it."""
     with store.unit() as unit:
         gap = vectors.missing(unit.db, number, _filled(store, number), 1, forgotten=True)

@@ -19,7 +19,7 @@ TIDY = 3600
 SHOWN = 16_384
 # Queue setting: a drain has left some of an upgrade's work to the next.
 UPGRADING = "upgrading"
-# Queue setting: the stores that the last look for secrets could not get through. The hourly drain tries again.
+# Queue setting: the stores that the last drain could not screen, or make vectors for. The hourly drain tries again.
 PASSED_OVER = "passed over"
 # Queue setting: the stores out of whose files, and the queue's, something must go that was purged.
 SCRUBBING = "scrubbing"
@@ -36,14 +36,14 @@ def idle(data: str) -> bool:
             or queue.meta(SCRUBBING)
             or any(stale(store_path(data, name)) for name in stores.names(data))
             or synced.came(data)
-            or unscreened(data, queue.meta(PASSED_OVER).split())
+            or lagging(data, queue.meta(PASSED_OVER).split())
         ):
             return False
         return _tidy(queue.meta("last_drain")) and _size(shown_path(data)) < SHOWN
 
 
-def unscreened(data: str, but: Collection[str] = ()) -> list[str]:
-    """Return the stores with a memory that was not screened by today's rules for secrets."""
+def lagging(data: str, but: Collection[str] = ()) -> list[str]:
+    """Return the stores with a memory that today's rules for secrets have not screened, or with outdated vectors."""
     return [name for name in stores.names(data) if name not in but and screened.due(store_path(data, name))]
 
 

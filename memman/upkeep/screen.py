@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from memman.model.errors import Busy, CannotWrite, StoreError
 from memman.secrets import screened as clean
@@ -18,21 +19,19 @@ PART = 1_000
 
 async def screen(
     names: Iterable[str], opened: Callable[[str], SqliteStore], stopping: Callable[[], bool], tick: Callable[[], None]
-) -> tuple[bool, list[str]]:
-    """Look at AT_ONCE more memories by today's rules; return whether some are left, and the stores passed over."""
-    room, passed_over = AT_ONCE, list[str]()
+) -> bool:
+    """Look at AT_ONCE more memories by today's rules where that can be written; return whether some are left."""
+    room = AT_ONCE
     for name in names:
-        try:
+        with suppress(StoreError, CannotWrite, Busy):
             store = opened(name)
             while seen := _part(store, min(PART, room)):
                 room -= seen
                 tick()
                 await asyncio.sleep(0)
                 if room <= 0 or stopping():
-                    return True, passed_over
-        except (StoreError, CannotWrite, Busy):
-            passed_over.append(name)
-    return False, passed_over
+                    return True
+    return False
 
 
 def _part(store: SqliteStore, limit: int) -> int:

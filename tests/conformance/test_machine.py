@@ -20,7 +20,6 @@ from memman.embed.codes import planes
 from memman.model.records import EVERYWHERE, Edge, Fact, Fingerprint, Note, Provenance, Scope
 from memman.model.reliability import FEEDBACK
 from memman.model.vocabulary import BUILTIN, EDGE_KINDS, REPLACED
-from memman.pipeline import context
 from memman.store.filters import Filters
 from tests.support.stores import KINDS, TABLE, alike
 
@@ -229,7 +228,7 @@ class Stores(RuleBasedStateMachine):
     @stored
     @rule(
         number=row,
-        verb=st.sampled_from((context.forget, context.forget, context.restore, context.restore, context.approve)),
+        verb=st.sampled_from(("forget", "forget", "restore", "restore", "approve")),
         both=st.booleans(),
     )
     def moved(self, number, verb, both):

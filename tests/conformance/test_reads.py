@@ -85,6 +85,7 @@ ASKED = {
     # Who wrote a memory only a server says.
     "authorship": [lambda r: {row.memory: row.visibility for row in r.authorship(ROWS).values()}],
     "role": [lambda r: r.role()[:0]],
+    "repositories": [lambda r: sorted(r.repositories())],
     "scope_of": [lambda r: r.scope_of(ROWS)],
     "rows": [lambda r: r.rows(ROWS)],
     "sound_rows": [lambda r: r.sound_rows(ROWS)],

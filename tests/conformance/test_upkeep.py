@@ -2,7 +2,6 @@
 
 import pytest
 
-from memman.pipeline import context
 from memman.store.filters import Filters
 from memman.store.postgres import turn
 from memman.store.replica import position
@@ -66,7 +65,7 @@ def test_a_machine_fills_up_page_by_page(fresh, page, monkeypatch):
     late = ReplicaStore(data, f"{data}/late.db", half.server)
     late.connect(store.name, make=False)
     store.purge([3, 7], day(30))
-    store.moved(context.forget, [9, 5], day(31))
+    store.moved("forget", [9, 5], day(31))
     store.note("note-00000070", ["Kestrel's port is 7070.", "Kestrel is slow."], day(32), session="s1")
     monkeypatch.setattr(turn, "PAGE", page)
     for one in (half, late):

@@ -6,7 +6,6 @@ import pytest
 from memman.embed.codes import planes
 from memman.model.records import EVERYWHERE, Draft, Edge, Fact, Fingerprint, Note, memory_uid
 from memman.model.vocabulary import BUILTIN
-from memman.pipeline import context
 from memman.store.filters import Filters
 from memman.store.protocols import Unit
 from tests.support.oracle.writes import Writes
@@ -104,6 +103,7 @@ DONE = {
     "link_by_hand": lambda u: u.link_by_hand(Edge("entity", 6, 7, 0.2, "manual: so it is"), AT),
     "unlink": lambda u: (u.unlink(("causal", "semantic"), 8), u.unlink(("semantic", "entity"), 16)),
     "touched": lambda u: [u.touched([n]) for n in (1, 6, 7, 12, 14, 15, 18)] + [u.touched([])],
+    "questions": lambda u: [u.questions(n) for n in range(1, 19)],
     "in_context": lambda u: [u.in_context(n) for n in range(1, 19)],
     "index": lambda u: (u.forget(6, AT), u.index([5, 6, 7])),
     "put_vectors": read_by_two,
@@ -228,7 +228,7 @@ def test_what_is_forgotten_on_one_machine_is_forgotten_on_the_other(fresh):
     told_to(store)
     asked = lambda: [hit[3] for hit in store.recall("prefer tabs", Filters(every=True))]  # noqa: E731 - asked anew
     assert "Prefer tabs." in asked()
-    store.moved(context.forget, [15], AT)
+    store.moved("forget", [15], AT)
     assert "Prefer tabs." not in asked()
-    store.moved(context.restore, [15], AT)
+    store.moved("restore", [15], AT)
     assert "Prefer tabs." in asked()

@@ -9,6 +9,7 @@ from itertools import count, islice
 import pytest
 
 from memman.model.records import DEFAULT_IMPORTANCE
+from memman.model.text import questions, without_questions
 from memman.model.trust import SOURCES
 from memman.model.vocabulary import CATEGORIES
 from memman.pipeline.capture import MAX_FACTS as MAX_OF_TURN
@@ -137,6 +138,7 @@ class Hostile:
             "importance": self.random.choice((*NUMBERS, "NAN", "INF", self._value())),
             "entities": self.random.choice(([self._value() for _ in range(30)], self._value(), list(TOOLS))),
             "keywords": self.random.choice(([self._value() for _ in range(30)], self._value())),
+            "questions": self.random.choice(([self._value() for _ in range(30)], self._value())),
             "summary": self._value(),
             "speaker": self.random.choice(("user", "agent", "system", self._value())),
             "source": "user",
@@ -243,9 +245,11 @@ def check_rows(box):
         assert all(line.isprintable() for line in text.splitlines())
         assert category in CATEGORIES
         assert 1 <= importance <= 5
-        for names, most, length in ((entities, 18, 80), (keywords, 10, 40)):
-            assert len(json.loads(names)) <= most
-            assert all(len(name) <= length and name.isprintable() for name in json.loads(names))
+        words = json.loads(keywords)
+        asked, others = questions(words), without_questions(words)
+        for names, most, length in ((json.loads(entities), 18, 80), (others, 10, 40), (asked, 13, 120)):
+            assert len(names) <= most
+            assert all(len(name) <= length and name.isprintable() for name in names)
         assert len(summary) <= 160
         assert summary.isprintable()
 

@@ -15,6 +15,7 @@ from memman.sqlite import open_reader, open_writer
 from memman.upkeep.idle import idle
 from tests.support.box import PATIENCE, no
 from tests.support.kinds import KINDS, over
+from tests.support.providers import ScriptedProvider, respond
 
 
 class Words:
@@ -38,6 +39,23 @@ def stored(box, words):
     uid = box.remember(text, entities=words(), **around)
     box.remember(f"The {session} frontend is built by Vite.", **around)
     box.drain()
+    return uid
+
+
+def asked_about(box, words):
+    """Store a memory with a question that a model wrote, in words of its own."""
+    text, question = f"The {words()} depot closes at noon.", f"When is {words()} shut?"
+
+    def answer(asked):
+        return {"facts": [one | {"questions": [question]} for one in respond(asked)["facts"]]}
+
+    settings = (box.data / "env").read_text()
+    with ScriptedProvider(respond=answer) as provider:
+        box.use(provider, EMBED_PROVIDER="builtin", EMBED_ENDPOINT="", EMBED_MODEL="", LOG_LEVEL="debug")
+        uid = box.remember(text)
+        box.drain()
+    (box.data / "env").write_text(settings)
+    assert box.store("SELECT count(*) FROM memory WHERE instr(keywords, ?)", question) == [1]
     return uid
 
 
@@ -133,7 +151,7 @@ def unruled(box, words):
 
 
 WAYS = (
-    *(stored, superseded, succeeding, forgotten, waiting, parked, turn, noted, half_done),
+    *(stored, asked_about, superseded, succeeding, forgotten, waiting, parked, turn, noted, half_done),
     *(promoted, ruled_once, unruled),
 )
 

@@ -1,7 +1,11 @@
 """Memories as rows of a store, made by hand."""
 
+from memman.embed import LocalEmbedder
+from memman.model.vocabulary import BUILTIN, HIDDEN
+from memman.pipeline.context import embed
 from memman.recall.hit import UNREAD, Hit
 from memman.store import MemoryRow
+from memman.store.sqlite.store import SqliteStore
 
 
 def row(text: str = "", id: int = 0, uid: str = "", **values: object) -> MemoryRow:  # noqa: A002 - the row's own name
@@ -25,3 +29,15 @@ def row(text: str = "", id: int = 0, uid: str = "", **values: object) -> MemoryR
 def hit(memory: MemoryRow, score: float = 0.0, confidence: float = 1.0, behind: int | None = None) -> Hit:
     """Make a hit as the gate does."""
     return Hit(memory, score, confidence, read=UNREAD.having(behind=behind))
+
+
+def up_to_date(store: SqliteStore, embedder: LocalEmbedder) -> bool:
+    """Whether every memory that is not hidden has the built-in vector that it would be given now."""
+    vectors = (
+        "SELECT m.id, v.planes FROM memory m LEFT JOIN embedder e ON e.provider = ? LEFT JOIN vector v"
+        f" ON v.embedder = e.id AND v.memory = m.id WHERE m.status NOT IN {HIDDEN} ORDER BY 1, e.id"
+    )
+    before = store.db.execute(vectors, (BUILTIN,)).fetchall()
+    with store.unit() as unit:
+        embed(unit, embedder, store.cell, [memory for memory, _ in before])
+    return bool(store.db.execute(vectors, (BUILTIN,)).fetchall() == before)

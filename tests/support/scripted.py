@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from memman.model.records import Edge, Fact, Note, Provenance, Scope
 from memman.model.vocabulary import REPLACED
-from memman.pipeline import context
 from memman.store.protocols import Unit
 from tests.support.stores import Subject
 
@@ -81,7 +80,7 @@ def told_to(store: Subject) -> list[int]:
     with store.unit() as unit:
         unit.reinstate(16, day(14))
     note(14, "Kestrel listens on 9191.", source="agent", session="s8", also=_contradicting)
-    store.moved(context.forget, [18, 2], day(15))
-    store.moved(context.restore, [2], day(16))
-    store.moved(context.approve, [11], day(17))
+    store.moved("forget", [18, 2], day(15))
+    store.moved("restore", [2], day(16))
+    store.moved("approve", [11], day(17))
     return rows

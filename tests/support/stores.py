@@ -164,23 +164,21 @@ class Subject:
                 also(unit, rows)
         return rows
 
-    def moved(self, verb: Any, rows: Sequence[int], at: int) -> dict[int, bool]:
-        """Forget, restore or approve memories, as `memman.pipeline.context` does."""
+    def moved(self, verb: str, rows: Sequence[int], at: int) -> dict[int, bool]:
+        """Forget, restore or approve memories."""
         with self.unit() as unit:
-            return verb(unit, self.local, self.cell, rows, at)
+            return {memory: getattr(unit, verb)(memory, at) for memory in dict.fromkeys(rows)}
 
     def undo(self, notes: Sequence[str], at: int) -> dict[int, tuple[str, str]]:
         """Take notes back."""
         with self.unit() as unit:
-            statuses = self._take_back(unit, notes, at)
-            moved = [row for row, (was, now) in statuses.items() if "forgotten" in (was, now) or "review" in (was, now)]
-            context.embed(unit, self.local, self.cell, unit.touched(moved))
-        return statuses
+            return self._take_back(unit, notes, at)
 
     def purge(self, rows: Sequence[int], at: int) -> None:
         """Delete memories for good."""
         with self.unit() as unit:
-            context.forget(unit, self.local, self.cell, rows, at)
+            for memory in rows:
+                unit.forget(memory, at)
             self._purge(unit, rows, at)
 
     # --- as recall reads ---

@@ -13,6 +13,7 @@ from memman.embed.static import TABLE
 from memman.judge.judge import FOLDER, MANIFEST, MEMORY
 from tools.packing import int8_rows, packed
 
+# The name stays. Of two memmans on one store the one with the higher number embeds it.
 MODEL, VERSION = "memman-questions", "1"
 
 

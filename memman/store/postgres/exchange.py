@@ -143,7 +143,7 @@ def _send(store: SqliteStore, server: Server, number: int, host: str, after: int
 
 
 def _told(db: apsw.Connection, one: Record) -> dict[str, Any]:
-    if wrong(one, one.at):
+    if wrong(one):
         one = _unseen(one)
     return one._asdict() | {"sum": one.sum, "visibility": _visibility(db, one)}
 
@@ -187,7 +187,7 @@ def _ours(store: SqliteStore, server: Server, number: int) -> tuple[str, int]:
         while same < upto and told.get(same + 1) in {None, *_here(store.db, name, same + 1).values()}:
             same += 1
     with store.unit() as unit:
-        unit.renew(record_log.renew_host(unit.db, same))
+        unit.follow(record_log.renew_host(unit.db, same))
     return record_log.host(store.db), 0
 
 
@@ -206,7 +206,7 @@ def _set_back(store: SqliteStore, server: Server) -> None:
     with server.translated():
         (latest,) = server.db.execute(_NOW).fetchone() or (0,)
     with store.unit() as unit:
-        unit.renew(record_log.set_back(unit.db, latest + AHEAD_MS))
+        unit.follow(record_log.set_back(unit.db, latest + AHEAD_MS))
 
 
 def _pull(
@@ -226,7 +226,7 @@ def _pull(
             return came
         if gone := [row[4] for row in page if not row[8] and row[4]]:
             with store.unit() as unit:
-                unit.renew(record_log.withhold(unit.db, gone))
+                unit.follow(record_log.withhold(unit.db, gone))
         take([*_records([*page, *again], ours.role)])
         store.reader.forget_partitions()
         came += len(page)
@@ -240,7 +240,7 @@ def _records(rows: Iterable[Any], role: str) -> Iterator[Record]:
     """
     for host, n, at, act, memory, kind, body, author, sees in rows:
         one = Record(host, n, at, act, memory, kind, body, "" if author == role else author)
-        yield one if sees and not wrong(one, at) else _unseen(one)
+        yield one if sees and not wrong(one) else _unseen(one)
 
 
 def _unseen(one: Record) -> Record:

@@ -13,6 +13,7 @@ from memman.config.scope import label
 from memman.model.names import expression, mentions
 from memman.model.records import Scope
 from memman.model.reliability import by_person
+from memman.model.text import without_questions
 from memman.model.vocabulary import HIDDEN, JUDGE, MAYBE
 from memman.sqlite import LISTED, TranslatedErrors, id_list
 from memman.store import MemoryRow, outlasts
@@ -234,10 +235,9 @@ class Catalogue:
         fresh = freshness(self.reader, (row.id for row in rows))
         unconfirmed = self.reader.unconfirmed(row.id for row in rows)
         verified = {row for row, said in self.reader.evidence(row.id for row in rows).items() if by_person(said)}
-        lists = ("entities", "keywords")
         return [
             row.record()
-            | {name: json.loads(getattr(row, name)) for name in lists}
+            | {"entities": json.loads(row.entities), "keywords": without_questions(json.loads(row.keywords))}
             | {"scope": label(*scopes[row.id]) if row.id in scopes else "", "unconfirmed": row.id in unconfirmed}
             | {"verified": row.id in verified}
             | fresh[row.id]

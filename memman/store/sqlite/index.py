@@ -22,7 +22,7 @@ from memman.store.sqlite.schema import UNIT_WEIGHT
 _NAMED = (
     *(("link", "src"), ("link", "dst"), ("mention", "memory"), ("code", "memory"), ("freshness", "memory")),
     *(("file", "memory"), ("evidence", "memory"), ("shown", "memory"), ("vector", "memory"), ("scoped", "memory")),
-    *(("authorship", "memory"), ("fts", "rowid"), ("memory", "id")),
+    *(("authorship", "memory"), ("outdated", "memory"), ("fts", "rowid"), ("memory", "id")),
 )
 CONTENT = ("note", "text", "category", "importance", "entities", "keywords", "summary", "source", "origin")
 LISTS = ("entities", "keywords")
@@ -148,8 +148,8 @@ def _memory(db: apsw.Connection, uid: str, parts: Parts) -> int:
     if ends_at is not None or verified_at is not None:
         db.execute("INSERT INTO freshness VALUES (?, ?, ?)", (row, ends_at, verified_at))
     _several(db, uid, row, parts)
-    for (other,) in db.execute("DELETE FROM awaited WHERE uid = ? RETURNING memory", (uid,)).fetchall():
-        rewrite(db, [other])
+    waiting: list[Any] = db.execute("DELETE FROM awaited WHERE uid = ? RETURNING memory", (uid,)).fetchall()
+    rewrite(db, [other for (other,) in waiting])
     return row
 
 
@@ -164,7 +164,8 @@ def _several(db: apsw.Connection, uid: str, row: int, parts: Parts) -> None:
     evidence = [(row, *key, at) for key, at in found.get(records.EVIDENCE, ())]
     db.executemany("INSERT INTO evidence VALUES (?, ?, ?, ?)", evidence)
     files = dict(found_key(found.get(records.FILE, ())))
-    for path, blob in db.execute("SELECT path, blob FROM file WHERE memory = ?", (row,)).fetchall():
+    stored: list[Any] = db.execute("SELECT path, blob FROM file WHERE memory = ?", (row,)).fetchall()
+    for path, blob in stored:
         if files.get(path) == blob:
             del files[path]  # a drain has looked at it since: when it changed stays known
         else:

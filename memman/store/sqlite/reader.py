@@ -138,6 +138,10 @@ class SqliteReader:
         """Return the scopes of one repository, or with '' what holds everywhere alone."""
         return scopes.holding(self.db, repository)
 
+    def repositories(self) -> "list[str]":
+        """Return the repositories that memories hold for."""
+        return [name for (name,) in self.db.execute("SELECT DISTINCT repository FROM scope WHERE repository <> ''")]
+
     def scope_of(self, ids: "Iterable[int]") -> "dict[int, tuple[str, str]]":
         """Return the scope of each of `ids` that does not hold everywhere."""
         return scopes.named(self.db, ids)
@@ -262,9 +266,9 @@ class SqliteReader:
         return self.harmless(rows[memory] for memory in ids if memory in rows)
 
     def harmless(self, rows: "Iterable[MemoryRow]") -> list[MemoryRow]:
-        """Take secrets out of rows, but of those that are known to hold none by today's rules."""
+        """Take secrets out of rows, but of those that are known to hold none by today's rules or newer ones."""
         rows = list(rows)
-        sql = f"SELECT id FROM memory WHERE id {LISTED} AND +screened = {SCREEN}"  # by row, not by the index
+        sql = f"SELECT id FROM memory WHERE id {LISTED} AND +screened >= {SCREEN}"  # by row, not by the index
         listed = id_list(row.id for row in rows)
         clean = {memory for (memory,) in self.db.execute(sql, (listed,))}
         if all(row.id in clean for row in rows):

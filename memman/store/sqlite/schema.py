@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
 
-VERSION = 8
+VERSION = 9
 
 # How edges are stored: kinds by number, weights in ten-thousandths, and no detail that the weight tells.
 UNIT_WEIGHT = 10_000

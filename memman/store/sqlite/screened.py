@@ -1,8 +1,8 @@
 """By which rules for secrets each memory was screened, and hiding what no drain has looked at by today's.
 
 The column `screened` holds the version of the rules by which a memory is known to hold no secret. It is negative where
-they found one, which a person has to take out, and 0 where nobody looked. Safe on the hot path, which loads it only for
-what has to be looked at.
+they found one, which a person has to take out, and 0 where nobody looked. What newer rules have looked at is left to
+them. Safe on the hot path, which loads it only for what has to be looked at.
 """
 
 from contextlib import closing
@@ -23,17 +23,20 @@ if TYPE_CHECKING:
 
     Row = tuple[Any, ...]
 
-# What today's rules have not looked at: each part is a range of the index.
-_OTHERS = (f"screened < -{SCREEN}", f"screened > -{SCREEN} AND screened < {SCREEN}", f"screened > {SCREEN}")
-_FROM = f"SELECT id, {', '.join(TEXTS)} FROM memory INDEXED BY memory_screened"
-NEXT = " UNION ALL ".join(f"{_FROM} WHERE {other}" for other in _OTHERS) + " LIMIT ?"
+_OUTDATED = "SELECT 1 FROM outdated JOIN memory ON id = memory LIMIT 1"
+# What neither today's rules nor newer ones have looked at: a range of the index.
+NEXT = (
+    f"SELECT id, {', '.join(TEXTS)} FROM memory INDEXED BY memory_screened"
+    f" WHERE screened > -{SCREEN} AND screened < {SCREEN} LIMIT ?"
+)
 
 
 def due(path: str) -> bool:
-    """Whether drains have to look through the store at `path`; not through one that cannot be read."""
+    """Whether drains have to look through the store at `path`, or to make vectors; not where it cannot be read."""
     try:
         with TranslatedErrors(path), closing(open_reader(path)) as db:
-            return schema_version(db, VERSION, path) > 0 and bool(next_rows(db, 1))
+            version = schema_version(db, VERSION, path)
+            return version > 0 and bool(next_rows(db, 1) or (version == VERSION and db.execute(_OUTDATED).get))
     except MemmanError:
         return False
 

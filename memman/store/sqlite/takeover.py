@@ -96,8 +96,10 @@ def _beside(db: apsw.Connection, row: MemoryRow) -> Iterator[tuple[str, Any]]:
 
 
 def _rules(db: apsw.Connection) -> Iterator[Change]:
-    names = ("uid", "text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until")
-    names += ("repository", "path")
+    names = (
+        *("uid", "text", "tool", "pattern", "action", "memory", "made_at", "ends_at", "snoozed_until"),
+        *("repository", "path"),
+    )
     sql = f"SELECT {', '.join(names)} FROM rule JOIN scope ON scope.id = rule.scope"
     for row in db.execute(sql):
         said = dict(zip(names, row, strict=True))

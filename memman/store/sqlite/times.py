@@ -6,6 +6,7 @@ from memman.sqlite import LISTED, id_list
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     import apsw
 
@@ -34,7 +35,7 @@ def nearest(db: "apsw.Connection", moment: int, memory: int, count: int, *, late
         f"SELECT valid_from, id FROM memory WHERE (valid_from, id) {than} (?, ?) AND status NOT IN {HIDDEN}"
         f" ORDER BY valid_from{order}, id{order} LIMIT ?"
     )
-    found: list[tuple[int, int]] = db.execute(sql, (moment, memory, count)).fetchall()
+    found: list[Any] = db.execute(sql, (moment, memory, count)).fetchall()
     return found
 
 
@@ -51,6 +52,7 @@ def held(
     `scoped` says as SQL which memories count.
     """
     conditions = [*filters.conditions(), ("m.valid_from >= ?", start), ("m.valid_from < ?", end)]
+    inside = f" AND m.id{scoped}" if scoped else ""
     sql = (
         f"SELECT m.id, m.valid_from FROM memory m WHERE m.status NOT IN {HIDDEN}"
         f"{''.join(f' AND {sql}' for sql, _ in conditions)}{inside} ORDER BY m.valid_from DESC, m.id DESC LIMIT ?"

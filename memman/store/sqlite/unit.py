@@ -12,6 +12,7 @@ import apsw
 from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
 from memman.model.reliability import FEEDBACK
 from memman.model.terms import index_terms
+from memman.model.text import questions
 from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, PROTECTED
 from memman.queue.entry import new_uid
 from memman.secrets import screened
@@ -188,7 +189,8 @@ class SqliteUnit:
     def pass_on(self, memory: int, at: int) -> None:
         """Have what a memory took the place of be superseded by what took its own."""
         heir = self._status(memory)["superseded_by"]
-        for (old,) in self.db.execute("SELECT id FROM memory WHERE superseded_by = ?", (memory,)).fetchall():
+        passed: list[Any] = self.db.execute("SELECT id FROM memory WHERE superseded_by = ?", (memory,)).fetchall()
+        for (old,) in passed:
             status = self._status(old) | {"superseded_by": heir}
             self.record(at, self.uid(old), "settle", {records.STATUS: status})
 
@@ -262,9 +264,8 @@ class SqliteUnit:
         verb = "reject" if before["status"] == "review" else verb
         status = self._status(memory) | {"status": "forgotten", "retired_at": before["retired_at"] or at}
         self._settle(at, memory, verb, status, why=why)
-        self._around.clear()
         self._move(memory, str(HIDDEN_CELL))
-        self.index(self.touched([memory]))
+        self.renew([memory])
         return True
 
     def restore(self, memory: int, at: int) -> bool:
@@ -280,6 +281,7 @@ class SqliteUnit:
         if rejected.among(self.db, [before["text"]]):
             self.record(at, rejected.named(before["text"]), "refuse", {rejected.PART: None})
         self._bring_back(memory)
+        self.renew([memory])
         return True
 
     def approve(self, memory: int, at: int) -> bool:
@@ -289,6 +291,7 @@ class SqliteUnit:
             return False
         self._settle(at, memory, "approve", self._status(memory) | {"status": "current"}, {records.HELD: None})
         self._bring_back(memory)
+        self.renew([memory])
         return True
 
     def settle(self, memories: Sequence[int], around: Iterable[int] = ()) -> list[int]:
@@ -296,7 +299,6 @@ class SqliteUnit:
 
         Return them, those whose context they are, and those `around` them that are still there.
         """
-        self._around.clear()
         for memory in memories:
             state = self._state(memory)
             if self.db.execute("SELECT 1 FROM mention WHERE memory = ?", (memory,)).get:
@@ -305,15 +307,13 @@ class SqliteUnit:
                 self.mention(memory, json.loads(state["entities"]))
             self._move(memory, str(HIDDEN_CELL) if state["status"] in HIDDEN else _HOME)
         there = self.db.execute(f"SELECT id FROM memory WHERE id {LISTED}", (id_list(around),))
-        touched = list(dict.fromkeys([*self.touched(memories), *(row for (row,) in there)]))
-        self.index(touched)
-        return touched
+        return self.renew([*memories, *(row for (row,) in there)])
 
     def take_in(self, found: Iterable[records.Record]) -> list[int]:
-        """Add records from elsewhere; return the rows that `renew` does."""
-        return self.renew(record_log.add(self.db, found))
+        """Add records from elsewhere; return the rows that `follow` does."""
+        return self.follow(record_log.add(self.db, found))
 
-    def renew(self, new: Iterable[records.Record]) -> list[int]:
+    def follow(self, new: Iterable[records.Record]) -> list[int]:
         """Have the index follow records that were added or changed, their words at once.
 
         Return the rows of the memories that they changed, and of those around: vectors and edges are left to do.
@@ -328,7 +328,8 @@ class SqliteUnit:
         rows = index.rewrite(self.db, uids)
         after: dict[int, str] = dict(self.db.execute(sql, (json.dumps(uids),)))
         if changed := [row for row, text in before.items() if after.get(row, text) != text]:
-            vectors.outdate(self.db, changed)
+            vectors.wipe(self.db, changed)
+            vectors.fall_back(self.db, min(changed))
         if any(row > last for row in rows):
             linkers.mark(self.db, "", last + 1)
         return self.settle(rows, around)
@@ -420,11 +421,28 @@ class SqliteUnit:
             self.db.execute("DELETE FROM fts WHERE rowid = ?", (memory,))
             if status in HIDDEN:
                 continue
-            terms = " ".join((index_terms(text), *json.loads(entities), *json.loads(keywords)))
+            terms = " ".join(json.loads(keywords))
+            terms = " ".join((index_terms(f"{text} {terms}"), *json.loads(entities), terms))
             self.db.execute(
                 "INSERT INTO fts(rowid, text, terms, context) VALUES (?, ?, ?, ?)",
                 (memory, text, terms, self._context(memory)),
             )
+
+    def questions(self, memory: int) -> list[str]:
+        """Return the questions that a model says a memory answers."""
+        keywords: str = self.db.execute("SELECT keywords FROM memory WHERE id = ?", (memory,)).get
+        return questions(json.loads(keywords)) if '?"' in keywords else []
+
+    def renew(self, memories: Sequence[int]) -> list[int]:
+        """Write the text index of `memories`, and of those whose context they are, afresh; drains renew the vectors.
+
+        Return all of these.
+        """
+        self._around.clear()
+        touched = self.touched(memories)
+        self.index(touched)
+        vectors.outdate(self.db, touched)
+        return touched
 
     def in_context(self, memory: int) -> list[tuple[int, int, str]]:
         """Return (distance, id, text) of a memory, at 0, and of those around it in the same session, or else note."""
@@ -470,9 +488,7 @@ class SqliteUnit:
         self.db.execute("DELETE FROM entity WHERE count <= 0")
 
     def _bring_back(self, memory: int) -> None:
-        """Put a memory where its status belongs: into the text index, its neighbours' context and its cell, or none."""
-        self._around.clear()
-        self.index(self.touched([memory]))
+        """Put a memory where its status belongs: among those that name something and into its cell, or not."""
         state = self._state(memory)
         if state["status"] not in HIDDEN:
             if not self.db.execute("SELECT 1 FROM mention WHERE memory = ?", (memory,)).get:

@@ -1,13 +1,13 @@
 """A store's vectors, embedder by embedder; functions that write run inside the caller's transaction."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 
 import apsw
 
 from memman.embed import Vectors, codes
 from memman.embed.codes import sign_code
 from memman.model.records import Fingerprint
-from memman.model.vocabulary import FILLED, HIDDEN, JUDGE, ON_MACHINE
+from memman.model.vocabulary import BUILTIN, FILLED, HIDDEN, JUDGE, ON_MACHINE
 from memman.sqlite import LISTED, id_list
 from memman.store.sqlite.schema import HIDDEN_CELL
 
@@ -15,10 +15,10 @@ from memman.store.sqlite.schema import HIDDEN_CELL
 Row = tuple[int, int, bytes, int]
 
 _LIVE = f"m.status NOT IN {HIDDEN}"
-# The embedders that one of this machine stands in for.
-_EARLIER = (
-    "SELECT o.id FROM embedder e JOIN embedder o ON o.provider = e.provider AND o.id < e.id"
-    f" WHERE e.id = ? AND e.provider IN {ON_MACHINE} ORDER BY 1"
+# The other versions of an embedder of this machine.
+_OTHERS = (
+    "SELECT o.id FROM embedder e JOIN embedder o ON o.provider = e.provider AND o.id <> e.id"
+    f" WHERE e.id = ? AND e.provider IN {ON_MACHINE}"
 )
 
 
@@ -29,6 +29,26 @@ def missing(db: apsw.Connection, embedder: int, after: int, limit: int, *, forgo
         f" WHERE m.id > ? AND v.memory IS NULL AND (? OR {_LIVE}) ORDER BY m.id LIMIT ?"
     )
     return list(db.execute(sql, (embedder, after, forgotten, limit)))
+
+
+def outdate(db: apsw.Connection, memories: Iterable[int]) -> None:
+    """Have drains make the built-in vectors of memories anew; recall searches those of before meanwhile."""
+    sql = f"INSERT OR IGNORE INTO outdated SELECT m.id FROM memory m WHERE {_LIVE} AND m.id {LISTED}"
+    db.execute(sql, (id_list(memories),))
+
+
+def outdated(db: apsw.Connection, limit: int) -> list[tuple[int, str]]:
+    """Return (id, text) of memories whose built-in vectors are to be made anew."""
+    return list(db.execute("SELECT id, text FROM outdated JOIN memory ON id = memory ORDER BY id LIMIT ?", (limit,)))
+
+
+def wipe(db: apsw.Connection, memories: Sequence[int], provider: str = "*") -> None:
+    """Drop vectors in which something is that must go; drains make those of this machine anew."""
+    for number in [n for (n,) in db.execute("SELECT id FROM embedder WHERE provider GLOB ?", (provider,))]:
+        for memory in memories:
+            _drop_code(db, number, memory)
+            db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (number, memory))
+    outdate(db, memories)
 
 
 def lacking(db: apsw.Connection, embedder: int | None, *, forgotten: bool) -> int:
@@ -55,14 +75,19 @@ def tally(db: apsw.Connection) -> dict[Fingerprint, int]:
 def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
     """Store vectors of memories that are still there; the codes of hidden ones wait out of sight.
 
-    A vector of this machine takes the place of the one that an earlier version made.
+    A vector of this machine takes the place of the one that another version made, which has a gap there from then on.
     """
-    earlier = [number for (number,) in db.execute(_EARLIER, (embedder,))]
+    others = [number for (number,) in db.execute(_OTHERS, (embedder,))]
+    builtin = db.execute("SELECT provider = ? FROM embedder WHERE id = ?", (BUILTIN, embedder)).get
     for memory, cell, planes, squares in rows:
-        for number in earlier:
+        for number in others:
             _drop_code(db, number, memory)
             db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (number, memory))
+            if db.changes():
+                fall_back(db, memory, f"{FILLED}{number}")
         _drop_code(db, embedder, memory)
+        if builtin:
+            db.execute("DELETE FROM outdated WHERE memory = ?", (memory,))
         values = (embedder, cell, planes, squares, memory)
         db.execute("INSERT OR REPLACE INTO vector SELECT ?, id, ?, ?, ? FROM memory WHERE id = ?", values)
         if squares:
@@ -72,14 +97,15 @@ def put(db: apsw.Connection, embedder: int, rows: Iterable[Row]) -> None:
             )
 
 
-def outdate(db: apsw.Connection, memories: Collection[int]) -> None:
-    """Drop the vectors of memories whose text is another now; drains make them again."""
-    for embedder in embedders(db).values():
-        for memory in memories:
-            _drop_code(db, embedder, memory)
-            db.execute("DELETE FROM vector WHERE embedder = ? AND memory = ?", (embedder, memory))
-    sql = f"UPDATE meta SET value = min(CAST(value AS INTEGER), ?) WHERE key GLOB '{FILLED}*'"
-    db.execute(sql, (min(memories) - 1,))
+def fall_back(db: apsw.Connection, memory: int, marks: str = f"{FILLED}*") -> None:
+    """Let the vectors of embedders be known to go without a gap only to the row before `memory`."""
+    sql = "UPDATE meta SET value = min(CAST(value AS INTEGER), ?) WHERE key GLOB ?"
+    db.execute(sql, (memory - 1, marks))
+
+
+def has(db: apsw.Connection, embedder: int) -> bool:
+    """Whether any memory has a vector of `embedder`."""
+    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM vector WHERE embedder = ?)", (embedder,)).get)
 
 
 def unpacked(db: apsw.Connection, embedder: int, ids: Iterable[int]) -> dict[int, Vectors]:

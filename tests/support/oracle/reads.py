@@ -179,6 +179,10 @@ class Reads:
         """Return nobody."""
         return ""
 
+    def repositories(self) -> list[str]:
+        """Return the repositories that memories hold for."""
+        return list(dict.fromkeys(one.repository for one in self.numbers if one.repository))
+
     def scope_of(self, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return the scope of each that does not hold everywhere."""
         found = {memory: self.state.scopes.get(memory, EVERYWHERE) for memory in ids}

@@ -354,11 +354,11 @@ class Writes(Reads):
                 del self.state.links[src, kind, dst]
 
     def put_vectors(self, embedder: int, rows: Iterable[tuple[int, int, bytes, int]]) -> None:
-        """Store vectors of memories that are there, each in place of one that an earlier version of its maker made."""
+        """Store vectors of memories that are there, each in place of one that another version of its maker made."""
         makers = {number: made.provider for made, number in self.state.embedders.items()}
-        earlier = [n for n in makers if n < embedder and makers[n] == makers[embedder] in ON_MACHINE]
+        others = [n for n in makers if n != embedder and makers[n] == makers[embedder] in ON_MACHINE]
         for memory, _, planes, squares in rows:
-            for number in earlier:
+            for number in others:
                 self.state.vectors.pop((number, memory), None)
             if memory in self.state.memories:
                 self.state.vectors[embedder, memory] = (planes, squares)
@@ -383,10 +383,15 @@ class Writes(Reads):
             row = self.state.memories[memory]
             self.state.index.pop(memory, None)
             if row.status not in HIDDEN:
-                terms = " ".join((index_terms(row.text), *json.loads(row.entities), *json.loads(row.keywords)))
+                terms = " ".join(json.loads(row.keywords))
+                terms = " ".join((index_terms(f"{row.text} {terms}"), *json.loads(row.entities), terms))
                 around = sorted((other, text) for distance, other, text in self.in_context(memory) if distance)
                 said = {"text": row.text, "terms": terms, "context": " ".join(text for _, text in around)}
                 self.state.index[memory] = {name: tokens(text) for name, text in said.items()}
+
+    def questions(self, memory: int) -> list[str]:
+        """Return those of its keywords that end as a question does."""
+        return [one for one in json.loads(self.state.memories[memory].keywords) if one[-1:] == "?"]
 
     def in_context(self, memory: int) -> list[tuple[int, int, str]]:
         """Return a memory and those around it in its session, or else its note."""

@@ -80,7 +80,7 @@ TYPED = [
     (["config", "unset", "nothing"], CONFIG, "there is no key"),
     (["log", "list", "--since", "soon"], USAGE, "--since takes a date"),
     (["completion", "tcsh"], USAGE, "is not one of"),
-    (["doctor", "--check", "env"], USAGE, "is not one of 'folder', 'disk'"),
+    (["doctor", "--check", "env"], USAGE, "is not one of 'folder', 'integrity'"),
 ]
 # Verbs that must read the queue or the store, and those that must write one.
 QUEUE_VERBS = (["remember", "x"], ["status"], ["scheduler", "drain"], ["scheduler", "queue", "list"], ["store", "list"])

@@ -254,7 +254,7 @@ def test_an_empty_folder_in_the_bells_place_is_silenced(box):
     "text",
     [
         "",
-        "kind=\ninterval=soon\nstate=\n",
+        "kind=nobody-we-know\ninterval=soon\nstate=\n",
         "\x00\xff",
         "interval=²\nnonsense",
         "interval=" + "9" * 4300,

@@ -9,6 +9,7 @@ import pytest
 
 from memman.config.repository import repository
 from memman.config.scope import Here, here, same
+from memman.config.scope import label as name_of
 from tests.support.box import Box
 from tests.support.providers import ScriptedProvider, respond
 
@@ -106,7 +107,8 @@ def test_remember_says_where_a_note_holds(box, repos, tmp_path):
     """At a terminal, and to agents, whose notes are never personal; a script's is silent."""
     shop = repos("shop")
     (shop / "web").mkdir()
-    either = "in shop, or everywhere if it is how you like to work"
+    named = ", or in the repository that it names"
+    either = "in shop, or everywhere if it is how you like to work" + named
     asked = {(): either, ("--scope", "personal"): "everywhere", ("--scope", "path:web"): "in shop/web"}
     ours, theirs = os.openpty()
 
@@ -117,7 +119,7 @@ def test_remember_says_where_a_note_holds(box, repos, tmp_path):
 
     for scope, where in asked.items():
         assert at_terminal(shop, *scope) == f"memman: holds {where}\r\n"
-    assert at_terminal(tmp_path) == "memman: holds everywhere\r\n"
+    assert at_terminal(tmp_path) == f"memman: holds everywhere{named}\r\n"
     for end in (ours, theirs):
         os.close(end)
     assert box.memman("remember", NPM, cwd=shop).stderr == ""
@@ -460,6 +462,123 @@ def test_nothing_else_said_again_elsewhere_holds_everywhere(box, repos, tmp_path
     box.drain()
     assert found(box, tmp_path, first) == []
     assert found(box, blog, second) == [second]
+
+
+THERE = [
+    "In billing-api we always use uuid v7 for primary keys.",
+    "And for billing-api, the staging database is called bill_stage.",
+    "billing-api: deploys go out on Tuesdays only.",
+    "billing-api's integration tests need a running Postgres 16.",
+    "By the way, in `billing-api` the linter must pass before every commit.",
+    "acme/billing-api needs Node 20, not 18.",
+    "The billing-api repo has a nightly job that rebuilds the index.",
+]
+NOT_THERE = [
+    "The cart calls billing-api with a timeout of 3 seconds.",
+    "We generate the client for billing-api with openapi-typescript.",
+    "As billing-api uses a ledger, we round half to even.",
+    "billing-api has no sandbox, so mock it in the checkout tests.",
+    "In billing-api responses the amounts are in cents, so divide by 100.",
+    "In billing-api and ledger-ui we use trunk based development.",
+    "In billing-api-client the retries are set to 5.",
+    "In tools-repo we keep scripts small.",
+    "In shop windows are dressed on Mondays.",
+    "In ledger-ui commits are signed, but here they are not.",
+]
+
+
+@pytest.fixture(name="four")
+def _four(box, repos):
+    """Return a box and repositories: where one works, one that is to be named, another, and two of one name."""
+    box.configure()
+    made = [repos("web"), repos("billing-api", "git@github.com:acme/billing-api.git"), repos("ledger-ui")]
+    for folder in (*made, repos("shop"), repos("one/tools-repo"), repos("other/tools-repo")):
+        said(box, folder, "prime")
+    return box, *made
+
+
+def holding(box, status="current"):
+    """Return where each memory holds, by its text."""
+    sql = "SELECT text, repository FROM memory m JOIN scoped ON memory = m.id JOIN scope ON scope.id = scope"
+    found = [(text, name_of(repository, "")) for text, repository in box.store(f"{sql} WHERE status = ?", status)]
+    assert len(found) == len(dict(found)), "a statement was stored twice"
+    return dict(found)
+
+
+@pytest.mark.parametrize("channel", ["note", "turn"])
+def test_what_names_the_repository_where_it_holds_is_kept_there(four, channel):
+    """Said elsewhere, or at home; what only mentions a repository, or one of several, holds where it is said."""
+    box, web, billing, _ = four
+    place = here(str(box.data), repository(str(web)), str(web)).repository
+    turn = {"channel": "turn", "agent": "codex", "reply": "Understood."} if channel == "turn" else {}
+    for n, text in enumerate([*THERE, *NOT_THERE]):
+        box.remember(text, cwd=str(web), repository=place, **turn | ({"session": f"s{n}"} if turn else {}))
+    box.remember("In ledger-ui we never use jQuery.")
+    box.drain()
+    places = holding(box)
+    assert places.pop("In ledger-ui we never use jQuery.") == "ledger-ui"
+    # A turn's are kept without what only leads in.
+    moved = {text for text, place in places.items() if place == "billing-api"}
+    assert len(moved) == len(THERE) == sum(any(said.endswith(text) for text in moved) for said in THERE)
+    assert all(place == "web" for text, place in places.items() if text not in moved)
+    assert len(places) >= len(THERE) + len(NOT_THERE) - 1
+    assert found(box, billing, "which uuid for primary keys", "--limit", "1") == THERE[:1]
+    assert THERE[0] not in found(box, web, "which uuid for primary keys")
+    (line,) = (line for line in said(box, web, "insights", "list").splitlines() if THERE[0] in line)
+    assert "user, in billing-api" in line
+
+
+def test_what_names_another_repository_is_compared_there(four):
+    """It ends what that holds, and nothing where it was said; said again, there too, it is known, and holds there."""
+    box, web, billing, ledger = four
+    said(box, billing, "remember", "The ids in billing-api are uuid v4.")
+    said(box, web, "remember", "The ids are uuid v4.")
+    box.drain()
+    new = "In billing-api the ids are uuid v7 now, no longer uuid v4."
+    for folder in (web, ledger, billing):
+        said(box, folder, "remember", new, "--category", "preference")
+        box.drain()
+    assert holding(box) == {new: "billing-api", "The ids are uuid v4.": "web"}
+    assert holding(box, "superseded") == {"The ids in billing-api are uuid v4.": "billing-api"}
+
+
+def test_a_wish_of_the_repository_that_it_names_is_none_said_again_elsewhere(four):
+    """Where a third repository holds the same words, it holds there and in the one that they name."""
+    box, web, _, ledger = four
+    wish = ("remember", "--category", "preference", "In billing-api, I want short answers.")
+    said(box, ledger, *wish, "--scope", "repository")
+    box.drain()
+    said(box, web, *wish)
+    box.drain()
+    places = box.store("SELECT repository FROM scoped JOIN scope ON id = scope")
+    assert [name_of(one, "") for one in sorted(places)] == ["ledger-ui", "billing-api"]
+
+
+@pytest.mark.parametrize("more", [("--scope", "repository"), ("--source", "agent"), ("--source", "web")])
+def test_a_name_moves_nothing_against_the_caller_nor_what_the_user_did_not_say(four, more):
+    """What agents and pages say about a repository stays where they say it."""
+    box, web, *_ = four
+    said(box, web, "remember", THERE[0], *more)
+    box.drain()
+    assert holding(box) == {THERE[0]: "web"}
+
+
+def test_a_repository_is_named_as_it_is_known_now(box, repos):
+    """Not by what it was before its first commit, and one that only memories know by what they say."""
+    web, billing = repos("web"), repos("billing-api")
+    box.configure()
+    for folder in (web, billing):
+        said(box, folder, "prime")
+    git(billing, "remote", "add", "origin", "git@github.com:acme/billing-api.git")
+    said(box, billing, "prime")
+    box.remember("The queue is Kafka.", repository="github.com/acme/stock-api#" + ROOTS[0])
+    box.drain()
+    texts = ("In billing-api we pin every action.", "In stock-api we sign every commit.")
+    for text in texts:
+        said(box, web, "remember", text)
+    box.drain()
+    assert found(box, billing, "pin actions") == [texts[0]]
+    assert holding(box)[texts[1]] == "stock-api"
 
 
 def test_a_replacement_keeps_the_scope_of_what_it_replaces(two):

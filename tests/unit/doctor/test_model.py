@@ -2,14 +2,18 @@
 
 import contextlib
 import json
+import os
 import shutil
 import ssl
 import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
+import memman
 from memman.model.errors import ProviderMisconfigured, ProviderUnavailable
 from tests.support.providers import GARBAGE_BODY, ScriptedProvider, status
 from tests.unit.doctor.looking import found
@@ -96,6 +100,36 @@ def test_a_model_that_lists_itself_and_refuses_every_call_is_never_healthy(box, 
     assert seen["model"]["mend"].endswith(mend)
     assert (seen["queue"]["status"], f"answered {code}" in seen["queue"]["hint"]) == ("warn", True)
     assert seen["drains"]["status"] == ("warn" if ends == ProviderUnavailable.exit_code else "fail")
+
+
+@pytest.mark.parametrize(
+    ("name", "flipped", "remote"),
+    [
+        ("embed/static.db", True, False),
+        ("embed/static.db", False, True),
+        ("judge/memory.safetensors", True, True),
+        ("judge/judge.safetensors", False, True),
+    ],
+)
+def test_a_changed_or_missing_file_of_judge_or_embedder_is_never_healthy(box, tmp_path, name, flipped, remote):
+    """Memories are embedded with these files whichever model extracts, so they are looked at with a remote one too."""
+    package = tmp_path / "package" / "memman"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(memman.__file__).parent, package, copy_function=os.symlink, ignore=ignored)
+    content = bytearray((package / name).read_bytes())
+    content[100_000] ^= 1
+    (package / name).unlink()
+    if flipped:
+        (package / name).write_bytes(content)
+    environ = box.environ | {"PYTHONPATH": str(package.parent)}
+    with listing(200) as (url, _):
+        if remote:
+            box.configure(LLM_PROVIDER="openai", LLM_ENDPOINT=f"{url}/v1", LLM_API_KEY="k")
+        words = [sys.executable, "-m", "memman", "doctor", "--json", "--check", "model"]
+        done = subprocess.run(words, env=environ, cwd=tmp_path, capture_output=True, text=True, check=False)
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (done.returncode, finding["status"], f"package/memman/{name}" in finding["says"]) == (1, "fail", True)
+    assert finding["mend"] == "pip install --force-reinstall memman"
 
 
 def test_a_question_is_asked_only_with_leave(box):

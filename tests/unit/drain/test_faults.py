@@ -166,6 +166,7 @@ ODD_FACTS = {
     "wrong types": {
         "facts": [
             {"text": TEXT, "category": ["x"], "importance": "high", "entities": {"a": 1}, "keywords": 7, "summary": []}
+            | {"questions": {"a": "b"}}
         ]
     },
     "missing fields": {"facts": [{"text": TEXT}]},
@@ -175,7 +176,13 @@ ODD_FACTS = {
     "lone surrogate": {"facts": [FACT | {"text": TEXT + " \ud800", "entities": ["\udfff"], "summary": "\ud800"}]},
     "control characters": {"facts": [FACT | {"text": TEXT + "\0\x1b[31m\u202e\n", "keywords": ["\0", "a\0b"]}]},
     "huge text": {"facts": [FACT | {"text": TEXT + " billing" * 50_000}]},
-    "huge lists": {"facts": [FACT | {"text": TEXT, "entities": ["Redis"] * 50_000, "keywords": ["k" * 9_999] * 999}]},
+    "huge lists": {
+        "facts": [
+            FACT
+            | {"text": TEXT, "entities": ["Redis"] * 50_000, "keywords": ["k" * 9_999] * 999}
+            | {"questions": [f"{n} why?" * 9_999 for n in range(99)]}
+        ]
+    },
     "ten thousand facts": {"facts": [FACT | {"text": f"{TEXT} {n}"} for n in range(10_000)]},
     "nested": {"facts": [FACT | {"text": TEXT, "entities": [[[["Redis"]]], {"a": []}, None, True]}]},
 }

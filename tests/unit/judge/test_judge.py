@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memman.embed.static import TABLE, StaticTable
+from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import (
     ABOUT,
     FOLDER,
@@ -63,6 +64,22 @@ TRANSIENT = [
     "the build is red again",
     "run it again please",
 ]
+
+
+# The digests of what makes the vectors that stores know by a name. New weights are a new line, with VERSION of
+# tools/train_embedder/export.py counted up: under the old name stores would keep their old vectors.
+SPACES = {
+    "memman-questions-v1": (
+        "622596ceeb50d28907d0b15f9821b0d26231a4824c960dff15d4887ff8bac145",
+        "aeaa70bfa82c297a76661fae370d98639cd30a2e0cb6acc4ed34deeb2cde1794",
+    )
+}
+
+
+def test_other_weights_have_another_name():
+    """Matrix and table, which names the judge, are those that vectors of this name have always been made with."""
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (Path(FOLDER, MEMORY), Path(TABLE))]
+    assert tuple(digests) == SPACES[BuiltinEmbedder().fingerprint.model]
 
 
 def test_the_weights_are_those_of_the_manifest():

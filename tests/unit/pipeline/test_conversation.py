@@ -57,7 +57,8 @@ def current(box):
 def test_one_question_holds_all_turns_and_what_is_known(box, told):
     """Facts belong to the turn they were said in last; a change ends the memory that the model names, and it alone."""
     asked = []
-    limit = says("The upload limit of the importer is 40 MB, not 25.", 1, 3, ends=[(1, "")])
+    large = ["How large may an attachment be?"]
+    limit = says("The upload limit of the importer is 40 MB, not 25.", 1, 3, ends=[(1, "")], questions=large)
     freeze = says("Releases are frozen until 2031-01-10.", 2, until="2031-01-10")
     with ScriptedProvider(respond=answering(asked, [limit, freeze])) as provider:
         box.remember("The upload limit of the importer is 25 MB.")
@@ -82,6 +83,7 @@ def test_one_question_holds_all_turns_and_what_is_known(box, told):
         (limit["text"], "user"),
     ]
     assert box.store("SELECT note FROM memory WHERE text = ?", limit["text"]) == [third]
+    assert box.recall("how large attachment")[:1] == [limit["text"]]
     (ends_at,) = box.store("SELECT ends_at FROM freshness WHERE ends_at > 0")
     assert time.strftime("%Y-%m-%d", time.localtime(ends_at / 1000 - 1)) == "2031-01-10"
     assert {first, second, third} == set(box.queue("SELECT uid FROM note WHERE channel = 'turn'"))

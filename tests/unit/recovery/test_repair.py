@@ -93,6 +93,15 @@ def test_a_wrong_byte_of_a_stores_version_is_damage(stored, place, byte):
     assert len(stored.store("SELECT id FROM memory")) == len(NOTES) + 1
 
 
+def test_a_store_of_a_newer_version_is_not_repaired(stored):
+    """Its columns may be others: it is left as it is, with a word to upgrade."""
+    with closing(apsw.Connection(str(stored.store_path()))) as db:
+        db.execute(f"ALTER TABLE memory RENAME COLUMN summary TO gist; PRAGMA user_version = {max(STORE) + 1}")
+    done = stored.memman("repair", "--store", "default")
+    assert (done.returncode, "upgrade memman" in done.stderr) == (14, True)
+    assert len(stored.store("SELECT gist FROM memory")) == len(NOTES)
+
+
 def test_a_changed_word_of_the_schema_is_damage(waiting):
     """A table whose words are not those of the schema is told of."""
     content = waiting.queue_path.read_bytes()

@@ -18,8 +18,10 @@ RULES = "memman.secrets.rules"
 BY = "SELECT DISTINCT screened FROM memory ORDER BY 1"
 SERVICE = "The login token service auth-service-2 is at https://git.example.org/shop/pull/12."
 WHERE = "where is the login token service"
-# What an older version stored was screened by its own rules, or by no one knows which.
-OLDER = (SCREEN - 1, 0, SCREEN + 1)
+# What an older version stored was screened by its own rules, or by no one knows which; some of it had a secret.
+OLDER = (SCREEN - 1, 0, 1 - SCREEN)
+# What a newer version marks.
+NEWER = 2 * SCREEN
 
 
 def loads_rules(box, *args):
@@ -60,7 +62,9 @@ def multiplied(box, memories):
 def test_a_memory_is_screened_when_it_is_written(tmp_path):
     """Whatever is handed to a store to write is stored without secrets, and says so; the store is due for no look."""
     store = SqliteStore(str(tmp_path / "data/one/memman.db"))
-    fact = Fact(f"Use {TOKEN}.", entities=("Deploys", TOKEN), keywords=(TOKEN,), summary=f"{TOKEN} it is")
+    fact = Fact(
+        f"Use {TOKEN}.", entities=("Deploys", TOKEN), keywords=(TOKEN, f"Is {TOKEN} it?"), summary=f"{TOKEN} it is"
+    )
     with store.unit() as unit:
         unit.add(Draft("uid", "note", fact, "user", f"/home/{TOKEN}", 1), 1)
     assert store.db.execute("SELECT screened FROM memory").get == SCREEN
@@ -114,6 +118,19 @@ def test_idle_drains_finish_an_upgrade(box):
     while tick(box):  # the copies are embedded, too
         pass
     assert not loads_rules(box, "recall", WHERE)
+
+
+def test_what_a_newer_version_has_looked_at_is_left_to_it(box):
+    """Two versions on one store would look through it in turn, at every tick: it is shown as that one found it."""
+    for said in (SERVICE, "Deploys push with a token to the mirror."):
+        box.remember(said)
+    box.drain()
+    box.store(f"UPDATE memory SET screened = CASE id WHEN 1 THEN {NEWER} ELSE -{NEWER} END")
+    assert not tick(box)
+    box.remember("The mirror is in Oslo.")
+    assert tick(box)
+    assert box.store(BY) == [-NEWER, SCREEN, NEWER]
+    assert not loads_rules(box, "recall", "--limit", "1", WHERE)
 
 
 def test_a_store_that_somebody_puts_there_is_looked_through(box):
@@ -211,5 +228,5 @@ def test_the_look_for_what_is_due_reads_no_table(box):
     reader = SqliteReader.open(str(box.store_path()))
     plan = str(reader.db.execute(f"EXPLAIN QUERY PLAN {screen.screened.NEXT}", (1,)).fetchall())
     reader.close()
-    assert plan.count("SEARCH memory USING INDEX memory_screened") == len(OLDER)
+    assert plan.count("SEARCH memory USING INDEX memory_screened") == 1
     assert "SCAN" not in plan

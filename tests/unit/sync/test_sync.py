@@ -25,6 +25,7 @@ def test_what_one_eachlearns_the_other_knows_after_a_round_each(box):
     told(other, "The heron is the mascot of the team.")
     done(one, "sync")
     done(other, "sync")
+    assert other.recall("where is billing deployed") == ["We deploy billing to Fly.io from the main branch."]
     done(one, "sync")
     assert (
         current(one)
@@ -281,6 +282,7 @@ def test_drains_sync_and_tell_what_is_in_the_way(box):
     told(one, "The heron is the mascot of the team.")
     done(other, "scheduler", "drain")
     assert current(other) == ["The heron is the mascot of the team."]
+    assert other.recall("which bird stands for us") == one.recall("which bird stands for us") == current(other)
     folder.rename(folder.parent / "elsewhere")
     told(other, "We deploy billing to Fly.io from the main branch.")
     assert len(current(other)) == 2

@@ -21,7 +21,7 @@ from memman.embed.codes import planes
 from memman.embed.static import StaticTable, sign_code
 from memman.model.records import Draft, Fact, Fingerprint
 from memman.model.vocabulary import BUILTIN, JUDGE
-from memman.pipeline.context import forget, index, restore
+from memman.pipeline.context import index
 from memman.queue.notes import Queue
 from memman.store.filters import Filters
 from memman.store.sqlite import vectors
@@ -29,6 +29,7 @@ from memman.store.sqlite.store import SqliteStore
 from memman.upkeep import backfill
 from memman.upkeep.backfill import AT_ONCE, catch_up
 from memman.upkeep.idle import UPGRADING, idle
+from tests.support.memories import up_to_date
 
 TABLE = StaticTable()
 NOUNS = "harbour violin glacier pepper tractor lantern cathedral falcon marble orchard compass walnut".split()
@@ -97,21 +98,59 @@ def test_a_memory_has_one_vector_the_new_or_the_old(tmp_path):
         assert store.db.total_changes() == changes
 
 
-STEPS = st.lists(st.tuples(st.sampled_from("add forget restore supersede part all next".split()), st.integers(0, 30)))
+def test_two_versions_on_one_store_come_to_rest(tmp_path):
+    """The older one makes vectors only of what it changes, the newer one those again, and then neither anything."""
+    older, newer = Version(9), Version(10)
+    with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+        add(store, older, 5)
+        add(store, older, 5, session=1)
+        assert not caught_up(store, newer)
+        add(store, older)
+        assert not caught_up(store, older)
+        assert seen(store) == {"table-v9": 3, "table-v10": 8}
+        assert caught_up(store, newer, 2)
+        assert seen(store) == {"table-v9": 1, "table-v10": 10}
+        add(store, older, session=2)
+        assert not caught_up(store, older)
+        assert seen(store) == {"table-v9": 2, "table-v10": 10}
+        assert not caught_up(store, newer)
+        assert seen(store) == {"table-v10": 12}
+        changes = store.db.total_changes()
+        assert not caught_up(store, older)
+        assert not caught_up(store, newer)
+        assert store.db.total_changes() == changes
+        assert list(vectors.embedders(store.db)) == [newer.fingerprint]
+
+
+def test_an_older_version_takes_a_store_back_by_hand(tmp_path):
+    """Who goes back for good embeds all memories anew, and the older version's drains care for the store again."""
+    with closing(SqliteStore.open(str(tmp_path), "default")) as store:
+        add(store, NEW, 5)
+        assert not caught_up(store, OLD)
+        assert seen(store) == {"table-v2": 5}
+        assert asyncio.run(backfill.fill(store, OLD)) == 5
+        assert not caught_up(store, OLD)
+        assert list(vectors.embedders(store.db)) == [OLD.fingerprint]
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from("add forget restore supersede part all next back".split()), st.integers(0, 30))
+)
 
 
 @given(steps=STEPS)
 def test_recall_is_never_blind(tmp_path_factory, steps):
-    """Whatever happens in whatever order, versions among it, after each step every current memory is found."""
+    """Whatever happens in whatever order, by versions in turn, after each step every current memory is found."""
     with closing(SqliteStore.open(str(tmp_path_factory.mktemp("store")), "default")) as store:
-        version = 1
+        version = newest = 1
         add(store, Version(version))
         for step, n in steps:
             row, made = 1 + n % store.reader.last(), Version(version)
             if step == "add":
                 add(store, made, session=n % 2)
-            elif step == "next":
-                version += 1
+            elif step in {"next", "back"}:
+                version = max(1, version + (1 if step == "next" else -1))
+                newest = max(newest, version)
             elif step in {"part", "all"}:
                 left = caught_up(store, made, 1 if step == "part" else 10_000)
                 assert step == "part" or not left
@@ -120,16 +159,17 @@ def test_recall_is_never_blind(tmp_path_factory, steps):
                     if step == "supersede":
                         unit.supersede(row, store.reader.last(), 1, 1, "newer")
                     else:
-                        (forget if step == "forget" else restore)(unit, made, store.cell, [row], 1)
+                        (unit.forget if step == "forget" else unit.restore)(row, 1)
             seen(store)
-        caught_up(store, Version(version), 10_000)
-        assert seen(store) == {f"table-v{version}": store.reader.last()}
+        assert not caught_up(store, Version(newest), 10_000)
+        assert seen(store) == {f"table-v{newest}": store.reader.last()}
+        assert up_to_date(store, Version(newest))
 
 
 LIVING = """
 import sys
 sys.path[:0] = sys.argv[2:]
-from tests.unit.upkeep.test_backfill import Version, add, caught_up, forget, vectors
+from tests.unit.upkeep.test_backfill import Version, add, caught_up, vectors
 from memman.store.sqlite.store import SqliteStore
 store = SqliteStore.open(sys.argv[1], "default")
 print("ready", flush=True)
@@ -139,7 +179,7 @@ while True:
     row = add(store, made, 3)
     caught_up(store, made, 2)
     with store.unit() as unit:
-        forget(unit, made, store.cell, [row - 1], 1)
+        unit.forget(row - 1, 1)
     while caught_up(store, made, 5):
         pass
     version += 1
