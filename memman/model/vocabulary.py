@@ -45,6 +45,8 @@ CLAIMS = "claims:"
 HELD = "held:"
 # Store setting: which store of which server this is, as JSON (the server, the number there, our role, what we may do).
 CONNECTED = "server"
+# Store setting, by row: a record that was given another body, which that server has yet to hear.
+REWRITTEN = "rewritten:"
 # What an agent, and a log, is told in place of what is held back.
 WITHHELD = "[held back for review]"
 

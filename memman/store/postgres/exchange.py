@@ -13,7 +13,7 @@ import apsw
 
 from memman.clock import now_ms
 from memman.model.errors import ServerRefused, UsageError
-from memman.model.vocabulary import CONNECTED
+from memman.model.vocabulary import CONNECTED, REWRITTEN
 from memman.sqlite import TranslatedErrors
 from memman.store.postgres.server import Server
 from memman.store.records import VISIBILITY, Record
@@ -115,6 +115,12 @@ def push(store: SqliteStore, server: Server, number: int) -> int:
     _set_back(store, server)
     name, there = _ours(store, server, number)
     _send(store, server, number, name, there, lambda done, total: None)  # noqa: ARG005
+    if changed := record_log.rewritten(store.db):
+        with server.translated():
+            for one in changed:
+                server.db.execute("SELECT memman.redact(%s, %s, %s, %s)", (number, one.host, one.n, one.body))
+        with store.transaction():
+            store.db.execute("DELETE FROM meta WHERE key GLOB ?", (REWRITTEN + "*",))
     return there
 
 

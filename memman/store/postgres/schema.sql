@@ -177,10 +177,14 @@ END $$;
 CREATE FUNCTION memman.pull(which bigint, known json, most integer) RETURNS TABLE (
     host text, n bigint, at bigint, act text, memory text, kind text, body text, author text, sees boolean
 ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT host, n, at, CASE WHEN sees THEN act ELSE '' END, CASE WHEN sees OR kind IN ('shared', 'rule') THEN memory ELSE '' END,
+    SELECT host, n, at, CASE WHEN sees THEN act ELSE '' END, CASE WHEN sees OR taken THEN memory ELSE '' END,
         kind, CASE WHEN sees THEN body ELSE '' END, CASE WHEN sees THEN author ELSE '' END, sees
     FROM (
         SELECT *, memman.seen((store, host, n, at, act, memory, kind, body, author, sum, about, void)::memman.record) AS sees,
+            kind IN ('shared', 'rule') AND EXISTS (
+                SELECT FROM memman.subject s WHERE s.store = page.store AND s.uid = page.memory
+                AND s.visibility = 'private' AND s.owner <> session_user
+            ) AS taken,
             sum(octet_length(body)) OVER (ORDER BY host, n) - octet_length(body) AS before
         FROM (
             SELECT r.* FROM memman.host h CROSS JOIN LATERAL (

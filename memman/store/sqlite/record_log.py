@@ -7,6 +7,7 @@ from typing import Any
 
 import apsw
 
+from memman.model.vocabulary import CONNECTED, REWRITTEN
 from memman.sqlite import LISTED
 from memman.store.records import Record
 
@@ -218,6 +219,14 @@ def rewrite(db: apsw.Connection, number: int, body: str) -> None:
     """Give a record of this database another body: without a secret, or without what was purged."""
     db.execute("UPDATE record SET body = ? WHERE id = ?", (body, number))
     _reseal(db, number)
+    sql = "INSERT OR IGNORE INTO meta SELECT ?, '' WHERE EXISTS (SELECT 1 FROM meta WHERE key = ?)"
+    db.execute(sql, (f"{REWRITTEN}{number}", CONNECTED))
+
+
+def rewritten(db: apsw.Connection) -> list[Record]:
+    """Return the records that were given another body, and of which the server of the store has not heard."""
+    keys: list[Any] = db.execute("SELECT key FROM meta WHERE key GLOB ?", (REWRITTEN + "*",)).fetchall()
+    return [_at(db, int(key.removeprefix(REWRITTEN))) for (key,) in keys]
 
 
 def _reseal(db: apsw.Connection, number: int) -> None:
