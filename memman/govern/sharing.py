@@ -154,7 +154,7 @@ def show_to(place: Chosen, parts: Sequence[str], visibility: str) -> list[dict[s
             changed = {row: unit.show_to(row, visibility, now) for row in rows}
         told = True
         try:
-            exchange.push(store, server, exchange.checked(store, server).number)
+            exchange.push(store, server)
         except NoServer:
             told = False
         return [{**one, "told": told} for one in acted(place, store.reader, changed)]

@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from contextlib import closing
 
+from memman.clock import now_ms
 from memman.embed import LocalEmbedder
 from memman.pipeline.plan import Tools
 from memman.providers.build import builtin_embedder
 from memman.queue.notes import Queue
-from memman.store.postgres.exchange import Progress, exchange
+from memman.recovery.purge import targeted
+from memman.store.postgres.exchange import Progress, exchange, push
 from memman.store.postgres.server import Server
 from memman.store.records import Record
+from memman.store.sqlite import index, record_log, rules
 from memman.store.sqlite.store import SqliteStore
 from memman.sync.reconcile import reconcile
 from memman.sync.take import Arrived, take
@@ -24,7 +27,10 @@ async def turn(
 ) -> int:
     """Make a round; return how many records came. Raises as `exchange` does."""
     came = _exchanged(store, data, name, server, tools.local, _UNSEEN, compare=tools.judge is not None)
+    before = record_log.newest(store.db)
     await reconcile(store, tools, stopping, AT_ONCE)
+    if record_log.newest(store.db) > before or came:
+        push(store, server)
     return came
 
 
@@ -39,6 +45,10 @@ def _exchanged(
 ) -> int:
     def took(seen: int, records: list[Record]) -> None:
         found = Arrived(records, {one.memory: seen for one in records})
+        gone = [one.memory for one in records if one.kind == "purged" and one.memory]
+        if made := [rule["uid"] for rule in targeted(data, name, gone).rules] if gone else []:
+            with store.unit() as unit:
+                rules.purge(unit, [uid for uid in made if index.state(unit.db, uid)], now_ms())
         take(store, data, name, found, local, lambda point, note: None, compare=compare)  # noqa: ARG005
 
     came = exchange(store, server, took, progress)

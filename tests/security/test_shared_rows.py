@@ -113,6 +113,9 @@ def said(how, **sets):
     return json.dumps({"how": how, "set": sets})
 
 
+TWICE = '{{"how":"add","set":{0},"set":{0}}}'
+
+
 def foreign(alice):
     """Return what only alice may say, as bob says it."""
     text = json.loads(alice.store.db.execute("SELECT body ->> '$.set.text' FROM record WHERE memory = ?",
@@ -121,8 +124,7 @@ def foreign(alice):
     acts = [act for (act,) in alice.store.db.execute("SELECT DISTINCT act FROM record")]
     return {
         "a text": {"memory": alice.shared, "body": said("add", text=text)},
-        "a text twice": {"memory": alice.shared,
-                         "body": f'{{"how":"add","set":{json.dumps({"text": text})},"set":{json.dumps({"text": text})}}}'},
+        "a text twice": {"memory": alice.shared, "body": TWICE.format(json.dumps({"text": text}))},
         "an author": {"memory": alice.shared, "body": said("add", author="bob")},
         "who sees it": {"memory": alice.shared, "kind": "shared", "visibility": "private",
                         "body": said("unshare", visibility="private")},
@@ -221,7 +223,7 @@ def test_only_who_owns_a_store_says_who_its_members_are(team, database):
         bob.meet()
 
 
-def test_no_role_passes_by_the_policies(team, database):
+def test_no_role_passes_by_the_policies(database):
     """None of the three roles bypasses row-level security, and every table with rows of stores has it."""
     bypassing = "SELECT rolname FROM pg_roles WHERE rolname LIKE 'memman\\_%er' AND (rolbypassrls OR rolsuper)"
     assert database.sql(bypassing) == []
@@ -229,7 +231,8 @@ def test_no_role_passes_by_the_policies(team, database):
     assert {*database.sql(secured)} == {*TABLES} - {"version", "server"}
 
 
-def test_a_pooler_in_transaction_mode_mixes_nobody_up(team, database, tmp_path):
+@pytest.mark.usefixtures("team")
+def test_a_pooler_in_transaction_mode_mixes_nobody_up(database, tmp_path):
     """Through PgBouncer alice and bob each see what is theirs."""
     with pooler(database, "alice", "bob") as pool:
         people = {}

@@ -72,7 +72,7 @@ class Member:
     def push(self, *said: dict[str, Any], host: str = "hostile") -> None:
         """Send the server what no memman would."""
         given = [
-            {"n": n, "at": 5, "act": f"act-{host}-{n}", "kind": "learned", "body": "", "author": "", "sum": 0,
+            {"n": n, "at": 5, "act": f"act-{host}-{n}", "kind": "learned", "body": "", "author": "",
              "visibility": ""} | one
             for n, one in enumerate(said, 1)
         ]  # fmt: skip

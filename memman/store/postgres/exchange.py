@@ -95,7 +95,7 @@ def exchange(
     if may == "copy":
         raise ServerRefused(f"the server {server} is a read-only copy: give the address of the primary")
     if may != "read":
-        seen = push(store, server, ours.number)
+        seen = push(store, server)
     came = _pull(store, server, ours, partial(take, seen), progress)
     reach.reached(store.path, now_ms(), may)
     return came
@@ -110,8 +110,9 @@ def _may(server: Server, number: int) -> str:
     return str(found[0])
 
 
-def push(store: SqliteStore, server: Server, number: int) -> int:
+def push(store: SqliteStore, server: Server) -> int:
     """Send what the server has not got of this machine's records; return up to which it had them."""
+    number = checked(store, server).number
     _set_back(store, server)
     name, there = _ours(store, server, number)
     _send(store, server, number, name, there, lambda done, total: None)  # noqa: ARG005
@@ -151,7 +152,7 @@ def _send(store: SqliteStore, server: Server, number: int, host: str, after: int
 def _told(db: apsw.Connection, one: Record) -> dict[str, Any]:
     if wrong(one):
         one = _unseen(one)
-    return one._asdict() | {"sum": one.sum, "visibility": _visibility(db, one)}
+    return one._asdict() | {"visibility": _visibility(db, one)}
 
 
 def _visibility(db: apsw.Connection, one: Record) -> str:
@@ -186,25 +187,26 @@ def _ours(store: SqliteStore, server: Server, number: int) -> tuple[str, int]:
         name = record_log.host(store.db)
         there, here = _there(server, number).get(name, 0), record_log.known(store.db)[name]
         upto = min(there, here)
-        if there <= here and _sums(server, number, name, upto) in ({}, _here(store.db, name, upto)):
+        if there <= here and _agree(store.db, name, _acts(server, number, name, upto)):
             return name, there
-        told = _sums(server, number, name)
-        same = 0
-        while same < upto and told.get(same + 1) in {None, *_here(store.db, name, same + 1).values()}:
-            same += 1
+        told = _acts(server, number, name)
+        same = next((n for n in range(1, upto + 1) if not _agree(store.db, name, {n: told.get(n, "")})), upto + 1) - 1
     with store.unit() as unit:
         unit.follow(record_log.renew_host(unit.db, same))
     return record_log.host(store.db), 0
 
 
-def _sums(server: Server, number: int, host: str, n: int | None = None) -> dict[int, int]:
-    sql = "SELECT n, sum FROM memman.record WHERE store = %s AND host = %s AND n = coalesce(%s, n) AND body <> ''"
+def _acts(server: Server, number: int, host: str, n: int | None = None) -> dict[int, str]:
+    """Return of records of a host of which act they are, as far as we may see them."""
+    sql = "SELECT n, act FROM memman.record WHERE store = %s AND host = %s AND n = coalesce(%s, n)"
     with server.translated():
         return dict(server.db.execute(sql, (number, host, n)).fetchall())
 
 
-def _here(db: apsw.Connection, host: str, n: int) -> dict[int, int]:
-    return {one.n: one.sum for one in record_log.every(db, host, n - 1, 1)}
+def _agree(db: apsw.Connection, host: str, acts: dict[int, str]) -> bool:
+    """Whether our records are of these acts, or one of the two sides may not see them."""
+    ours = {n: one.act for n in acts for one in record_log.every(db, host, n - 1, 1)}
+    return all("" in {act, ours[n]} or act == ours[n] for n, act in acts.items())
 
 
 def _set_back(store: SqliteStore, server: Server) -> None:

@@ -38,7 +38,6 @@ CREATE TABLE memman.record(
     kind text NOT NULL,
     body text NOT NULL CHECK (octet_length(body) <= 4194304),
     author text NOT NULL,
-    sum bigint NOT NULL,
     about text[] COLLATE "C" NOT NULL,
     void boolean NOT NULL,
     PRIMARY KEY (store, host, n)
@@ -110,6 +109,14 @@ BEGIN
         ));
 END $$;
 
+-- Write what a record says without why, and without the parts that are about a memory.
+CREATE FUNCTION memman.without(said text, uid text) RETURNS text LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT (((body - 'why') #- '{now,why}') || jsonb_build_object('set', (
+        SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(coalesce(body -> 'set', '{}'))
+        WHERE strpos(key, uid) = 0
+    )))::text FROM (SELECT said::jsonb AS body) AS written
+$$;
+
 -- Take the records of a host that are new, in order; return the number of its last one. Each is an object with the
 -- columns of `record`, and `visibility` where it says who sees what it is about.
 CREATE FUNCTION memman.push(which bigint, called text, said json) RETURNS bigint LANGUAGE plpgsql
@@ -162,7 +169,7 @@ BEGIN
             UPDATE memman.record r SET body = '' WHERE r.store = which AND r.about @> ARRAY[one.memory]
                 AND r.memory = one.memory AND r.kind <> 'purged';
             UPDATE memman.record r SET body = CASE WHEN strpos(r.body, '\u0000') > 0 THEN ''
-                ELSE ((r.body::jsonb - 'why') #- '{now,why}')::text END
+                ELSE memman.without(r.body, one.memory) END
             WHERE r.store = which AND r.about @> ARRAY[one.memory] AND r.body <> '' AND r.kind <> 'purged';
         END IF;
         INSERT INTO memman.record SELECT one.*;
@@ -180,7 +187,7 @@ CREATE FUNCTION memman.pull(which bigint, known json, most integer) RETURNS TABL
     SELECT host, n, at, CASE WHEN sees THEN act ELSE '' END, CASE WHEN sees OR taken THEN memory ELSE '' END,
         kind, CASE WHEN sees THEN body ELSE '' END, CASE WHEN sees THEN author ELSE '' END, sees
     FROM (
-        SELECT *, memman.seen((store, host, n, at, act, memory, kind, body, author, sum, about, void)::memman.record) AS sees,
+        SELECT *, memman.seen((store, host, n, at, act, memory, kind, body, author, about, void)::memman.record) AS sees,
             kind IN ('shared', 'rule') AND EXISTS (
                 SELECT FROM memman.subject s WHERE s.store = page.store AND s.uid = page.memory
                 AND s.visibility = 'private' AND s.owner <> session_user

@@ -9,7 +9,8 @@ import apsw
 
 from memman.model.vocabulary import CONNECTED, REWRITTEN
 from memman.sqlite import LISTED
-from memman.store.records import Record
+from memman.store.records import EDGE, Record
+from memman.store.records import body as written
 
 _HOST_BYTES = 8
 _COLUMNS = "h.name, r.n, r.at, r.act, r.memory, r.kind, r.body, r.author, r.visibility"
@@ -99,7 +100,8 @@ def _empty_purged(db: apsw.Connection, new: Iterable[Record]) -> None:
         return
     news = {one.memory for one in new if one.kind == "purged"}
     late = {one.memory for one in new if one.memory in purged and one.kind != "purged"}
-    quoted = {uid for one in new if '"why"' in one.body for uid in purged if uid in one.body}
+    telling = [one.body for one in new if '"why"' in one.body or f'"{EDGE} [' in one.body]
+    quoted = {uid for body in telling for uid in purged if uid in body}
     if gone := news | late | quoted:
         empty(db, sorted(gone))
 
@@ -211,8 +213,19 @@ def empty(db: apsw.Connection, uids: Sequence[str]) -> None:
     )
     numbers: list[Any] = db.execute(sql, (listed,)).fetchall()
     for (number,) in numbers:
-        body = db.execute("SELECT json_remove(body, '$.now.why', '$.why') FROM record WHERE id = ?", (number,)).get
-        rewrite(db, number, body)
+        rewrite(db, number, _without(_at(db, number), uids))
+
+
+def _without(one: Record, uids: Sequence[str]) -> str:
+    """Write the body of a record without why, and without the parts that are about certain memories."""
+    said = one.said
+    for side in (said, said.get("now", {})):
+        side.pop("why", None)
+    if sets := {name: value for name, value in said.get("set", {}).items() if not any(uid in name for uid in uids)}:
+        said["set"] = sets
+    else:
+        said.pop("set", None)
+    return written(**said)
 
 
 def rewrite(db: apsw.Connection, number: int, body: str) -> None:
