@@ -10,13 +10,13 @@ from memman.embed import LocalEmbedder, Vectors
 from memman.judge.embedder import BuiltinEmbedder
 from memman.pipeline.context import index
 from memman.pipeline.plan import Plan
-from memman.store.protocols import Unit
+from memman.store.sqlite.unit import SqliteUnit
 
 
 class Gathered:
     """A transaction that leaves indexing to the end of a session."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: SqliteUnit) -> None:
         self._unit = unit
         self.rows: list[int] = []
 

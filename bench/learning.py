@@ -28,11 +28,11 @@ from memman.judge.embedder import BuiltinEmbedder
 from memman.judge.judge import Judge
 from memman.llm.builtin import BuiltinLLM
 from memman.model.records import Note, Provenance
+from memman.model.uid import new_uid
 from memman.model.vocabulary import MAYBE
 from memman.pipeline import PIPELINE
 from memman.pipeline.comparison import stems
 from memman.pipeline.plan import Plan, Tools
-from memman.queue.entry import new_uid
 from memman.recall.gate import outstanding
 from memman.store.filters import Filters
 from memman.store.sqlite.store import SqliteStore

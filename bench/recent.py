@@ -14,7 +14,7 @@ import numpy as np
 from memman.embed import Vectors
 from memman.pipeline.plan import Plan
 from memman.store.filters import Filters
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 # The memories among which the nearest by meaning are looked for.
 WINDOW = 4_096
@@ -34,7 +34,7 @@ class Recent:
     `reader` reads the store itself.
     """
 
-    reader: Reader
+    reader: SqliteReader
 
     def __init__(self) -> None:
         self._count = 0

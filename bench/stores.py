@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from bench import corpus
 from memman.config.places import store_path
 from memman.model.records import Note, Provenance
-from memman.queue.entry import new_uid
-from memman.store.protocols import Reader, Unit
+from memman.model.uid import new_uid
 from memman.store.sqlite.screened import due
 from memman.store.sqlite.store import SqliteStore
+from memman.store.sqlite.unit import SqliteUnit
 from memman.upkeep.screen import screen
 
 # Notes a transaction.
@@ -23,13 +23,13 @@ _STEP_MS = 600_000
 class Joined:
     """A store whose transaction is open already: what commits to it joins in."""
 
-    def __init__(self, store: SqliteStore, unit: Unit) -> None:
-        self.reader: Reader = store.reader
+    def __init__(self, store: SqliteStore, unit: SqliteUnit) -> None:
+        self.reader = store.reader
         self.cell = store.cell
         self._unit = unit
 
     @contextmanager
-    def unit(self) -> Iterator[Unit]:
+    def unit(self) -> Iterator[SqliteUnit]:
         """Hand out the open transaction."""
         yield self._unit
 

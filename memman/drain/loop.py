@@ -22,7 +22,7 @@ from memman.queue.ledger import WORKED_FOR
 from memman.queue.notes import Queue
 from memman.secrets import screened
 from memman.sqlite import translated
-from memman.store.protocols import Store
+from memman.store.sqlite.store import SqliteStore
 
 # Seconds past its deadline in which a drain may finish the calls it has begun.
 GRACE = 5.0
@@ -50,7 +50,7 @@ class Drain:
     def __init__(
         self,
         queue: Queue,
-        opened: Callable[[str], tuple[Store, Tools]],
+        opened: Callable[[str], tuple[SqliteStore, Tools]],
         limits: Limits,
         watch: Watch,
     ) -> None:

@@ -11,7 +11,7 @@ from memman.pipeline.answering import heard
 from memman.pipeline.codec import decode, encode
 from memman.pipeline.plan import Plan, Stage, Tools
 from memman.queue.journal import Journal
-from memman.store.protocols import Store
+from memman.store.sqlite.store import SqliteStore
 
 _WRITER = "commit"
 # What a model reads with the rest of its session.
@@ -41,7 +41,7 @@ async def run_note(
     flight: InFlight,
     store_queue: StoreQueue,
     tools: Tools,
-    store: Store,
+    store: SqliteStore,
     journal: Journal,
     stopping: Callable[[], bool],
     watch: Watch,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memman.config.env import Settings
     from memman.model.errors import StoreError
     from memman.pipeline.plan import Tools
-    from memman.store.protocols import Reader
+    from memman.store.sqlite.reader import SqliteReader
     from memman.store.sqlite.store import SqliteStore
 
 
@@ -58,7 +58,7 @@ class Stores:
         store = self.store(name)
         return store, self.tools(store.reader, name)
 
-    def tools(self, reader: "Reader", store: str = "") -> "Tools":
+    def tools(self, reader: "SqliteReader", store: str = "") -> "Tools":
         """Return what the pipeline may use beside a store it reads from."""
         from memman.pipeline.plan import Tools
 

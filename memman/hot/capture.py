@@ -192,7 +192,8 @@ def _arrived(call: "Call", channel: str, text: str, source: str, turn: str = "",
     """Return the row that is to be queued, and the file that holds it until it is; of a `turn` each text once."""
     from memman.hot.arrival import arrive
     from memman.hot.provenance import stamp
-    from memman.queue.entry import entry, kept_uid
+    from memman.model.uid import kept_uid
+    from memman.queue.entry import entry
 
     origin = {"agent": call.host, "session": call.session.id, "source": source}
     stamped = stamp(call.data, "", call.here, call.cwd) | origin

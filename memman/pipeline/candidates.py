@@ -21,7 +21,7 @@ from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.scope import around, place, scope
 from memman.pipeline.trust import source
 from memman.store.filters import Filters
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 # Candidates a fact is compared with, and rows each search may contribute.
 OFFERED = 8
@@ -83,7 +83,7 @@ def _score(words: float, cosine: float, about: float | None) -> float:
     return by_words * words + by_vector * cosine + by_judge * about
 
 
-def lexical(reader: Reader, text: str, filters: Filters = EVERYTHING) -> list[tuple[int, float]]:
+def lexical(reader: SqliteReader, text: str, filters: Filters = EVERYTHING) -> list[tuple[int, float]]:
     """Return (id, BM25) of memories that share telling words with `text`."""
     rare = telling(reader, query_terms(text))
     if not rare:
@@ -91,7 +91,7 @@ def lexical(reader: Reader, text: str, filters: Filters = EVERYTHING) -> list[tu
     return reader.lexical(f"{{text terms}} : ({match_any(rare)})", filters, _POOL)
 
 
-def telling(reader: Reader, terms: list[str]) -> list[str]:
+def telling(reader: SqliteReader, terms: list[str]) -> list[str]:
     """Return the rarest of `terms`, those in too many memories left out."""
     counted = sorted((count, term) for term, count in reader.frequencies(terms, _READ + 1).items() if count)
     upto = accumulate(count for count, _ in counted)
@@ -99,7 +99,7 @@ def telling(reader: Reader, terms: list[str]) -> list[str]:
 
 
 def nearest(
-    reader: Reader, fingerprint: Fingerprint, vector: Vectors, limit: int = _POOL, filters: Filters = EVERYTHING
+    reader: SqliteReader, fingerprint: Fingerprint, vector: Vectors, limit: int = _POOL, filters: Filters = EVERYTHING
 ) -> list[int]:
     """Return the memories whose sign codes are nearest to `vector`, in the cells around it."""
     number = reader.embedder_id(fingerprint)
@@ -153,7 +153,7 @@ def _ahead(note: Note, n: int, fact: Fact, similarity: float, about: float, scor
 
 
 def _candidates(
-    reader: Reader, ids: list[int], cosines: dict[int, float], about: dict[int, float], score: dict[int, float]
+    reader: SqliteReader, ids: list[int], cosines: dict[int, float], about: dict[int, float], score: dict[int, float]
 ) -> Iterable[Candidate]:
     rows = reader.rows(ids)
     for memory in ids:

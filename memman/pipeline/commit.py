@@ -25,10 +25,12 @@ from memman.pipeline.scope import asked as asked_scope
 from memman.pipeline.trust import bounded, may_confirm, may_touch, prompted, vouches, whose
 from memman.pipeline.upheld import ENDING, Found, Pair, Standing, contradict, upheld
 from memman.store import outlasts, records
-from memman.store.protocols import Reader, Store, Unit
 from memman.store.sqlite import index as rows_of
 from memman.store.sqlite import typed, undo
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unconfirmed import SAID
+from memman.store.sqlite.unit import SqliteUnit
 
 # A fact's vectors: embedder number, cell, planes and squared length of each.
 _Packed = tuple[tuple[int, int, bytes, int], ...]
@@ -68,7 +70,7 @@ async def commit(tools: Tools, plan: Plan) -> Plan:
     return replace(plan, outcome=outcome)
 
 
-def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, ready: _Ready, now: int) -> Outcome:
+def _stored(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan, ready: _Ready, now: int) -> Outcome:
     # What was only in flight when the verdict fell is stored by now, or never was: then the verdict is void.
     at = {v.memory: row for v in plan.verdicts for row in tools.reader.located([v.memory])}
     known = _known(tools.reader, plan, at)
@@ -116,7 +118,7 @@ def _stored(tools: Tools, store: Store, unit: Unit, plan: Plan, ready: _Ready, n
     return Outcome(tuple(memory_uid(plan.note.uid, n) for n in fresh), retired, len(known))
 
 
-def _take_back(tools: Tools, unit: Unit, memories: Iterable[int], now: int) -> None:
+def _take_back(tools: Tools, unit: SqliteUnit, memories: Iterable[int], now: int) -> None:
     """Undo the notes of memories that the user objects to, where nothing took their place, under an id of its own."""
     rows = tools.reader.rows(tools.reader.filtered(memories, EVERYTHING)).values()
     if not rows:
@@ -134,7 +136,7 @@ def _take_back(tools: Tools, unit: Unit, memories: Iterable[int], now: int) -> N
 
 def _confirm(
     tools: Tools,
-    unit: Unit,
+    unit: SqliteUnit,
     plan: Plan,
     known: Mapping[int, int],
     named: Sequence[Mapping[str, str]],
@@ -157,7 +159,7 @@ def _confirm(
             unit.tie(memory, named[n], now)
 
 
-def _date(unit: Unit, plan: Plan, n: int, memory: int, now: int) -> None:
+def _date(unit: SqliteUnit, plan: Plan, n: int, memory: int, now: int) -> None:
     """Keep until when a fact holds."""
     ends_at = plan.facts[n].ends_at
     if ends_at is not None:
@@ -172,7 +174,7 @@ def _models(tools: Tools, plan: Plan) -> dict[str, str]:
     return answered | ({"embed": f"{embedder.provider}/{embedder.model}"} if embedded else {})
 
 
-def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:
+def _known(reader: SqliteReader, plan: Plan, at: dict[str, int]) -> dict[int, int]:
     """Return the facts that reconcile found stored already, each with its memory, where that still holds.
 
     What was so once may be said again, and is so again, but not by an agent that repeats it. What a user says is no
@@ -188,7 +190,7 @@ def _known(reader: Reader, plan: Plan, at: dict[str, int]) -> dict[int, int]:
     }
 
 
-def _vouched(reader: Reader, plan: Plan, n: int, memory: int) -> bool:
+def _vouched(reader: SqliteReader, plan: Plan, n: int, memory: int) -> bool:
     """Whether a user says themselves what nobody did before, or everywhere what an agent said in one place."""
     mine, other = _whose(plan, n), _source(reader, memory)
     everywhere = scope(plan.note, plan.facts[n]) == EVERYWHERE
@@ -199,11 +201,11 @@ def _whose(plan: Plan, n: int) -> str:
     return whose(plan.note, plan.facts[n], plan.candidates[n] if plan.candidates else ())
 
 
-def _source(reader: Reader, memory: int) -> str:
+def _source(reader: SqliteReader, memory: int) -> str:
     return reader.rows([memory])[memory].source
 
 
-def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]:
+def _admitted(reader: SqliteReader, plan: Plan, at: dict[str, int]) -> Iterator[Found]:
     """Yield (verdict, memory, whether the fact gives way to it, being the older) of what may be done.
 
     What is surely about one repository does not end what holds everywhere, but may be an exception to it.
@@ -243,7 +245,9 @@ def _admitted(reader: Reader, plan: Plan, at: dict[str, int]) -> Iterator[Found]
             yield replace(verdict, action="MAYBE"), memory, gives_way
 
 
-def _meanwhile(reader: Reader, plan: Plan, known: Mapping[int, int], admitted: Iterable[Found]) -> Iterator[Found]:
+def _meanwhile(
+    reader: SqliteReader, plan: Plan, known: Mapping[int, int], admitted: Iterable[Found]
+) -> Iterator[Found]:
     """Have what would end a memory that holds longer than it does only stand before it, unless somebody asked for it.
 
     What a model says in the place of the judge is no newer than that.
@@ -270,7 +274,7 @@ def _judged(admitted: Iterable[Found], rows: dict[int, int]) -> Iterator[Pair]:
             yield verdict, old, new
 
 
-def _retire(unit: Unit, plan: Plan, judged: Sequence[Pair], now: int) -> int:
+def _retire(unit: SqliteUnit, plan: Plan, judged: Sequence[Pair], now: int) -> int:
     """Close what is out of date."""
     return sum(
         unit.supersede(old, new, now, plan.note.queued_at, verdict.reason)
@@ -279,14 +283,14 @@ def _retire(unit: Unit, plan: Plan, judged: Sequence[Pair], now: int) -> int:
     )
 
 
-def _doubt(reader: Reader, unit: Unit, judged: Sequence[Pair], now: int) -> None:
+def _doubt(reader: SqliteReader, unit: SqliteUnit, judged: Sequence[Pair], now: int) -> None:
     """Mark what is maybe out of date, and what stands behind something for a while; no mark gives way to a shorter."""
     for verdict, old, new in judged:
         if verdict.action in _MARKING and not _marked_for_longer(reader, old, new):
             unit.doubt(old, new, now, verdict.reason)
 
 
-def _marked_for_longer(reader: Reader, old: int, new: int) -> bool:
+def _marked_for_longer(reader: SqliteReader, old: int, new: int) -> bool:
     marked = next(iter(reader.newer([reader.rows([old])[old].uid]).values()), None)
     if marked is None:
         return False
@@ -294,7 +298,9 @@ def _marked_for_longer(reader: Reader, old: int, new: int) -> bool:
     return outlasts(ends.get(marked[0]), ends.get(new))
 
 
-def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int) -> int:
+def _replace_late(
+    tools: Tools, unit: SqliteUnit, plan: Plan, rows: dict[int, int], at: dict[str, int], now: int
+) -> int:
     """Settle a replacement that an outage let through before the note it replaces.
 
     The replacement leaves word in the store; the other note finds it, and is
@@ -315,14 +321,14 @@ def _replace_late(tools: Tools, unit: Unit, plan: Plan, rows: dict[int, int], at
     return retired
 
 
-def _ending_personal(reader: Reader, plan: Plan, admitted: Iterable[Found]) -> Iterator[int]:
+def _ending_personal(reader: SqliteReader, plan: Plan, admitted: Iterable[Found]) -> Iterator[int]:
     """Yield the facts that end what holds everywhere: they hold everywhere too, unless the caller says otherwise."""
     for verdict, memory, gives_way in admitted:
         if verdict.action != "MAYBE" and not (gives_way or asked_scope(plan.note) or reader.scope_of([memory])):
             yield verdict.fact
 
 
-def _visibility(reader: Reader, plan: Plan, n: int, admitted: Iterable[Found]) -> str:
+def _visibility(reader: SqliteReader, plan: Plan, n: int, admitted: Iterable[Found]) -> str:
     """Return for whom a fact is: as the caller says, or as what it ends, where that is shared and ours or asked for."""
     if plan.note.hints.visibility:
         return plan.note.hints.visibility
@@ -335,7 +341,7 @@ def _visibility(reader: Reader, plan: Plan, n: int, admitted: Iterable[Found]) -
 
 
 def _drafts(
-    reader: Reader, plan: Plan, packed: Mapping[int, _Packed], admitted: Sequence[Found], against: Sequence[Found]
+    reader: SqliteReader, plan: Plan, packed: Mapping[int, _Packed], admitted: Sequence[Found], against: Sequence[Found]
 ) -> Iterator[tuple[int, Draft]]:
     """Yield the drafts of facts, by their numbers, given their vectors: where each holds, and for whom it is."""
     everywhere = set(_ending_personal(reader, plan, admitted))
@@ -344,7 +350,7 @@ def _drafts(
         yield n, replace(draft, visibility=_visibility(reader, plan, n, admitted))
 
 
-def _draft(reader: Reader, plan: Plan, n: int, vectors: _Packed, *, everywhere: bool) -> Draft:
+def _draft(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed, *, everywhere: bool) -> Draft:
     note, source = plan.note, _whose(plan, n)
     if plan.facts[n].left_of:
         return _rest(reader, plan, n, vectors)
@@ -367,7 +373,7 @@ def _kept_here(draft: Draft, plan: Plan, n: int, against: Iterable[Found]) -> Dr
     return replace(draft, scope=scope(plan.note, plan.facts[n]))
 
 
-def _rest(reader: Reader, plan: Plan, n: int, vectors: _Packed) -> Draft:
+def _rest(reader: SqliteReader, plan: Plan, n: int, vectors: _Packed) -> Draft:
     """Return what is left of a memory as it was said: by the same, on the same day, of the same weight."""
     fact = plan.facts[n]
     (memory,) = reader.located([fact.left_of])
@@ -384,7 +390,7 @@ def _rest(reader: Reader, plan: Plan, n: int, vectors: _Packed) -> Draft:
     return Draft(uid, plan.note.uid, fact, row.source, row.origin, row.valid_from, vectors, _scope(reader, memory))
 
 
-def _replaced_scope(reader: Reader, note: Note) -> Scope | None:
+def _replaced_scope(reader: SqliteReader, note: Note) -> Scope | None:
     """Return what the memory holds for that a note replaces, None where it replaces none or says so itself."""
     if asked_scope(note) or not note.hints.replaces:
         return None
@@ -392,11 +398,11 @@ def _replaced_scope(reader: Reader, note: Note) -> Scope | None:
     return _scope(reader, rows[0]) if rows else None
 
 
-def _scope(reader: Reader, memory: int) -> Scope:
+def _scope(reader: SqliteReader, memory: int) -> Scope:
     return Scope(*reader.scope_of([memory]).get(memory, ()))
 
 
-def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[_Packed]:
+def _packed(tools: Tools, store: SqliteStore, unit: SqliteUnit, plan: Plan) -> list[_Packed]:
     """Return each fact's vector by the configured embedder as a store keeps it; the built-in ones need context."""
     if tools.embedder is tools.local or plan.vectors is None:
         return [() for _ in plan.facts]
@@ -404,7 +410,7 @@ def _packed(tools: Tools, store: Store, unit: Unit, plan: Plan) -> list[_Packed]
     return [((number, store.cell(number, vector), *planes(vector)),) for vector in plan.vectors]
 
 
-def _link(unit: Unit, plan: Plan, rows: dict[int, int], known: Container[int], now: int) -> None:
+def _link(unit: SqliteUnit, plan: Plan, rows: dict[int, int], known: Container[int], now: int) -> None:
     """Store the note's edges, and what made them."""
     unit.link(_edges(plan, rows, known), now)
     if fresh := [row for n, row in rows.items() if n not in known]:

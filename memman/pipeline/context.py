@@ -7,7 +7,8 @@ import numpy as np
 
 from memman.embed import LocalEmbedder, Vectors
 from memman.embed.codes import planes
-from memman.store.protocols import Reader, Unit
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.unit import SqliteUnit
 
 # Finds the place of an embedder's vector in the partition.
 Cell = Callable[[int, Vectors], int]
@@ -17,14 +18,14 @@ SHARES = (1.0, 0.2, 0.1)
 QUESTIONS = 0.5
 
 
-def index(unit: Unit, local: LocalEmbedder, cell: Cell, memories: Sequence[int]) -> None:
+def index(unit: SqliteUnit, local: LocalEmbedder, cell: Cell, memories: Sequence[int]) -> None:
     """Index memories by words and by `local`'s vectors, and again the neighbours whose context they change."""
     touched = unit.touched(memories)
     unit.index(touched)
     embed(unit, local, cell, touched)
 
 
-def cosines(reader: Reader, local: LocalEmbedder, vector: Vectors, memories: Iterable[int]) -> dict[int, float]:
+def cosines(reader: SqliteReader, local: LocalEmbedder, vector: Vectors, memories: Iterable[int]) -> dict[int, float]:
     """Return the cosine between `vector` and each memory's own text, without what stands around it."""
     texts = reader.texts(memories)
     found: list[float] = (local.vectors(list(texts.values())) @ vector).tolist()
@@ -32,7 +33,7 @@ def cosines(reader: Reader, local: LocalEmbedder, vector: Vectors, memories: Ite
 
 
 def embed(
-    unit: Unit,
+    unit: SqliteUnit,
     local: LocalEmbedder,
     cell: Cell,
     memories: Sequence[int],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memman.model.records import Fingerprint
 from memman.model.vocabulary import ENOUGH, spread_key
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 # Hardly anything but the same text again is nearer than this, whatever the embedder.
 _MOST = 0.95
@@ -22,7 +22,7 @@ class CosineStats:
     squares: float = 0.0
 
     @classmethod
-    def of(cls, reader: Reader, fingerprint: Fingerprint) -> "CosineStats":
+    def of(cls, reader: SqliteReader, fingerprint: Fingerprint) -> "CosineStats":
         """Read what the store has learned about `fingerprint`."""
         saved = reader.meta(key(fingerprint))
         return cls(*json.loads(saved)) if saved else cls()

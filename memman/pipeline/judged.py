@@ -10,7 +10,8 @@ from memman.model.records import Fingerprint, Usage
 from memman.model.vocabulary import JUDGE
 from memman.pipeline.context import Cell
 from memman.store.filters import Filters
-from memman.store.protocols import Reader, Unit
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.unit import SqliteUnit
 
 EVERYTHING = Filters()
 
@@ -35,14 +36,14 @@ def fingerprint(judge: Judge) -> Fingerprint:
     return Fingerprint(JUDGE, judge.name, ABOUT)
 
 
-def put(unit: Unit, cell: Cell, judge: Judge, texts: Mapping[int, str]) -> None:
+def put(unit: SqliteUnit, cell: Cell, judge: Judge, texts: Mapping[int, str]) -> None:
     """Store the vectors of memories."""
     number = unit.embedder(fingerprint(judge))
     rows = zip(texts, judge.about(list(texts.values())), strict=True)
     unit.put_vectors(number, [(memory, cell(number, row), *planes(row)) for memory, row in rows])
 
 
-def nearest(reader: Reader, judge: Judge, text: str, limit: int, filters: Filters = EVERYTHING) -> list[int]:
+def nearest(reader: SqliteReader, judge: Judge, text: str, limit: int, filters: Filters = EVERYTHING) -> list[int]:
     """Return the memories that speak of nearly what `text` speaks of, by their sign codes."""
     number, vector = _found(reader, judge, text)
     if number is None:
@@ -51,11 +52,11 @@ def nearest(reader: Reader, judge: Judge, text: str, limit: int, filters: Filter
     return [memory for memory, _ in reader.nearest(number, sign_code(vector.tolist()), filters, limit, cells)]
 
 
-def alike(reader: Reader, judge: Judge, text: str, memories: Iterable[int]) -> dict[int, float]:
+def alike(reader: SqliteReader, judge: Judge, text: str, memories: Iterable[int]) -> dict[int, float]:
     """Return how alike `text` and each memory are in what they speak of; none for a memory without a vector."""
     number, vector = _found(reader, judge, text)
     return {} if number is None else cosines(vector, reader.planes(number, memories))
 
 
-def _found(reader: Reader, judge: Judge, text: str) -> tuple[int | None, Vectors]:
+def _found(reader: SqliteReader, judge: Judge, text: str) -> tuple[int | None, Vectors]:
     return reader.embedder_id(fingerprint(judge)), judge.about([text])[0]

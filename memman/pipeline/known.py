@@ -17,7 +17,7 @@ from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.scope import around, asked, named, place, scope
 from memman.pipeline.trust import prompted, source
 from memman.store.filters import Filters
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 # In other words it is said by a memory that the judge finds as probably the same, or less.
 REPHRASED = 0.25
@@ -116,7 +116,7 @@ def _told(tools: Tools, text: str, shown: Sequence[str], here: Filters) -> bool:
     return all(any(says([one], part, SAME) for one in shown) or _stored(tools.reader, part, here) for part in parts)
 
 
-def _stored(reader: Reader, text: str, here: Filters) -> str:
+def _stored(reader: SqliteReader, text: str, here: Filters) -> str:
     """Return the uid of the memory that says what a text says, one that is out of date too; '' for none."""
     found = [memory for memory, _ in lexical(reader, text, here)[:_NEAREST]]
     rows = reader.rows(found)

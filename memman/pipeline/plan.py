@@ -8,7 +8,8 @@ from memman.embed import Embedder, LocalEmbedder, Vectors
 from memman.judge.judge import Judge
 from memman.llm import LLM
 from memman.model.records import Candidate, Cause, Edge, Fact, Note, Verdict
-from memman.store.protocols import Reader, Store
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from memman.pipeline.conversation import Conversations
@@ -66,11 +67,11 @@ class Tools:
     builtin: LLM
     local: LocalEmbedder
     embedder: Embedder
-    reader: Reader
+    reader: SqliteReader
     clock: Callable[[], int]
     capture: str = "corrections"
     judge: Judge | None = None
-    store: Store | None = None
+    store: SqliteStore | None = None
     sparing: bool = False
     drain: str = ""
     purged: Callable[[str], bool] = lambda text: False  # noqa: ARG005 - nothing was, by default

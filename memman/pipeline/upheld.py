@@ -7,7 +7,8 @@ from memman.model.trust import AGENT, unverified
 from memman.model.vocabulary import PROTECTED
 from memman.pipeline.evidence import Piece
 from memman.pipeline.plan import Plan
-from memman.store.protocols import Reader, Unit
+from memman.store.sqlite.reader import SqliteReader
+from memman.store.sqlite.unit import SqliteUnit
 
 # A verdict, the memory it is about, and whether the fact gives way to that, being the older.
 Found = tuple[Verdict, int, bool]
@@ -21,7 +22,12 @@ class Standing:
     """Who stands behind what while a note is stored, with what the note itself bears out."""
 
     def __init__(
-        self, reader: Reader, plan: Plan, known: Mapping[int, int], pieces: Sequence[Piece], whose: Callable[[int], str]
+        self,
+        reader: SqliteReader,
+        plan: Plan,
+        known: Mapping[int, int],
+        pieces: Sequence[Piece],
+        whose: Callable[[int], str],
     ) -> None:
         self._reader, self._whose = reader, whose
         self._borne_out = {memory for memory, _ in pieces}
@@ -52,7 +58,7 @@ class Standing:
         return memory not in self._borne_out and bool(self._reader.unconfirmed([memory]))
 
 
-def upheld(reader: Reader, memory: int) -> bool:
+def upheld(reader: SqliteReader, memory: int) -> bool:
     """Whether the user, two sessions or a person's review stand behind a memory."""
     if reader.unconfirmed([memory]):
         return False
@@ -60,7 +66,7 @@ def upheld(reader: Reader, memory: int) -> bool:
     return not unverified(row.source) or bool(reader.meta(PROTECTED + row.uid))
 
 
-def contradict(unit: Unit, pairs: Iterable[Pair], now: int) -> None:
+def contradict(unit: SqliteUnit, pairs: Iterable[Pair], now: int) -> None:
     """Have what only an agent says tell what it is against; what it would end in part, it only maybe is."""
     for verdict, old, new in pairs:
         unit.contradict(new, old, now, verdict.reason, sure=verdict.action in ENDING and not verdict.rest)

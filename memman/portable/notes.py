@@ -8,9 +8,10 @@ from memman.clock import now_ms
 from memman.config.buried import Buried, dig_up_texts
 from memman.config.tombstones import Tombstones
 from memman.model.trust import IMPORT, unverified
+from memman.model.uid import kept_uid
 from memman.portable.incoming import Item
 from memman.queue.append import MAX_BYTES, insert_all
-from memman.queue.entry import entry, kept_uid
+from memman.queue.entry import entry
 from memman.queue.view import QueueView
 from memman.store.sqlite import undo
 from memman.store.sqlite.catalogue import Catalogue

@@ -10,9 +10,9 @@ from memman.clock import now_ms
 from memman.config.buried import Buried, dig_up_texts
 from memman.config.tombstones import Tombstones, bury, dig_up
 from memman.locks import quiet
+from memman.model.uid import kept_uid
 from memman.portable.lines import Export, harmless
 from memman.providers import builtin_embedder
-from memman.queue.entry import kept_uid
 from memman.queue.notes import Queue
 from memman.recovery.swap import finish
 from memman.secrets import screened
@@ -97,7 +97,7 @@ def restored(data: str, store: str, export: Export, *, purged: bool) -> int:
                 for key, value in export.learned.items():
                     unit.db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", (key, value))
             asyncio.run(fill(opened, local))
-            for number in numbers:
+            for _ in numbers:
                 pass
             opened.maintain()
         _settle(data, export, plan)

@@ -9,8 +9,8 @@ from memman.config.filesystem import ensure_safe_folder
 from memman.config.places import queue_path
 from memman.model.errors import AmbiguousId, UnknownId, UsageError
 from memman.model.records import Hints, Note, Provenance
+from memman.model.uid import new_uid
 from memman.queue.damage import PARKED, register_reading_functions
-from memman.queue.entry import new_uid
 from memman.queue.retry import ATTEMPTS, BACKOFF
 from memman.queue.schema import open_queue
 from memman.queue.seal import DIGEST, SEALED, SOUND, digest

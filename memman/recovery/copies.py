@@ -17,11 +17,12 @@ from memman.store.sqlite.rules import VERB as RULE
 REPAIRING = ".repair-"
 # Files that hold nothing by themselves.
 _DULL = ("-wal", "-shm", "manifest.json")
-# Table -> how it names what it holds.
+# Table -> how it names what it holds; a copy from before there were records has a log.
 _TABLES = {
     "memory": "uid IN {ids} OR note IN {ids}",
     "rule": "uid IN {ids}",
     "log": f"verb GLOB '{RULE}*' AND memory IN {{ids}} AND coalesce(before, after) IS NOT NULL",
+    "record": "memory IN {ids} AND kind NOT IN ('noted', 'purged') AND body <> ''",
     "note": "uid IN {ids} AND text <> ''",
     "journal": "note IN {ids}",
 }

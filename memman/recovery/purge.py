@@ -15,14 +15,11 @@ from memman.config.buried import Buried, bury_texts, dig_up_texts
 from memman.config.places import LOG_FILES, log_path, sessions_path, store_path, text_at, write_file
 from memman.config.schedule import refuse_stopped
 from memman.config.tombstones import WHOLE, bury, dig_up
-from memman.embed import LocalEmbedder
 from memman.locks import quiet
 from memman.model.errors import MemmanError, UsageError
 from memman.model.records import Note, Provenance
 from memman.model.terms import terms
 from memman.model.text import SHORT_ID
-from memman.pipeline import context
-from memman.providers import builtin_embedder
 from memman.queue.notes import Queue
 from memman.queue.view import QueueView
 from memman.recovery import copies
@@ -97,8 +94,7 @@ def purge(data: str, store: str, uids: Sequence[str]) -> Receipt:
         refuse_reading(data, store)
         with closing(open_store(data, store)) as opened:
             _refuse_others(opened, target)
-        with builtin_embedder() as local:
-            scrubbed = _deleted(data, store, target, local, _burying(data, target))
+        scrubbed = _deleted(data, store, target, _burying(data, target))
     publish(data)
     gone = [memory["uid"] for memory in target.memories]
     ruled = [rule["uid"] for rule in target.rules]
@@ -128,9 +124,7 @@ def follow(data: str, store: str, queue: Queue, uids: Sequence[str]) -> None:
         queue.drop(note)
 
 
-def _deleted(
-    data: str, store: str, target: Selection, local: LocalEmbedder, kept_away: AbstractContextManager[None]
-) -> bool:
+def _deleted(data: str, store: str, target: Selection, kept_away: AbstractContextManager[None]) -> bool:
     """Delete a selection from wherever it is kept; whether its bytes are gone too."""
     with _deleting(done := []), closing(Queue(data)) as queue:
         mark(queue, store)
@@ -139,7 +133,7 @@ def _deleted(
         with closing(open_store(data, store)) as opened:
             with kept_away, opened.unit() as unit:
                 rules.purge(unit, [rule["uid"] for rule in target.rules], now_ms())
-                erase(opened, unit, local, target.rows, waiting=target.waiting)
+                erase(opened, unit, target.rows, waiting=target.waiting)
             done.append("deleted")
             for note in target.notes:
                 queue.drop(note)
@@ -161,7 +155,6 @@ def _deleting(done: list[str]) -> Iterator[None]:
 def erase(
     store: SqliteStore,
     unit: SqliteUnit,
-    local: LocalEmbedder,
     rows: Sequence[int],
     waiting: Sequence[Mapping[str, Any]] = (),
 ) -> None:

@@ -169,7 +169,7 @@ def _made(data: str, folder: str, part: Part, name: str, texts: Buried) -> Prepa
             seen = before.keys() | _statuses(unit).keys()
             # What was purged may have come along: another copy of the store holds it still.
             buried = Tombstones.load(data)
-            erase(store, unit, local, _purged(store, buried, texts, present))
+            erase(store, unit, _purged(store, buried, texts, present))
             ruled = [rule["uid"] for rule in rules.worded(store.reader) if rule["uid"] in buried.notes]
             rules.purge(unit, ruled, now_ms())
             after = _statuses(unit)

@@ -13,7 +13,7 @@ from memman.pipeline.link.semantic import sampled, semantic
 from memman.pipeline.link.subject import Judged, Subject
 from memman.pipeline.link.temporal import temporal
 from memman.pipeline.plan import Plan, Tools
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 __all__ = ["LINKERS", "Judged", "Subject", "connected", "link", "linker"]
 
@@ -21,7 +21,7 @@ __all__ = ["LINKERS", "Judged", "Subject", "connected", "link", "linker"]
 _RULES = 2
 
 # The kinds that follow from what is stored, so that they can be worked out again at any time.
-LINKERS: dict[str, Callable[[Reader, Subject], list[Edge]]] = {
+LINKERS: dict[str, Callable[[SqliteReader, Subject], list[Edge]]] = {
     "temporal": temporal,
     "entity": entity,
     "semantic": semantic,
@@ -54,7 +54,7 @@ def linker(fingerprint: Fingerprint) -> str:
     return f"{_RULES} {fingerprint}"
 
 
-def connected(reader: Reader, subject: Subject) -> list[Edge]:
+def connected(reader: SqliteReader, subject: Subject) -> list[Edge]:
     """Return the edges of every kind in LINKERS. Reads a bounded number of rows, whatever the store's size."""
     edges = [edge for linker in LINKERS.values() for edge in linker(reader, subject)]
     return [edge for edge in edges if edge.src != edge.dst]

@@ -3,10 +3,10 @@
 from memman.model.records import Edge
 from memman.pipeline.link.ends import end
 from memman.pipeline.plan import Plan
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 
-def causal(reader: Reader, plan: Plan) -> list[Edge]:
+def causal(reader: SqliteReader, plan: Plan) -> list[Edge]:
     """Turn the note's causes into edges from cause to effect; what was never stored has none."""
     edges = []
     for cause in plan.causes:
@@ -19,5 +19,5 @@ def causal(reader: Reader, plan: Plan) -> list[Edge]:
     return edges
 
 
-def _places(reader: Reader, side: int | str) -> set[int]:
+def _places(reader: SqliteReader, side: int | str) -> set[int]:
     return {end(side)} if isinstance(side, int) else reader.located([side])

@@ -8,7 +8,7 @@ from memman.model.names import mentions
 from memman.model.records import Edge
 from memman.model.terms import name as compared
 from memman.pipeline.link.subject import Subject
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 # The newest memories linked for one entity, and edges one fact may get in all.
 PER_ENTITY = 3
@@ -21,7 +21,7 @@ _LEAST = 0.05
 _FEW, _SHARE, _MAYBE = 3, 0.05, 0.7
 
 
-def entity(reader: Reader, subject: Subject) -> list[Edge]:
+def entity(reader: SqliteReader, subject: Subject) -> list[Edge]:
     """Link each fact to the newest memories that name what it names, and to facts of its own note that do."""
     total = max(reader.count(), 1)
     edges: list[Edge] = []

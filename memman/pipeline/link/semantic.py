@@ -7,7 +7,7 @@ from memman.pipeline.candidates import nearest
 from memman.pipeline.cosine_stats import CosineStats
 from memman.pipeline.judged import EVERYTHING
 from memman.pipeline.link.subject import Subject
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 TOP = 3
 _POOL = 12
@@ -23,7 +23,7 @@ SIGMAS = 3.0
 _GOLDEN = 2_654_435_769
 
 
-def semantic(reader: Reader, subject: Subject) -> list[Edge]:
+def semantic(reader: SqliteReader, subject: Subject) -> list[Edge]:
     """Link each fact to at most TOP memories that bear on it, as the judge finds, or else whose cosine stands out."""
     stats = CosineStats.of(reader, subject.fingerprint)
     edges: list[Edge] = []
@@ -40,14 +40,14 @@ def semantic(reader: Reader, subject: Subject) -> list[Edge]:
     return edges
 
 
-def _bearing(reader: Reader, fingerprint: Fingerprint, vector: Vectors) -> dict[int, float]:
+def _bearing(reader: SqliteReader, fingerprint: Fingerprint, vector: Vectors) -> dict[int, float]:
     """Return how nearly memories speak of the same, for those nearest to a vector of the judge."""
     near = reader.filtered(nearest(reader, fingerprint, vector, _POOL), EVERYTHING)
     number = reader.embedder_id(fingerprint)
     return {} if number is None else whole(vector, reader.planes(number, near))
 
 
-def sampled(reader: Reader, subject: Subject) -> list[float]:
+def sampled(reader: SqliteReader, subject: Subject) -> list[float]:
     """Return the cosines between each fact and SAMPLES memories from all over the store."""
     total = reader.count()
     samples: list[float] = []

@@ -8,7 +8,7 @@ from memman.embed import LocalEmbedder, Vectors
 from memman.embed.static import query_planes
 from memman.model.records import Fingerprint
 from memman.pipeline.context import cosines
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 
 class Judged(NamedTuple):
@@ -38,7 +38,7 @@ class Subject:
     local: LocalEmbedder | None = None
     judged: Judged | None = None
 
-    def cosines(self, reader: Reader, fact: int, memories: Iterable[int]) -> dict[int, float]:
+    def cosines(self, reader: SqliteReader, fact: int, memories: Iterable[int]) -> dict[int, float]:
         """Return the cosines between a fact and memories that have a vector, none for a zero vector."""
         vector, number = self.vectors[fact], reader.embedder_id(self.fingerprint)
         if self.local is not None:

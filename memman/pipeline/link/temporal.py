@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from memman.model.records import Edge
 from memman.pipeline.link.subject import Subject
-from memman.store.protocols import Reader
+from memman.store.sqlite.reader import SqliteReader
 
 # Parameters of the existing memman 0.15.3, memories of the last four hours, none below 0.1, but three instead of five.
 NEAR = 3
@@ -15,7 +15,7 @@ _MOST = 0.99
 _HOUR_MS = 3_600_000
 
 
-def temporal(reader: Reader, subject: Subject) -> list[Edge]:
+def temporal(reader: SqliteReader, subject: Subject) -> list[Edge]:
     """Link each fact to the one before it in its origin, and the first to what came shortly before anywhere."""
     last = reader.last_of(subject.origin)
     chain = [last, *subject.ends] if last is not None else list(subject.ends)

@@ -74,6 +74,7 @@ def append(
 
 def add(db: apsw.Connection, records: Iterable[Record]) -> list[Record]:
     """Add records of any machine, and return those that were missing."""
+    host(db)  # ours is the first that a file names
     new: list[Record] = []
     for one in records:
         db.execute("INSERT INTO host(name) VALUES (?) ON CONFLICT DO NOTHING", (one.host,))

@@ -13,8 +13,8 @@ from memman.model.records import Draft, Edge, Fact, Fingerprint, Note, Scope
 from memman.model.reliability import FEEDBACK
 from memman.model.terms import index_terms
 from memman.model.text import questions
+from memman.model.uid import new_uid
 from memman.model.vocabulary import EDGE_KINDS, HELD, HIDDEN, PROTECTED
-from memman.queue.entry import new_uid
 from memman.secrets import screened
 from memman.secrets.leaks import through
 from memman.sqlite import LISTED, id_list

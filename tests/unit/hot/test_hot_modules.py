@@ -29,7 +29,7 @@ REMEMBER = COMMON | frozenset(
     memman.config.drain_by_write memman.config.filesystem memman.config.ignore memman.config.lockfile
     memman.hot.provenance memman.hot.remember
     memman.secrets
-    memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
+    memman.model.uid memman.queue memman.queue.append memman.queue.entry memman.queue.schema memman.queue.seal
     """.split()
 )
 SEARCH = frozenset(

@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from memman.model.errors import CannotWrite, DamagedFile, NewerSchema
-from memman.queue.entry import new_uid
+from memman.model.uid import new_uid
 from memman.queue.journal import Journal
 from memman.queue.ledger import Ledger
 from memman.queue.notes import Queue

@@ -96,6 +96,18 @@ def test_what_comes_after_its_purge_is_empty(tmp_path):
         assert [record.body for record in record_log.every(other.db, "x")] == [""]
 
 
+def test_a_new_store_that_takes_records_in_goes_on_under_its_own_name(tmp_path):
+    """Records that came before it ever wrote are another machine's, whose numbers it never uses."""
+    with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
+        filled(one)
+        with other.unit() as unit:
+            unit.take_in(record_log.every(one.db))
+        assert record_log.host(other.db) != record_log.host(one.db)
+        with other.unit() as unit:
+            unit.forget(1, 10)
+        assert [record.n for record in record_log.every(other.db, record_log.host(other.db))] == [1]
+
+
 GOOD = Record("h", 1, 5, "act", "m", "rated", body("feedback", set={named(records.EVIDENCE, "wrong", "s"): 5}))
 TEXT = {
     "note": "n", "text": "t", "category": "fact", "importance": 3, "entities": [], "keywords": [], "summary": "",
