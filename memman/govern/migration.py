@@ -74,6 +74,10 @@ def to_itself(data: str, name: str, progress: Progress, *, remove: bool = False)
         known = exchange.connection(store.db)
         if dsn and known:
             with closing(Server(dsn, UNHURRIED_S)) as server:
+                if remove and not exchange.there(server, known.number):  # a former call was killed once it was deleted
+                    change(data, DSN, None, name)
+                    exchange.disconnect(store)
+                    return Moved(name, _rows(store))
                 exchanged(store, data, name, server, progress)
                 backup = take(data, label=_LABEL, store=name).id
                 if remove:

@@ -127,9 +127,16 @@ def push(store: SqliteStore, server: Server) -> int:
 
 def push_all(store: SqliteStore, server: Server, number: int, progress: Progress) -> None:
     """Send the records of all machines."""
+    _set_back(store, server)
     there = _there(server, number)
     for host in record_log.known(store.db):
         _send(store, server, number, host, there.get(host, 0), progress)
+
+
+def there(server: Server, number: int) -> bool:
+    """Whether the server has a store that we are a member of."""
+    with server.translated():
+        return server.db.execute("SELECT 1 FROM memman.store WHERE id = %s", (number,)).fetchone() is not None
 
 
 def strange(store: SqliteStore, server: Server, number: int) -> bool:
@@ -210,7 +217,7 @@ def _agree(db: apsw.Connection, host: str, acts: dict[int, str]) -> bool:
 
 
 def _set_back(store: SqliteStore, server: Server) -> None:
-    """Have no record of ours be from a time that the server does not know yet: a clock was wrong."""
+    """Have no record be from a time that the server does not know yet: a clock was wrong."""
     with server.translated():
         (latest,) = server.db.execute(_NOW).fetchone() or (0,)
     with store.unit() as unit:

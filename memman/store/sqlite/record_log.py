@@ -168,9 +168,11 @@ def sums(db: apsw.Connection, host: str) -> list[int]:
 
 
 def set_back(db: apsw.Connection, latest: int) -> list[Record]:
-    """Have no record of this machine be later than a moment; return those that were: the index has to follow."""
-    late: list[Any] = db.execute("SELECT id FROM record WHERE host = ? AND at > ?", (OURS, latest)).fetchall()
-    db.execute("UPDATE host SET at = min(at, ?) WHERE id = ?", (latest, OURS))
+    """Have no record be later than a moment; return those that were: the index has to follow."""
+    if (db.execute("SELECT max(at) FROM host").get or 0) <= latest:
+        return []
+    late: list[Any] = db.execute("SELECT id FROM record WHERE at > ?", (latest,)).fetchall()
+    db.execute("UPDATE host SET at = min(at, ?)", (latest,))
     for (number,) in late:
         db.execute("UPDATE record SET at = ? WHERE id = ?", (latest, number))
         _reseal(db, number)
