@@ -49,6 +49,7 @@ def purge(
     receipt = recovery.purge(where.data, where.name, meant)
     if not printed(asdict(receipt), as_json=as_json):
         _tell(receipt)
+        _beyond(where)
 
 
 def _found(where: "Chosen", query: str) -> list[str]:
@@ -86,6 +87,16 @@ def _ask(target: "Selection") -> None:
     texts = _texts(target)
     question = "Delete this permanently?" if len(texts) == 1 else f"Delete these {len(texts)} permanently?"
     confirm(question, typed(list(texts)), (f"{id_}  {said}" for id_, said in texts.items()))
+
+
+def _beyond(where: "Chosen") -> None:
+    """Say what other machines have yet to do."""
+    from memman.config.synced import folder
+
+    if shared := folder(where.data, where.name):
+        text(
+            f"machines that share {shared} delete it at their next round; `memman sync --status` says which have yet to"
+        )
 
 
 def _tell(receipt: "Receipt") -> None:

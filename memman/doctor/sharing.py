@@ -30,8 +30,11 @@ def _synced(data: str, name: str) -> Iterator[Finding]:
     folder, last = synced.folder(data, name), synced.last_round(data, name)
     gone = [] if os.path.isdir(folder) else [f"the folder {folder} is not there"]
     again = shell("memman", "sync", "--store", name)
-    troubles = (warn(f"store {name}: {trouble}", again) for trouble in last.get("troubles") or gone)
-    return sound(troubles, f"store {name} is synced by {folder}" + ("" if last else "; no round was made yet"))
+    amiss = [warn(f"store {name}: {trouble}", again) for trouble in last.get("troubles") or gone]
+    for host in last.get("lagging", ()):
+        says = f"store {name}: host {host} has yet to take out of the folder what was purged"
+        amiss.append(warn(says, hint="run `memman sync` on that machine"))
+    return sound(amiss, f"store {name} is synced by {folder}" + ("" if last else "; no round was made yet"))
 
 
 def _asked(data: str, name: str) -> Finding:

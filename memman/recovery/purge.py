@@ -110,10 +110,10 @@ def _refuse_others(store: SqliteStore, target: Selection) -> None:
         raise UsageError(f"{uid} was written by {one.author}: only they, or an owner of the store, can purge it")
 
 
-def follow(data: str, store: str, queue: Queue, uids: Sequence[str]) -> None:
+def follow(data: str, store: str, queue: Queue, uids: Sequence[str]) -> Selection:
     """Keep what another machine has purged from coming back, and take it out of queue, sessions and logs.
 
-    The caller keeps everything quiet, deletes it from the store, and has the files wiped that are marked.
+    Return all that goes. The caller keeps everything quiet, deletes it from the store, and has the files wiped.
     """
     target = targeted(data, store, uids)
     bury_texts(data, _texts(target))
@@ -122,6 +122,7 @@ def follow(data: str, store: str, queue: Queue, uids: Sequence[str]) -> None:
     queue.let_go(store)
     for note in target.notes:
         queue.drop(note)
+    return target
 
 
 def _deleted(data: str, store: str, target: Selection, kept_away: AbstractContextManager[None]) -> bool:

@@ -3,16 +3,12 @@
 from collections.abc import Callable
 from contextlib import closing
 
-from memman.clock import now_ms
-from memman.embed import LocalEmbedder
 from memman.pipeline.plan import Tools
-from memman.providers.build import builtin_embedder
 from memman.queue.notes import Queue
-from memman.recovery.purge import targeted
 from memman.store.postgres.exchange import Progress, exchange, push
 from memman.store.postgres.server import Server
 from memman.store.records import Record
-from memman.store.sqlite import index, record_log, rules
+from memman.store.sqlite import record_log
 from memman.store.sqlite.store import SqliteStore
 from memman.sync.reconcile import reconcile
 from memman.sync.take import Arrived, take
@@ -26,7 +22,7 @@ async def turn(
     store: SqliteStore, data: str, name: str, server: Server, tools: Tools, stopping: Callable[[], bool]
 ) -> int:
     """Make a round; return how many records came. Raises as `exchange` does."""
-    came = _exchanged(store, data, name, server, tools.local, _UNSEEN, compare=tools.judge is not None)
+    came = _exchanged(store, data, name, server, _UNSEEN, compare=tools.judge is not None)
     before = record_log.newest(store.db)
     await reconcile(store, tools, stopping, AT_ONCE)
     if record_log.newest(store.db) > before or came:
@@ -36,20 +32,13 @@ async def turn(
 
 def exchanged(store: SqliteStore, data: str, name: str, server: Server, progress: Progress = _UNSEEN) -> int:
     """Send what is ours and take in what is not, and compare nothing; return how many records came."""
-    with builtin_embedder() as local:
-        return _exchanged(store, data, name, server, local, progress, compare=False)
+    return _exchanged(store, data, name, server, progress, compare=False)
 
 
-def _exchanged(
-    store: SqliteStore, data: str, name: str, server: Server, local: LocalEmbedder, progress: Progress, *, compare: bool
-) -> int:
+def _exchanged(store: SqliteStore, data: str, name: str, server: Server, progress: Progress, *, compare: bool) -> int:
     def took(seen: int, records: list[Record]) -> None:
         found = Arrived(records, {one.memory: seen for one in records})
-        gone = [one.memory for one in records if one.kind == "purged" and one.memory]
-        if made := [rule["uid"] for rule in targeted(data, name, gone).rules] if gone else []:
-            with store.unit() as unit:
-                rules.purge(unit, [uid for uid in made if index.state(unit.db, uid)], now_ms())
-        take(store, data, name, found, local, lambda point, note: None, compare=compare)  # noqa: ARG005
+        take(store, data, name, found, lambda point, note: None, compare=compare)  # noqa: ARG005
 
     came = exchange(store, server, took, progress)
     if came:

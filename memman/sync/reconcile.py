@@ -8,14 +8,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
 
-from memman.judge.judge import Judge
 from memman.model.records import Candidate, Fact, Note, Provenance, Verdict
 from memman.model.trust import AGENT
-from memman.model.vocabulary import HIDDEN, PROTECTED
-from memman.pipeline import judged
+from memman.model.vocabulary import PROTECTED
 from memman.pipeline.candidates import find
+from memman.pipeline.judged import JudgedVectors
 from memman.pipeline.plan import Plan, Tools
 from memman.pipeline.reconcile import by_builtin
 from memman.pipeline.trust import may_touch
@@ -27,9 +25,7 @@ from memman.store.sqlite.reader import SqliteReader
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 from memman.sync.take import COMPARED, REACHED
-
-# Memories that the judge reads in one transaction.
-_BATCH = 64
+from memman.upkeep.backfill import fill
 
 
 async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], bool], most: int | None = None) -> int:
@@ -43,8 +39,9 @@ async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], boo
     sql = "SELECT memory, n FROM record WHERE host = ? AND kind = 'learned' AND n > ?"
     ours: dict[str, int] = dict(store.db.execute(sql, (record_log.OURS, min(came.values()))))
     rows = _current(store, [*came, *ours]) if ours else []
-    if rows:
-        _read(store, tools.judge)
+    # Hosts of which one has the vectors of what another has not would find different ones.
+    for embedder in (tools.local, JudgedVectors(tools.judge)) if rows else ():
+        await fill(store, embedder)
     retired, last = 0, json.loads(store.reader.meta(REACHED) or '[-1, ""]')
     for at, row in enumerate(one for one in rows if [one.valid_from, one.uid] > last):
         if stopping() or (most is not None and at >= most):
@@ -64,21 +61,6 @@ async def reconcile(store: SqliteStore, tools: Tools, stopping: Callable[[], boo
 
 def _act(*pair: str) -> str:
     return blake2b(" ".join(sorted(pair)).encode(), digest_size=16).hexdigest()
-
-
-def _read(store: SqliteStore, judge: Judge) -> None:
-    """Have the judge read the memories that it has not: upkeep does so with the others, in its own time."""
-    number = store.reader.embedder_id(judged.fingerprint(judge))
-    sql = (
-        f"SELECT id, text FROM memory WHERE status NOT IN {HIDDEN}"
-        " AND id NOT IN (SELECT memory FROM vector WHERE embedder = ?) ORDER BY id"
-    )
-    rest: list[Any] = store.db.execute(sql, (number,)).fetchall()
-    for first in range(0, len(rest), _BATCH):
-        some = dict(rest[first : first + _BATCH])
-        judge.about(list(some.values()))  # remembered, so that the transaction is short
-        with store.unit() as unit:
-            judged.put(unit, store.cell, judge, some)
 
 
 def _current(store: SqliteStore, uids: Iterable[str]) -> list[MemoryRow]:

@@ -1,23 +1,23 @@
 """Taking in the records of other hosts: into the log, and from there into all that recall reads."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 import apsw
 
-from memman.embed import LocalEmbedder
+from memman.clock import now_ms
 from memman.locks import exchanging
 from memman.model.errors import NewerSchema
-from memman.pipeline import context
+from memman.model.vocabulary import BUILTIN
 from memman.queue.notes import Queue
 from memman.recovery.purge import follow, scrubbed
 from memman.secrets.leaks import within
 from memman.sqlite import LISTED
 from memman.store.records import Record
-from memman.store.sqlite import index, purge, record_log, rules
+from memman.store.sqlite import index, purge, record_log, rules, vectors
 from memman.store.sqlite.store import SqliteStore
 from memman.store.sqlite.unit import SqliteUnit
 from memman.sync import segment, shape
@@ -25,8 +25,6 @@ from memman.sync.folder import Folder
 from memman.sync.key import Key, TooLarge, Unreadable
 from memman.sync.say import Reach
 from memman.sync.segment import Header, Name
-from memman.upkeep.backfill import BATCH
-from memman.upkeep.relink import link_anew
 from memman.upkeep.rules import publish
 
 # Records taken in at once.
@@ -127,22 +125,23 @@ def _differ(one: Record, other: Record) -> bool:
     return one._replace(body="", author="") != other._replace(body="", author="")
 
 
-def take(
-    store: SqliteStore, data: str, name: str, found: Arrived, local: LocalEmbedder, reach: Reach, *, compare: bool
-) -> int:
-    """Add records, all of them or none, and work out what follows from them; return how many were new."""
+def take(store: SqliteStore, data: str, name: str, found: Arrived, reach: Reach, *, compare: bool) -> int:
+    """Add records, all of them or none, with what follows from them; return how many were new.
+
+    Vectors and edges of nearness are left to drains.
+    """
     gone = _purged(store.db, found.records)
     with exchanging(data), closing(Queue(data)) as queue:
-        if gone:
-            follow(data, name, queue, gone)
-            reach("sync:purged", None)
+        made = follow(data, name, queue, gone).rules if gone else ()
+        reach("sync:purged", None)
         with store.unit() as unit:
-            last = store.reader.last()
+            around = unit.touched([*store.reader.located(gone)])
             new = record_log.add(unit.db, found.records)
             again = _redacted(unit.db, new)
-            touched = unit.follow([*new, *again])
+            unit.follow([*new, *again])
             if gone:
-                rules.drop_scopes(unit.db)
+                rules.purge(unit, [one["uid"] for one in made if index.state(unit.db, one["uid"])], now_ms())
+                vectors.wipe(unit.db, around, BUILTIN)
                 purge.forget_samples(unit.db)
             if compare:
                 _to_compare(unit, new, found)
@@ -153,7 +152,6 @@ def take(
         for one in new:
             if one.kind == "noted" and one.said["set"].get(index.RECEIPT, {}).get("outcome") == purge.OUTCOME:
                 queue.drop(one.memory)
-    _derived(store, local, touched, last)
     if any(one.kind in {"rule", "purged"} or index.RULE in one.body for one in new):
         publish(data)
     return len(new)
@@ -176,17 +174,6 @@ def _redacted(db: apsw.Connection, new: Iterable[Record]) -> list[Record]:
                 record_log.rewrite(db, number, clean)
                 found += record_log.of(db, uid)
     return found
-
-
-def _derived(store: SqliteStore, local: LocalEmbedder, touched: Sequence[int], last: int) -> None:
-    """Make the vectors and edges of memories, some a transaction; what is left undone here a later drain does."""
-    for first in range(0, len(touched), BATCH):
-        with store.unit() as unit:
-            sql = f"SELECT id FROM memory WHERE id {LISTED}"
-            there = [row for (row,) in unit.db.execute(sql, (json.dumps(touched[first : first + BATCH]),))]
-            context.embed(unit, local, store.cell, there)
-    if any(row > last for row in touched):
-        link_anew(store, [(last + 1, store.reader.last())], local.fingerprint, local)
 
 
 def _to_compare(unit: SqliteUnit, new: Iterable[Record], found: Arrived) -> None:

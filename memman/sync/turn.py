@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memman.clock import now_ms
-from memman.config.places import write_file
+from memman.config.places import text_at, write_file
 from memman.config.synced import folder as chosen_folder
 from memman.config.synced import last_round, round_path, seen
 from memman.model.errors import BadConfig, UsageError
@@ -20,11 +20,13 @@ from memman.sync.folder import Folder
 from memman.sync.key import Key, load
 from memman.sync.reconcile import reconcile
 from memman.sync.say import Reach, Writing, lagging
-from memman.sync.take import Reading, take
+from memman.sync.take import COMPARED, Reading, take
 from memman.upkeep.idle import UPGRADING
 
 # Memories that a drain compares in one round, a few seconds' work.
 AT_ONCE = 200
+# How often a drain reads what this host has written, to see whether it is sound.
+EVERY_MS = 3_600_000
 
 
 @dataclass(slots=True)
@@ -73,7 +75,10 @@ async def turn(
     Whatever ends it, what was done is done, and the next round goes on. Raises what `opened` does.
     """
     folder, key = opened(data, name)
-    done = Done(troubles=[*folder.troubles])
+    done, last = Done(troubles=[*folder.troubles]), last_round(data, name)
+    if patient and _same(store, data, name, folder, last):
+        return done
+    checked = now_ms() if not patient or not 0 <= now_ms() - last.get("checked", 0) < EVERY_MS else last["checked"]
     reach("before:sync", None)
     _named(store, name, folder, key, done)
     reach("sync:named", None)
@@ -82,19 +87,25 @@ async def turn(
         found = Reading(store.db, name, folder, key).arrived()
         done.troubles += [one for one in found.troubles if one not in done.troubles]
         if found.records:
-            done.taken += take(store, data, name, found, tools.local, reach, compare=tools.judge is not None)
+            done.taken += take(store, data, name, found, reach, compare=tools.judge is not None)
             reach("sync:taken", None)
     done.retired = await reconcile(store, tools, stopping, AT_ONCE if patient else None)
     reach("sync:reconciled", None)
-    done.said = Writing(store, name, folder, key, reach).all(before)
+    done.said = Writing(store, name, folder, key, reach, trusting=checked == last.get("checked")).all(before)
     marks.exchange(data, folder, record_log.host(store.db), key, now_ms())
     reach("sync:said", None)
     done.lagging = lagging(store.db, folder)
     if done.taken:
         with closing(Queue(data)) as queue:
             queue.set_meta(UPGRADING, "1")  # the judge has not read all of it yet
-    _record(store, data, name, folder, done)
+    _record(store, data, name, folder, done, checked)
     return done
+
+
+def _same(store: SqliteStore, data: str, name: str, folder: Folder, last: dict[str, Any]) -> bool:
+    """Whether neither the log nor the folder has changed since the last round, which left nothing to do."""
+    same = last.get("newest") == record_log.newest(store.db) and seen(folder.path) in text_at(round_path(data, name))
+    return same and not last["troubles"] and not store.reader.meta(COMPARED)
 
 
 def failed(data: str, name: str, why: str) -> None:
@@ -116,7 +127,7 @@ def _named(store: SqliteStore, name: str, folder: Folder, key: Key, done: Done) 
         )
 
 
-def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done) -> None:
+def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done, checked: int) -> None:
     hosts, host = record_log.complete(store.db), record_log.host(store.db)
     record = {
         "at": now_ms(),
@@ -125,6 +136,8 @@ def _record(store: SqliteStore, data: str, name: str, folder: Folder, done: Done
         "host": host,
         "number": hosts.pop(host),
         "hosts": dict(sorted(hosts.items())),
+        "newest": record_log.newest(store.db),
+        "checked": checked,
     }
     _write(data, name, record, seen(folder.path))
 

@@ -100,19 +100,8 @@ def relink_stale(
     progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
 ) -> int:
     """Link those memories again that are `stale`, batch by batch; return how many."""
-    return link_anew(store, stale(store, fingerprint), fingerprint, local, progress)
-
-
-def link_anew(
-    store: SqliteStore,
-    runs: Iterable[tuple[int, int]],
-    fingerprint: Fingerprint,
-    local: LocalEmbedder,
-    progress: Progress = lambda done, total: None,  # noqa: ARG005 - nobody looks on by default
-) -> int:
-    """Link the memories of some runs of rows, batch by batch; return how many."""
     done, total = 0, store.reader.last()
-    for batch in _batches(store, runs):
+    for batch in _batches(store, stale(store, fingerprint)):
         with store.unit() as unit:
             _relink(store, unit, batch, fingerprint, local)
         done += len(batch)

@@ -166,10 +166,10 @@ class Synced(Alone):
         assert differing(self.box, self.other) == []
 
     def beyond(self) -> bytes:
-        """Return what the bundles hold, unlocked, and the other machine's files."""
+        """Return what the segments hold, unlocked, and the other machine's files."""
         key, folder = load(str(self.box.data)), Folder(str(self.folder))
         assert key
-        sealed = (folder.read(host, number) for host, numbers in folder.bundles.items() for number in numbers)
+        sealed = (folder.read(host, name.file) for host, names in folder.segments.items() for name in names)
         return b"\n".join(zlib.decompress(key.open(one)) for one in sealed) + _files(self.other.data)
 
 
