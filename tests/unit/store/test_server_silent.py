@@ -6,7 +6,6 @@ import pytest
 
 from memman.model.errors import NoServer
 from memman.store.postgres import server as postgres
-from memman.store.postgres import turn
 from memman.store.postgres.server import Server
 from tests.support.machines import done, to_server
 from tests.support.proxy import proxied
@@ -36,13 +35,12 @@ def shared(box, database, proxy):
 
 @pytest.mark.parametrize("after", [0, 1_500])
 def test_a_drain_goes_on_without_a_server_that_says_nothing(shared, proxy, after):
-    """The notes of its store wait, those of others are stored, and once it speaks each is stored once."""
+    """Notes are stored meanwhile, and once it speaks it hears of each once."""
     shared.remember("The tide table hangs in the hall.")
     shared.remember("The boathouse key is under the third step.", store="own")
     proxy.hush(after)
     report = shared.drain()
-    assert (report.done, report.failed, report.exit_code) == (1, 0, 17)
-    assert shared.queue("SELECT store, attempts FROM note WHERE state = 'pending'") == [("default", 0)]
+    assert (report.done, report.failed, report.exit_code) == (2, 0, 17)
     assert shared.recall("boathouse key", store="own")
     assert "out of reach: this is what it had" in shared.memman("recall", "lighthouse lamp").stderr
     proxy.relay()
@@ -51,40 +49,26 @@ def test_a_drain_goes_on_without_a_server_that_says_nothing(shared, proxy, after
     assert not shared.memman("recall", "lighthouse lamp").stderr
 
 
-@pytest.mark.parametrize("after", range(1_800, 4_600, 400))
-def test_wherever_it_falls_silent_a_note_is_stored_once(shared, proxy, database, monkeypatch, after):
-    """Amid a turn, at its end or after it: what the server has of a note, and what the queue says, is right again."""
-    monkeypatch.setattr(turn, "WAIT_MS", 500)
+@pytest.mark.parametrize("after", range(400, 4_000, 400))
+def test_wherever_it_falls_silent_a_note_is_there_once(shared, proxy, database, after):
+    """Amid an exchange, at its end or after it: both sides have each record once when it speaks again."""
     shared.remember("The tide table hangs in the hall.")
     proxy.hush(after)
     assert shared.drain().failed == 0
     proxy.relay()
     assert shared.drain().exit_code == 0
-    texts = [FACT, "The tide table hangs in the hall."]
-    assert shared.store("SELECT text FROM memory ORDER BY id") == texts
-    assert database.sql("SELECT text FROM memman.memory ORDER BY id") == texts
+    assert shared.store("SELECT text FROM memory ORDER BY id") == [FACT, "The tide table hangs in the hall."]
+    records = "SELECT n, memory, kind FROM {}record ORDER BY n"
+    assert shared.store(records.format("")) == database.sql(records.format("memman."))
     assert shared.states() == {"done": 2}
-
-
-def test_who_waits_for_the_turn_of_another_is_not_given_up(database, monkeypatch):
-    """The time that a turn may be waited for comes on top of the silence that is borne."""
-    monkeypatch.setattr(postgres, "SILENCE_S", 0.5)
-    dsn = database.role("alice", "memman_writer")
-    with closing(Server(dsn)) as server, closing(Server(dsn)) as another:
-        store = server.store("team", make=True)
-        with another.transaction() as db:
-            turn.begin(another, db, store, (0, "", ""))
-            monkeypatch.setattr(turn, "WAIT_MS", 1_500)
-            with pytest.raises(Exception, match="busy with another machine's turn"), server.transaction() as waiting:
-                turn.begin(server, waiting, store, (0, "", ""))
 
 
 def test_a_connection_is_given_up_where_nothing_comes(database, monkeypatch):
     """A server that works for longer than that on a question is out of reach, and the next question connects again."""
     monkeypatch.setattr(postgres, "SILENCE_S", 0.5)
     with closing(Server(database.role("alice", "memman_writer"))) as server:
-        with pytest.raises(NoServer, match="out of reach"), server.transaction() as db:
-            db.execute("SELECT pg_sleep(60)")
+        with pytest.raises(NoServer, match="out of reach"), server.translated():
+            server.db.execute("SELECT pg_sleep(60)")
         assert server.known.role.endswith("alice")
 
 
