@@ -1,4 +1,4 @@
-"""The files of a shared store: what is purged, restored, repaired, backed up and removed where a server has the store."""
+"""The files of a shared store: what is purged, restored, repaired, backed up and removed while a server has it."""
 
 import pytest
 
