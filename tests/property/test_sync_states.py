@@ -5,6 +5,7 @@ import random
 import shutil
 from contextlib import closing
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,17 +52,17 @@ class Machine:
     """A data folder, its store and the folder by which it is synced."""
 
     def __init__(self, place: Path, name: str, key: keys.Key, chance: random.Random) -> None:
-        self.name, self.data, self.chance = name, str(place / name), chance
+        self.name, self.data, self.key, self.chance = name, str(place / name), key, chance
         self.folder = place / f"shared-{name}"
-        self.folder.mkdir()
-        (place / name).mkdir(mode=0o700)
+        self.folder.mkdir(exist_ok=True)
+        (place / name).mkdir(mode=0o700, exist_ok=True)
         synced.choose(self.data, "default", str(self.folder))
         keys.keep(self.data, key)
         self.stores = Stores.of(self.data, Settings.load(self.data, "default"))
         store, tools = self.stores.equipped("default")
         self.store: SqliteStore = store
         self.tools = replace(tools, judge=None)
-        self.made = 0
+        self.made = 1000 * self.chance.randrange(99)
 
     @property
     def host(self) -> str:
@@ -189,6 +190,14 @@ def carry(some, chance=None):
                     shutil.copy(path, copy / path.name)
 
 
+def merge(some):
+    """Bring all files of all hosts to all folders, as a program does that takes the machines for writers of each."""
+    for one, other in permutations(some, 2):
+        for path in one.folder.glob("*/0*"):
+            (other.folder / path.parent.name).mkdir(exist_ok=True)
+            shutil.copy(path, other.folder / path.parent.name / path.name)
+
+
 def agree(some):
     """Whether all know the same, and the rows that recall reads say it."""
     for _ in range(2):
@@ -250,3 +259,32 @@ def test_one_note_on_two_machines_takes_effect_once(tmp_path, seed):
     assert texts == sorted(["Four.", "Five.", "Six."], key=texts.index)
     with closing(some[0].store):
         assert len(list(record_log.every(some[0].store.db))) >= 9
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_copies_of_a_data_folder_lose_nothing_and_end_equal(tmp_path, seen):
+    """Both have written under one name, before either has `seen` it of the other: each goes on under its own."""
+    chance = random.Random(7)
+    one, third = machines(tmp_path, 2, chance)
+    for n in range(30):
+        one.change(BEGAN + n)
+    one.sync()
+    one.change(BEGAN + 40)
+    asyncio.run(one.stores.close())
+    shutil.copytree(one.data, tmp_path / "copy")
+    one, copy = (Machine(tmp_path, name, one.key, chance) for name in ("a", "copy"))
+    for n, each in enumerate((one, copy) * 30):
+        each.change(BEGAN + 50 + n)
+    if not seen:
+        one.sync()
+    copy.sync()
+    learned = {uid for each in (one, copy) for uid in record_log.memories(each.store.db)}
+    for _ in range(4):
+        merge((one, copy, third))
+        for each in (third, copy, one):
+            each.sync()
+    assert len({each.host for each in (one, copy, third)}) == 3
+    assert {*record_log.memories(third.store.db)} >= learned
+    states = [each.states() for each in (one, copy, third)]
+    assert states[0] == states[1] == states[2]
+    assert one.rows() == copy.rows() == third.rows()

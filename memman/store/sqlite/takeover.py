@@ -25,6 +25,11 @@ def take_over(db: apsw.Connection, statements: str) -> None:
     db.execute(
         "ALTER TABLE log RENAME TO log_before; DROP TABLE IF EXISTS alias; ALTER TABLE receipt DROP COLUMN changed"
     )
+    synced: list[Any] = db.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'sync_*'"
+    ).fetchall()
+    for (name,) in synced:
+        db.execute(f"DROP TABLE {name}")
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
     for statement in statements.split(";\n"):
         if (found := _OBJECT.search(statement)) and found[1] not in there:
